@@ -1,0 +1,132 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a source or a dataset could not be read or written. Each message is
+/// one line that names the file, the place where it matters, and what to do.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// A file is missing or may not be read.
+    #[error("{path}: {error}", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A source ends in mid-stream or is corrupt. What came before was kept.
+    #[error(
+        "{path}: damaged at compressed byte {offset}: {error}; every complete game before it \
+         was kept; download the file again and run the same command",
+        path = path.display()
+    )]
+    Damaged {
+        /// The source.
+        path: PathBuf,
+        /// Bytes of the file that had been read when it failed.
+        offset: u64,
+        /// What the decoder said.
+        error: io::Error,
+    },
+    /// A source is empty.
+    #[error("{path}: the file is empty", path = path.display())]
+    Empty {
+        /// The source.
+        path: PathBuf,
+    },
+    /// A source is no PGN.
+    #[error("{path}: not a PGN: no tag pair in its first {bytes} bytes", path = path.display())]
+    NotPgn {
+        /// The source.
+        path: PathBuf,
+        /// Bytes of text that were searched.
+        bytes: usize,
+    },
+    /// The path holds no dataset.
+    #[error("{path}: not a Kibitz dataset; make one with `ingest build`", path = path.display())]
+    NotADataset {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The dataset was written in another format version.
+    #[error(
+        "{path}: dataset format {found}, this version reads {known}; rebuild it with `ingest build`",
+        path = path.display(), known = crate::FORMAT_VERSION
+    )]
+    OtherVersion {
+        /// The folder.
+        path: PathBuf,
+        /// The version found.
+        found: u64,
+    },
+    /// Another process has the dataset open for writing.
+    #[error("{path}: in use by another process; wait for it to end", path = path.display())]
+    Locked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A dataset may be added to only with the filters it was made with.
+    #[error(
+        "{path}: made with other filters ({found}, now {wanted}); use the same, or another --out",
+        path = path.display()
+    )]
+    OtherFilters {
+        /// The folder.
+        path: PathBuf,
+        /// The dataset's filters, as JSON.
+        found: String,
+        /// The filters asked for, as JSON.
+        wanted: String,
+    },
+    /// The dataset's own data does not add up.
+    #[error("{path}: the dataset is corrupt: {what}; rebuild it", path = path.display())]
+    Corrupt {
+        /// The folder.
+        path: PathBuf,
+        /// What does not add up.
+        what: String,
+    },
+    /// A write failed, for instance because the disk is full.
+    #[error(
+        "{path}: cannot write: {error}; what was sealed before is untouched, \
+         make room and run the same command again",
+        path = path.display()
+    )]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system or the store said.
+        error: String,
+    },
+}
+
+impl Error {
+    /// The exit code of a program that ends with this error: 3 unreadable,
+    /// 4 damaged input, 5 dataset refused, 7 cannot write.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Unreadable { .. } => 3,
+            Error::Damaged { .. } | Error::Empty { .. } | Error::NotPgn { .. } => 4,
+            Error::NotADataset { .. }
+            | Error::OtherVersion { .. }
+            | Error::Locked { .. }
+            | Error::OtherFilters { .. }
+            | Error::Corrupt { .. } => 5,
+            Error::Unwritable { .. } => 7,
+        }
+    }
+
+    pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |error| Error::Unreadable { path, error }
+    }
+
+    pub(crate) fn unwritable<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
+        let path = path.to_path_buf();
+        move |error| Error::Unwritable {
+            path,
+            error: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The one 64-bit hash of the project. Keys, splits and shuffles are part of
+//! the dataset format, so no library's hash, which may change with its
+//! version, will do.
+
+/// splitmix64's finaliser (Steele, Lea and Flood, "Fast splittable
+/// pseudorandom number generators", 2014): a bijection that mixes well.
+pub(crate) fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+/// Hashes bytes: little-endian words of eight, the last padded with zeros,
+/// then the length.
+pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
+    let hash = bytes.chunks(8).fold(0, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        mix(hash ^ u64::from_le_bytes(word))
+    });
+    mix(hash ^ bytes.len() as u64)
+}
+
+/// A seeded sequence of random numbers, the same on every machine.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// The sequence of a seed and an epoch.
+    pub(crate) fn new(seed: u64, epoch: u64) -> Random {
+        Random(mix(mix(seed) ^ epoch))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.0)
+    }
+
+    /// Fisher and Yates's shuffle. The bound is by multiplication (Lemire
+    /// 2019), whose bias is below 2^-32 for slices this side of 2^32.
+    pub(crate) fn shuffle<T>(&mut self, slice: &mut [T]) {
+        for i in (1..slice.len()).rev() {
+            let j = (u128::from(self.next()) * (i as u128 + 1)) >> 64;
+            slice.swap(i, j as usize);
+        }
+    }
+}

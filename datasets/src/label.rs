@@ -1,0 +1,242 @@
+//! What a position is worth, and the `[%eval]` comments that say so.
+
+use std::fmt;
+
+use memchr::memmem;
+use shakmaty::Color;
+
+/// A score from White's point of view: centipawns, or mate in so many moves.
+///
+/// Stored as an i16. Centipawns are clamped to ±[`Label::MAX_CENTIPAWNS`].
+/// Mate in `n` moves is ±(32000 - n), with `n` clamped to 1..=1000, so that
+/// mates lie in a band of their own, ±31000 to ±31999, nearer mates further
+/// out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(i16);
+
+const MATE: i16 = 32000;
+const MAX_MATE_MOVES: i64 = 1000;
+
+impl Label {
+    /// The largest score that is not a mate: 300 pawns.
+    pub const MAX_CENTIPAWNS: i16 = 30000;
+
+    /// A score in centipawns, White's point of view.
+    pub fn from_centipawns(centipawns: i64) -> Label {
+        let max = i64::from(Label::MAX_CENTIPAWNS);
+        Label(centipawns.clamp(-max, max) as i16)
+    }
+
+    /// Mate in `moves`: positive if White mates, negative if White is mated.
+    /// `None` for 0, which does not say who is mated.
+    pub fn from_mate(moves: i64) -> Option<Label> {
+        let distance = moves.unsigned_abs().min(MAX_MATE_MOVES as u64) as i16;
+        (moves != 0).then(|| Label(moves.signum() as i16 * (MATE - distance)))
+    }
+
+    /// The stored form.
+    pub fn raw(self) -> i16 {
+        self.0
+    }
+
+    /// From the stored form.
+    pub(crate) fn from_raw(raw: i16) -> Label {
+        Label(raw)
+    }
+
+    /// The score in centipawns; `None` for a mate.
+    pub fn centipawns(self) -> Option<i32> {
+        (self.0.unsigned_abs() <= Label::MAX_CENTIPAWNS as u16).then_some(i32::from(self.0))
+    }
+
+    /// Moves to mate, negative if White is mated; `None` for centipawns.
+    pub fn mate(self) -> Option<i32> {
+        let distance = i32::from(MATE) - i32::from(self.0.unsigned_abs());
+        self.centipawns()
+            .is_none()
+            .then(|| distance * i32::from(self.0.signum()))
+    }
+
+    /// The same score from `color`'s point of view, in the stored form's units.
+    pub fn for_side(self, color: Color) -> i16 {
+        color.fold_wb(self.0, -self.0)
+    }
+}
+
+impl fmt::Display for Label {
+    /// Centipawns as a plain number, mates as `#3` and `#-4`: White's view.
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.mate() {
+            Some(moves) => write!(f, "#{moves}"),
+            None => write!(f, "{}", self.0),
+        }
+    }
+}
+
+/// What a comment says about the position it follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvalComment {
+    /// The comment has no `[%eval`.
+    Absent,
+    /// It has one, but not one that can be read.
+    Malformed,
+    /// The first that can be read. Depth 0 means that none was given.
+    Eval {
+        /// The score.
+        label: Label,
+        /// Search depth in plies, at most 255.
+        depth: u8,
+    },
+}
+
+/// Reads the first well-formed `[%eval 2.35]`, `[%eval #-4]` or
+/// `[%eval 0.17,20]` of a comment: pawns or moves to mate, White's point of
+/// view, and a depth.
+pub fn parse_eval(comment: &[u8]) -> EvalComment {
+    const TAG: &[u8] = b"[%eval";
+    let mut result = EvalComment::Absent;
+    for start in memmem::find_iter(comment, TAG) {
+        match parse_eval_body(&comment[start + TAG.len()..]) {
+            Some((label, depth)) => return EvalComment::Eval { label, depth },
+            None => result = EvalComment::Malformed,
+        }
+    }
+    result
+}
+
+/// Reads ` 2.35]`, ` #-4]` or ` 0.17,20]`.
+fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
+    let text = text
+        .strip_prefix(b" ")
+        .or_else(|| text.strip_prefix(b"\n"))?;
+    let end = memchr::memchr(b']', text)?;
+    let text = std::str::from_utf8(&text[..end]).ok()?;
+    let (score, depth) = match text.split_once(',') {
+        Some((score, depth)) => (score, parse_digits(depth)?),
+        None => (text, 0),
+    };
+    let label = match score.strip_prefix('#') {
+        Some(moves) => Label::from_mate(parse_signed(moves, parse_digits)?)?,
+        None => Label::from_centipawns(parse_signed(score, parse_pawns)?),
+    };
+    Some((label, depth.min(255) as u8))
+}
+
+fn parse_signed(text: &str, unsigned: fn(&str) -> Option<i64>) -> Option<i64> {
+    match text.strip_prefix('-') {
+        Some(rest) => unsigned(rest).map(|n| -n),
+        None => unsigned(text.strip_prefix('+').unwrap_or(text)),
+    }
+}
+
+/// A number of any length; beyond i64 it counts as the largest.
+fn parse_digits(text: &str) -> Option<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().unwrap_or(i64::MAX))
+}
+
+/// Pawns with at most two decimals, as centipawns. Decimal text to integer,
+/// never through a float.
+fn parse_pawns(text: &str) -> Option<i64> {
+    let (whole, fraction) = match text.split_once('.') {
+        Some((whole, fraction)) => (whole, fraction),
+        None => (text, ""),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let pawns = if whole.is_empty() {
+        0
+    } else {
+        parse_digits(whole)?
+    };
+    let hundredths = match fraction.len() {
+        0 => 0,
+        1 => 10 * parse_digits(fraction)?,
+        2 => parse_digits(fraction)?,
+        _ => return None,
+    };
+    Some(pawns.saturating_mul(100).saturating_add(hundredths))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn eval(comment: &str) -> String {
+        match parse_eval(comment.as_bytes()) {
+            EvalComment::Absent => "absent".to_string(),
+            EvalComment::Malformed => "malformed".to_string(),
+            EvalComment::Eval { label, depth: 0 } => label.to_string(),
+            EvalComment::Eval { label, depth } => format!("{label} d{depth}"),
+        }
+    }
+
+    #[test]
+    fn reads_every_shape_lichess_writes() {
+        for (comment, expected) in [
+            (" [%eval 0.17] [%clk 0:00:30] ", "17"),
+            ("[%eval -2.35]", "-235"),
+            ("[%eval #-4] [%clk 0:01:10]", "#-4"),
+            ("[%eval #3]", "#3"),
+            ("[%eval 0.17,20]", "17 d20"),
+            ("[%eval #-12,99]", "#-12 d99"),
+            ("[%eval +1.5]", "150"),
+            ("[%eval 152.65]", "15265"),
+            ("[%eval 0]", "0"),
+            ("[%eval -0.0]", "0"),
+            ("[%eval .5]", "50"),
+            ("[%eval 3.]", "300"),
+            ("[%clk 0:03:00]", "absent"),
+            ("White offers draw", "absent"),
+            ("[%eval 0.1] Inaccuracy. [%eval 0.9]", "10"),
+            ("[%eval x] then [%eval 0.4]", "40"),
+        ] {
+            assert_eq!(eval(comment), expected, "{comment}");
+        }
+    }
+
+    #[test]
+    fn absurd_numbers_are_clamped_not_wrapped() {
+        assert_eq!(eval("[%eval #4294967299]"), "#1000");
+        assert_eq!(eval("[%eval #-99999999999999999999999]"), "#-1000");
+        assert_eq!(eval("[%eval 99999999999999999999]"), "30000");
+        assert_eq!(eval("[%eval -655.37]"), "-30000");
+        assert_eq!(eval("[%eval 0.1,70000]"), "10 d255");
+    }
+
+    #[test]
+    fn malformed_evals_are_told_from_absent_ones() {
+        for comment in [
+            "[%eval ]",
+            "[%eval #]",
+            "[%eval 0.125]",
+            "[%eval 1,]",
+            "[%eval 1",
+            "[%eval NaN]",
+            "[%eval #0]",
+            "[%eval0.1]",
+            "[%eval .]",
+            "[%eval 1 2]",
+            "[%eval --1]",
+        ] {
+            assert_eq!(eval(comment), "malformed", "{comment}");
+        }
+    }
+
+    #[test]
+    fn mates_keep_sign_and_distance_and_lie_beyond_all_scores() {
+        for moves in [1i64, 2, 999, 1000] {
+            for sign in [1, -1] {
+                let label = Label::from_mate(sign * moves).unwrap();
+                assert_eq!(label.mate(), Some((sign * moves) as i32));
+                assert_eq!(label.centipawns(), None);
+                assert!(label.raw().abs() > Label::MAX_CENTIPAWNS);
+                assert_eq!(label.for_side(Color::Black), -label.raw());
+            }
+        }
+        assert!(Label::from_mate(1) > Label::from_mate(2));
+        assert!(Label::from_mate(-1) < Label::from_mate(-2));
+        assert_eq!(Label::from_mate(0), None);
+    }
+}

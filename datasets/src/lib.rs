@@ -1,0 +1,41 @@
+//! Labelled chess positions: the record, the labels, the store.
+//!
+//! A dump becomes a [`Source`] of text chunks, a chunk becomes games
+//! ([`pgn::read_games`]), a game becomes [`Record`]s, and a [`Builder`] seals
+//! them into a [`Dataset`], which is read in shuffled blocks.
+//!
+//! ```
+//! use datasets::{Filters, Tally, pgn};
+//!
+//! let text = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n";
+//! let mut tally = Tally::default();
+//! let mut labels = Vec::new();
+//! pgn::read_games(text, &Filters::default(), &mut tally, |_, records| {
+//!     labels.extend(records.iter().map(|record| record.label().to_string()));
+//! });
+//! assert_eq!(labels, ["30", "#-4"]);
+//! ```
+
+mod builder;
+mod dataset;
+mod error;
+mod game;
+mod hash;
+mod label;
+mod manifest;
+mod merge;
+pub mod pgn;
+mod phase;
+mod record;
+mod source;
+mod store;
+
+pub use builder::Builder;
+pub use dataset::{Dataset, Shuffled};
+pub use error::Error;
+pub use game::{Filters, GameId, SkipReason, Split, Tally};
+pub use label::{EvalComment, Label, parse_eval};
+pub use manifest::{Counts, FORMAT_VERSION, Manifest, SourceEntry};
+pub use phase::Phase;
+pub use record::{GameResult, Keyed, Month, Origin, Record};
+pub use source::{Chunk, Meter, Source};

@@ -1,0 +1,88 @@
+//! What a dataset says about itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Filters, Tally};
+
+/// The version of the on-disk format: record, keys, blocks and manifest.
+pub const FORMAT_VERSION: u64 = 1;
+
+/// One source that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceEntry {
+    /// The file's name, without its folders; `-` for standard input.
+    pub name: String,
+    /// Its size in (compressed) bytes.
+    pub bytes: u64,
+    /// SHA-256 of those bytes.
+    pub sha256: String,
+    /// Why it could not be read to its end, if it could not.
+    pub damage: Option<String>,
+    /// What was read from it.
+    pub tally: Tally,
+}
+
+/// How many distinct positions the sealed dataset holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Positions to train on.
+    pub positions_train: u64,
+    /// Positions of held-out games.
+    pub positions_validation: u64,
+    /// Positions seen on both sides: they count for training.
+    pub seen_on_both_sides: u64,
+    /// Labels that were joined with another of the same position.
+    pub duplicates_merged: u64,
+}
+
+/// Provenance and counters of a dataset. Equal input gives an equal manifest,
+/// in whatever order it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u64,
+    /// The program that sealed it, with its version.
+    pub tool: String,
+    /// The filters all sources went through.
+    pub filters: Filters,
+    /// Which set of column families is the sealed one.
+    pub generation: u64,
+    /// SHA-256 over the sealed records, hexadecimal.
+    pub fingerprint: String,
+    /// Final counts.
+    pub counts: Counts,
+    /// Sum of the sources' tallies.
+    pub tally: Tally,
+    /// Every source, ordered by digest.
+    pub sources: Vec<SourceEntry>,
+}
+
+impl Manifest {
+    /// The manifest of a dataset without data.
+    pub(crate) fn new(filters: Filters) -> Manifest {
+        Manifest {
+            format_version: FORMAT_VERSION,
+            tool: format!("kibitz {}", env!("CARGO_PKG_VERSION")),
+            filters,
+            generation: 0,
+            fingerprint: String::new(),
+            counts: Counts::default(),
+            tally: Tally::default(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// Adds a source. It replaces a damaged one of the same name, of which it
+    /// is the whole: their common records are the same, and would otherwise be
+    /// counted twice.
+    pub(crate) fn add_source(&mut self, entry: SourceEntry) {
+        self.sources
+            .retain(|old| old.damage.is_none() || old.name != entry.name);
+        self.sources.push(entry);
+        self.sources.sort_by(|a, b| a.sha256.cmp(&b.sha256));
+        self.tally = Tally::default();
+        for source in &self.sources {
+            self.tally.add(&source.tally);
+        }
+    }
+}

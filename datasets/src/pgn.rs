@@ -1,0 +1,224 @@
+//! PGN text to labelled positions: the one place where labels are read.
+
+use std::path::Path;
+
+use memchr::memmem;
+
+use crate::game::{Filters, GameId, GameReader, SkipReason, Tally};
+use crate::source::{Chunk, Source};
+use crate::{Error, Record};
+
+/// Between two games.
+const BOUNDARY: &[u8] = b"\n[Event ";
+
+/// Longest comment that is read in one piece. Longer ones are put together
+/// from pieces; this only saves the reader from growing its buffer.
+const COMMENT_BYTES: usize = 4096;
+
+/// Reads every game of a chunk of text, which must begin and end at game
+/// boundaries, and hands each annotated game's labelled positions to `each`.
+/// Games without any `[%eval` are counted and not tokenised.
+pub fn read_games(
+    text: &[u8],
+    filters: &Filters,
+    tally: &mut Tally,
+    mut each: impl FnMut(GameId, &[Record]),
+) {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = memmem::find(rest, BOUNDARY).map_or(rest.len(), |at| at + 1);
+        let (game, tail) = rest.split_at(end);
+        rest = tail;
+        if memmem::find(game, b"[%eval").is_some() {
+            read_annotated(game, filters, tally, &mut each);
+        } else if game.iter().any(|b| b.is_ascii_graphic()) {
+            tally.games += 1;
+            tally.skip(SkipReason::Unannotated);
+        }
+    }
+}
+
+/// Reads the game of a slice; several, if games without an Event tag follow.
+fn read_annotated(
+    text: &[u8],
+    filters: &Filters,
+    tally: &mut Tally,
+    each: &mut impl FnMut(GameId, &[Record]),
+) {
+    let mut reader = pgn_reader::Reader::build(text)
+        .set_supported_comment_length(COMMENT_BYTES)
+        .finish();
+    let mut annotated = false;
+    loop {
+        let mut visitor = GameReader::new(filters, tally, &mut *each);
+        match reader.read_game(&mut visitor) {
+            Ok(None) => break,
+            Ok(Some(())) => tally.games += 1,
+            Err(_) => {
+                // Reading from a slice, the only errors are of the syntax.
+                visitor.finish();
+                tally.games += 1;
+                tally.skip(SkipReason::MalformedGame);
+            }
+        }
+        if !annotated {
+            annotated = true;
+            tally.games_annotated += 1;
+        }
+    }
+}
+
+/// Reads every labelled position of one source, in the order of the file.
+/// Standard chess and Chess960 are taken, and no split is made.
+///
+/// # Errors
+/// [`Error`] if the source cannot be opened or is damaged; in the second case
+/// everything before the damage has been handed over.
+pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally, Error> {
+    let filters = Filters {
+        chess960: true,
+        ..Filters::default()
+    };
+    let mut tally = Tally::default();
+    let mut source = Source::open(path)?;
+    while let Some(chunk) = source.next_chunk()? {
+        match chunk {
+            Chunk::Games(text) => read_games(&text, &filters, &mut tally, |_, records| {
+                records.iter().copied().for_each(&mut each);
+            }),
+            Chunk::Oversized => tally.skip(SkipReason::OversizedGame),
+        }
+    }
+    Ok(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(pgn: &str) -> (Vec<String>, Tally) {
+        let mut rows = Vec::new();
+        let mut tally = Tally::default();
+        let filters = Filters {
+            chess960: true,
+            ..Filters::default()
+        };
+        read_games(pgn.as_bytes(), &filters, &mut tally, |_, records| {
+            rows.extend(records.iter().map(|record| format!("{record:?}")));
+        });
+        (rows, tally)
+    }
+
+    fn labels(pgn: &str) -> Vec<String> {
+        let row = |row: String| row.rsplit(' ').next().unwrap().to_string();
+        rows(pgn).0.into_iter().map(row).collect()
+    }
+
+    #[test]
+    fn a_label_belongs_to_the_position_after_the_move() {
+        let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.25] } *\n");
+        assert_eq!(
+            rows,
+            [
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 30",
+                "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 25",
+            ]
+        );
+        assert_eq!(
+            (tally.games, tally.games_annotated, tally.labels),
+            (1, 1, 2)
+        );
+    }
+
+    #[test]
+    fn gaps_mates_glyphs_and_variations_do_not_stop_a_game() {
+        let pgn = "[Event \"x\"]\n\n1. e4?! $4 { [%eval #-4] [%clk 0:01:10] } (1. d4 { [%eval 9.9] } d5) e5 { [%clk 0:03:00] }\r\n\
+                   2. Nf3!! { [%eval 0.1] } { Inaccuracy. } { [%clk 0:01:00] } Nc6 { [%eval #3,20] } *";
+        assert_eq!(labels(pgn), ["#-4", "10", "#3"]);
+        assert_eq!(rows(pgn).1.gaps, 1);
+    }
+
+    #[test]
+    fn bom_and_missing_move_numbers_are_read() {
+        let pgn =
+            "\u{feff}[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } Nf3 { [%eval 0.1] }";
+        assert_eq!(labels(pgn), ["30", "20", "10"]);
+    }
+
+    #[test]
+    fn an_illegal_move_ends_a_game_and_keeps_what_came_before() {
+        let (rows, tally) = rows(
+            "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } Ke4 { [%eval 0.2] } 2. d4 { [%eval 1] } *\n\n\
+             [Event \"y\"]\n\n1. d4 { [%eval 0.1] } *\n",
+        );
+        assert_eq!(rows.len(), 2);
+        assert_eq!(tally.skipped[&SkipReason::IllegalMove], 1);
+        assert_eq!((tally.games, tally.games_kept), (2, 2));
+    }
+
+    #[test]
+    fn an_unterminated_comment_keeps_what_came_before() {
+        let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2]");
+        assert_eq!(rows.len(), 1);
+        assert_eq!(tally.skipped[&SkipReason::MalformedGame], 1);
+    }
+
+    #[test]
+    fn a_long_comment_is_put_together() {
+        let padding = "x".repeat(3 * COMMENT_BYTES - 4);
+        let pgn = format!("[Event \"x\"]\n\n1. e4 {{ {padding} [%eval 0.37] }} *\n");
+        assert_eq!(labels(&pgn), ["37"]);
+    }
+
+    #[test]
+    fn everything_left_out_is_counted() {
+        let (rows, tally) = rows(
+            "[Event \"a\"]\n\n1. e4 *\n\n\
+             [Event \"b\"]\n[Variant \"Antichess\"]\n\n1. e4 { [%eval 0.3] } *\n\n\
+             [Event \"c\"]\n[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]\n\n1. e4 { [%eval 0.3] } *\n\n\
+             [Event \"d\"]\n\n{ [%eval 0.2] } 1. f3 { [%eval x] } e5 { [%eval 0.1] [%eval 0.2] } { [%eval 0.3] } \
+             2. g4 Qh4# { [%eval #0] } *\n\n\
+             [Event \"e\"]\n\n1. f3 e5 2. g4 Qh4# { [%eval #-1] } *\n",
+        );
+        assert_eq!(rows.len(), 1);
+        let count = |reason| tally.skipped.get(&reason).copied().unwrap_or(0);
+        assert_eq!(count(SkipReason::Unannotated), 1);
+        assert_eq!(count(SkipReason::Variant), 1);
+        assert_eq!(count(SkipReason::BadFen), 1);
+        assert_eq!(count(SkipReason::EvalBeforeFirstMove), 1);
+        assert_eq!(count(SkipReason::MalformedEval), 2);
+        assert_eq!(count(SkipReason::SecondEval), 1);
+        assert_eq!(count(SkipReason::FinishedPosition), 1);
+        assert_eq!(
+            (tally.games, tally.games_annotated, tally.games_kept),
+            (5, 4, 1)
+        );
+    }
+
+    #[test]
+    fn copies_of_a_game_have_one_identity() {
+        let id = |pgn: &str| {
+            let mut ids = Vec::new();
+            let mut tally = Tally::default();
+            read_games(pgn.as_bytes(), &Filters::default(), &mut tally, |id, _| {
+                ids.push(id)
+            });
+            ids[0]
+        };
+        let moves = "\n1. e4 { [%eval 0.3] } *\n";
+        let lichess = id(&format!(
+            "[Event \"x\"]\n[Site \"https://lichess.org/AbCdEfGh\"]\n{moves}"
+        ));
+        let resaved = id(&format!(
+            "[Event \"y\"]\n[GameId \"AbCdEfGh\"]\n[Site \"?\"]\n{moves}"
+        ));
+        assert_eq!(lichess, resaved);
+        let broadcast = "[Event \"x\"]\n[Site \"https://lichess.org/broadcast/-/-/1234\"]\n";
+        let one = id(&format!("{broadcast}[Annotator \"a\"]\n{moves}"));
+        assert_eq!(one, id(&format!("{broadcast}{moves}")));
+        assert_ne!(
+            one,
+            id(&format!("{broadcast}\n1. d4 {{ [%eval 0.3] }} *\n"))
+        );
+    }
+}

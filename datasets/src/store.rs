@@ -1,0 +1,450 @@
+//! The RocksDB under a dataset: column families, keys and blocks.
+//! `docs/dataset.md` describes the format.
+
+use std::path::{Path, PathBuf};
+
+use rocksdb::{
+    BlockBasedOptions, ColumnFamily, DB, DBCompressionType, IngestExternalFileOptions, LogLevel,
+    Options, SstFileWriter, WriteBatch, WriteOptions,
+};
+use sha2::{Digest, Sha256};
+
+use crate::source::hex;
+use crate::{Error, FORMAT_VERSION, Keyed, Manifest, Record};
+
+/// Records in a sealed block: 128 KiB, large enough to compress and to read
+/// in one go, small enough that a shuffle has many of them.
+pub(crate) const BLOCK_RECORDS: usize = 4096;
+
+/// Blocks in one SST file: some gigabyte.
+const FILE_BLOCKS: u32 = 1 << 14;
+
+const META: &str = "meta";
+const VERSION_KEY: &[u8] = b"format_version";
+const MANIFEST_KEY: &[u8] = b"manifest";
+
+/// The three sorted sets of records that a dataset is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// Positions to train on.
+    Train,
+    /// Positions of held-out games.
+    Validation,
+    /// Validation records of positions that training has too. Kept, and never
+    /// read for training or validation, so that adding data later counts them
+    /// as if all had come at once.
+    Shadowed,
+}
+
+impl Set {
+    pub(crate) const ALL: [Set; 3] = [Set::Train, Set::Validation, Set::Shadowed];
+
+    fn family(self, generation: u64) -> String {
+        let name = match self {
+            Set::Train => "train",
+            Set::Validation => "validation",
+            Set::Shadowed => "shadowed",
+        };
+        format!("{name}.{generation}")
+    }
+
+    /// Key, in the meta family, of the list of the set's block keys.
+    fn index_key(self, generation: u64) -> String {
+        format!("index.{}", self.family(generation))
+    }
+}
+
+/// An open dataset folder.
+pub(crate) struct Store {
+    db: DB,
+    path: PathBuf,
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.set_compression_type(DBCompressionType::Zstd);
+    // A value is a whole block: there is nothing to find inside it by key.
+    let mut table = BlockBasedOptions::default();
+    table.disable_cache();
+    options.set_block_based_table_factory(&table);
+    // The sealed files are written once, sorted: there is nothing to compact.
+    options.set_disable_auto_compactions(true);
+    options.set_log_level(LogLevel::Error);
+    options.set_keep_log_file_num(1);
+    options.set_write_buffer_size(1 << 20);
+    options
+}
+
+impl Store {
+    /// Opens a dataset to write, and makes it if the folder is missing or
+    /// empty. What an interrupted build left behind is removed.
+    pub(crate) fn open_to_write(path: &Path) -> Result<Store, Error> {
+        let fresh = is_fresh(path)?;
+        let mut options = options();
+        options.create_if_missing(true);
+        options.create_missing_column_families(true);
+        let mut families = if fresh {
+            Vec::new()
+        } else {
+            DB::list_cf(&options, path).unwrap_or_default()
+        };
+        if !fresh && !families.iter().any(|family| family == META) && families != ["default"] {
+            return Err(Error::NotADataset {
+                path: path.to_path_buf(),
+            });
+        }
+        families.retain(|family| family != META && family != "default");
+        let all = families.iter().map(String::as_str).chain([META]);
+        let db = DB::open_cf_with_opts(&options, path, all.map(|f| (f, crate::store::options())))
+            .map_err(|error| open_error(path, error))?;
+        let mut store = Store {
+            db,
+            path: path.to_path_buf(),
+        };
+        if store.get(VERSION_KEY)?.is_none() {
+            let mut batch = WriteBatch::default();
+            batch.put_cf(store.family(META)?, VERSION_KEY, FORMAT_VERSION.to_string());
+            store.write(batch)?;
+        }
+        store.check_version()?;
+        let generation = store.manifest()?.map(|manifest| manifest.generation);
+        for family in families {
+            let current = Set::ALL
+                .iter()
+                .any(|s| Some(&family) == generation.map(|g| s.family(g)).as_ref());
+            if !current {
+                store.db.drop_cf(&family).map_err(Error::unwritable(path))?;
+            }
+        }
+        Ok(store)
+    }
+
+    /// Opens a dataset to read. A process that writes to it does not mind.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Store, Error> {
+        let not_a_dataset = || Error::NotADataset {
+            path: path.to_path_buf(),
+        };
+        std::fs::metadata(path).map_err(Error::unreadable(path))?;
+        let options = options();
+        let families = DB::list_cf(&options, path).map_err(|_| not_a_dataset())?;
+        if !families.iter().any(|family| family == META) {
+            return Err(not_a_dataset());
+        }
+        let db = DB::open_cf_for_read_only(&options, path, families, false)
+            .map_err(|error| open_error(path, error))?;
+        let store = Store {
+            db,
+            path: path.to_path_buf(),
+        };
+        store.check_version()?;
+        Ok(store)
+    }
+
+    fn check_version(&self) -> Result<(), Error> {
+        let not_a_dataset = || Error::NotADataset {
+            path: self.path.clone(),
+        };
+        let version = self.get(VERSION_KEY)?.ok_or_else(not_a_dataset)?;
+        let found: u64 = std::str::from_utf8(&version)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .ok_or_else(not_a_dataset)?;
+        if found == FORMAT_VERSION {
+            Ok(())
+        } else {
+            Err(Error::OtherVersion {
+                path: self.path.clone(),
+                found,
+            })
+        }
+    }
+
+    fn family(&self, name: &str) -> Result<&ColumnFamily, Error> {
+        self.db
+            .cf_handle(name)
+            .ok_or_else(|| self.corrupt(format!("{name} is missing")))
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        let value = self.db.get_cf(self.family(META)?, key);
+        value.map_err(|error| self.corrupt(error.to_string()))
+    }
+
+    fn write(&self, batch: WriteBatch) -> Result<(), Error> {
+        let mut options = WriteOptions::default();
+        options.set_sync(true);
+        self.db
+            .write_opt(batch, &options)
+            .map_err(Error::unwritable(&self.path))
+    }
+
+    pub(crate) fn corrupt(&self, what: String) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// The manifest, `None` if nothing was sealed yet.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Error> {
+        let Some(json) = self.get(MANIFEST_KEY)? else {
+            return Ok(None);
+        };
+        let manifest = serde_json::from_slice(&json);
+        manifest
+            .map(Some)
+            .map_err(|error| self.corrupt(format!("manifest: {error}")))
+    }
+
+    /// The keys of a set's blocks, in order.
+    pub(crate) fn block_keys(&self, set: Set, generation: u64) -> Result<Vec<BlockKey>, Error> {
+        let index = self
+            .get(set.index_key(generation).as_bytes())?
+            .unwrap_or_default();
+        let (words, rest) = index.as_chunks::<8>();
+        if !rest.is_empty() {
+            return Err(self.corrupt(format!("index of {}", set.family(generation))));
+        }
+        let first = words.iter().map(|word| u64::from_be_bytes(*word));
+        Ok(first
+            .zip(0..)
+            .map(|(first, number)| BlockKey { first, number })
+            .collect())
+    }
+
+    /// Appends a block's records to `records`.
+    pub(crate) fn read_block(
+        &self,
+        set: Set,
+        generation: u64,
+        key: BlockKey,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Error> {
+        let family = set.family(generation);
+        let block = self.db.get_pinned_cf(self.family(&family)?, key.to_bytes());
+        let block = block
+            .map_err(|error| self.corrupt(format!("{family}: {error}")))?
+            .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
+        let (chunks, rest) = block.as_chunks::<{ Record::BYTES }>();
+        if !rest.is_empty() {
+            return Err(self.corrupt(format!("{family}: block {} has a torn record", key.number)));
+        }
+        records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
+        Ok(())
+    }
+
+    /// Makes a new generation of sets the sealed one, in one atomic write, and
+    /// drops the old one.
+    pub(crate) fn commit(
+        &mut self,
+        manifest: &Manifest,
+        sets: Vec<SealedSet>,
+    ) -> Result<(), Error> {
+        let unwritable = || Error::unwritable(&self.path);
+        let mut batch = WriteBatch::default();
+        for sealed in sets {
+            let family = sealed.set.family(manifest.generation);
+            self.db
+                .create_cf(&family, &options())
+                .map_err(unwritable())?;
+            if !sealed.files.is_empty() {
+                let mut ingest = IngestExternalFileOptions::default();
+                ingest.set_move_files(true);
+                let handle = self
+                    .db
+                    .cf_handle(&family)
+                    .ok_or_else(|| self.corrupt(family.clone()))?;
+                self.db
+                    .ingest_external_file_cf_opts(handle, &ingest, sealed.files)
+                    .map_err(unwritable())?;
+            }
+            let key = sealed.set.index_key(manifest.generation);
+            batch.put_cf(self.family(META)?, key, sealed.index);
+        }
+        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
+        if let Some(old) = manifest.generation.checked_sub(1) {
+            for set in Set::ALL {
+                batch.delete_cf(self.family(META)?, set.index_key(old));
+            }
+        }
+        self.write(batch)?;
+        if let Some(old) = manifest.generation.checked_sub(1) {
+            for family in Set::ALL.map(|set| set.family(old)) {
+                if self.db.cf_handle(&family).is_some() {
+                    self.db
+                        .drop_cf(&family)
+                        .map_err(Error::unwritable(&self.path))?;
+                }
+            }
+        }
+        self.db
+            .flush_cf(self.family(META)?)
+            .map_err(Error::unwritable(&self.path))
+    }
+}
+
+/// Whether a dataset may be made here: nothing there yet, or an empty folder.
+fn is_fresh(path: &Path) -> Result<bool, Error> {
+    match std::fs::read_dir(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            std::fs::create_dir_all(path).map_err(Error::unwritable(path))?;
+            Ok(true)
+        }
+        Err(error) => Err(Error::unreadable(path)(error)),
+        Ok(mut entries) => {
+            let empty = entries.next().is_none();
+            if !empty && !path.join("CURRENT").exists() && !path.join("LOCK").exists() {
+                return Err(Error::NotADataset {
+                    path: path.to_path_buf(),
+                });
+            }
+            Ok(empty || !path.join("CURRENT").exists())
+        }
+    }
+}
+
+fn open_error(path: &Path, error: rocksdb::Error) -> Error {
+    let text = error.to_string();
+    if text.contains("lock") && error.kind() == rocksdb::ErrorKind::IOError {
+        Error::Locked {
+            path: path.to_path_buf(),
+        }
+    } else if text.contains("No space left") {
+        Error::Unwritable {
+            path: path.to_path_buf(),
+            error: text,
+        }
+    } else {
+        Error::Corrupt {
+            path: path.to_path_buf(),
+            what: text,
+        }
+    }
+}
+
+/// Where a block is found: the key of its first record, and its number, which
+/// tells apart blocks that begin with the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockKey {
+    first: u64,
+    number: u32,
+}
+
+impl BlockKey {
+    fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.first.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.number.to_be_bytes());
+        bytes
+    }
+}
+
+/// A set that is written and waits to be committed.
+pub(crate) struct SealedSet {
+    set: Set,
+    files: Vec<PathBuf>,
+    index: Vec<u8>,
+    /// Number of records.
+    pub(crate) records: u64,
+    /// SHA-256 over them, hexadecimal.
+    pub(crate) digest: String,
+}
+
+/// Writes one set's records, which must come in key order, as blocks into SST
+/// files.
+pub(crate) struct BlockWriter<'a> {
+    set: Set,
+    folder: PathBuf,
+    options: &'a Options,
+    writer: Option<SstFileWriter<'a>>,
+    files: Vec<PathBuf>,
+    first: u64,
+    block: Vec<u8>,
+    index: Vec<u8>,
+    records: u64,
+    digest: Sha256,
+}
+
+/// The options that SST files are written with.
+pub(crate) fn sst_options() -> Options {
+    options()
+}
+
+impl<'a> BlockWriter<'a> {
+    pub(crate) fn new(set: Set, folder: &Path, options: &'a Options) -> BlockWriter<'a> {
+        BlockWriter {
+            set,
+            folder: folder.to_path_buf(),
+            options,
+            writer: None,
+            files: Vec::new(),
+            first: 0,
+            block: Vec::with_capacity(BLOCK_RECORDS * Record::BYTES),
+            index: Vec::new(),
+            records: 0,
+            digest: Sha256::new(),
+        }
+    }
+
+    pub(crate) fn push(&mut self, keyed: &Keyed) -> Result<(), Error> {
+        if self.block.is_empty() {
+            self.first = keyed.key;
+        }
+        self.block.extend_from_slice(keyed.record.as_bytes());
+        self.records += 1;
+        if self.block.len() == BLOCK_RECORDS * Record::BYTES {
+            self.flush()
+        } else {
+            Ok(())
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let number = (self.index.len() / 8) as u32;
+        if number.is_multiple_of(FILE_BLOCKS) {
+            self.finish_file()?;
+            let file = self
+                .folder
+                .join(format!("{:?}-{}.sst", self.set, self.files.len()));
+            let writer = SstFileWriter::create(self.options);
+            writer.open(&file).map_err(Error::unwritable(&file))?;
+            self.files.push(file);
+            self.writer = Some(writer);
+        }
+        let key = BlockKey {
+            first: self.first,
+            number,
+        };
+        if let Some(writer) = &mut self.writer {
+            writer
+                .put(key.to_bytes(), &self.block)
+                .map_err(Error::unwritable(&self.folder))?;
+        }
+        self.index.extend_from_slice(&self.first.to_be_bytes());
+        self.digest.update(&self.block);
+        self.block.clear();
+        Ok(())
+    }
+
+    fn finish_file(&mut self) -> Result<(), Error> {
+        match self.writer.take() {
+            Some(mut writer) => writer.finish().map_err(Error::unwritable(&self.folder)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<SealedSet, Error> {
+        if !self.block.is_empty() {
+            self.flush()?;
+        }
+        self.finish_file()?;
+        Ok(SealedSet {
+            set: self.set,
+            files: self.files,
+            index: self.index,
+            records: self.records,
+            digest: hex(&self.digest.finalize()),
+        })
+    }
+}

@@ -1,0 +1,75 @@
+//! What the positions of a dataset look like, in one pass.
+
+use datasets::{GameResult, Phase, Record};
+use serde::Serialize;
+
+/// Width of a label bin in centipawns.
+pub const LABEL_BIN: i32 = 50;
+/// Labels beyond this fall into the outermost bins, in centipawns.
+pub const LABEL_RANGE: i32 = 1000;
+/// Width of a ply bin.
+pub const PLY_BIN: usize = 10;
+
+const LABEL_BINS: usize = (2 * LABEL_RANGE / LABEL_BIN) as usize;
+const PLY_BINS: usize = 20;
+
+/// Counts over the positions of a dataset.
+#[derive(Clone, Debug, Serialize)]
+pub struct Histogram {
+    /// Labels in centipawns, White's view: bins of 50 from -1000 to 1000,
+    /// what lies beyond in the outermost. Mates are not in it.
+    pub labels: Vec<u64>,
+    /// Positions by game ply: bins of ten, the last one open.
+    pub plies: Vec<u64>,
+    /// Positions by phase: opening, middlegame, endgame.
+    pub phases: [u64; 3],
+    /// Labels that are mates: White mates, White is mated.
+    pub mates: [u64; 2],
+    /// Positions by result of the game: Black won, draw, White won, unknown.
+    pub results: [u64; 4],
+    /// Positions with Black to move.
+    pub black_to_move: u64,
+    /// Positions where the side to move is in check.
+    pub in_check: u64,
+    /// Positions with a legal en-passant capture.
+    pub en_passant: u64,
+}
+
+impl Histogram {
+    /// Nothing counted yet.
+    pub fn new() -> Histogram {
+        Histogram {
+            labels: vec![0; LABEL_BINS],
+            plies: vec![0; PLY_BINS],
+            phases: [0; 3],
+            mates: [0; 2],
+            results: [0; 4],
+            black_to_move: 0,
+            in_check: 0,
+            en_passant: 0,
+        }
+    }
+
+    /// Counts one position.
+    pub fn add(&mut self, record: &Record) {
+        match record.label().centipawns() {
+            Some(centipawns) => {
+                let bin = (centipawns + LABEL_RANGE).div_euclid(LABEL_BIN);
+                self.labels[bin.clamp(0, LABEL_BINS as i32 - 1) as usize] += 1;
+            }
+            None => self.mates[usize::from(record.label().raw() < 0)] += 1,
+        }
+        self.plies[(usize::from(record.ply()) / PLY_BIN).min(PLY_BINS - 1)] += 1;
+        self.phases[Phase::of(record) as usize] += 1;
+        let result = match record.result() {
+            Some(GameResult::BlackWins) => 0,
+            Some(GameResult::Draw) => 1,
+            Some(GameResult::WhiteWins) => 2,
+            None => 3,
+        };
+        self.results[result] += 1;
+        self.black_to_move += u64::from(record.turn().is_black());
+        self.in_check += u64::from(record.in_check());
+        self.en_passant += u64::from(record.en_passant().is_some());
+    }
+}

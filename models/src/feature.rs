@@ -1,0 +1,195 @@
+//! The 902 inputs: 14 planes of 64 squares and 6 flags, seen from the side
+//! to move.
+//!
+//! | index | meaning |
+//! |---|---|
+//! | `64 * plane + square`, plane 0-5 | own P N B R Q K |
+//! | plane 6-11 | their P N B R Q K |
+//! | plane 12 | the square a legal en-passant capture lands on |
+//! | plane 13 | always zero |
+//! | 896-899 | own O-O, own O-O-O, their O-O, their O-O-O |
+//! | 900 | the side to move is in check |
+//! | 901 | always zero |
+//!
+//! For Black the board is mirrored by ranks (`square ^ 56`) and the colours
+//! are swapped, so that a position and its colour-flipped twin have the same
+//! inputs.
+
+/// The name of this input layout, in every net's metadata. A net of another
+/// layout is refused.
+pub const LAYOUT: &str = "kibitz-902-v1";
+
+/// Number of inputs: 14 planes of 64 squares and 6 flags.
+pub const INPUTS: usize = 14 * 64 + 6;
+
+/// The most inputs that can be one at a time: 32 pieces, one en-passant
+/// square, four castling rights and the check flag.
+pub const MAX_ACTIVE: usize = 32 + 1 + 4 + 1;
+
+const EN_PASSANT_PLANE: usize = 12;
+const FIRST_FLAG: usize = 14 * 64;
+
+/// A player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Color {
+    /// White.
+    White,
+    /// Black.
+    Black,
+}
+
+/// A kind of piece, in the order of the input planes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Piece {
+    /// Pawn.
+    Pawn,
+    /// Knight.
+    Knight,
+    /// Bishop.
+    Bishop,
+    /// Rook.
+    Rook,
+    /// Queen.
+    Queen,
+    /// King.
+    King,
+}
+
+/// The side of the board a king castles to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CastlingSide {
+    /// O-O, towards the h-file.
+    King,
+    /// O-O-O, towards the a-file.
+    Queen,
+}
+
+/// A square: a1 = 0, b1 = 1, ..., h8 = 63.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Square(u8);
+
+impl Square {
+    /// The square of an index, `None` from 64 on.
+    #[inline]
+    pub const fn new(index: u8) -> Option<Square> {
+        if index < 64 {
+            Some(Square(index))
+        } else {
+            None
+        }
+    }
+
+    /// The index, 0 (a1) to 63 (h8).
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The square as `view` sees it: mirrored by ranks for Black.
+    #[inline]
+    const fn seen_by(self, view: Color) -> usize {
+        match view {
+            Color::White => self.0 as usize,
+            Color::Black => (self.0 ^ 56) as usize,
+        }
+    }
+}
+
+/// One of the 902 inputs that is switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Feature(u16);
+
+impl Feature {
+    /// The flag that says that the side to move is in check.
+    pub const IN_CHECK: Feature = Feature((FIRST_FLAG + 4) as u16);
+
+    /// A piece of `color` on `square`, as `view` sees it.
+    #[inline]
+    pub const fn piece(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
+        let theirs = 6 * (view as usize != color as usize) as usize;
+        Feature(((theirs + piece as usize) * 64 + square.seen_by(view)) as u16)
+    }
+
+    /// The square a legal en-passant capture lands on, as `view` sees it.
+    #[inline]
+    pub const fn en_passant(view: Color, target: Square) -> Feature {
+        Feature((EN_PASSANT_PLANE * 64 + target.seen_by(view)) as u16)
+    }
+
+    /// `color`'s right to castle to `side`, as `view` sees it.
+    #[inline]
+    pub const fn castling(view: Color, color: Color, side: CastlingSide) -> Feature {
+        let theirs = 2 * (view as usize != color as usize) as usize;
+        Feature((FIRST_FLAG + theirs + side as usize) as u16)
+    }
+
+    /// The input's index, 0 to 901.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worked_example_of_the_layout() {
+        let e2 = Square::new(12).unwrap();
+        let e7 = Square::new(52).unwrap();
+        assert_eq!(
+            Feature::piece(Color::White, Color::White, Piece::Pawn, e2).index(),
+            12
+        );
+        assert_eq!(
+            Feature::piece(Color::White, Color::Black, Piece::Pawn, e7).index(),
+            6 * 64 + 52
+        );
+        assert_eq!(
+            Feature::piece(Color::Black, Color::Black, Piece::Pawn, e7).index(),
+            12
+        );
+        let e3 = Square::new(20).unwrap();
+        assert_eq!(Feature::en_passant(Color::Black, e3).index(), 12 * 64 + 44);
+        assert_eq!(
+            Feature::castling(Color::Black, Color::White, CastlingSide::Queen).index(),
+            899
+        );
+        assert_eq!(Feature::IN_CHECK.index(), 900);
+        assert!(Square::new(64).is_none());
+    }
+
+    #[test]
+    fn no_two_meanings_share_an_index() {
+        let mut seen = std::collections::HashSet::new();
+        let pieces = [
+            Piece::Pawn,
+            Piece::Knight,
+            Piece::Bishop,
+            Piece::Rook,
+            Piece::Queen,
+            Piece::King,
+        ];
+        for color in [Color::White, Color::Black] {
+            for square in (0..64).map(|i| Square::new(i).unwrap()) {
+                for piece in pieces {
+                    assert!(seen.insert(Feature::piece(Color::Black, color, piece, square)));
+                }
+            }
+            for side in [CastlingSide::King, CastlingSide::Queen] {
+                assert!(seen.insert(Feature::castling(Color::Black, color, side)));
+            }
+        }
+        for square in (0..64).map(|i| Square::new(i).unwrap()) {
+            assert!(seen.insert(Feature::en_passant(Color::Black, square)));
+        }
+        assert!(seen.insert(Feature::IN_CHECK));
+        assert_eq!(
+            seen.len(),
+            INPUTS - 64 - 1,
+            "all but plane 13 and the spare flag"
+        );
+        assert!(seen.iter().all(|f| f.index() < INPUTS));
+    }
+}

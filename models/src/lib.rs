@@ -1,0 +1,30 @@
+//! The 902 inputs, the network, its safetensors file and its quantised
+//! inference.
+//!
+//! A network passes through named stages, each a type: [`Network`] holds the
+//! weights as floats, as the trainer wrote them; [`QuantisedNetwork`] holds
+//! them as integers, as the engine plays with them. Both read the same
+//! [`Feature`]s. The crate depends on no rules library: it takes pieces,
+//! squares and flags.
+//!
+//! ```
+//! use models::{Color, Feature, Network, Piece, Shape, Square};
+//!
+//! let network = Network::random(Shape::DEFAULT, 1);
+//! let king = Feature::piece(Color::White, Color::White, Piece::King, Square::new(4).unwrap());
+//! let pawns = network.evaluate(&[king]);
+//! assert!(pawns.is_finite());
+//! ```
+
+mod error;
+mod feature;
+mod file;
+pub mod material;
+mod network;
+mod quantised;
+
+pub use error::NetError;
+pub use feature::{CastlingSide, Color, Feature, INPUTS, LAYOUT, MAX_ACTIVE, Piece, Square};
+pub use file::Metadata;
+pub use network::{ACTIVATION, Layer, Network, Shape};
+pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
