@@ -19,6 +19,9 @@ use crate::{Counts, Error, Filters, Keyed, Manifest, Record, SourceEntry, Split}
 /// Records held in memory before a run is spilled: 40 MiB.
 const SPILL_RECORDS: usize = 1 << 20;
 
+/// Runs of a tier that are merged into one of the next.
+const TIER_RUNS: usize = 64;
+
 /// A run's entry: the key, then the record.
 const ENTRY_BYTES: usize = 8 + Record::BYTES;
 
@@ -39,7 +42,16 @@ pub struct Builder {
 #[derive(Default)]
 struct Pending {
     records: Vec<Keyed>,
-    runs: Vec<PathBuf>,
+    runs: Vec<SpilledRun>,
+    /// Runs written so far, which number their files.
+    spilled: usize,
+}
+
+/// A sorted run in a file.
+struct SpilledRun {
+    file: PathBuf,
+    /// 0 from memory, 1 from 64 of those, and so on.
+    tier: u32,
 }
 
 impl Builder {
@@ -134,10 +146,46 @@ impl Builder {
             return Ok(());
         }
         sort_and_join(&mut pending.records);
-        let file = folder.join(format!("{split:?}-{}.run", pending.runs.len()));
-        write_run(&file, &pending.records).map_err(Error::unwritable(&file))?;
-        pending.runs.push(file);
+        let records = pending.records.iter().copied().map(Ok);
+        let mut run = SpilledRun::write(&folder, split, pending.spilled, 0, records)?;
+        pending.spilled += 1;
         pending.records.clear();
+        // Sixty-four runs of a tier become one of the next, so that the files
+        // open at the end stay few.
+        while pending.runs.iter().filter(|r| r.tier == run.tier).count() + 1 == TIER_RUNS {
+            let tier = run.tier;
+            pending.runs.push(run);
+            let full: Vec<SpilledRun> = pending.runs.extract_if(.., |r| r.tier == tier).collect();
+            let merged = Merged::new(
+                full.iter()
+                    .map(SpilledRun::read)
+                    .collect::<Result<_, _>>()?,
+            )?;
+            run = SpilledRun::write(&folder, split, pending.spilled, tier + 1, merged)?;
+            pending.spilled += 1;
+            for old in full {
+                std::fs::remove_file(&old.file).map_err(Error::unwritable(&old.file))?;
+            }
+        }
+        pending.runs.push(run);
+        Ok(())
+    }
+
+    /// Whether nothing was taken in, and nothing was there before.
+    pub fn is_empty(&self) -> bool {
+        self.sealed.is_none() && !self.changed
+    }
+
+    /// Removes a dataset that [`Builder::open`] made and nothing was added to.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if the folder cannot be removed.
+    pub fn abandon(self) -> Result<(), Error> {
+        let (path, empty) = (self.path.clone(), self.is_empty());
+        drop(self);
+        if empty {
+            std::fs::remove_dir_all(&path).map_err(Error::unwritable(&path))?;
+        }
         Ok(())
     }
 
@@ -193,8 +241,8 @@ impl Builder {
     /// All sorted runs of one side: spilled, in memory, and sealed before.
     fn runs<'a>(&'a self, pending: &'a Pending, sealed: &[Set]) -> Result<Vec<Run<'a>>, Error> {
         let mut runs: Vec<Run> = Vec::new();
-        for file in &pending.runs {
-            runs.push(Box::new(read_run(file)?));
+        for run in &pending.runs {
+            runs.push(run.read()?);
         }
         runs.push(Box::new(pending.records.iter().copied().map(Ok)));
         if let Some(generation) = self.sealed {
@@ -214,30 +262,46 @@ impl Builder {
     }
 }
 
-fn write_run(path: &Path, records: &[Keyed]) -> std::io::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 20, File::create(path)?);
-    for keyed in records {
-        file.write_all(&keyed.key.to_le_bytes())?;
-        file.write_all(keyed.record.as_bytes())?;
+impl SpilledRun {
+    /// Writes sorted records to a file in `folder`.
+    fn write(
+        folder: &Path,
+        split: Split,
+        number: usize,
+        tier: u32,
+        records: impl Iterator<Item = Result<Keyed, Error>>,
+    ) -> Result<SpilledRun, Error> {
+        let file = folder.join(format!("{split:?}-{number}.run"));
+        let unwritable = || Error::unwritable(&file);
+        let created = File::create(&file).map_err(unwritable())?;
+        let mut writer = BufWriter::with_capacity(1 << 20, created);
+        for keyed in records {
+            let keyed = keyed?;
+            writer
+                .write_all(&keyed.key.to_le_bytes())
+                .and_then(|()| writer.write_all(keyed.record.as_bytes()))
+                .map_err(unwritable())?;
+        }
+        writer.flush().map_err(unwritable())?;
+        Ok(SpilledRun { file, tier })
     }
-    file.flush()
-}
 
-fn read_run(path: &Path) -> Result<impl Iterator<Item = Result<Keyed, Error>> + use<>, Error> {
-    let file = File::open(path).map_err(Error::unreadable(path))?;
-    let entries = file.metadata().map_err(Error::unreadable(path))?.len() / ENTRY_BYTES as u64;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let path = path.to_path_buf();
-    Ok((0..entries).map(move |_| {
-        let mut key = [0; 8];
-        let mut record = [0; Record::BYTES];
-        reader
-            .read_exact(&mut key)
-            .and_then(|()| reader.read_exact(&mut record))
-            .map_err(Error::unreadable(&path))?;
-        Ok(Keyed {
-            key: u64::from_le_bytes(key),
-            record: Record::from_trusted(record),
-        })
-    }))
+    fn read(&self) -> Result<Run<'static>, Error> {
+        let path = self.file.clone();
+        let file = File::open(&path).map_err(Error::inaccessible(&path))?;
+        let bytes = file.metadata().map_err(Error::inaccessible(&path))?.len();
+        let mut reader = BufReader::with_capacity(1 << 16, file);
+        Ok(Box::new((0..bytes / ENTRY_BYTES as u64).map(move |_| {
+            let mut key = [0; 8];
+            let mut record = [0; Record::BYTES];
+            reader
+                .read_exact(&mut key)
+                .and_then(|()| reader.read_exact(&mut record))
+                .map_err(Error::inaccessible(&path))?;
+            Ok(Keyed {
+                key: u64::from_le_bytes(key),
+                record: Record::from_trusted(record),
+            })
+        })))
+    }
 }

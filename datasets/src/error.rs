@@ -87,6 +87,14 @@ pub enum Error {
         /// What does not add up.
         what: String,
     },
+    /// The dataset is there, but the system does not let it be opened.
+    #[error("{path}: cannot open: {error}", path = path.display())]
+    Inaccessible {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        error: String,
+    },
     /// A write failed, for instance because the disk is full.
     #[error(
         "{path}: cannot write: {error}; what was sealed before is untouched, \
@@ -106,7 +114,7 @@ impl Error {
     /// 4 damaged input, 5 dataset refused, 7 cannot write.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Unreadable { .. } => 3,
+            Error::Unreadable { .. } | Error::Inaccessible { .. } => 3,
             Error::Damaged { .. } | Error::Empty { .. } | Error::NotPgn { .. } => 4,
             Error::NotADataset { .. }
             | Error::OtherVersion { .. }
@@ -120,6 +128,14 @@ impl Error {
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_path_buf();
         move |error| Error::Unreadable { path, error }
+    }
+
+    pub(crate) fn inaccessible<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
+        let path = path.to_path_buf();
+        move |error| Error::Inaccessible {
+            path,
+            error: error.to_string(),
+        }
     }
 
     pub(crate) fn unwritable<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {

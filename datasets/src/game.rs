@@ -133,6 +133,8 @@ impl Tally {
 /// The tags that matter.
 #[derive(Default)]
 pub struct Tags {
+    /// Whether there was any.
+    any: bool,
     /// The seven-tag roster's names and values, in the order of the file.
     roster: Vec<u8>,
     lichess_id: Option<[u8; 8]>,
@@ -147,9 +149,11 @@ pub struct Tags {
 struct Game {
     tags: Tags,
     position: Chess,
-    /// Moves as shakmaty's packed words, for the identity of games without one.
+    /// Moves in UCI notation, for the identity of games without an id.
     moves: Vec<u8>,
     plies: u32,
+    /// Whether any `[%eval` was seen.
+    annotated: bool,
     labelled: bool,
     unlabelled_plies: u64,
     comment: Vec<u8>,
@@ -160,35 +164,49 @@ struct Game {
 pub(crate) struct GameReader<'a, F> {
     filters: &'a Filters,
     tally: &'a mut Tally,
+    /// Whether this is the first game of its text; a later one has tags.
+    first: bool,
     /// Receives each kept game.
     each: F,
     game: Option<Game>,
 }
 
 impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
-    pub(crate) fn new(filters: &'a Filters, tally: &'a mut Tally, each: F) -> Self {
+    pub(crate) fn new(filters: &'a Filters, tally: &'a mut Tally, first: bool, each: F) -> Self {
         GameReader {
             filters,
             tally,
+            first,
             each,
             game: None,
         }
     }
 
+    /// Ends the game that is being read where its text cannot be followed any
+    /// further. What was accepted of it is kept.
+    pub(crate) fn broken_off(&mut self, reason: SkipReason) {
+        self.tally.skip(reason);
+        self.finish();
+    }
+
     /// Hands over what was accepted of the game that is being read.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         let Some(game) = self.game.take() else { return };
+        self.tally.games += 1;
+        if game.annotated {
+            self.tally.games_annotated += 1;
+        } else {
+            self.tally.skip(SkipReason::Unannotated);
+        }
         if game.records.is_empty() {
             return;
         }
         self.tally.games_kept += 1;
         self.tally.labels += game.records.len() as u64;
         self.tally.gaps += game.unlabelled_plies;
-        *self.tally.months.entry(game.tags.month).or_default() += game.records.len() as u64;
-        let mates = game
-            .records
-            .iter()
-            .filter(|record| record.label().mate().is_some());
+        let month = self.tally.months.entry(game.tags.month).or_default();
+        *month += game.records.len() as u64;
+        let mates = game.records.iter().filter(|r| r.label().mate().is_some());
         self.tally.mates += mates.count() as u64;
         let id = match game.tags.lichess_id {
             Some(id) => GameId(hash_bytes(&id)),
@@ -216,7 +234,9 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     fn read_comment(&mut self) {
         let Some(game) = &mut self.game else { return };
         let comment = std::mem::take(&mut game.comment);
-        let (label, depth) = match parse_eval(&comment) {
+        let eval = parse_eval(&comment);
+        game.annotated |= eval != EvalComment::Absent;
+        let (label, depth) = match eval {
             EvalComment::Absent => return,
             EvalComment::Malformed => return self.tally.skip(SkipReason::MalformedEval),
             EvalComment::Eval { label, depth } => (label, depth),
@@ -253,6 +273,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
         let value = value.decode();
+        tags.any = true;
         match name {
             b"Event" | b"Site" | b"Date" | b"Round" | b"White" | b"Black" | b"Result" => {
                 tags.roster.extend_from_slice(name);
@@ -291,8 +312,15 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<(), ()> {
+        if !self.first && !tags.any {
+            // The rest of a game that a blank line broke off.
+            self.tally.skip(SkipReason::MalformedGame);
+            return ControlFlow::Break(());
+        }
         match self.start_position(&tags) {
             Err(reason) => {
+                self.tally.games += 1;
+                self.tally.games_annotated += 1;
                 self.tally.skip(reason);
                 ControlFlow::Break(())
             }
@@ -302,6 +330,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                     position,
                     moves: Vec::new(),
                     plies: 0,
+                    annotated: false,
                     // The start needs no label.
                     labelled: true,
                     unlabelled_plies: 0,
@@ -318,8 +347,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
             return ControlFlow::Break(());
         };
         let Ok(m) = san.san.to_move(&game.position) else {
-            self.tally.skip(SkipReason::IllegalMove);
-            self.finish();
+            self.broken_off(SkipReason::IllegalMove);
             return ControlFlow::Break(());
         };
         game.unlabelled_plies += u64::from(!game.labelled);
@@ -348,8 +376,10 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
         ControlFlow::Continue(Skip(true))
     }
 
+    /// The game is over, whatever its text goes on to say.
     fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
-        ControlFlow::Continue(())
+        self.finish();
+        ControlFlow::Break(())
     }
 
     fn end_game(&mut self, (): ()) {

@@ -106,9 +106,11 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
 
 /// Reads ` 2.35]`, ` #-4]` or ` 0.17,20]`.
 fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
-    let text = text
-        .strip_prefix(b" ")
-        .or_else(|| text.strip_prefix(b"\n"))?;
+    // A line may have been wrapped here.
+    let (b' ' | b'\n' | b'\r', _) = text.split_first()? else {
+        return None;
+    };
+    let text = text.trim_ascii_start();
     let end = memchr::memchr(b']', text)?;
     let text = std::str::from_utf8(&text[..end]).ok()?;
     let (score, depth) = match text.split_once(',') {
@@ -187,6 +189,7 @@ mod tests {
             ("[%eval -0.0]", "0"),
             ("[%eval .5]", "50"),
             ("[%eval 3.]", "300"),
+            ("[%eval\r\n0.3]", "30"),
             ("[%clk 0:03:00]", "absent"),
             ("White offers draw", "absent"),
             ("[%eval 0.1] Inaccuracy. [%eval 0.9]", "10"),

@@ -16,6 +16,7 @@
 //! assert_eq!(labels, ["30", "#-4"]);
 //! ```
 
+mod boundary;
 mod builder;
 mod dataset;
 mod error;
@@ -24,6 +25,7 @@ mod hash;
 mod label;
 mod manifest;
 mod merge;
+mod movetext;
 pub mod pgn;
 mod phase;
 mod record;

@@ -72,12 +72,8 @@ impl Manifest {
         }
     }
 
-    /// Adds a source. It replaces a damaged one of the same name, of which it
-    /// is the whole: their common records are the same, and would otherwise be
-    /// counted twice.
+    /// Adds a source.
     pub(crate) fn add_source(&mut self, entry: SourceEntry) {
-        self.sources
-            .retain(|old| old.damage.is_none() || old.name != entry.name);
         self.sources.push(entry);
         self.sources.sort_by(|a, b| a.sha256.cmp(&b.sha256));
         self.tally = Tally::default();

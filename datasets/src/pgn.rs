@@ -4,16 +4,18 @@ use std::path::Path;
 
 use memchr::memmem;
 
+use crate::boundary;
 use crate::game::{Filters, GameId, GameReader, SkipReason, Tally};
+use crate::movetext::readable;
 use crate::source::{Chunk, Source};
 use crate::{Error, Record};
-
-/// Between two games.
-const BOUNDARY: &[u8] = b"\n[Event ";
 
 /// Longest comment that is read in one piece. Longer ones are put together
 /// from pieces; this only saves the reader from growing its buffer.
 const COMMENT_BYTES: usize = 4096;
+
+/// Longest tag line that is read.
+const TAG_BYTES: usize = 1 << 16;
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -26,7 +28,7 @@ pub fn read_games(
 ) {
     let mut rest = text;
     while !rest.is_empty() {
-        let end = memmem::find(rest, BOUNDARY).map_or(rest.len(), |at| at + 1);
+        let end = boundary::next_game(rest).unwrap_or(rest.len());
         let (game, tail) = rest.split_at(end);
         rest = tail;
         if memmem::find(game, b"[%eval").is_some() {
@@ -45,26 +47,28 @@ fn read_annotated(
     tally: &mut Tally,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
-    let mut reader = pgn_reader::Reader::build(text)
+    let end = readable(text);
+    let mut reader = pgn_reader::Reader::build(&text[..end])
         .set_supported_comment_length(COMMENT_BYTES)
+        .set_supported_tag_line_length(TAG_BYTES)
         .finish();
-    let mut annotated = false;
+    let mut first = true;
     loop {
-        let mut visitor = GameReader::new(filters, tally, &mut *each);
+        let mut visitor = GameReader::new(filters, tally, first, &mut *each);
+        first = false;
         match reader.read_game(&mut visitor) {
             Ok(None) => break,
-            Ok(Some(())) => tally.games += 1,
+            Ok(Some(())) => {}
             Err(_) => {
                 // Reading from a slice, the only errors are of the syntax.
-                visitor.finish();
-                tally.games += 1;
-                tally.skip(SkipReason::MalformedGame);
+                // What follows cannot be told from this game.
+                visitor.broken_off(SkipReason::MalformedGame);
+                return;
             }
         }
-        if !annotated {
-            annotated = true;
-            tally.games_annotated += 1;
-        }
+    }
+    if end < text.len() {
+        tally.skip(SkipReason::IllegalMove);
     }
 }
 
@@ -161,6 +165,53 @@ mod tests {
         let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2]");
         assert_eq!(rows.len(), 1);
         assert_eq!(tally.skipped[&SkipReason::MalformedGame], 1);
+    }
+
+    #[test]
+    fn nothing_after_an_unreadable_move_is_played() {
+        let pgn = "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } 2. Sf3 { [%eval 0.3] } \
+                   Sc6 { [%eval 0.3] } 3. d4 { [%eval -9.99] } *\n";
+        assert_eq!(labels(pgn), ["30", "20"]);
+        assert_eq!(rows(pgn).1.skipped[&SkipReason::IllegalMove], 1);
+    }
+
+    #[test]
+    fn nothing_after_a_result_or_a_blank_line_is_played() {
+        for end in ["1/2-1/2 2. d4 { [%eval 9] }", "\n\n2. d4 { [%eval 9] } *"] {
+            let pgn = format!("[Event \"x\"]\n\n1. e4 {{ [%eval 0.3] }} e5 {end}\n");
+            assert_eq!(labels(&pgn), ["30"], "{end}");
+        }
+    }
+
+    #[test]
+    fn tags_in_another_order_belong_to_their_game() {
+        let (rows, tally) = rows(
+            "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } *\n\n\
+             [FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]\n[Event \"y\"]\n\n1. O-O { [%eval 5] } *\n",
+        );
+        assert_eq!(rows[1], "4k3/8/8/8/8/8/8/5RK1 b - - 500");
+        assert_eq!((tally.games, tally.games_annotated), (2, 2));
+    }
+
+    #[test]
+    fn games_without_an_event_tag_are_counted_one_by_one() {
+        let game = "[White \"a\"]\n\n1. e4 { [%eval 0.3] } *\n\n";
+        let (rows, tally) = rows(&(game.repeat(2) + "[White \"b\"]\n\n1. e4 *\n"));
+        assert_eq!(rows.len(), 2);
+        assert_eq!(
+            (tally.games, tally.games_annotated, tally.games_kept),
+            (3, 2, 2)
+        );
+        assert_eq!(tally.skipped[&SkipReason::Unannotated], 1);
+    }
+
+    #[test]
+    fn a_long_tag_does_not_hide_the_variant() {
+        let long = "x".repeat(50_000);
+        let pgn = format!(
+            "[Event \"x\"]\n[Variant \"Antichess\"]\n[Annotator \"{long}\"]\n\n1. e4 {{ [%eval 0.3] }} *\n"
+        );
+        assert_eq!(labels(&pgn), [""; 0]);
     }
 
     #[test]

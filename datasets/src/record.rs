@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
 
 use crate::Label;
-use crate::hash::mix;
+use crate::hash::{hash_bytes, mix};
 
 /// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -135,7 +135,10 @@ impl Record {
             .map_or(NO_EN_PASSANT, |square| square as u8);
         bytes[TURN_EN_PASSANT] = en_passant | position.turn().fold_wb(0, BLACK_TO_MOVE);
         bytes[DEPTH] = origin.depth;
-        let plies = (position.fullmoves().get() - 1) * 2 + position.turn().fold_wb(0, 1);
+        let moves = position.fullmoves().get() - 1;
+        let plies = moves
+            .saturating_mul(2)
+            .saturating_add(position.turn().fold_wb(0, 1));
         bytes[PLY..LABEL].copy_from_slice(&(plies.min(u32::from(u16::MAX)) as u16).to_le_bytes());
         bytes[LABEL..RESULT_CHECK].copy_from_slice(&label.raw().to_le_bytes());
         let result = origin.result.map_or(UNKNOWN_RESULT, |result| result as u8);
@@ -356,11 +359,20 @@ impl Keyed {
     }
 
     /// Of two records of one position, the one that is kept: the greatest of
-    /// depth, month and bytes. The greatest of a total order is commutative,
-    /// associative and idempotent, so neither the order of sources nor a
-    /// replay matters.
+    /// depth, month, hash of the bytes, and bytes. The greatest of a total
+    /// order is commutative, associative and idempotent, so neither the order
+    /// of sources nor a replay matters. The hash draws lots where depth and
+    /// month do not decide: the bytes themselves would favour some labels.
     pub fn join(self, other: Keyed) -> Keyed {
-        let rank = |keyed: &Keyed| (keyed.record.depth(), keyed.record.month(), keyed.record);
+        let rank = |keyed: &Keyed| {
+            let record = keyed.record;
+            (
+                record.depth(),
+                record.month(),
+                hash_bytes(&record.0),
+                record,
+            )
+        };
         if rank(&self) >= rank(&other) {
             self
         } else {
@@ -441,7 +453,8 @@ mod tests {
             assert_eq!(record.in_check(), position.is_check());
             assert_eq!(Record::from_bytes(*record.as_bytes()), Some(record));
         }
-        assert_eq!(record("4k3/8/8/8/8/8/8/4KR2 b - - 12 345", 0).ply(), 689);
+        let ply = |moves| record(&format!("4k3/8/8/8/8/8/8/4KR2 b - - 12 {moves}"), 0).ply();
+        assert_eq!((ply(345), ply(u32::MAX)), (689, u16::MAX));
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
+use crate::boundary;
+use crate::movetext::ends_with_result;
 
 /// Text is handed on in pieces of about this size: large enough that the
 /// hand-over costs nothing, small enough that a few in flight stay small.
@@ -19,8 +20,6 @@ const CHUNK_BYTES: usize = 1 << 20;
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
 const MAX_GAME_BYTES: usize = 16 << 20;
-
-const BOUNDARY: &[u8] = b"\n[Event ";
 
 /// A piece of a source.
 pub enum Chunk {
@@ -38,6 +37,9 @@ pub struct Source {
     /// Text read and not yet handed on.
     text: Vec<u8>,
     ended: bool,
+    /// Whether the file is made of frames as Lichess makes them, whose text
+    /// always ends with a result.
+    must_end_with_result: bool,
     /// Inside a stretch of text that is passed over.
     oversized: bool,
     /// What the decoder failed with, once it has.
@@ -124,6 +126,7 @@ impl Source {
                 path: path.to_path_buf(),
             });
         }
+        let must_end_with_result = is_skippable_frame(magic);
         let decoder = decoder(input).map_err(unreadable())?;
         let mut source = Source {
             path: path.to_path_buf(),
@@ -131,6 +134,7 @@ impl Source {
             meter,
             text: Vec::new(),
             ended: false,
+            must_end_with_result,
             oversized: false,
             failure: None,
         };
@@ -155,10 +159,17 @@ impl Source {
             if let Some(chunk) = self.cut() {
                 return Ok(Some(chunk));
             }
-            if self.ended {
+            let whole = ends_with_result(&self.text);
+            if self.ended && self.must_end_with_result && !whole && !self.text.is_empty() {
+                self.failure
+                    .get_or_insert_with(|| io::Error::other("the text ends inside a game"));
+            }
+            if self.ended || self.failure.is_some() {
                 let rest = std::mem::take(&mut self.text);
-                let keep = !self.oversized && !rest.is_empty();
-                return Ok(keep.then_some(Chunk::Games(rest)));
+                let keep = !self.oversized && !rest.is_empty() && (whole || self.failure.is_none());
+                if keep {
+                    return Ok(Some(Chunk::Games(rest)));
+                }
             }
             if let Some(error) = self.failure.take() {
                 let offset = self.meter.compressed_bytes();
@@ -167,6 +178,9 @@ impl Source {
                     offset,
                     error,
                 });
+            }
+            if self.ended {
+                return Ok(None);
             }
             self.failure = self.fill().err();
         }
@@ -182,24 +196,25 @@ impl Source {
         Ok(())
     }
 
-    /// Takes everything up to the last game boundary off the text.
+    /// Takes everything up to the start of the last game off the text.
     fn cut(&mut self) -> Option<Chunk> {
         if self.oversized {
-            let start = memmem::find(&self.text, BOUNDARY);
-            self.text
-                .drain(..start.map_or(self.text.len().saturating_sub(BOUNDARY.len()), |s| s + 1));
+            let start = boundary::next_game(&self.text);
+            // The start of a tag may lie at the end.
+            let passed = start.unwrap_or(self.text.len().saturating_sub(16));
+            self.text.drain(..passed);
             self.oversized = start.is_none();
         }
-        match memmem::rfind(&self.text, BOUNDARY) {
-            Some(end) => {
-                let tail = self.text.split_off(end + 1);
+        match boundary::last_game(&self.text) {
+            Some(end) if end > 0 && !self.oversized => {
+                let tail = self.text.split_off(end);
                 Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
             }
-            None if self.text.len() > MAX_GAME_BYTES => {
+            _ if self.text.len() > MAX_GAME_BYTES => {
                 self.oversized = true;
                 Some(Chunk::Oversized)
             }
-            None => None,
+            _ => None,
         }
     }
 
@@ -221,6 +236,12 @@ impl Source {
             bytes: self.text.len(),
         })
     }
+}
+
+/// Whether the bytes begin a skippable zstd frame: `pzstd`, which Lichess uses,
+/// puts one before each frame.
+fn is_skippable_frame(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
 }
 
 /// A decoder for what the first bytes show: zstd (any number of frames, with

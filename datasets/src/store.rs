@@ -284,42 +284,54 @@ impl Store {
     }
 }
 
-/// Whether a dataset may be made here: nothing there yet, or an empty folder.
+/// Whether a dataset may be made here: nothing there yet, or nothing but what
+/// RocksDB writes before its first `CURRENT`, left by an interrupted start.
 fn is_fresh(path: &Path) -> Result<bool, Error> {
-    match std::fs::read_dir(path) {
+    let entries = match std::fs::read_dir(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             std::fs::create_dir_all(path).map_err(Error::unwritable(path))?;
-            Ok(true)
+            return Ok(true);
         }
-        Err(error) => Err(Error::unreadable(path)(error)),
-        Ok(mut entries) => {
-            let empty = entries.next().is_none();
-            if !empty && !path.join("CURRENT").exists() && !path.join("LOCK").exists() {
-                return Err(Error::NotADataset {
-                    path: path.to_path_buf(),
-                });
-            }
-            Ok(empty || !path.join("CURRENT").exists())
-        }
+        entries => entries.map_err(Error::unreadable(path))?,
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(Error::unreadable(path))?.file_name();
+        names.push(name.to_string_lossy().into_owned());
+    }
+    if names.iter().any(|name| name == "CURRENT") {
+        return Ok(false);
+    }
+    let starting = |name: &String| {
+        ["LOG", "LOCK", "IDENTITY", "MANIFEST-", "OPTIONS-"]
+            .iter()
+            .any(|start| name.starts_with(start))
+            || name.ends_with(".dbtmp")
+    };
+    if names.iter().all(starting) {
+        Ok(true)
+    } else {
+        Err(Error::NotADataset {
+            path: path.to_path_buf(),
+        })
     }
 }
 
+/// RocksDB tells the cause of a failed open only in words, behind the path.
 fn open_error(path: &Path, error: rocksdb::Error) -> Error {
-    let text = error.to_string();
-    if text.contains("lock") && error.kind() == rocksdb::ErrorKind::IOError {
+    let text = error.to_string().replace(&*path.to_string_lossy(), "");
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&["lock hold by", "While lock file"]) && !says(&["Permission denied"]) {
         Error::Locked {
             path: path.to_path_buf(),
         }
-    } else if text.contains("No space left") {
-        Error::Unwritable {
-            path: path.to_path_buf(),
-            error: text,
-        }
-    } else {
+    } else if error.kind() == rocksdb::ErrorKind::Corruption {
         Error::Corrupt {
             path: path.to_path_buf(),
             what: text,
         }
+    } else {
+        Error::inaccessible(path)(text)
     }
 }
 

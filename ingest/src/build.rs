@@ -59,10 +59,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         validation_percent: arguments.validation_percent,
         chess960: arguments.chess960,
     };
-    // Opened before anything is made: a wrong name or a file that is no PGN
-    // leaves no empty dataset behind.
+    // Files are opened before anything is made: a wrong name stops the build
+    // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
-        if path != Path::new("-") {
+        if path != Path::new("-") && (path.is_file() || path.is_dir() || !path.exists()) {
             Source::open(path)?;
         }
     }
@@ -79,12 +79,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
         match take_in(&mut builder, path, &filters) {
             Ok(()) => {}
-            Err(error @ Error::Damaged { .. }) => {
+            Err(
+                error @ (Error::Damaged { .. }
+                | Error::Unreadable { .. }
+                | Error::Empty { .. }
+                | Error::NotPgn { .. }),
+            ) => {
                 eprintln!("ingest: {error}");
                 damage.get_or_insert(error);
             }
             Err(error) => return Err(error.into()),
         }
+    }
+    if let Some(error) = damage.take_if(|_| builder.is_empty()) {
+        builder.abandon()?;
+        return Err(error.into());
     }
     let manifest = builder.finish()?;
     print(&summary(&arguments.out, &manifest))?;

@@ -202,9 +202,13 @@ fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
 
 /// The largest shift for which no accumulator can leave i16.
 fn first_shift(layer: &Layer) -> Result<u32, NetError> {
-    let reach = (0..layer.outputs())
+    let sums = (0..layer.outputs())
         .map(|neuron| first_layer_range(layer, neuron))
-        .map(|(low, high)| high.max(-low))
+        .map(|(low, high)| high.max(-low));
+    // Each weight has to fit by itself as well, whatever its neuron's bias.
+    let terms = layer.weight.iter().chain(&layer.bias);
+    let reach = sums
+        .chain(terms.map(|&term| f64::from(term).abs()))
         .fold(0.0, f64::max);
     // Each of the at most MAX_ACTIVE + 1 terms is off by at most one half when
     // rounded, and the bias carries the rounding of the shift.
