@@ -1,0 +1,324 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use burn::backend::Autodiff;
+use burn_cuda::{Cuda, CudaDevice};
+use burn_flex::{Flex, FlexDevice};
+use clap::{Args, Parser, Subcommand};
+use datasets::{Dataset, Split};
+use models::{MAX_FIRST, MAX_LATER, Shape};
+
+use crate::device::{Device, DeviceChoice};
+use crate::eval::{self, Evaluation};
+use crate::failure::Failure;
+use crate::fit::{self, Plan, Summary};
+use crate::net;
+
+/// Trains Kibitz's network on a dataset, and measures nets.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
+5 dataset refused, 6 net refused, 7 cannot write, 8 no such device, 9 training diverged.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train a network: a dataset in, the best net on its held-out games out.
+    Fit(FitArguments),
+    /// Measure a net against the labels of held-out games or of PGN files.
+    Eval(EvalArguments),
+}
+
+const FIT_EXAMPLE: &str = "\
+Example: a dataset of one month, then a net from it:
+  ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
+  trainer fit --data 2013-02.dataset --out net.safetensors
+
+Beside net.safetensors appear net.metrics.jsonl (one object an epoch), net.svg (the
+curves) and net.golden.json (the net's values of 64 positions, to check other
+implementations with). On the CPU the same command gives the same net, bit for bit.";
+
+#[derive(Debug, Args)]
+#[command(after_help = FIT_EXAMPLE)]
+struct FitArguments {
+    /// Dataset, as `ingest build` writes it
+    #[arg(long, value_name = "DATASET")]
+    data: PathBuf,
+    /// Where to write the net
+    #[arg(long, value_name = "NET.safetensors")]
+    out: PathBuf,
+    /// Device: auto takes a GPU where there is one
+    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value = "auto")]
+    device: DeviceChoice,
+    /// Passes over the training positions
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    epochs: u64,
+    /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: Option<u32>,
+    /// Learning rate at the peak of the schedule
+    #[arg(long, default_value_t = 3e-3, value_parser = positive)]
+    learning_rate: f64,
+    /// Decides the starting weights and the order of positions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Sizes of the three hidden layers
+    #[arg(long, value_name = "N,N,N", default_value = "451,32,32", value_parser = shape)]
+    hidden: Shape,
+    /// Start from this net instead of random weights
+    #[arg(long, value_name = "NET.safetensors", conflicts_with = "hidden")]
+    init: Option<PathBuf>,
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+const EVAL_EXAMPLE: &str = "\
+Examples:
+  trainer eval --model net.safetensors --data 2013-02.dataset
+  trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
+
+Figures over all positions whose label is no mate, from the view of the side to move:
+  winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
+  clamp10 L1     mean distance in pawns, both sides clamped to +-10
+  sign accuracy  share with the right sign where |label| is a pawn or more
+Phases go by the number of pieces on the board, kings and pawns included. The material
+baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EVAL_EXAMPLE)]
+struct EvalArguments {
+    /// Net to measure
+    #[arg(long, value_name = "NET.safetensors")]
+    model: PathBuf,
+    /// Dataset: its held-out games are taken
+    #[arg(long, value_name = "DATASET", required_unless_present = "pgn")]
+    data: Option<PathBuf>,
+    /// PGN files with [%eval] comments: every labelled position is taken
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data")]
+    pgn: Vec<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs a command line.
+///
+/// # Errors
+/// [`Failure`], which knows its exit code.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Fit(arguments) => run_fit(arguments),
+        Command::Eval(arguments) => run_eval(arguments),
+    }
+}
+
+fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
+    let device = Device::find(arguments.device)?;
+    let dataset = Dataset::open(&arguments.data)?;
+    if dataset.len(Split::Train) == 0 {
+        return Err(Failure::NoPositions {
+            path: arguments.data,
+            split: "training",
+        });
+    }
+    let init = match arguments.init {
+        Some(path) => Some((path.clone(), net::read(&path)?)),
+        None => None,
+    };
+    let shape = init
+        .as_ref()
+        .map_or(arguments.hidden, |(_, network)| network.shape());
+    let plan = Plan {
+        out: arguments.out,
+        shape,
+        init,
+        device,
+        epochs: arguments.epochs,
+        batch: arguments
+            .batch
+            .map_or_else(|| batch_for(dataset.len(Split::Train)), |b| b as usize),
+        learning_rate: arguments.learning_rate,
+        seed: arguments.seed,
+    };
+    announce(&dataset, &plan);
+    let summary = match device {
+        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &FlexDevice)?,
+        Device::Cuda(index) => {
+            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &CudaDevice::new(index))?
+        }
+    };
+    if arguments.json {
+        print_json(&summary);
+    } else {
+        print_summary(&summary);
+    }
+    Ok(())
+}
+
+/// The power of two that gives an epoch at least 128 steps, from 512, below
+/// which steps cost as much, to 16,384, beyond which a device gains nothing.
+fn batch_for(positions: u64) -> usize {
+    let most = (positions / 128).max(1);
+    (1usize << most.ilog2()).clamp(512, 16_384)
+}
+
+fn announce(dataset: &Dataset, plan: &Plan) {
+    let Shape {
+        first,
+        second,
+        third,
+    } = plan.shape;
+    eprintln!(
+        "training {}-{first}-{second}-{third}-1 on {}: {} positions, {} held out, {} epochs",
+        models::INPUTS,
+        plan.device,
+        dataset.len(Split::Train),
+        dataset.len(Split::Validation),
+        plan.epochs,
+    );
+}
+
+fn print_summary(summary: &Summary) {
+    println!(
+        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)",
+        summary.net.display(),
+        summary.best_epoch,
+        summary.epochs,
+        summary.device,
+        summary.seconds,
+        summary.samples_per_second,
+    );
+    let Some(validation) = summary.validation else {
+        println!("no game was held out, so nothing says how good it is");
+        return;
+    };
+    let figures = validation.figures;
+    let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
+    for (name, net, material) in [
+        (
+            "winchance L1",
+            figures.net.winchance,
+            figures.material.winchance,
+        ),
+        ("clamp10 L1", figures.net.clamp10, figures.material.clamp10),
+        (
+            "sign accuracy",
+            figures.net.sign_accuracy,
+            figures.material.sign_accuracy,
+        ),
+    ] {
+        println!(
+            "{name:13} on held-out games: {} (material alone {})",
+            show(net),
+            show(material)
+        );
+    }
+}
+
+fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
+    let network = net::read(&arguments.model)?;
+    let (report, result) = match &arguments.data {
+        Some(dataset) => (eval::on_dataset(&network, dataset)?, Ok(())),
+        None => eval::on_pgn(&network, &arguments.pgn),
+    };
+    let data = arguments
+        .data
+        .map_or(arguments.pgn, |dataset| vec![dataset]);
+    let evaluation = Evaluation {
+        model: arguments.model,
+        data,
+        report,
+    };
+    if result.is_ok() || evaluation.report.all.net.count > 0 {
+        if arguments.json {
+            print_json(&evaluation);
+        } else {
+            print!("{evaluation}");
+        }
+    }
+    result
+}
+
+fn print_json(value: &impl serde::Serialize) {
+    let text = serde_json::to_string_pretty(value).expect("numbers and names");
+    println!("{text}");
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("expected a number above 0".to_string()),
+    }
+}
+
+fn shape(text: &str) -> Result<Shape, String> {
+    let sizes: Vec<usize> = text
+        .split(',')
+        .map(|size| {
+            size.trim()
+                .parse()
+                .map_err(|_| format!("{size:?} is not a size"))
+        })
+        .collect::<Result<_, String>>()?;
+    let [first, second, third] = sizes[..] else {
+        return Err("expected three sizes, such as 451,32,32".to_string());
+    };
+    let fits = (1..=MAX_FIRST).contains(&first)
+        && [second, third]
+            .iter()
+            .all(|size| (1..=MAX_LATER).contains(size));
+    if fits {
+        Ok(Shape {
+            first,
+            second,
+            third,
+        })
+    } else {
+        Err(format!(
+            "the engine plays with sizes of 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn batches_grow_with_the_dataset() {
+        assert_eq!(
+            [1, 65_000, 600_000, 100_000_000].map(batch_for),
+            [512, 512, 4096, 16_384]
+        );
+    }
+
+    #[test]
+    fn shapes_are_three_sizes_the_engine_can_play() {
+        assert_eq!(shape("451,32,32"), Ok(Shape::DEFAULT));
+        for wrong in [
+            "",
+            "451",
+            "451,32",
+            "451,32,32,1",
+            "0,32,32",
+            "513,32,32",
+            "451,33,32",
+            "a,b,c",
+        ] {
+            assert!(shape(wrong).is_err(), "{wrong}");
+        }
+    }
+}

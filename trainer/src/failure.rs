@@ -1,0 +1,96 @@
+//! Why the program stopped, and with which exit code.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use models::NetError;
+use thiserror::Error;
+
+/// Everything that can end a run. Each message is one line that names the
+/// file and says what to do.
+#[derive(Debug, Error)]
+pub enum Failure {
+    /// A net's file is missing or may not be read.
+    #[error("{path}: {error}; check the path", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// A net's file holds no net this build can use.
+    #[error("{path}: net refused: {error}; train another with `trainer fit`", path = path.display())]
+    NetRefused {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: NetError,
+    },
+    /// A dataset or a PGN source cannot be used.
+    #[error(transparent)]
+    Data(#[from] datasets::Error),
+    /// A dataset has no position to train on or to evaluate.
+    #[error("{path}: no {split} positions; add games with `ingest build`", path = path.display())]
+    NoPositions {
+        /// The dataset.
+        path: PathBuf,
+        /// Which of its two sides is empty.
+        split: &'static str,
+    },
+    /// A file cannot be written.
+    #[error("{path}: cannot write: {error}; make room or choose another --out", path = path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The device asked for is not there.
+    #[error("no device cuda:{index}: {found}; use --device cpu or --device auto")]
+    NoDevice {
+        /// The device's number.
+        index: usize,
+        /// What was found instead.
+        found: String,
+    },
+    /// The loss is no longer a number.
+    #[error(
+        "training diverged: the loss became {loss} by step {step} of epoch {epoch}; \
+         lower --learning-rate; the best net so far, if any, stays in --out"
+    )]
+    Diverged {
+        /// Counted from 1.
+        epoch: u64,
+        /// Counted from 1 in each epoch.
+        step: u64,
+        /// What it became.
+        loss: f32,
+    },
+}
+
+impl Failure {
+    /// The exit code. 2, a wrong command line, is clap's.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Unreadable { .. } => 3,
+            Failure::Data(error) => error.exit_code(),
+            Failure::NoPositions { .. } => 5,
+            Failure::NetRefused { .. } => 6,
+            Failure::Unwritable { .. } => 7,
+            Failure::NoDevice { .. } => 8,
+            Failure::Diverged { .. } => 9,
+        }
+    }
+
+    /// Turns a read error of `path` into a failure.
+    pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+        let path = path.to_path_buf();
+        move |error| Failure::Unreadable { path, error }
+    }
+
+    /// Turns a write error of `path` into a failure.
+    pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+        let path = path.to_path_buf();
+        move |error| Failure::Unwritable { path, error }
+    }
+}

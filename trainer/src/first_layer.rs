@@ -1,0 +1,202 @@
+//! The first layer as it is trained: factored, so that few games teach much.
+//!
+//! A knight on c3 and a knight on d4 have much in common, but as separate
+//! inputs they would have to learn it separately. While training, an input's
+//! column is therefore a sum: a part of its own, and parts shared by all
+//! inputs of the same piece, of the same piece and rank, and of the same piece
+//! and distance from the edge files. The sum is what the net's file holds.
+//! (nnue-pytorch's documentation, docs/nnue.md, calls this feature factorization.)
+
+use burn::module::{Module, Param};
+use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
+use models::{INPUTS, Layer, Network, Piece, Shape, material};
+
+use crate::model::{clip_parameter, floats};
+
+/// How far a weight may grow. At most 32 pieces, an en-passant square and 6
+/// flags are on at once; with the bias that makes 40 terms, a sum of at most
+/// 64, which the engine's i16 accumulators hold at 508 steps to the unit.
+const BOUND: f32 = 1.6;
+
+/// An input's own part counts a sixteenth, so that Adam, whose steps do not
+/// depend on scale, moves it a sixteenth as fast as the shared parts: on a
+/// thousand games it otherwise learns the games by heart. A power of two, so
+/// that dividing by it loses nothing.
+pub const OWN_SCALE: f32 = 1.0 / 16.0;
+
+/// Own and their P N B R Q K.
+const PIECES: usize = 12;
+/// Shared columns: one a piece, 8 ranks and 4 distances from the edge each.
+const SHARED: usize = PIECES * (1 + 8 + 4);
+
+/// What a pawn more adds to a first-layer neuron at the start.
+const PAWN_AT_START: f32 = 0.05;
+/// Where a neuron starts with material equal: inside the clipped ReLU's range.
+const BIAS_AT_START: f32 = 0.3;
+
+/// 902 inputs to the first hidden layer.
+#[derive(Module, Debug)]
+pub struct FirstLayer<B: Backend> {
+    /// `[INPUTS, outputs]`, times [`OWN_SCALE`].
+    pub own: Param<Tensor<B, 2>>,
+    /// `[SHARED, outputs]`.
+    shared: Param<Tensor<B, 2>>,
+    /// `[outputs]`.
+    bias: Param<Tensor<B, 1>>,
+    /// `[INPUTS, SHARED]`: one where an input takes part in a shared column.
+    membership: Tensor<B, 2>,
+}
+
+impl<B: Backend> FirstLayer<B> {
+    /// A layer with the given weights; nothing is shared yet.
+    pub fn new(layer: &Layer, device: &B::Device) -> FirstLayer<B> {
+        let outputs = layer.outputs();
+        let weight = TensorData::new(layer.weight.clone(), [outputs, INPUTS]);
+        let own = Tensor::from_data(weight, device).transpose() / OWN_SCALE;
+        let bias = TensorData::new(layer.bias.clone(), [outputs]);
+        FirstLayer {
+            own: Param::from_tensor(own),
+            shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
+            bias: Param::from_tensor(Tensor::from_data(bias, device)),
+            membership: membership(device),
+        }
+    }
+
+    /// A layer to start training with: every neuron counts material, half of
+    /// them for the mover and half against, each with small random parts of
+    /// its own. Nothing is known of squares.
+    pub fn fresh(shape: Shape, seed: u64, device: &B::Device) -> FirstLayer<B> {
+        let outputs = shape.first;
+        let random = Network::random(shape, seed);
+        let random = &random.layers()[0];
+        let mut shared: Vec<f32> = random.weight[..SHARED * outputs]
+            .iter()
+            .map(|w| 0.1 * w)
+            .collect();
+        for (piece, row) in shared.chunks_exact_mut(outputs).take(PIECES).enumerate() {
+            for (neuron, weight) in row.iter_mut().enumerate() {
+                let sign = if (neuron % 2 == 0) == (piece < 6) {
+                    1.0
+                } else {
+                    -1.0
+                };
+                *weight += sign * PAWN_AT_START * VALUES[piece % 6] as f32 / 100.0;
+            }
+        }
+        let bias: Vec<f32> = random.bias.iter().map(|b| BIAS_AT_START + b).collect();
+        let shared = Tensor::from_data(TensorData::new(shared, [SHARED, outputs]), device);
+        let bias = Tensor::from_data(TensorData::new(bias, [outputs]), device);
+        FirstLayer {
+            own: Param::from_tensor(Tensor::zeros([INPUTS, outputs], device)),
+            shared: Param::from_tensor(shared),
+            bias: Param::from_tensor(bias),
+            membership: membership(device),
+        }
+    }
+
+    /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].
+    pub fn weight(&self) -> Tensor<B, 2> {
+        let shared = self.membership.clone().matmul(self.shared.val());
+        (self.own.val() * OWN_SCALE + shared).clamp(-BOUND, BOUND)
+    }
+
+    /// The sums of the neurons, `[batch, outputs]`, before the activation, of
+    /// rows of active inputs, `[batch, MAX_ACTIVE]`.
+    pub fn forward(&self, indices: Tensor<B, 2, Int>) -> Tensor<B, 2> {
+        expand(indices).matmul(self.weight()) + self.bias.val().unsqueeze()
+    }
+
+    /// Copies the layer back.
+    pub fn layer(&self) -> Layer {
+        Layer {
+            weight: floats(self.weight().transpose()),
+            bias: floats(self.bias.val()),
+        }
+    }
+}
+
+impl<B: AutodiffBackend> FirstLayer<B> {
+    /// The layer with its bias moved into ±[`BOUND`]; its weights always are.
+    pub fn clipped(self) -> FirstLayer<B> {
+        FirstLayer {
+            bias: clip_parameter(self.bias, BOUND),
+            ..self
+        }
+    }
+}
+
+/// The pieces' values, in the order of the input planes.
+const VALUES: [i32; 6] = [
+    material::centipawns(Piece::Pawn),
+    material::centipawns(Piece::Knight),
+    material::centipawns(Piece::Bishop),
+    material::centipawns(Piece::Rook),
+    material::centipawns(Piece::Queen),
+    material::centipawns(Piece::King),
+];
+
+fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
+    let mut rows = vec![0f32; INPUTS * SHARED];
+    for (input, row) in rows.chunks_exact_mut(SHARED).enumerate().take(PIECES * 64) {
+        let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
+        row[piece] = 1.0;
+        row[PIECES + piece * 8 + rank] = 1.0;
+        row[PIECES * 9 + piece * 4 + file.min(7 - file)] = 1.0;
+    }
+    Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
+}
+
+/// Expands rows of active inputs on the device: `[batch, MAX_ACTIVE]` to
+/// `[batch, INPUTS]` of zeros and ones.
+fn expand<B: Backend>(indices: Tensor<B, 2, Int>) -> Tensor<B, 2> {
+    let [batch, _] = indices.dims();
+    let rows = Tensor::zeros([batch, INPUTS], &indices.device());
+    let on = indices.clone().lower_elem(INPUTS as i32).float();
+    rows.scatter(
+        1,
+        indices.clamp_max(INPUTS as i32 - 1),
+        on,
+        IndexingUpdateOp::Add,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_flex::Flex;
+
+    #[test]
+    fn every_input_of_a_piece_takes_part_in_three_shared_columns() {
+        let rows = floats(membership::<Flex>(&Default::default()));
+        for (input, row) in rows.chunks_exact(SHARED).enumerate() {
+            let expected = if input < PIECES * 64 { 3.0 } else { 0.0 };
+            assert_eq!(row.iter().sum::<f32>(), expected, "input {input}");
+        }
+        let c3 = 64 + 2 * 8 + 2; // own knight
+        let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three
+        let row = |input: usize| &rows[input * SHARED..][..SHARED];
+        assert_eq!(row(c3), row(f3));
+        assert_ne!(row(c3), row(c3 + 1));
+    }
+
+    #[test]
+    fn a_fresh_layer_counts_material_for_both_sides() {
+        let layer = FirstLayer::<Flex>::fresh(Shape::DEFAULT, 1, &Default::default()).layer();
+        let queen = 4 * 64 + 3;
+        let mean = |first: usize, input: usize| -> f32 {
+            let neurons = (first..layer.outputs()).step_by(2);
+            let count = neurons.clone().count() as f32;
+            neurons.map(|neuron| layer.row(neuron)[input]).sum::<f32>() / count
+        };
+        assert!(
+            (mean(0, queen) - 0.45).abs() < 0.05,
+            "own queen, neurons for the mover"
+        );
+        assert!(
+            (mean(1, queen) + 0.45).abs() < 0.05,
+            "own queen, neurons against"
+        );
+        assert!((mean(0, queen + 6 * 64) + 0.45).abs() < 0.05, "their queen");
+    }
+}

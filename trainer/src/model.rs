@@ -1,0 +1,239 @@
+//! The network as Burn trains it.
+
+use burn::module::{Module, Param};
+use burn::nn::Linear;
+use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::{Int, Tensor, TensorData};
+use models::{Layer, Network, Shape};
+
+use crate::batch::Batch;
+use crate::first_layer::FirstLayer;
+
+/// How far the later layers' weights may grow: up to 127 / 64 the second
+/// layer fits i8 at 64 steps to the unit, and the sums of the third and
+/// fourth fit i32 at 512 and more.
+const LATER_BOUND: f32 = 1.98;
+
+/// The network on a device. Weights are `[inputs, outputs]`, the transpose of
+/// [`models::Layer`]'s.
+#[derive(Module, Debug)]
+pub struct Model<B: Backend> {
+    first: FirstLayer<B>,
+    second: Linear<B>,
+    third: Linear<B>,
+    fourth: Linear<B>,
+}
+
+impl<B: Backend> Model<B> {
+    /// Copies a network to a device.
+    pub fn new(network: &Network, device: &B::Device) -> Model<B> {
+        let [first, second, third, fourth] = network.layers();
+        Model {
+            first: FirstLayer::new(first, device),
+            second: linear(second, device),
+            third: linear(third, device),
+            fourth: linear(fourth, device),
+        }
+    }
+
+    /// A model to start training with: random weights, the same for the same
+    /// seed, on a first layer that counts material.
+    pub fn fresh(shape: Shape, seed: u64, device: &B::Device) -> Model<B> {
+        let random = Model::new(&Network::random(shape, seed), device);
+        Model {
+            first: FirstLayer::fresh(shape, seed, device),
+            ..random
+        }
+    }
+
+    /// Copies the network back.
+    pub fn network(&self) -> Network {
+        let layers = [
+            self.first.layer(),
+            layer(&self.second),
+            layer(&self.third),
+            layer(&self.fourth),
+        ];
+        let shape = Shape {
+            first: layers[0].outputs(),
+            second: layers[1].outputs(),
+            third: layers[2].outputs(),
+        };
+        Network::new(shape, layers)
+    }
+
+    /// The values in pawns, from the mover's view, of positions given by their
+    /// active inputs: from [`Batch::indices`](crate::batch::Batch::indices),
+    /// shape `[batch, MAX_ACTIVE]`, to shape `[batch]`.
+    pub fn forward(&self, indices: Tensor<B, 2, Int>) -> Tensor<B, 1> {
+        let x = self.first.forward(indices).clamp(0.0, 1.0);
+        let x = self.second.forward(x).clamp(0.0, 1.0);
+        let x = self.third.forward(x).clamp(0.0, 1.0);
+        self.fourth.forward(x).squeeze_dim(1)
+    }
+
+    /// The values in pawns of a batch, from the mover's view.
+    pub fn values(&self, batch: &Batch, device: &B::Device) -> Vec<f32> {
+        floats(self.forward(batch.indices(device)))
+    }
+}
+
+impl<B: AutodiffBackend> Model<B> {
+    /// The model with every weight moved into the range that integer
+    /// inference can hold; the first layer's weights always are.
+    pub fn clipped(self) -> Model<B> {
+        Model {
+            first: self.first.clipped(),
+            second: clip(self.second),
+            third: clip(self.third),
+            fourth: clip(self.fourth),
+        }
+    }
+}
+
+fn linear<B: Backend>(layer: &Layer, device: &B::Device) -> Linear<B> {
+    let shape = [layer.outputs(), layer.inputs()];
+    let weight = Tensor::from_data(TensorData::new(layer.weight.clone(), shape), device);
+    let bias = Tensor::from_data(TensorData::new(layer.bias.clone(), [shape[0]]), device);
+    Linear {
+        weight: Param::from_tensor(weight.transpose()),
+        bias: Some(Param::from_tensor(bias)),
+    }
+}
+
+fn layer<B: Backend>(linear: &Linear<B>) -> Layer {
+    let bias = linear.bias.as_ref().expect("every layer is made with one");
+    Layer {
+        weight: floats(linear.weight.val().transpose()),
+        bias: floats(bias.val()),
+    }
+}
+
+/// A tensor's numbers, row-major.
+pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
+    tensor
+        .into_data()
+        .convert::<f32>()
+        .to_vec()
+        .expect("just converted to f32")
+}
+
+fn clip<B: AutodiffBackend>(linear: Linear<B>) -> Linear<B> {
+    Linear {
+        weight: clip_parameter(linear.weight, LATER_BOUND),
+        bias: linear.bias.map(|bias| clip_parameter(bias, LATER_BOUND)),
+    }
+}
+
+/// A parameter moved into ±`bound`.
+pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
+    parameter: Param<Tensor<B, D>>,
+    bound: f32,
+) -> Param<Tensor<B, D>> {
+    // On the inner tensor: clipping is no part of the function to derive.
+    parameter.map(|x| Tensor::from_inner(x.inner().clamp(-bound, bound)).require_grad())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::backend::Autodiff;
+    use burn_flex::Flex;
+    use models::Feature;
+
+    use crate::first_layer::OWN_SCALE;
+    use crate::position::features;
+    use crate::target;
+    use crate::testing::games;
+
+    #[test]
+    fn agrees_with_the_engines_floats() {
+        for seed in 0..3 {
+            let network = Network::random(Shape::DEFAULT, seed);
+            let device = Default::default();
+            let model = Model::<Flex>::new(&network, &device);
+            let batch = Batch::new(games(100));
+            for (record, value) in batch.records.iter().zip(model.values(&batch, &device)) {
+                let on: Vec<Feature> = features(record).collect();
+                let expected = network.evaluate(&on);
+                assert!(
+                    (value - expected).abs() < 1e-4,
+                    "{value} against {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn goes_to_the_device_and_back_unchanged() {
+        let network = Network::random(
+            Shape {
+                first: 9,
+                second: 4,
+                third: 3,
+            },
+            5,
+        );
+        assert_eq!(
+            Model::<Flex>::new(&network, &Default::default()).network(),
+            network
+        );
+    }
+
+    /// The loss of a network on a batch, in floats of the engine.
+    fn loss(network: &Network, batch: &Batch) -> f64 {
+        let device = Default::default();
+        let model = Model::<Flex>::new(network, &device);
+        let pawns = model.forward(batch.indices(&device));
+        f64::from(target::loss(pawns, batch.targets(&device)).into_scalar())
+    }
+
+    #[test]
+    fn gradients_are_those_of_finite_differences() {
+        let shape = Shape {
+            first: 6,
+            second: 5,
+            third: 4,
+        };
+        let network = Network::random(shape, 2);
+        let batch = Batch::new(games(8));
+        let device = Default::default();
+        let model = Model::<Autodiff<Flex>>::new(&network, &device);
+        let pawns = model.forward(batch.indices(&device));
+        let gradients = target::loss(pawns, batch.targets(&device)).backward();
+        let later = [&model.second, &model.third, &model.fourth].map(|linear| &linear.weight);
+        for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {
+            let gradient = floats(
+                weight
+                    .val()
+                    .grad(&gradients)
+                    .expect("a gradient")
+                    .transpose(),
+            );
+            // The largest, for it stands out of the rounding of f32.
+            let (at, &expected) = gradient
+                .iter()
+                .enumerate()
+                .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
+                .expect("weights");
+            // The first layer's own part is scaled.
+            let scale = if index == 0 { OWN_SCALE } else { 1.0 };
+            let moved = |by: f32| {
+                let mut layers = network.layers().clone();
+                layers[index].weight[at] += by * scale;
+                loss(&Network::new(shape, layers), &batch)
+            };
+            let step = 2e-3;
+            let measured = (moved(step) - moved(-step)) / (2.0 * f64::from(step));
+            let error = (measured - f64::from(expected)).abs();
+            assert!(
+                error < 0.02 * measured.abs() + 1e-5,
+                "{index}: {measured} and {expected}"
+            );
+            assert!(
+                expected.abs() > 1e-6,
+                "the gradient of layer {index} vanished"
+            );
+        }
+    }
+}
