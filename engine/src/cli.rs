@@ -1,0 +1,61 @@
+//! Commands and their arguments.
+
+mod bench;
+mod error;
+mod eval;
+mod files;
+mod matches;
+mod perft;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use cozy_chess::Board;
+use engine::parse_fen;
+
+#[derive(Parser)]
+#[command(
+    name = "engine",
+    version,
+    about = "Kibitz's chess engine. Without a command it speaks UCI."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Search fixed positions to a fixed depth; the node count is the engine's signature
+    Bench(bench::BenchArgs),
+    /// Count the lines of legal moves
+    Perft(perft::PerftArgs),
+    /// Show the static value of a position
+    Eval(eval::EvalArgs),
+    /// Let two UCI engines play a match
+    Match(matches::MatchArgs),
+}
+
+/// Runs the command line and turns errors into one line and an exit code.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        None => session::run(std::io::stdin().lock()),
+        Some(Command::Bench(args)) => bench::run(&args),
+        Some(Command::Perft(args)) => perft::run(&args),
+        Some(Command::Eval(args)) => eval::run(&args),
+        Some(Command::Match(args)) => matches::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("engine: {error:#}");
+            error::exit_code(&error)
+        }
+    }
+}
+
+/// A FEN given as an argument.
+fn fen_argument(text: &str) -> Result<Board, String> {
+    parse_fen(text).map_err(|error| error.to_string())
+}

@@ -1,0 +1,127 @@
+//! Static evaluation: the network, or material alone.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cozy_chess::{Board, Piece};
+use models::{Feature, NetError, QuantisedNetwork, material};
+
+use crate::features::{model_piece, transient};
+use crate::{Accumulators, Score};
+
+/// The network that is compiled into the engine, as a safetensors file.
+pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
+
+/// What the evaluation is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluationKind {
+    /// The network.
+    Network,
+    /// Piece values alone, the yardstick that a network has to beat.
+    Material,
+}
+
+impl FromStr for EvaluationKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EvaluationKind, String> {
+        match text {
+            "network" => Ok(EvaluationKind::Network),
+            "material" => Ok(EvaluationKind::Material),
+            _ => Err(format!(
+                "evaluation {text:?} is neither \"network\" nor \"material\""
+            )),
+        }
+    }
+}
+
+impl fmt::Display for EvaluationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EvaluationKind::Network => "network",
+            EvaluationKind::Material => "material",
+        })
+    }
+}
+
+/// A network and the choice whether to use it.
+pub struct Evaluator {
+    network: QuantisedNetwork,
+    kind: EvaluationKind,
+}
+
+impl Evaluator {
+    /// An evaluator that uses the given network.
+    pub fn new(network: QuantisedNetwork) -> Evaluator {
+        Evaluator {
+            network,
+            kind: EvaluationKind::Network,
+        }
+    }
+
+    /// An evaluator that uses the network compiled into the engine.
+    ///
+    /// # Errors
+    /// [`NetError`], when the file given at build time is no network.
+    pub fn embedded() -> Result<Evaluator, NetError> {
+        Ok(Evaluator::new(QuantisedNetwork::from_bytes(EMBEDDED_NET)?))
+    }
+
+    /// Exchanges the network.
+    pub fn set_network(&mut self, network: QuantisedNetwork) {
+        self.network = network;
+    }
+
+    /// Chooses between network and material.
+    pub fn set_kind(&mut self, kind: EvaluationKind) {
+        self.kind = kind;
+    }
+
+    /// The network in use, `None` under [`EvaluationKind::Material`].
+    pub(crate) fn network(&self) -> Option<&QuantisedNetwork> {
+        match self.kind {
+            EvaluationKind::Network => Some(&self.network),
+            EvaluationKind::Material => None,
+        }
+    }
+
+    /// Accumulators of a board, to start from.
+    pub(crate) fn accumulators(&self, board: &Board) -> Accumulators {
+        Accumulators::of(&self.network, board)
+    }
+
+    /// The value of a board from the view of the side to move. `accumulators`
+    /// must be the board's; material does not look at them.
+    pub(crate) fn evaluate(&self, board: &Board, accumulators: &Accumulators) -> Score {
+        let Some(network) = self.network() else {
+            return material_balance(board);
+        };
+        let accumulator = accumulators.of_side(board.side_to_move());
+        let mut inputs = [Feature::IN_CHECK; 2];
+        let mut count = 0;
+        for (slot, feature) in inputs.iter_mut().zip(transient(board)) {
+            *slot = feature;
+            count += 1;
+        }
+        Score::from_centipawns(network.evaluate(accumulator, &inputs[..count]))
+    }
+
+    /// The value of a board from the view of the side to move, from nothing.
+    pub fn evaluate_board(&self, board: &Board) -> Score {
+        self.evaluate(board, &self.accumulators(board))
+    }
+}
+
+/// The balance of material from the view of the side to move.
+fn material_balance(board: &Board) -> Score {
+    let mover = board.side_to_move();
+    let balance = Piece::ALL
+        .into_iter()
+        .map(|piece| {
+            let own = board.colored_pieces(mover, piece).len() as i32;
+            let theirs = board.colored_pieces(!mover, piece).len() as i32;
+            material::centipawns(model_piece(piece)) * (own - theirs)
+        })
+        .sum();
+    Score::from_centipawns(balance)
+}

@@ -1,0 +1,108 @@
+//! When a search has to end.
+
+use std::time::Duration;
+
+/// The limits of one search; the first one reached ends it. Without any it
+/// runs until it is stopped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// Plies of the last iteration.
+    pub depth: Option<u64>,
+    /// Nodes, counted exactly.
+    pub nodes: Option<u64>,
+    /// Time.
+    pub time: Option<TimeBudget>,
+}
+
+/// How long a search may think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeBudget {
+    /// No new iteration starts after this.
+    pub soft: Duration,
+    /// The search is broken off at this.
+    pub hard: Duration,
+}
+
+/// The mover's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockState {
+    /// Time left.
+    pub remaining: Duration,
+    /// Time added after each move.
+    pub increment: Duration,
+    /// Moves to the next time control, `None` for the rest of the game.
+    pub moves_to_go: Option<u64>,
+}
+
+impl TimeBudget {
+    /// Uses a fixed time for the move, less `overhead`, the time that passes
+    /// between the two programs unseen.
+    pub fn fixed(time: Duration, overhead: Duration) -> TimeBudget {
+        let usable = usable(time, overhead);
+        TimeBudget {
+            soft: usable,
+            hard: usable,
+        }
+    }
+
+    /// Shares out the time on a clock.
+    pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
+        // Without a next control: as if always this many moves were left.
+        const MOVES_LEFT: u64 = 30;
+        let usable = usable(clock.remaining, overhead);
+        let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
+        let share = usable / moves + clock.increment / 4 * 3;
+        // The last move before a control may use all of the time; else half is
+        // kept back, so that no single move can ruin the rest.
+        let most = if moves == 1 { usable } else { usable / 2 };
+        // An iteration takes some three times as long as the one before: begun
+        // after half of the share, it would seldom end within it.
+        TimeBudget {
+            soft: (share / 2).min(most),
+            hard: (share * 3).min(most),
+        }
+    }
+}
+
+fn usable(time: Duration, overhead: Duration) -> Duration {
+    time.saturating_sub(overhead).max(Duration::from_millis(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clock(remaining: u64, increment: u64, moves_to_go: Option<u64>) -> ClockState {
+        let millis = Duration::from_millis;
+        ClockState {
+            remaining: millis(remaining),
+            increment: millis(increment),
+            moves_to_go,
+        }
+    }
+
+    #[test]
+    fn never_more_than_the_clock_has() {
+        let overhead = Duration::from_millis(20);
+        for remaining in [0, 1, 10, 21, 50, 1_000, 60_000, 10_000_000] {
+            for increment in [0, 10, 1_000, 60_000] {
+                for moves_to_go in [None, Some(0), Some(1), Some(2), Some(40), Some(u64::MAX)] {
+                    let clock = clock(remaining, increment, moves_to_go);
+                    let budget = TimeBudget::share(&clock, overhead);
+                    let most = remaining.saturating_sub(20).max(1);
+                    assert!(
+                        budget.hard <= Duration::from_millis(most),
+                        "{clock:?} {budget:?}"
+                    );
+                    assert!(budget.soft <= budget.hard, "{clock:?} {budget:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fixed_time_keeps_the_overhead_back() {
+        let budget = TimeBudget::fixed(Duration::from_millis(100), Duration::from_millis(20));
+        assert_eq!(budget.hard, Duration::from_millis(80));
+    }
+}

@@ -1,0 +1,43 @@
+//! Perft: the number of lines of legal moves of a given length.
+
+use cozy_chess::{Board, Move};
+
+/// Leaves of the tree of legal moves `depth` plies deep. The last ply is
+/// counted, not played.
+pub fn perft(board: &Board, depth: u32) -> u64 {
+    if depth == 0 {
+        return 1;
+    }
+    let mut nodes = 0;
+    board.generate_moves(|moves| {
+        if depth == 1 {
+            nodes += moves.len() as u64;
+        } else {
+            nodes += moves
+                .into_iter()
+                .map(|mv| below(board, mv, depth))
+                .sum::<u64>();
+        }
+        false
+    });
+    nodes
+}
+
+/// [`perft`] below each legal move, in the generator's order; nothing at
+/// depth 0.
+pub fn divide(board: &Board, depth: u32) -> Vec<(Move, u64)> {
+    let mut counts = Vec::new();
+    if depth > 0 {
+        board.generate_moves(|moves| {
+            counts.extend(moves.into_iter().map(|mv| (mv, below(board, mv, depth))));
+            false
+        });
+    }
+    counts
+}
+
+fn below(board: &Board, mv: Move, depth: u32) -> u64 {
+    let mut child = board.clone();
+    child.play_unchecked(mv);
+    perft(&child, depth - 1)
+}

@@ -1,0 +1,123 @@
+//! The other commands, their output and their exit codes.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(arguments)
+        .output()
+        .unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn perft_prints_as_stockfish_does() {
+    let output = text(&run(&["perft", "3"]));
+    assert!(output.lines().any(|line| line == "e2e4: 600"), "{output}");
+    assert_eq!(
+        output.lines().filter(|line| line.contains(": ")).count(),
+        21
+    );
+    assert!(output.ends_with("\n\nNodes searched: 8902\n"), "{output}");
+    let castling = text(&run(&[
+        "perft",
+        "1",
+        "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
+    ]));
+    assert!(castling.contains("e1g1: 1\n") && castling.ends_with("Nodes searched: 26\n"));
+    assert!(text(&run(&["perft", "0"])).ends_with("Nodes searched: 1\n"));
+}
+
+#[test]
+fn bench_is_a_signature() {
+    let signature = || {
+        let json: Value = serde_json::from_str(&text(&run(&["bench", "2", "--json"]))).unwrap();
+        json["nodes"].as_u64().unwrap()
+    };
+    let nodes = signature();
+    assert_eq!(nodes, signature());
+    let plain = text(&run(&["bench", "2"]));
+    let last = plain.lines().last().unwrap();
+    assert!(
+        last.starts_with(&format!("{nodes} nodes ")) && last.ends_with(" nps"),
+        "{last}"
+    );
+}
+
+#[test]
+fn eval_shows_both_views() {
+    let json = |fen: &str| -> Value {
+        serde_json::from_str(&text(&run(&["eval", fen, "--json"]))).unwrap()
+    };
+    let black = json("4k3/8/8/8/8/8/8/4K2R b K - 0 1");
+    assert_eq!(black["material"]["mover"], -500.0);
+    assert_eq!(black["material"]["white"], 500.0);
+    let views = |value: &Value| {
+        (
+            value["mover"].as_f64().unwrap(),
+            value["white"].as_f64().unwrap(),
+        )
+    };
+    let (mover, white) = views(&black["quantised"]);
+    assert_eq!(mover, -white);
+    let (float, _) = views(&black["float"]);
+    assert!((mover - float).abs() <= 5.0, "{mover} and {float}");
+    let plain = text(&run(&["eval", "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]));
+    assert!(plain.contains("network") && plain.contains("material"));
+}
+
+#[test]
+fn errors_have_their_codes_and_one_line() {
+    let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    let not_a_net = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["eval", "nonsense"], 2, "nonsense"),
+        (&["perft", "x"], 2, "x"),
+        (&["dance"], 2, "dance"),
+        (
+            &["eval", bare, "--model", "/no/such/net"],
+            3,
+            "/no/such/net",
+        ),
+        (&["eval", bare, "--model", not_a_net], 6, "Cargo.toml"),
+        (&["eval", bare, "--model", "/dev/null"], 6, "/dev/null"),
+    ];
+    for (arguments, code, reason) in cases {
+        let output = run(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {message}");
+        assert!(message.contains(reason), "{message}");
+        assert!(code == 2 || message.lines().count() == 1, "{message}");
+    }
+}
+
+#[test]
+fn a_net_of_another_layout_is_refused_by_name() {
+    use models::{Metadata, Network, Shape};
+    let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+    metadata.layout = "someone-elses".to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("other.safetensors");
+    std::fs::write(
+        &path,
+        Network::random(Shape::DEFAULT, 1).to_bytes(&metadata),
+    )
+    .unwrap();
+    let output = run(&[
+        "eval",
+        "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+        "--model",
+        path.to_str().unwrap(),
+    ]);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(6));
+    assert!(
+        message.contains("someone-elses") && message.contains("other.safetensors"),
+        "{message}"
+    );
+}

@@ -1,0 +1,138 @@
+//! The incremental first layer against its recomputation, and the symmetry of
+//! the evaluation.
+
+use cozy_chess::{Board, Move};
+use engine::{Accumulators, EvaluationKind, Evaluator, features, parse_fen, write_fen};
+use models::{Network, QuantisedNetwork, Shape};
+
+fn network() -> Network {
+    Network::random(Shape::DEFAULT, 902)
+}
+
+fn quantised() -> QuantisedNetwork {
+    QuantisedNetwork::new(&network()).unwrap()
+}
+
+fn legal_moves(board: &Board) -> Vec<Move> {
+    let mut moves = Vec::new();
+    board.generate_moves(|piece_moves| {
+        moves.extend(piece_moves);
+        false
+    });
+    moves
+}
+
+/// Calls `visit` with every board of random games, and the one before it:
+/// standard and Chess960, so that castling of every kind comes up.
+fn random_games(games: u64, mut visit: impl FnMut(&Board, &Board)) {
+    for game in 0..games {
+        let mut random = fastrand::Rng::with_seed(game);
+        let mut board = match game % 3 {
+            0 => Board::startpos(),
+            // Rooks and kings with room to castle, pawns about to promote.
+            1 => parse_fen("r3k2r/pP4pp/8/8/8/8/PP4pP/R3K2R w KQkq - 0 1").unwrap(),
+            _ => Board::chess960_startpos(random.u32(0..960)),
+        };
+        for _ in 0..150 {
+            let moves = legal_moves(&board);
+            let Some(&mv) = random.choice(&moves) else {
+                break;
+            };
+            let before = board.clone();
+            board.play(mv);
+            visit(&before, &board);
+        }
+    }
+}
+
+#[test]
+fn accumulators_equal_recomputation_at_every_node() {
+    let network = quantised();
+    let mut nodes = 0;
+    let mut castled = 0;
+    let mut current = Accumulators::of(&network, &Board::startpos());
+    let mut current_board = Board::startpos();
+    random_games(120, |before, after| {
+        if *before != current_board {
+            current = Accumulators::of(&network, before);
+        }
+        let mut next = current.clone();
+        next.update(&network, (before, &current), after);
+        assert_eq!(
+            next,
+            Accumulators::of(&network, after),
+            "{before} then {after}"
+        );
+        let lost_rights = |board: &Board| board.castle_rights(board.side_to_move()).short.is_some();
+        castled += usize::from(lost_rights(before) && after.occupied() != before.occupied());
+        (current, current_board) = (next, after.clone());
+        nodes += 1;
+    });
+    assert!(
+        nodes > 8_000 && castled > 100,
+        "{nodes} nodes, {castled} with castling rights"
+    );
+}
+
+/// The same position with colours swapped and ranks mirrored.
+fn twin(board: &Board) -> Board {
+    let fen = write_fen(board);
+    let fields: Vec<&str> = fen.split(' ').collect();
+    let swap = |text: &str| -> String {
+        let swapped = text.chars().map(|c| match c.is_ascii_uppercase() {
+            true => c.to_ascii_lowercase(),
+            false => c.to_ascii_uppercase(),
+        });
+        swapped.collect()
+    };
+    let placement: Vec<String> = fields[0].split('/').rev().map(swap).collect();
+    let side = if fields[1] == "w" { "b" } else { "w" };
+    let en_passant = fields[3]
+        .replace('3', "x")
+        .replace('6', "3")
+        .replace('x', "6");
+    let flipped = format!(
+        "{} {side} {} {en_passant} {} {}",
+        placement.join("/"),
+        swap(fields[2]),
+        fields[4],
+        fields[5]
+    );
+    parse_fen(&flipped).unwrap()
+}
+
+#[test]
+fn colour_flipped_twins_have_the_same_value() {
+    let mut evaluator = Evaluator::new(quantised());
+    let mut en_passant = 0;
+    for kind in [EvaluationKind::Network, EvaluationKind::Material] {
+        evaluator.set_kind(kind);
+        random_games(45, |_, board| {
+            let twin = twin(board);
+            let mut inputs = [features(board), features(&twin)];
+            inputs.iter_mut().for_each(|features| features.sort());
+            assert_eq!(inputs[0], inputs[1], "{board}");
+            assert_eq!(
+                evaluator.evaluate_board(board),
+                evaluator.evaluate_board(&twin),
+                "{board}"
+            );
+            en_passant += usize::from(engine::legal_en_passant(board).is_some());
+        });
+    }
+    assert!(en_passant > 0, "the games should have seen en passant");
+}
+
+#[test]
+fn integers_stay_near_floats() {
+    let float = network();
+    let evaluator = Evaluator::new(quantised());
+    random_games(30, |_, board| {
+        let exact = float.evaluate(&features(board)) * 100.0;
+        let played = evaluator.evaluate_board(board).centipawns() as f32;
+        assert!(
+            (exact - played).abs() <= 5.0,
+            "{board}: {exact} and {played}"
+        );
+    });
+}

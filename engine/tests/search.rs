@@ -1,0 +1,276 @@
+//! What the search must find, and what it must never do.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use cozy_chess::Board;
+use engine::{
+    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Signals,
+    TimeBudget, has_legal_move, parse_move,
+};
+use models::{Network, QuantisedNetwork, Shape};
+
+const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
+
+fn engine(kind: EvaluationKind) -> Engine {
+    let network = QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 1)).unwrap();
+    let mut evaluator = Evaluator::new(network);
+    evaluator.set_kind(kind);
+    Engine::new(evaluator)
+}
+
+fn depth(depth: u64) -> Limits {
+    Limits {
+        depth: Some(depth),
+        ..Limits::default()
+    }
+}
+
+fn search(engine: &mut Engine, position: &Position, limits: &Limits) -> Outcome {
+    let stop = AtomicBool::new(false);
+    let signals = Signals {
+        stop: &stop,
+        elapsed: &|| Duration::ZERO,
+    };
+    engine.search(position, limits, &signals, &mut |_| {})
+}
+
+/// Searches a FEN by material; returns the move and the score as UCI has them.
+fn by_material(fen: &str, plies: u64) -> (String, String) {
+    let position = Position::from_fen(fen).unwrap();
+    let outcome = search(
+        &mut engine(EvaluationKind::Material),
+        &position,
+        &depth(plies),
+    );
+    (outcome.best.unwrap().to_string(), outcome.score.to_string())
+}
+
+fn played(fen: &str, moves: &str) -> Position {
+    let mut position = Position::from_fen(fen).unwrap();
+    for text in moves.split_ascii_whitespace() {
+        position
+            .play(parse_move(position.board(), text).unwrap())
+            .unwrap();
+    }
+    position
+}
+
+#[test]
+fn mates_have_their_distance() {
+    let mates = [
+        ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", "e1e8", "mate 1"),
+        ("4r2k/8/8/8/8/8/PPP5/1K6 b - - 0 1", "e8e1", "mate 1"),
+        // Morphy's problem.
+        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", "a1a6", "mate 2"),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "f6a6", "mate 3"),
+    ];
+    for (fen, mv, score) in mates {
+        assert_eq!(by_material(fen, 7), (mv.into(), score.into()), "{fen}");
+    }
+    assert_eq!(
+        by_material("kbK5/pp6/RP6/8/8/8/8/8 b - - 0 1", 5).1,
+        "mate -1"
+    );
+}
+
+#[test]
+fn mate_distances_stay_right_with_a_used_table() {
+    let mut engine = engine(EvaluationKind::Material);
+    let mut position = Position::from_fen("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1").unwrap();
+    for expected in [
+        "mate 3", "mate -2", "mate 2", "mate -1", "mate 1", "mate -0",
+    ] {
+        let outcome = search(&mut engine, &position, &depth(8));
+        assert_eq!(outcome.score.to_string(), expected);
+        if let Some(mv) = outcome.best {
+            position.play(mv).unwrap();
+        }
+    }
+}
+
+#[test]
+fn never_gives_stalemate_where_it_can_win() {
+    for fen in [
+        "7k/8/8/8/8/8/8/K4Q2 w - - 0 1",
+        "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
+    ] {
+        for plies in 1..=6 {
+            let mut position = Position::from_fen(fen).unwrap();
+            let outcome = search(
+                &mut engine(EvaluationKind::Material),
+                &position,
+                &depth(plies),
+            );
+            position.play(outcome.best.unwrap()).unwrap();
+            let board = position.board();
+            assert!(
+                has_legal_move(board) || !board.checkers().is_empty(),
+                "{fen} depth {plies}"
+            );
+            assert!(outcome.score.centipawns() > 0);
+        }
+    }
+}
+
+#[test]
+fn perpetual_check_saves_a_lost_game() {
+    let (_, score) = by_material("r4rk1/8/7Q/8/8/8/q7/7K w - - 0 1", 6);
+    assert_eq!(score, "cp 0");
+}
+
+#[test]
+fn the_third_occurrence_in_the_game_is_a_draw() {
+    let fen = "7k/8/8/8/8/8/5r2/K7 w - - 0 1";
+    let round = "a1b1 f2f3 b1a1 f3f2 ";
+    let loser = played(fen, &format!("{round}{round}a1b1 f2f3"));
+    let outcome = search(&mut engine(EvaluationKind::Material), &loser, &depth(3));
+    assert_eq!(outcome.best.unwrap().to_string(), "b1a1");
+    assert_eq!(outcome.score.to_string(), "cp 0");
+    let winner = played(fen, &format!("{round}a1b1 f2f3 b1a1"));
+    let outcome = search(&mut engine(EvaluationKind::Material), &winner, &depth(3));
+    assert_ne!(outcome.best.unwrap().to_string(), "f3f2");
+    assert!(outcome.score.centipawns() >= 500);
+}
+
+#[test]
+fn one_earlier_occurrence_in_the_game_is_no_draw_yet() {
+    let position = played(
+        "7k/8/8/8/8/8/5r2/K7 w - - 0 1",
+        "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3",
+    );
+    let outcome = search(&mut engine(EvaluationKind::Material), &position, &depth(1));
+    assert_eq!(outcome.score.to_string(), "cp -500");
+}
+
+#[test]
+fn fifty_moves_are_a_draw_but_mate_comes_first() {
+    assert_eq!(by_material("7k/8/8/8/8/8/8/KQ6 w - - 99 80", 4).1, "cp 0");
+    assert_eq!(by_material("7k/8/8/8/8/8/8/KQ6 w - - 90 80", 4).1, "cp 900");
+    assert_eq!(
+        by_material("7k/8/6K1/8/8/8/8/1Q6 w - - 99 80", 4).1,
+        "mate 1"
+    );
+    // The pawn move starts the count again.
+    let (mv, score) = by_material("7k/8/8/8/8/8/P7/KQ6 w - - 99 80", 2);
+    assert!(mv.starts_with("a2") && score == "cp 1000", "{mv} {score}");
+}
+
+#[test]
+fn bare_minor_pieces_are_worth_nothing() {
+    for fen in [
+        "7k/8/8/8/8/8/8/KB6 w - - 0 1",
+        "7k/8/8/8/8/8/8/KN6 b - - 0 1",
+    ] {
+        assert_eq!(by_material(fen, 3).1, "cp 0", "{fen}");
+    }
+    // Taking the last pawn with the bishop would leave nothing to win with.
+    assert_eq!(
+        by_material("8/8/8/8/8/k1p5/8/K3B3 w - - 0 1", 1).1,
+        "cp 230"
+    );
+}
+
+#[test]
+fn always_moves_under_the_tightest_limits() {
+    let now = TimeBudget {
+        soft: Duration::ZERO,
+        hard: Duration::ZERO,
+    };
+    let tight = [
+        depth(0),
+        Limits {
+            nodes: Some(0),
+            ..Limits::default()
+        },
+        Limits {
+            nodes: Some(1),
+            ..Limits::default()
+        },
+        Limits {
+            nodes: Some(700),
+            ..Limits::default()
+        },
+        Limits {
+            time: Some(now),
+            ..Limits::default()
+        },
+    ];
+    let mut engine = engine(EvaluationKind::Network);
+    for fen in BENCH_POSITIONS {
+        let position = Position::from_fen(fen).unwrap();
+        for limits in &tight {
+            let best = search(&mut engine, &position, limits).best.unwrap();
+            assert!(position.board().is_legal(best), "{fen}");
+        }
+        let stop = AtomicBool::new(true);
+        let signals = Signals {
+            stop: &stop,
+            elapsed: &|| Duration::ZERO,
+        };
+        let best = engine
+            .search(&position, &Limits::default(), &signals, &mut |_| {})
+            .best;
+        assert!(position.board().is_legal(best.unwrap()), "{fen}");
+    }
+}
+
+#[test]
+fn no_move_where_there_is_none() {
+    for (fen, score) in [
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
+        ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate -0"),
+    ] {
+        let position = Position::from_fen(fen).unwrap();
+        let outcome = search(&mut engine(EvaluationKind::Network), &position, &depth(3));
+        assert_eq!(
+            (outcome.best, outcome.score.to_string()),
+            (None, score.into())
+        );
+    }
+}
+
+#[test]
+fn node_limits_are_exact() {
+    let position = Position::from_fen(KIWIPETE).unwrap();
+    for nodes in [1, 100, 5_000] {
+        let limits = Limits {
+            nodes: Some(nodes),
+            ..Limits::default()
+        };
+        let outcome = search(&mut engine(EvaluationKind::Material), &position, &limits);
+        assert_eq!(outcome.nodes, nodes);
+    }
+}
+
+#[test]
+fn equal_searches_are_equal() {
+    for kind in [EvaluationKind::Network, EvaluationKind::Material] {
+        let run = || -> Vec<Outcome> {
+            let mut engine = engine(kind);
+            let positions = BENCH_POSITIONS
+                .iter()
+                .map(|fen| Position::from_fen(fen).unwrap());
+            positions
+                .map(|position| search(&mut engine, &position, &depth(3)))
+                .collect()
+        };
+        assert_eq!(run(), run());
+    }
+}
+
+#[test]
+fn quiescence_does_not_explode() {
+    let position = Position::from_fen(KIWIPETE).unwrap();
+    for kind in [EvaluationKind::Network, EvaluationKind::Material] {
+        let outcome = search(&mut engine(kind), &position, &depth(1));
+        assert!(outcome.nodes < 5_000, "{kind}: {} nodes", outcome.nodes);
+    }
+}
+
+#[test]
+fn the_start_is_level_by_material() {
+    for plies in 1..=4 {
+        assert_eq!(by_material(&Board::startpos().to_string(), plies).1, "cp 0");
+    }
+}
