@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The main job on the samples: dump to dataset to net to an engine that plays.
+# Everything it makes lies in out/.
+. "$(dirname "$0")/setup.sh"
+
+step() { printf '\n== %s\n' "$*"; }
+samples=datasets/samples
+bin=target/release
+rm -rf out
+mkdir -p out
+
+step "build the three programs"
+cargo build --release --workspace --locked
+
+step "ingest: games with evaluations into a dataset of labelled positions"
+$bin/ingest build --out out/sample.dataset --validation-percent 10 \
+    $samples/dump_2026-06_annotated500.pgn.zst \
+    $samples/rebuilt_2026-06_blitz676.pgn.zst \
+    $samples/dump_2013-02_rewritten2551.pgn.zst
+$bin/ingest stats out/sample.dataset --plot out/sample.svg
+
+step "trainer: fit the network, measure it on held-out games every epoch"
+$bin/trainer fit --data out/sample.dataset --out out/sample.safetensors
+
+step "trainer: how good it is on games of another month that no training saw"
+$bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
+
+step "engine: bake the net in"
+KIBITZ_NET=out/sample.safetensors cargo build --release --workspace --locked
+cp $bin/engine out/engine
+
+step "engine: 200 games at depth 3 against itself with a material-only evaluation"
+out/engine match --depth 3 --games 200 --book engine/books/openings.epd \
+    --concurrency "$(nproc)" --pgn out/match.pgn \
+    --engine "cmd=out/engine name=net" \
+    --engine "cmd=out/engine name=material option.Evaluation=material"
+
+step "done"
+cat <<'END'
+out/sample.svg              what the dataset looks like
+out/sample.safetensors.svg  loss and validation curves
+out/match.pgn               the 200 games
+out/engine                  the engine with your net inside: add it to any UCI
+                            program, or try: printf 'go movetime 1000\n' | out/engine
+END

@@ -1,0 +1,29 @@
+# Sourced by the other scripts: goes to the root of the workspace and installs
+# what is missing to build it, on Debian and Ubuntu. Rust comes from rustup.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if ! command -v cargo >/dev/null; then
+    if [ -f "$HOME/.cargo/env" ]; then
+        . "$HOME/.cargo/env"
+    else
+        echo "cargo is missing: install Rust from https://rustup.rs first" >&2
+        exit 1
+    fi
+fi
+
+# RocksDB is compiled from source: a C++ compiler, and libclang for its
+# bindings. The tests pack samples with gzip and bzip2.
+missing=()
+command -v g++ >/dev/null || missing+=(g++)
+compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || missing+=(libclang-dev)
+command -v gzip >/dev/null || missing+=(gzip)
+command -v bzip2 >/dev/null || missing+=(bzip2)
+if [ ${#missing[@]} -gt 0 ]; then
+    echo "installing ${missing[*]}"
+    as_root=()
+    [ "$(id -u)" = 0 ] || as_root=(sudo)
+    "${as_root[@]}" apt-get update -q
+    "${as_root[@]}" apt-get install -yq --no-install-recommends "${missing[@]}"
+fi

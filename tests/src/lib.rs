@@ -1,0 +1,110 @@
+//! What the whole-path tests share: where the programs and the data are, and
+//! how a program is run.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The root of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("tests/ lies in the workspace")
+}
+
+/// A sample that the repository ships.
+pub fn sample(name: &str) -> PathBuf {
+    root().join("datasets/samples").join(name)
+}
+
+/// Larger data beside the repository. Where it is not, a loud word and `None`:
+/// the test that asked for it is skipped.
+pub fn shared(name: &str) -> Option<PathBuf> {
+    let path = root().join("../shared/data").join(name);
+    if path.exists() {
+        Some(path)
+    } else {
+        eprintln!("SKIPPED: {} is not there", path.display());
+        None
+    }
+}
+
+/// One of the three programs, built in the same profile as the test.
+///
+/// # Panics
+/// If it was not built: `cargo build --workspace` makes it.
+pub fn program(name: &str) -> Command {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let folder = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
+    let path = folder.join(name);
+    assert!(
+        path.exists(),
+        "{} is missing: run `cargo build --workspace` first",
+        path.display()
+    );
+    Command::new(path)
+}
+
+/// What a finished program said.
+#[derive(Debug)]
+pub struct Said {
+    /// Its exit code; `None` if a signal ended it.
+    pub code: Option<i32>,
+    /// Standard output.
+    pub out: String,
+    /// Standard error.
+    pub err: String,
+}
+
+impl From<Output> for Said {
+    fn from(output: Output) -> Said {
+        Said {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Said {
+    /// Panics unless the program succeeded.
+    pub fn succeeded(self) -> Said {
+        assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
+        self
+    }
+
+    /// Panics unless the program failed with this code, without a panic of its
+    /// own, and its last line names what was wrong.
+    pub fn failed(self, code: i32, words: &[&str]) -> Said {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        assert!(!self.err.contains("panicked"), "{}", self.err);
+        let last = self.err.trim_end().lines().last().unwrap_or_default();
+        for word in words {
+            assert!(last.contains(word), "{word:?} is not in {last:?}");
+        }
+        self
+    }
+}
+
+/// Runs a program to its end.
+pub fn run(command: &mut Command) -> Said {
+    command
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("the program starts")
+        .into()
+}
+
+/// `ingest build SOURCES --out DATASET`.
+pub fn build(sources: &[&Path], dataset: &Path) -> Said {
+    run(program("ingest")
+        .arg("build")
+        .args(sources)
+        .arg("--out")
+        .arg(dataset))
+}
+
+/// `ingest stats DATASET --json`, parsed.
+pub fn stats(dataset: &Path) -> serde_json::Value {
+    let said = run(program("ingest").args(["stats", "--json"]).arg(dataset)).succeeded();
+    serde_json::from_str(&said.out).expect("stats prints JSON")
+}

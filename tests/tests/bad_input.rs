@@ -1,0 +1,299 @@
+//! Bad input: one clear line, an exit code of its own, nothing accepted lost.
+
+use std::path::Path;
+use std::process::Command;
+
+use tests::{build, program, run, sample, stats};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+
+const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+
+const UNREADABLE: i32 = 3;
+const DAMAGED: i32 = 4;
+const DATASET_REFUSED: i32 = 5;
+const NET_REFUSED: i32 = 6;
+const UNWRITABLE: i32 = 7;
+
+fn games(dataset: &Path) -> u64 {
+    stats(dataset)["games"].as_u64().unwrap()
+}
+
+#[test]
+fn a_truncated_dump_gives_every_complete_game_before_the_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dataset) = (
+        folder.path().join("cut.pgn.zst"),
+        folder.path().join("dataset"),
+    );
+    let whole = std::fs::read(sample(JUNE)).unwrap();
+    std::fs::write(&file, &whole[..whole.len() * 2 / 3]).unwrap();
+    build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "compressed byte"]);
+    let kept = games(&dataset);
+    assert!((200..500).contains(&kept), "{kept} games");
+    // The whole file adds what was missing, and nothing twice.
+    std::fs::write(&file, &whole).unwrap();
+    build(&[&file], &dataset).succeeded();
+    assert_eq!(games(&dataset), kept + 500);
+    let clean = folder.path().join("clean");
+    build(&[&file], &clean).succeeded();
+    for count in [
+        "fingerprint",
+        "positions_train",
+        "positions_validation",
+        "seen_on_both_sides",
+    ] {
+        assert_eq!(stats(&dataset)[count], stats(&clean)[count], "{count}");
+    }
+}
+
+#[test]
+fn a_dump_cut_between_two_frames_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dataset) = (
+        folder.path().join("cut.pgn.zst"),
+        folder.path().join("dataset"),
+    );
+    let whole = std::fs::read(sample(JUNE)).unwrap();
+    // The size of the first frame stands behind the 8 bytes that begin its header.
+    let size = u32::from_le_bytes(whole[8..12].try_into().unwrap()) as usize;
+    std::fs::write(&file, &whole[..12 + size]).unwrap();
+    build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "inside a game"]);
+    assert!((50..100).contains(&games(&dataset)));
+}
+
+#[test]
+fn a_corrupt_frame_is_named_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dataset) = (
+        folder.path().join("bad.pgn.zst"),
+        folder.path().join("dataset"),
+    );
+    let mut bytes = std::fs::read(sample(JUNE)).unwrap();
+    let middle = bytes.len() * 3 / 4;
+    bytes[middle..middle + 64].fill(0x55);
+    std::fs::write(&file, bytes).unwrap();
+    build(&[&file], &dataset).failed(DAMAGED, &["bad.pgn.zst", "compressed byte"]);
+    assert!((100..500).contains(&games(&dataset)));
+}
+
+#[test]
+fn one_damaged_source_does_not_cost_the_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dataset) = (
+        folder.path().join("cut.pgn.zst"),
+        folder.path().join("dataset"),
+    );
+    let whole = std::fs::read(sample(JUNE)).unwrap();
+    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    build(&[&file, &sample("dump_2021-10_first499.pgn.zst")], &dataset).failed(DAMAGED, &["cut"]);
+    assert!(games(&dataset) > 499);
+}
+
+#[test]
+fn empty_files_other_files_and_missing_files_leave_no_dataset_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("empty.pgn"), "").unwrap();
+    std::fs::write(path("poem.txt"), "Roses are red,\nviolets are blue.\n").unwrap();
+    std::fs::write(path("noise.pgn.zst"), (0..=255).collect::<Vec<u8>>()).unwrap();
+    build(&[&path("empty.pgn")], &path("d")).failed(DAMAGED, &["empty.pgn", "empty"]);
+    build(&[&path("poem.txt")], &path("d")).failed(DAMAGED, &["poem.txt", "not a PGN"]);
+    let said = run(program("ingest")
+        .args(["build", "/dev/null", "--out"])
+        .arg(path("d")));
+    said.failed(DAMAGED, &["/dev/null", "empty"]);
+    build(&[&path("noise.pgn.zst")], &path("d")).failed(DAMAGED, &["noise.pgn.zst", "not a PGN"]);
+    build(&[&path("none.pgn")], &path("d")).failed(UNREADABLE, &["none.pgn", "No such file"]);
+    build(&[folder.path()], &path("d")).failed(UNREADABLE, &["folder"]);
+    assert!(!path("d").exists());
+}
+
+/// The first source that fails does not cost the others, nor does a pipe lose
+/// its beginning.
+#[test]
+fn a_pipe_beside_a_file_is_read_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    let ingest = program("ingest").get_program().to_owned();
+    let script = "\"$0\" build <(cat \"$1\") - --out \"$2\" </dev/null";
+    let mut shell = Command::new("bash");
+    shell
+        .args(["-c", script])
+        .arg(ingest)
+        .arg(sample(JUNE))
+        .arg(&dataset);
+    run(&mut shell).failed(DAMAGED, &["-: ", "empty"]);
+    assert_eq!(games(&dataset), 500);
+}
+
+#[test]
+fn games_of_other_variants_are_left_out_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, dataset) = (folder.path().join("mix.pgn"), folder.path().join("dataset"));
+    let game = |variant: &str, id: &str| {
+        format!(
+            "[Event \"x\"]\n[Site \"https://lichess.org/{id}\"]\n[Variant \"{variant}\"]\n\n\
+             1. e4 {{ [%eval 0.3] }} *\n\n"
+        )
+    };
+    let pgn = game("Antichess", "aaaaaaaa")
+        + &game("Standard", "bbbbbbbb")
+        + &game("Chess960", "cccccccc");
+    std::fs::write(&file, pgn).unwrap();
+    build(&[&file], &dataset).succeeded();
+    let found = stats(&dataset);
+    assert_eq!(
+        (
+            &found["games"],
+            &found["labels"],
+            &found["skipped"]["variant"]
+        ),
+        (&3.into(), &1.into(), &2.into())
+    );
+}
+
+#[test]
+fn what_is_no_dataset_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |path: &Path| run(program("ingest").arg("stats").arg(path));
+    said(&folder.path().join("none")).failed(UNREADABLE, &["none"]);
+    said(folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    // Nor is one made inside a folder that holds something else.
+    std::fs::write(folder.path().join("thesis.txt"), "x").unwrap();
+    build(&[&sample(JUNE)], folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_dataset_of_another_version_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    build(&[&sample(JUNE)], &dataset).succeeded();
+    set_format_version(&dataset, "99");
+    let words = ["dataset", "format 99", "rebuild"];
+    run(program("ingest").arg("stats").arg(&dataset)).failed(DATASET_REFUSED, &words);
+    build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &words);
+    let net = folder.path().join("net.safetensors");
+    let mut fit = program("trainer");
+    fit.args(["fit", "--device", "cpu", "--data"])
+        .arg(&dataset)
+        .arg("--out")
+        .arg(&net);
+    run(&mut fit).failed(DATASET_REFUSED, &words);
+}
+
+/// Writes the version where `docs/dataset.md` says it is.
+fn set_format_version(dataset: &Path, version: &str) {
+    let options = rocksdb::Options::default();
+    let families = rocksdb::DB::list_cf(&options, dataset).unwrap();
+    let db = rocksdb::DB::open_cf(&options, dataset, families).unwrap();
+    db.put_cf(db.cf_handle("meta").unwrap(), "format_version", version)
+        .unwrap();
+}
+
+#[test]
+fn other_filters_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    build(&[&sample(JUNE)], &dataset).succeeded();
+    let mut command = program("ingest");
+    command
+        .arg("build")
+        .arg(sample(JUNE))
+        .args(["--validation-percent", "50", "--out"])
+        .arg(&dataset);
+    run(&mut command).failed(DATASET_REFUSED, &["other filters"]);
+}
+
+#[test]
+fn a_second_writer_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    build(&[&sample(JUNE)], &dataset).succeeded();
+    let _first = datasets::Builder::open(&dataset, datasets::Filters::default()).unwrap();
+    build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
+}
+
+/// A write that fails half-way, as on a full disk: the shell limits the size
+/// of files, and the programs see their writes fail.
+#[test]
+fn a_failed_write_keeps_what_was_sealed() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    build(&[&sample("dump_2021-10_first499.pgn.zst")], &dataset).succeeded();
+    let before = stats(&dataset)["fingerprint"].clone();
+    let mut ingest = program("ingest");
+    ingest
+        .arg("build")
+        .arg(sample(JUNE))
+        .arg("--out")
+        .arg(&dataset);
+    run(&mut limited(&ingest, 200)).failed(UNWRITABLE, &["cannot write", "dataset"]);
+    assert_eq!(stats(&dataset)["fingerprint"], before);
+    run(&mut ingest).succeeded();
+    assert_eq!(games(&dataset), 999);
+}
+
+/// The same command, under a limit of so many KiB a file.
+fn limited(command: &Command, kibibytes: u32) -> Command {
+    let mut shell = Command::new("bash");
+    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
+    shell
+        .args(["-c", &script, "bash"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    shell
+}
+
+#[test]
+fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let shape = models::Shape {
+        first: 8,
+        second: 4,
+        third: 4,
+    };
+    let mut metadata = models::Metadata::new(shape, "test");
+    metadata.layout = "halfkp-41024".to_string();
+    let bytes = models::Network::random(shape, 1).to_bytes(&metadata);
+    std::fs::write(path("other.safetensors"), bytes).unwrap();
+    std::fs::write(path("noise.safetensors"), "noise").unwrap();
+    for (file, code, words) in [
+        (
+            "other.safetensors",
+            NET_REFUSED,
+            ["other.safetensors", "halfkp-41024"],
+        ),
+        (
+            "noise.safetensors",
+            NET_REFUSED,
+            ["noise.safetensors", "not a safetensors file"],
+        ),
+        (
+            "none.safetensors",
+            UNREADABLE,
+            ["none.safetensors", "No such file"],
+        ),
+    ] {
+        let mut engine = program("engine");
+        engine.args(["eval", START, "--model"]).arg(path(file));
+        run(&mut engine).failed(code, &words);
+        let mut trainer = program("trainer");
+        trainer
+            .args(["eval", "--model"])
+            .arg(path(file))
+            .arg("--pgn")
+            .arg(sample(JUNE));
+        run(&mut trainer).failed(code, &words);
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_from_failure() {
+    for name in ["ingest", "trainer", "engine"] {
+        let said = run(program(name).arg("--no-such-flag"));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+    }
+}

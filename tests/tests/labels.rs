@@ -1,0 +1,82 @@
+//! Labels against python-chess, position by position.
+
+use std::path::{Path, PathBuf};
+
+use datasets::{Record, pgn};
+use sha2::{Digest, Sha256};
+
+fn row(record: &Record) -> String {
+    format!(
+        "{}\t{}\t{}\t{}\n",
+        record.epd(),
+        record.label(),
+        record.ply(),
+        record.depth()
+    )
+}
+
+fn rows(path: &Path) -> Vec<String> {
+    let mut rows = Vec::new();
+    pgn::read_labelled(path, |record| rows.push(row(&record))).unwrap();
+    rows
+}
+
+/// Every row of every sample equals the row that python-chess wrote
+/// (`tests/reference/labels.py`).
+#[test]
+fn every_sample_row_equals_python_chess() {
+    let mut compared = 0;
+    for entry in std::fs::read_dir(tests::root().join("tests/data")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let Some(stem) = name.strip_suffix(".rows.zst") else {
+            continue;
+        };
+        let expected = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
+        let expected = String::from_utf8(expected).unwrap();
+        let ours = rows(&tests::sample(&format!("{stem}.pgn.zst")));
+        assert_eq!(ours.len(), expected.lines().count(), "{stem}");
+        for (number, (ours, expected)) in ours.iter().zip(expected.lines()).enumerate() {
+            assert_eq!(ours.trim_end(), expected, "{stem}, row {}", number + 1);
+        }
+        compared += ours.len();
+    }
+    assert_eq!(compared, 83_168);
+}
+
+/// The same for the larger sets, by digest, where they are at hand.
+#[test]
+fn every_shared_row_equals_python_chess() {
+    let digests = include_str!("../data/labels.digests.tsv");
+    for line in digests.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, count, digest] = fields[..] else {
+            panic!("{line}")
+        };
+        let folders = ["lichess_pgn", "engine_pgn", "quirks"];
+        let found: Option<PathBuf> = folders.iter().find_map(|folder| {
+            let path = tests::root().join("../shared/data").join(folder).join(name);
+            path.exists().then_some(path)
+        });
+        let Some(path) = found else {
+            eprintln!("SKIPPED: {name} is not at hand");
+            continue;
+        };
+        let (mut ours, mut hasher) = (0u64, Sha256::new());
+        pgn::read_labelled(&path, |record| {
+            ours += 1;
+            hasher.update(row(&record));
+        })
+        .unwrap();
+        let hex: String = hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        assert_eq!(
+            (ours.to_string().as_str(), hex.as_str()),
+            (count, digest),
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! The whole path over real processes: a dump in, an engine that plays out.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+
+use models::Network;
+use serde_json::Value;
+use tests::{Said, build, program, run, sample};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
+
+fn fit(dataset: &Path, net: &Path, arguments: &[&str]) -> Said {
+    let mut command = program("trainer");
+    command
+        .args(["fit", "--device", "cpu", "--data"])
+        .arg(dataset)
+        .arg("--out")
+        .arg(net);
+    run(command.args(arguments))
+}
+
+/// Speaks to the engine over its pipes, and gives what it said.
+fn uci(commands: &str) -> Said {
+    let mut engine = program("engine");
+    let mut child = engine
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(commands.as_bytes())
+        .unwrap();
+    Said::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn a_dump_becomes_an_engine_that_plays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, net) = (path("june.dataset"), path("june.safetensors"));
+    build(&[&sample(JUNE)], &dataset).succeeded();
+    let small = ["--hidden", "64,32,32", "--epochs", "6", "--seed", "5"];
+    fit(&dataset, &net, &small).succeeded();
+
+    // The file says what made it.
+    let bytes = std::fs::read(&net).unwrap();
+    let (network, metadata) = Network::from_bytes(&bytes).unwrap();
+    assert_eq!(metadata.layout, "kibitz-902-v1");
+    assert_eq!(network.shape().first, 64);
+    assert_eq!(metadata.training["seed"], 5);
+    let fingerprint = tests::stats(&dataset)["fingerprint"].clone();
+    assert_eq!(metadata.dataset["fingerprint"], fingerprint);
+    assert_eq!(metadata.target["name"], "winchance");
+
+    // It learned: clearly better than knowing nothing, on games of another year.
+    let mut eval = program("trainer");
+    eval.args(["eval", "--json", "--model"])
+        .arg(&net)
+        .arg("--pgn")
+        .arg(sample(UNSEEN));
+    let report: Value = serde_json::from_str(&run(&mut eval).succeeded().out).unwrap();
+    let accuracy = report["net"]["sign_accuracy"].as_f64().unwrap();
+    assert!(accuracy > 0.6, "{report}");
+    assert_eq!(report["net"]["count"], 2412);
+
+    // The trainer's values are the engine's: inputs and outputs.
+    let golden = std::fs::read(net.with_extension("golden.json")).unwrap();
+    let golden: Value = serde_json::from_slice(&golden).unwrap();
+    let positions = golden["positions"].as_array().unwrap();
+    assert!(positions.len() >= 32);
+    for position in positions {
+        let fen = format!("{} 0 1", position["epd"].as_str().unwrap());
+        let features = engine::features(&engine::parse_fen(&fen).unwrap());
+        let mut ours: Vec<u64> = features.iter().map(|f| f.index() as u64).collect();
+        let theirs = position["features"].as_array().unwrap();
+        let mut theirs: Vec<u64> = theirs.iter().map(|f| f.as_u64().unwrap()).collect();
+        ours.sort();
+        theirs.sort();
+        assert_eq!(ours, theirs, "{fen}");
+        let expected = position["pawns"].as_f64().unwrap();
+        let value = f64::from(network.evaluate(&features));
+        assert!(
+            (value - expected).abs() <= 1e-4,
+            "{fen}: {value}, trainer {expected}"
+        );
+    }
+
+    // And the engine plays with it.
+    let commands = format!(
+        "setoption name EvalFile value {}\nposition startpos moves e2e4\ngo depth 4\n",
+        net.display()
+    );
+    let said = uci(&commands).succeeded();
+    assert!(!said.out.contains("refused"), "{}", said.out);
+    let best = said.out.lines().last().unwrap();
+    let mv = best
+        .strip_prefix("bestmove ")
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
+    let position =
+        engine::Position::from_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+    assert!(
+        engine::parse_move(position.unwrap().board(), mv).is_ok(),
+        "{best}"
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_net_byte_for_byte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(UNSEEN)], &path("d")).succeeded();
+    let small = ["--hidden", "32,16,16", "--epochs", "2"];
+    for net in ["a.safetensors", "b.safetensors"] {
+        fit(&path("d"), &path(net), &small).succeeded();
+    }
+    let other = [&small[..], &["--seed", "2"]].concat();
+    fit(&path("d"), &path("c.safetensors"), &other).succeeded();
+    let bytes = |name: &str| std::fs::read(path(name)).unwrap();
+    assert!(bytes("a.safetensors") == bytes("b.safetensors"));
+    assert!(bytes("a.safetensors") != bytes("c.safetensors"));
+}
+
+#[test]
+fn training_goes_on_from_a_net() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(UNSEEN)], &path("d")).succeeded();
+    fit(
+        &path("d"),
+        &path("a.safetensors"),
+        &["--hidden", "32,16,16", "--epochs", "1"],
+    )
+    .succeeded();
+    let init = path("a.safetensors").display().to_string();
+    fit(
+        &path("d"),
+        &path("b.safetensors"),
+        &["--init", &init, "--epochs", "1"],
+    )
+    .succeeded();
+    let (network, _) = Network::from_bytes(&std::fs::read(path("b.safetensors")).unwrap()).unwrap();
+    assert_eq!(network.shape().first, 32, "the shape is the starting net's");
+}
+
+/// Where there is no GPU, asking for one is refused in so many words.
+#[test]
+fn cuda_without_a_gpu_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(UNSEEN)], &path("d")).succeeded();
+    let mut command = program("trainer");
+    command.args([
+        "fit", "--device", "cuda", "--epochs", "1", "--hidden", "32,16,16", "--data",
+    ]);
+    let said = run(command
+        .arg(path("d"))
+        .arg("--out")
+        .arg(path("n.safetensors")));
+    if said.code == Some(0) {
+        eprintln!("SKIPPED: this machine has a GPU");
+    } else {
+        said.failed(8, &["cuda", "--device cpu"]);
+    }
+}
+
+/// A net that cannot be written: the run fails at the end, in one line.
+#[test]
+fn a_net_that_cannot_be_written_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(UNSEEN)], &path("d")).succeeded();
+    let arguments = ["--hidden", "32,16,16", "--epochs", "1"];
+    fit(
+        &path("d"),
+        &path("no/such/folder/n.safetensors"),
+        &arguments,
+    )
+    .failed(7, &["no/such/folder"]);
+}
