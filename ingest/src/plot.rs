@@ -15,6 +15,8 @@ const VALIDATION: RGBColor = RGBColor(222, 132, 40);
 /// training and validation positions.
 struct Chart<'a> {
     title: &'a str,
+    /// Whether a name stands below its bar, or where its bin begins.
+    named_bars: bool,
     names: Vec<String>,
     train: &'a [u64],
     validation: &'a [u64],
@@ -42,12 +44,14 @@ pub fn draw(file: &Path, train: &Histogram, validation: &Histogram) -> Result<()
     let charts = [
         Chart {
             title: "Labels in pawns, White's view (bins of 0.5; the outermost hold all beyond)",
+            named_bars: false,
             names: (0..train.labels.len()).map(label_name).collect(),
             train: &train.labels,
             validation: &validation.labels,
         },
         Chart {
             title: "Game ply (bins of ten; the last holds all beyond)",
+            named_bars: false,
             names: (0..train.plies.len())
                 .map(|bin| (bin * PLY_BIN).to_string())
                 .collect(),
@@ -56,6 +60,7 @@ pub fn draw(file: &Path, train: &Histogram, validation: &Histogram) -> Result<()
         },
         Chart {
             title: "Phase",
+            named_bars: true,
             names: Phase::ALL.map(|phase| phase.name().to_string()).to_vec(),
             train: &train.phases,
             validation: &validation.phases,
@@ -94,8 +99,16 @@ fn draw_chart<B: DrawingBackend>(
     context
         .configure_mesh()
         .disable_x_mesh()
-        .x_labels(bars.min(21))
-        .x_label_formatter(&|x| chart.names.get(*x as usize).cloned().unwrap_or_default())
+        .x_labels(if chart.named_bars {
+            2 * bars + 1
+        } else {
+            bars.min(21)
+        })
+        .x_label_formatter(&|x| {
+            let named = (x.fract() == 0.5) == chart.named_bars;
+            let name = chart.names.get(*x as usize).filter(|_| named);
+            name.cloned().unwrap_or_default()
+        })
         .y_label_formatter(&|y| format!("{y:.0} %"))
         .draw()?;
     for (shares, color, name, offset) in [

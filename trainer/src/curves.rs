@@ -44,7 +44,14 @@ fn draw(svg: &mut String, points: &[Point], material: Option<f64>, best: u64) ->
     chart
         .configure_mesh()
         .x_desc("epoch")
-        .x_label_formatter(&|x| format!("{x:.0}"))
+        // There is no epoch one and a half.
+        .x_label_formatter(&|x| {
+            if x.fract() == 0.0 {
+                x.to_string()
+            } else {
+                String::new()
+            }
+        })
         .y_label_formatter(&|y| format!("{y:.2}"))
         .light_line_style(WHITE)
         .draw()?;
@@ -78,6 +85,7 @@ fn draw(svg: &mut String, points: &[Point], material: Option<f64>, best: u64) ->
     chart.draw_series(kept.map(|point| Circle::new(point, 5, RED.filled())))?;
     chart
         .configure_series_labels()
+        .position(SeriesLabelPosition::LowerLeft)
         .background_style(WHITE.mix(0.8))
         .border_style(BLACK)
         .draw()?;

@@ -1,18 +1,11 @@
 //! How far an evaluation is from the labels. Every figure is over the
 //! positions whose label is no mate, from the view of the side to move.
 
-use datasets::Record;
+use datasets::{Phase, Record};
 use serde::Serialize;
 
 use crate::position;
 use crate::target::win_chance;
-
-/// Bounds of the phases in pieces on the board, kings and pawns included.
-const PHASES: [(&str, usize); 3] = [
-    ("opening, 25-32 pieces", 25),
-    ("middlegame, 13-24", 13),
-    ("endgame, 2-12", 0),
-];
 
 /// Lower bounds of the bands of |label| in pawns.
 const BANDS: [(&str, f32); 6] = [
@@ -129,7 +122,7 @@ impl Pair {
 pub struct Tally {
     mates: u64,
     all: Pair,
-    phases: [Pair; PHASES.len()],
+    phases: [Pair; Phase::ALL.len()],
     bands: [Pair; BANDS.len()],
 }
 
@@ -141,14 +134,10 @@ impl Tally {
             return;
         }
         let (label, material) = (position::label(record), position::material(record));
-        let pieces = record.pieces().count();
-        let phase = PHASES.iter().position(|&(_, least)| pieces >= least);
+        let phase = &mut self.phases[Phase::of(record) as usize];
         let band = BANDS.iter().position(|&(_, least)| label.abs() >= least);
-        let parts = phase.map(|i| &mut self.phases[i]).into_iter();
-        for pair in parts
-            .chain(band.map(|i| &mut self.bands[i]))
-            .chain([&mut self.all])
-        {
+        let band = band.map(|i| &mut self.bands[i]);
+        for pair in [&mut self.all, phase].into_iter().chain(band) {
             pair.net.add(value, label);
             pair.material.add(material, label);
         }
@@ -168,7 +157,7 @@ impl Tally {
         Report {
             mates: self.mates,
             all: self.all.comparison(),
-            by_phase: parts(PHASES.map(|(name, _)| name).to_vec(), &self.phases),
+            by_phase: parts(Phase::ALL.map(Phase::name).to_vec(), &self.phases),
             by_label: parts(BANDS.map(|(name, _)| name).to_vec(), &self.bands),
         }
     }
