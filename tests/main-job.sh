@@ -17,7 +17,7 @@ $bin/ingest build --out out/sample.dataset --validation-percent 10 \
     $samples/dump_2026-06_annotated500.pgn.zst \
     $samples/rebuilt_2026-06_blitz676.pgn.zst \
     $samples/dump_2013-02_rewritten2551.pgn.zst
-$bin/ingest stats out/sample.dataset --plot out/sample.svg
+$bin/ingest stats out/sample.dataset --plot out/dataset.svg
 
 step "trainer: fit the network, measure it on held-out games every epoch"
 $bin/trainer fit --data out/sample.dataset --out out/sample.safetensors
@@ -37,9 +37,9 @@ out/engine match --depth 3 --games 200 --book engine/books/openings.epd \
 
 step "done"
 cat <<'END'
-out/sample.svg              what the dataset looks like
-out/sample.safetensors.svg  loss and validation curves
-out/match.pgn               the 200 games
-out/engine                  the engine with your net inside: add it to any UCI
-                            program, or try: printf 'go movetime 1000\n' | out/engine
+out/dataset.svg         what the dataset looks like
+out/sample.safetensors  the net; out/sample.svg shows how it learned
+out/match.pgn           the 200 games
+out/engine              the engine with your net inside: add it to any UCI
+                        program, or try: printf 'go movetime 1000\n' | out/engine
 END
