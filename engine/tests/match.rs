@@ -119,6 +119,8 @@ fn whole_games_against_the_clock() {
         "2",
         "--tc",
         "1+0.01",
+        "--margin-ms",
+        "200",
     ]);
     assert_eq!(outcome["games"], 2);
     assert_eq!(outcome["time_losses"], serde_json::json!([0, 0]));
