@@ -238,6 +238,9 @@ impl Source {
     }
 }
 
+/// How a zstd frame begins.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
 /// Whether the bytes begin a skippable zstd frame: `pzstd`, which Lichess uses,
 /// puts one before each frame.
 fn is_skippable_frame(bytes: &[u8]) -> bool {
@@ -248,8 +251,9 @@ fn is_skippable_frame(bytes: &[u8]) -> bool {
 /// Lichess's skippable ones between), gzip, bzip2, or plain text.
 fn decoder(mut input: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
     let magic = input.fill_buf()?;
+    let zstd = magic.starts_with(&ZSTD_MAGIC) || is_skippable_frame(magic);
     Ok(match magic {
-        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => {
+        _ if zstd => {
             let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
             // `zstd --long=31` is the largest window there is.
             decoder.window_log_max(31)?;
