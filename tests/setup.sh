@@ -17,7 +17,8 @@ fi
 # bindings. The tests pack samples with gzip and bzip2.
 missing=()
 command -v g++ >/dev/null || missing+=(g++)
-compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null || missing+=(libclang-dev)
+# (libclang-cpp.so, which Clang itself brings, is another library.)
+compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null || missing+=(libclang-dev)
 command -v gzip >/dev/null || missing+=(gzip)
 command -v bzip2 >/dev/null || missing+=(bzip2)
 if [ ${#missing[@]} -gt 0 ]; then
