@@ -1,70 +1,122 @@
-//! Making a dataset, or adding to one: an external merge sort by position.
+//! Making a dataset, or adding to one: an external sort by position.
 //!
-//! Records gather in memory, are sorted, and are spilled as runs. At the end
-//! the runs and what was sealed before are merged into a new generation of
-//! blocks, which one atomic write makes the sealed one. Until then the old
-//! generation stands: a crash at any moment leaves the dataset as it was.
+//! Records gather in memory. Each million is sorted and appended to the spill
+//! file as a run, and then one atomic write commits how far the sources have
+//! been read: from there an interrupted build goes on. At the end the runs and
+//! what was sealed before are merged, range of keys by range of keys, into a
+//! new generation of blocks, which one atomic write makes the sealed one.
+//! Until then the old generation stands.
 
-use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::merge::{Merged, Run, Side, Sides, sort_and_join};
-use crate::source::hex;
-use crate::store::{BlockWriter, Set, Store, sst_options};
-use crate::{Counts, Error, Filters, Keyed, Manifest, Record, SourceEntry, Split};
+use crate::merge::{Merged, Runs, merge};
+use crate::meter::hex;
+use crate::reading::{Checkpoint, resume};
+use crate::spill::{RANGES, Run, Sorted, SpillFile};
+use crate::store::{SealedSet, Set, SetWriter, Store};
+use crate::{
+    Batch, Counts, Error, Filters, Finished, Keyed, Manifest, Reading, Record, Source, SourceEntry,
+    Tally,
+};
 
-/// Records held in memory before a run is spilled: 40 MiB.
+/// Records held in memory before a run is spilled: 32 MiB.
 const SPILL_RECORDS: usize = 1 << 20;
 
-/// Runs of a tier that are merged into one of the next.
-const TIER_RUNS: usize = 64;
+/// A run is spilled at the latest after this time, so that little is lost with
+/// a build that is interrupted.
+const SPILL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A run's entry: the key, then the record.
-const ENTRY_BYTES: usize = 8 + Record::BYTES;
+/// Records that are merged in one go.
+const MERGE_RECORDS: u64 = 1 << 17;
 
-/// Adds records to a dataset.
+/// Adds sources to a dataset.
 pub struct Builder {
     store: Store,
     path: PathBuf,
-    spill: PathBuf,
+    folder: PathBuf,
+    spill: SpillFile,
     manifest: Manifest,
     sealed: Option<u64>,
-    train: Pending,
-    validation: Pending,
-    /// Whether anything came in since the builder was opened.
-    changed: bool,
+    progress: Progress,
+    train: Vec<Record>,
+    validation: Vec<Record>,
+    spilling: Option<Spilling>,
+    last_spill: Instant,
 }
 
-/// One side's records that are not sealed yet.
-#[derive(Default)]
-struct Pending {
-    records: Vec<Keyed>,
-    runs: Vec<SpilledRun>,
-    /// Runs written so far, which number their files.
-    spilled: usize,
+/// How far a build has come: all that is needed to go on with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    filters: Filters,
+    /// The sources, as they were given.
+    names: Vec<String>,
+    /// How many of them are done with.
+    done: usize,
+    /// Those of them that were taken in.
+    entries: Vec<SourceEntry>,
+    /// What was counted so far in the one that is being read.
+    tally: Tally,
+    /// Where that one goes on.
+    checkpoint: Option<Checkpoint>,
+    /// Runs in the spill file.
+    train: Vec<Run>,
+    validation: Vec<Run>,
 }
 
-/// A sorted run in a file.
-struct SpilledRun {
-    file: PathBuf,
-    /// 0 from memory, 1 from 64 of those, and so on.
-    tier: u32,
+/// A run that is being written, with what is committed then.
+struct Spilling {
+    thread: JoinHandle<Result<[Run; 2], Error>>,
+    progress: Progress,
+}
+
+impl Progress {
+    fn new(filters: Filters, names: &[String]) -> Progress {
+        Progress {
+            filters,
+            names: names.to_vec(),
+            done: 0,
+            entries: Vec::new(),
+            tally: Tally::default(),
+            checkpoint: None,
+            train: Vec::new(),
+            validation: Vec::new(),
+        }
+    }
+
+    /// Committed bytes of the spill file.
+    fn spilled_bytes(&self) -> u64 {
+        self.validation.last().map_or(0, Run::end)
+    }
+
+    pub(crate) fn checkpoint_mut(&mut self) -> Option<&mut Checkpoint> {
+        self.checkpoint.as_mut()
+    }
+
+    pub(crate) fn carried_text(&self) -> &[u8] {
+        self.checkpoint.as_ref().map_or(&[], Checkpoint::carried_text)
+    }
 }
 
 impl Builder {
-    /// Opens a dataset to add to it, or makes a new one.
+    /// Opens a dataset to add `sources` to it, or makes a new one. Where the
+    /// last build of the same sources was interrupted, this one goes on with
+    /// it; any other unfinished build is forgotten.
     ///
     /// # Errors
     /// [`Error::Locked`] if another process writes to it,
     /// [`Error::OtherFilters`] if it was made with other filters.
-    pub fn open(path: &Path, filters: Filters) -> Result<Builder, Error> {
+    pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
-        let manifest = sealed.unwrap_or_else(|| Manifest::new(filters));
+        let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
         if manifest.filters != filters {
             let json = |filters| serde_json::to_string(filters).unwrap_or_default();
             return Err(Error::OtherFilters {
@@ -73,107 +125,176 @@ impl Builder {
                 wanted: json(&filters),
             });
         }
-        let spill = path.join("spill");
-        if spill.exists() {
-            std::fs::remove_dir_all(&spill).map_err(Error::unwritable(&spill))?;
-        }
-        std::fs::create_dir(&spill).map_err(Error::unwritable(&spill))?;
+        let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
+        let fresh = Progress::new(filters, &names);
+        let progress = match store.progress()? {
+            Some(stored) if (&stored.names, &stored.filters) == (&fresh.names, &fresh.filters) => {
+                stored
+            }
+            Some(_) => {
+                store.forget_progress()?;
+                fresh
+            }
+            None => fresh,
+        };
+        let folder = path.join("spill");
+        std::fs::create_dir_all(&folder).map_err(Error::unwritable(&folder))?;
         Ok(Builder {
+            spill: SpillFile::open(&folder, progress.spilled_bytes())?,
             store,
             path: path.to_path_buf(),
-            spill,
+            folder,
             manifest,
             sealed: generation,
-            train: Pending::default(),
-            validation: Pending::default(),
-            changed: false,
+            progress,
+            train: Vec::new(),
+            validation: Vec::new(),
+            spilling: None,
+            last_spill: Instant::now(),
         })
+    }
+
+    /// The source that comes next, by its number; those before are done with.
+    pub fn next_source(&self) -> usize {
+        self.progress.done
+    }
+
+    /// The filters of the dataset.
+    pub fn filters(&self) -> &Filters {
+        &self.manifest.filters
+    }
+
+    /// What has been counted of that source, if it was begun before.
+    pub fn resumed(&self) -> Option<&Tally> {
+        self.progress.checkpoint.as_ref().map(|_| &self.progress.tally)
+    }
+
+    /// Opens the next source, where the interrupted build left it.
+    ///
+    /// # Errors
+    /// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
+    pub fn open_source(&self, path: &Path) -> Result<Reading, Error> {
+        match &self.progress.checkpoint {
+            Some(checkpoint) => resume(path, checkpoint.clone()),
+            None => Ok(Source::open(path)?.into()),
+        }
     }
 
     /// The source with this digest, if it was taken in whole before.
     pub fn known_source(&self, sha256: &str) -> Option<&SourceEntry> {
-        self.manifest
-            .sources
-            .iter()
-            .find(|s| s.sha256 == sha256 && s.damage.is_none())
+        self.entries()
+            .find(|source| source.sha256 == sha256 && source.damage.is_none())
     }
 
     /// Whether some source of this size was taken in before: if not, there is
     /// no need to digest a file to know that it is new.
     pub fn knows_size(&self, bytes: u64) -> bool {
-        self.manifest
-            .sources
-            .iter()
-            .any(|source| source.bytes == bytes)
+        self.entries().any(|source| source.bytes == bytes)
     }
 
-    /// Adds records to one side.
+    fn entries(&self) -> impl Iterator<Item = &SourceEntry> {
+        self.manifest.sources.iter().chain(&self.progress.entries)
+    }
+
+    /// Adds a batch of the source that is being read.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a run cannot be spilled.
-    pub fn add(
-        &mut self,
-        split: Split,
-        records: impl IntoIterator<Item = Record>,
-    ) -> Result<(), Error> {
-        self.pending(split)
-            .records
-            .extend(records.into_iter().map(Keyed::new));
-        if self.train.records.len() + self.validation.records.len() >= SPILL_RECORDS {
-            self.spill(Split::Train)?;
-            self.spill(Split::Validation)?;
-        }
-        Ok(())
-    }
-
-    /// Notes where the records added so far came from.
-    pub fn add_source(&mut self, entry: SourceEntry) {
-        self.changed = true;
-        self.manifest.add_source(entry);
-    }
-
-    fn pending(&mut self, split: Split) -> &mut Pending {
-        match split {
-            Split::Train => &mut self.train,
-            Split::Validation => &mut self.validation,
-        }
-    }
-
-    fn spill(&mut self, split: Split) -> Result<(), Error> {
-        let folder = self.spill.clone();
-        let pending = self.pending(split);
-        if pending.records.is_empty() {
-            return Ok(());
-        }
-        sort_and_join(&mut pending.records);
-        let records = pending.records.iter().copied().map(Ok);
-        let mut run = SpilledRun::write(&folder, split, pending.spilled, 0, records)?;
-        pending.spilled += 1;
-        pending.records.clear();
-        // Sixty-four runs of a tier become one of the next, so that the files
-        // open at the end stay few.
-        while pending.runs.iter().filter(|r| r.tier == run.tier).count() + 1 == TIER_RUNS {
-            let tier = run.tier;
-            pending.runs.push(run);
-            let full: Vec<SpilledRun> = pending.runs.extract_if(.., |r| r.tier == tier).collect();
-            let merged = Merged::new(
-                full.iter()
-                    .map(SpilledRun::read)
-                    .collect::<Result<_, _>>()?,
-            )?;
-            run = SpilledRun::write(&folder, split, pending.spilled, tier + 1, merged)?;
-            pending.spilled += 1;
-            for old in full {
-                std::fs::remove_file(&old.file).map_err(Error::unwritable(&old.file))?;
+    pub fn add(&mut self, batch: Batch) -> Result<(), Error> {
+        self.train.extend(batch.train);
+        self.validation.extend(batch.validation);
+        self.progress.tally.add(&batch.tally);
+        if let Some(checkpoint) = batch.checkpoint {
+            let full = self.train.len() + self.validation.len() >= SPILL_RECORDS;
+            if full || self.last_spill.elapsed() >= SPILL_INTERVAL {
+                self.progress.checkpoint = Some(checkpoint);
+                self.spill()?;
             }
         }
-        pending.runs.push(run);
+        if self.spilling.as_ref().is_some_and(|spilling| spilling.thread.is_finished()) {
+            self.commit_spill()?;
+        }
         Ok(())
+    }
+
+    /// What was counted so far of the source that is being read.
+    pub fn tally(&self) -> &Tally {
+        &self.progress.tally
+    }
+
+    /// Notes that the source is done with. Returns the entry under which it is
+    /// known already, if it is: then it changes nothing.
+    pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
+        let known = self.known_source(&finished.sha256).cloned();
+        if known.is_none() {
+            let tally = std::mem::take(&mut self.progress.tally);
+            self.progress.entries.push(SourceEntry {
+                name: name.to_string(),
+                bytes: finished.bytes,
+                sha256: finished.sha256,
+                damage: finished.damage.map(|damage| damage.to_string()),
+                tally,
+            });
+        }
+        self.skip_source();
+        known
+    }
+
+    /// Notes that the source gives nothing: it is known, or cannot be read.
+    pub fn skip_source(&mut self) {
+        self.progress.done += 1;
+        self.progress.checkpoint = None;
+        self.progress.tally = Tally::default();
+    }
+
+    /// Forgets everything since the dataset was sealed last.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn restart(self) -> Result<Builder, Error> {
+        let Builder { store, path, progress, .. } = self;
+        store.forget_progress()?;
+        drop(store);
+        let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
+        Builder::open(&path, progress.filters, &sources)
+    }
+
+    /// Starts to write what is in memory.
+    fn spill(&mut self) -> Result<(), Error> {
+        self.commit_spill()?;
+        self.last_spill = Instant::now();
+        let train = std::mem::take(&mut self.train);
+        let validation = std::mem::take(&mut self.validation);
+        let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
+        self.spilling = Some(Spilling {
+            thread: std::thread::spawn(move || {
+                let sorted = [Sorted::new(&train), Sorted::new(&validation)];
+                drop((train, validation));
+                spill.append(offset, [&sorted[0], &sorted[1]])
+            }),
+            progress: self.progress.clone(),
+        });
+        Ok(())
+    }
+
+    /// Waits until the run is written, and commits it.
+    fn commit_spill(&mut self) -> Result<(), Error> {
+        let Some(Spilling { thread, mut progress }) = self.spilling.take() else {
+            return Ok(());
+        };
+        let [train, validation] = thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        for progress in [&mut progress, &mut self.progress] {
+            progress.train.push(train);
+            progress.validation.push(validation);
+        }
+        self.store.set_progress(&progress)
     }
 
     /// Whether nothing was taken in, and nothing was there before.
     pub fn is_empty(&self) -> bool {
-        self.sealed.is_none() && !self.changed
+        self.sealed.is_none() && self.progress.entries.is_empty()
     }
 
     /// Removes a dataset that [`Builder::open`] made and nothing was added to.
@@ -197,33 +318,27 @@ impl Builder {
     /// [`Error::Unwritable`], for instance on a full disk; the dataset is then
     /// as it was before this builder.
     pub fn finish(mut self) -> Result<Manifest, Error> {
-        if self.changed || self.sealed.is_none() {
+        self.commit_spill()?;
+        if self.sealed.is_none() || !self.progress.entries.is_empty() {
             self.seal()?;
         }
-        std::fs::remove_dir_all(&self.spill).map_err(Error::unwritable(&self.path))?;
+        std::fs::remove_dir_all(&self.folder).map_err(Error::unwritable(&self.path))?;
         Ok(self.manifest)
     }
 
     fn seal(&mut self) -> Result<(), Error> {
-        sort_and_join(&mut self.train.records);
-        sort_and_join(&mut self.validation.records);
-        let options = sst_options();
-        let writer = |set| BlockWriter::new(set, &self.spill, &options);
-        let [mut train, mut validation, mut shadowed] = Set::ALL.map(writer);
-        let sides = Sides::new(
-            Merged::new(self.runs(&self.train, &[Set::Train])?)?,
-            Merged::new(self.runs(&self.validation, &[Set::Validation, Set::Shadowed])?)?,
-        );
-        for side in sides {
-            match side? {
-                Side::Train(record) => train.push(&record)?,
-                Side::Validation(record) => validation.push(&record)?,
-                Side::Both(record, hidden) => {
-                    train.push(&record)?;
-                    shadowed.push(&hidden)?;
-                }
-            }
+        let train = Sorted::new(&std::mem::take(&mut self.train));
+        let validation = Sorted::new(&std::mem::take(&mut self.validation));
+        for entry in std::mem::take(&mut self.progress.entries) {
+            self.manifest.add_source(entry);
         }
+        let train = self.side(&train, &self.progress.train, &[Set::Train])?;
+        let held_out = [Set::Validation, Set::Shadowed];
+        let validation = self.side(&validation, &self.progress.validation, &held_out)?;
+        let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder));
+        let room = self.manifest.filters.max_positions.unwrap_or(u64::MAX);
+        write(&train, &validation, room, &mut sets)?;
+        let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
         let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
         self.manifest.counts = Counts {
@@ -238,70 +353,76 @@ impl Builder {
         self.store.commit(&self.manifest, sets)
     }
 
-    /// All sorted runs of one side: spilled, in memory, and sealed before.
-    fn runs<'a>(&'a self, pending: &'a Pending, sealed: &[Set]) -> Result<Vec<Run<'a>>, Error> {
-        let mut runs: Vec<Run> = Vec::new();
-        for run in &pending.runs {
-            runs.push(run.read()?);
-        }
-        runs.push(Box::new(pending.records.iter().copied().map(Ok)));
-        if let Some(generation) = self.sealed {
-            for &set in sealed {
-                let keys = self.store.block_keys(set, generation)?;
-                let blocks = keys.into_iter().flat_map(move |key| {
-                    let mut records = Vec::new();
-                    match self.store.read_block(set, generation, key, &mut records) {
-                        Ok(()) => records.into_iter().map(|r| Ok(Keyed::new(r))).collect(),
-                        Err(error) => vec![Err(error)],
-                    }
-                });
-                runs.push(Box::new(blocks));
-            }
-        }
-        Ok(runs)
+    /// Everything there is of one side of the split.
+    fn side<'a>(
+        &'a self,
+        memory: &'a Sorted,
+        spilled: &'a [Run],
+        sealed: &[Set],
+    ) -> Result<SideRuns<'a>, Error> {
+        let generation = self.sealed.into_iter();
+        let sealed = generation.flat_map(|generation| sealed.iter().map(move |&set| (set, generation)));
+        let sealed = sealed.map(|(set, generation)| self.store.sealed(set, generation));
+        Ok(SideRuns {
+            memory,
+            spill: &self.spill,
+            spilled,
+            sealed: sealed.collect::<Result<_, _>>()?,
+        })
     }
 }
 
-impl SpilledRun {
-    /// Writes sorted records to a file in `folder`.
-    fn write(
-        folder: &Path,
-        split: Split,
-        number: usize,
-        tier: u32,
-        records: impl Iterator<Item = Result<Keyed, Error>>,
-    ) -> Result<SpilledRun, Error> {
-        let file = folder.join(format!("{split:?}-{number}.run"));
-        let unwritable = || Error::unwritable(&file);
-        let created = File::create(&file).map_err(unwritable())?;
-        let mut writer = BufWriter::with_capacity(1 << 20, created);
-        for keyed in records {
-            let keyed = keyed?;
-            writer
-                .write_all(&keyed.key.to_le_bytes())
-                .and_then(|()| writer.write_all(keyed.record.as_bytes()))
-                .map_err(unwritable())?;
-        }
-        writer.flush().map_err(unwritable())?;
-        Ok(SpilledRun { file, tier })
+/// Everything there is of one side of the split: in memory, spilled, and
+/// sealed before.
+struct SideRuns<'a> {
+    memory: &'a Sorted,
+    spill: &'a SpillFile,
+    spilled: &'a [Run],
+    sealed: Vec<SealedSet<'a>>,
+}
+
+impl Runs for SideRuns<'_> {
+    fn len(&self) -> u64 {
+        let spilled: u64 = self.spilled.iter().map(Run::len).sum();
+        let sealed: u64 = self.sealed.iter().map(SealedSet::len).sum();
+        self.memory.len() as u64 + spilled + sealed
     }
 
-    fn read(&self) -> Result<Run<'static>, Error> {
-        let path = self.file.clone();
-        let file = File::open(&path).map_err(Error::inaccessible(&path))?;
-        let bytes = file.metadata().map_err(Error::inaccessible(&path))?.len();
-        let mut reader = BufReader::with_capacity(1 << 16, file);
-        Ok(Box::new((0..bytes / ENTRY_BYTES as u64).map(move |_| {
-            let mut key = [0; 8];
-            let mut record = [0; Record::BYTES];
-            reader
-                .read_exact(&mut key)
-                .and_then(|()| reader.read_exact(&mut record))
-                .map_err(Error::inaccessible(&path))?;
-            Ok(Keyed {
-                key: u64::from_le_bytes(key),
-                record: Record::from_trusted(record),
-            })
-        })))
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error> {
+        for set in &self.sealed {
+            set.read(ranges, records)?;
+        }
+        for run in self.spilled {
+            self.spill.read(run, ranges, records)?;
+        }
+        records.extend_from_slice(self.memory.within(ranges));
+        Ok(())
     }
+}
+
+/// Merges everything in the order of the keys, as long as there is `room`, and
+/// writes it to the sets of [`Set::ALL`].
+fn write(
+    train: &impl Runs,
+    validation: &impl Runs,
+    mut room: u64,
+    sets: &mut [SetWriter; 3],
+) -> Result<(), Error> {
+    let records = (train.len() + validation.len()).max(1);
+    let step = (RANGES as u64 * MERGE_RECORDS / records).clamp(1, RANGES as u64) as usize;
+    let starts: Vec<usize> = (0..RANGES).step_by(step).collect();
+    for starts in starts.chunks(2 * rayon::current_num_threads()) {
+        let merged: Vec<Merged> = starts
+            .par_iter()
+            .map(|&start| merge(train, validation, &(start..(start + step).min(RANGES))))
+            .collect::<Result<_, _>>()?;
+        for mut merged in merged {
+            merged.truncate(room);
+            room -= merged.len();
+            for (set, records) in sets.iter_mut().zip(merged.into_sets()) {
+                set.push(&records)?;
+            }
+        }
+    }
+    Ok(())
 }

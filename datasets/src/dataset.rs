@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::blocks::BLOCK_RECORDS;
 use crate::hash::Random;
 use crate::store::{BlockKey, Set, Store};
 use crate::{Error, Manifest, Record, Split};
@@ -67,27 +68,28 @@ impl Dataset {
     ///
     /// Keys are hashes, so that each block already is a random sample of the
     /// dataset. An epoch permutes the blocks, and mixes the records of sixteen
-    /// at a time.
+    /// at a time. Groups do not depend on each other: they may be read one
+    /// after the other, or on all cores ([`Shuffled::group`]).
     ///
     /// # Errors
-    /// The iterator yields [`Error::Corrupt`] where a block cannot be read.
+    /// [`Error::Corrupt`] if the index cannot be read.
     pub fn shuffled(&self, split: Split, seed: u64, epoch: u64) -> Result<Shuffled<'_>, Error> {
         let mut keys = self
             .store
             .block_keys(split.into(), self.manifest.generation)?;
-        let mut random = Random::new(seed, epoch);
-        random.shuffle(&mut keys);
+        Random::new(seed, epoch, 0).shuffle(&mut keys);
         Ok(Shuffled {
             dataset: self,
             split,
+            seed,
+            epoch,
             keys,
             next: 0,
-            random,
         })
     }
 
     fn read(&self, split: Split, keys: &[BlockKey]) -> Result<Vec<Record>, Error> {
-        let mut records = Vec::with_capacity(keys.len() * crate::store::BLOCK_RECORDS);
+        let mut records = Vec::with_capacity(keys.len() * BLOCK_RECORDS);
         for &key in keys {
             self.store
                 .read_block(split.into(), self.manifest.generation, key, &mut records)?;
@@ -109,26 +111,42 @@ impl From<Split> for Set {
 pub struct Shuffled<'a> {
     dataset: &'a Dataset,
     split: Split,
+    seed: u64,
+    epoch: u64,
     keys: Vec<BlockKey>,
     next: usize,
-    random: Random,
+}
+
+impl Shuffled<'_> {
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.keys.len().div_ceil(GROUP_BLOCKS)
+    }
+
+    /// The records of one group, in the order of the epoch.
+    ///
+    /// # Errors
+    /// [`Error::Corrupt`] if a block cannot be read.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
+        let keys = self.keys.chunks(GROUP_BLOCKS).nth(group);
+        let keys = keys.expect("a group below groups()");
+        let mut records = self.dataset.read(self.split, keys)?;
+        Random::new(self.seed, self.epoch, group as u64 + 1).shuffle(&mut records);
+        Ok(records)
+    }
 }
 
 impl Iterator for Shuffled<'_> {
     type Item = Result<Vec<Record>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let group = self.keys.get(self.next..)?;
-        let group = &group[..group.len().min(GROUP_BLOCKS)];
-        if group.is_empty() {
-            return None;
-        }
-        self.next += group.len();
-        let mut records = match self.dataset.read(self.split, group) {
-            Ok(records) => records,
-            Err(error) => return Some(Err(error)),
-        };
-        self.random.shuffle(&mut records);
-        Some(Ok(records))
+        let group = self.next;
+        (group < self.groups()).then(|| {
+            self.next += 1;
+            self.group(group)
+        })
     }
 }

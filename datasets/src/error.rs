@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::Damage;
+
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
 #[derive(Debug, Error)]
@@ -15,19 +17,26 @@ pub enum Error {
         /// What the system said.
         error: io::Error,
     },
-    /// A source ends in mid-stream or is corrupt. What came before was kept.
+    /// A source ends in mid-stream or is corrupt. What was good was kept.
     #[error(
-        "{path}: damaged at compressed byte {offset}: {error}; every complete game before it \
-         was kept; download the file again and run the same command",
+        "{path}: {damage}; every complete game outside the damage was kept; \
+         download the file again and run the same command",
         path = path.display()
     )]
     Damaged {
         /// The source.
         path: PathBuf,
-        /// Bytes of the file that had been read when it failed.
-        offset: u64,
-        /// What the decoder said.
-        error: io::Error,
+        /// What is wrong with it.
+        damage: Damage,
+    },
+    /// A source that an interrupted build had begun to read is another now.
+    #[error(
+        "{path}: not the source that the interrupted build had begun to read",
+        path = path.display()
+    )]
+    OtherSource {
+        /// The source.
+        path: PathBuf,
     },
     /// A source is empty.
     #[error("{path}: the file is empty", path = path.display())]
@@ -115,7 +124,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Unreadable { .. } | Error::Inaccessible { .. } => 3,
-            Error::Damaged { .. } | Error::Empty { .. } | Error::NotPgn { .. } => 4,
+            Error::Damaged { .. } | Error::OtherSource { .. } | Error::Empty { .. } | Error::NotPgn { .. } => 4,
             Error::NotADataset { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }

@@ -28,6 +28,8 @@ pub struct Filters {
     pub validation_percent: u8,
     /// Whether games of Chess960 are taken too.
     pub chess960: bool,
+    /// At most so many positions: those of the smallest keys.
+    pub max_positions: Option<u64>,
 }
 
 impl Default for Filters {
@@ -36,6 +38,7 @@ impl Default for Filters {
         Filters {
             validation_percent: 5,
             chess960: false,
+            max_positions: None,
         }
     }
 }

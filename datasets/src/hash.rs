@@ -26,9 +26,9 @@ pub(crate) fn hash_bytes(bytes: &[u8]) -> u64 {
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed and an epoch.
-    pub(crate) fn new(seed: u64, epoch: u64) -> Random {
-        Random(mix(mix(seed) ^ epoch))
+    /// The sequence of a seed, an epoch and a part of it.
+    pub(crate) fn new(seed: u64, epoch: u64, part: u64) -> Random {
+        Random(mix(mix(mix(seed) ^ epoch) ^ part))
     }
 
     fn next(&mut self) -> u64 {

@@ -16,20 +16,25 @@
 //! assert_eq!(labels, ["30", "#-4"]);
 //! ```
 
+mod blocks;
 mod boundary;
 mod builder;
 mod dataset;
 mod error;
+mod frames;
 mod game;
 mod hash;
 mod label;
 mod manifest;
 mod merge;
+mod meter;
 mod movetext;
 pub mod pgn;
 mod phase;
+mod reading;
 mod record;
 mod source;
+mod spill;
 mod store;
 
 pub use builder::Builder;
@@ -40,4 +45,5 @@ pub use label::{EvalComment, Label, parse_eval};
 pub use manifest::{Counts, FORMAT_VERSION, Manifest, SourceEntry};
 pub use phase::Phase;
 pub use record::{GameResult, Keyed, Month, Origin, Record};
-pub use source::{Chunk, Meter, Source};
+pub use reading::{Batch, Damage, Finished, Reading};
+pub use source::{Source, sha256_of};

@@ -1,151 +1,92 @@
-//! Merging sorted runs of records into one sorted run without duplicates.
+//! Merging everything that a dataset is made of, in the order of its keys.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
 use std::iter::Peekable;
+use std::ops::Range;
 
-use rayon::slice::ParallelSliceMut;
+use crate::spill::join_sorted;
+use crate::{Error, Keyed, Record};
 
-use crate::{Error, Keyed};
+/// A source of sorted runs of records.
+pub(crate) trait Runs: Sync {
+    /// How many records there are, at most.
+    fn len(&self) -> u64;
 
-/// A sorted stream of records.
-pub(crate) type Run<'a> = Box<dyn Iterator<Item = Result<Keyed, Error>> + 'a>;
-
-/// The head of a run in the heap, smallest position first.
-struct Head {
-    keyed: Keyed,
-    run: usize,
+    /// Appends every record whose key lies in the ranges: sorted runs, one
+    /// behind the other.
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error>;
 }
 
-impl PartialEq for Head {
-    fn eq(&self, other: &Head) -> bool {
-        self.cmp(other) == Ordering::Equal
+/// A stretch of the sealed dataset.
+#[derive(Default)]
+pub(crate) struct Merged {
+    /// Positions to train on.
+    pub(crate) train: Vec<Record>,
+    /// Positions of held-out games alone.
+    pub(crate) validation: Vec<Record>,
+    /// Validation records of positions that are in `train` too.
+    pub(crate) shadowed: Vec<Record>,
+}
+
+impl Merged {
+    /// Positions that count: hidden ones do not.
+    pub(crate) fn len(&self) -> u64 {
+        (self.train.len() + self.validation.len()) as u64
     }
-}
 
-impl Eq for Head {}
-
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Head {
-    fn cmp(&self, other: &Head) -> Ordering {
-        self.keyed
-            .position_order(&other.keyed)
-            .then(self.run.cmp(&other.run))
-    }
-}
-
-/// Merges sorted runs; records of equal positions are joined.
-pub(crate) struct Merged<'a> {
-    runs: Vec<Run<'a>>,
-    heads: BinaryHeap<Reverse<Head>>,
-}
-
-impl<'a> Merged<'a> {
-    pub(crate) fn new(mut runs: Vec<Run<'a>>) -> Result<Merged<'a>, Error> {
-        let mut heads = BinaryHeap::new();
-        for (run, records) in runs.iter_mut().enumerate() {
-            if let Some(keyed) = records.next() {
-                heads.push(Reverse(Head { keyed: keyed?, run }));
-            }
+    /// Keeps the smallest keys, so many positions of both sides together.
+    pub(crate) fn truncate(&mut self, room: u64) {
+        if self.len() <= room {
+            return;
         }
-        Ok(Merged { runs, heads })
-    }
-
-    /// Takes the smallest record and refills the heap from its run.
-    fn pop(&mut self) -> Option<Result<Keyed, Error>> {
-        let mut top = self.heads.peek_mut()?;
-        let Reverse(Head { keyed, run }) = &mut *top;
-        let smallest = *keyed;
-        match self.runs[*run].next() {
-            Some(Ok(next)) => *keyed = next,
-            Some(Err(error)) => return Some(Err(error)),
-            None => {
-                std::collections::binary_heap::PeekMut::pop(top);
-            }
-        }
-        Some(Ok(smallest))
-    }
-}
-
-impl Iterator for Merged<'_> {
-    type Item = Result<Keyed, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut joined = match self.pop()? {
-            Ok(keyed) => keyed,
-            Err(error) => return Some(Err(error)),
-        };
-        while let Some(Reverse(head)) = self.heads.peek() {
-            if head.keyed.position_order(&joined) != Ordering::Equal {
-                break;
-            }
-            match self.pop() {
-                Some(Ok(keyed)) => joined = joined.join(keyed),
-                Some(Err(error)) => return Some(Err(error)),
-                None => break,
-            }
-        }
-        Some(Ok(joined))
-    }
-}
-
-/// Sorts records and joins those of equal positions, in place.
-pub(crate) fn sort_and_join(records: &mut Vec<Keyed>) {
-    records.par_sort_unstable_by(Keyed::position_order);
-    records.dedup_by(|next, kept| {
-        let equal = next.position_order(kept) == Ordering::Equal;
-        if equal {
-            *kept = kept.join(*next);
-        }
-        equal
-    });
-}
-
-/// A position, and the sides of the split it was seen on.
-pub(crate) enum Side {
-    Train(Keyed),
-    Validation(Keyed),
-    /// Seen on both: the training record and the validation record.
-    Both(Keyed, Keyed),
-}
-
-/// Walks both sides together, in key order.
-pub(crate) struct Sides<'a> {
-    train: Peekable<Merged<'a>>,
-    validation: Peekable<Merged<'a>>,
-}
-
-impl<'a> Sides<'a> {
-    pub(crate) fn new(train: Merged<'a>, validation: Merged<'a>) -> Sides<'a> {
-        Sides {
-            train: train.peekable(),
-            validation: validation.peekable(),
+        let both = self.train.iter().chain(&self.validation);
+        let mut keyed: Vec<Keyed> = both.map(|&record| Keyed::new(record)).collect();
+        let (_, limit, _) =
+            keyed.select_nth_unstable_by(room as usize, Keyed::position_order);
+        let limit = *limit;
+        for records in [&mut self.train, &mut self.validation, &mut self.shadowed] {
+            records.retain(|&record| Keyed::new(record).position_order(&limit).is_lt());
         }
     }
+
+    /// In the order of `Set::ALL`.
+    pub(crate) fn into_sets(self) -> [Vec<Record>; 3] {
+        [self.train, self.validation, self.shadowed]
+    }
 }
 
-impl Iterator for Sides<'_> {
-    type Item = Result<Side, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let order = match (self.train.peek(), self.validation.peek()) {
-            (Some(Ok(train)), Some(Ok(validation))) => train.position_order(validation),
-            (Some(Err(_)), _) | (Some(_), None) => Ordering::Less,
-            (_, Some(Err(_))) | (None, Some(_)) => Ordering::Greater,
-            (None, None) => return None,
-        };
-        Some(match order {
-            Ordering::Less => self.train.next()?.map(Side::Train),
-            Ordering::Greater => self.validation.next()?.map(Side::Validation),
-            Ordering::Equal => match (self.train.next()?, self.validation.next()?) {
-                (Ok(train), Ok(validation)) => Ok(Side::Both(train, validation)),
-                (Err(error), _) | (_, Err(error)) => Err(error),
-            },
-        })
+/// Merges both sides of the split over some ranges of keys.
+pub(crate) fn merge(
+    train: &impl Runs,
+    validation: &impl Runs,
+    ranges: &Range<usize>,
+) -> Result<Merged, Error> {
+    let side = |runs: &dyn Runs| {
+        let mut records = Vec::new();
+        runs.read(ranges, &mut records)?;
+        // A stable sort makes use of the runs that are there.
+        records.sort_by_key(|keyed: &Keyed| keyed.key);
+        join_sorted(&mut records);
+        Ok::<Vec<Keyed>, Error>(records)
+    };
+    let (train, validation) = (side(train)?, side(validation)?);
+    let mut merged = Merged::default();
+    let mut held_out = validation.into_iter().peekable();
+    for keyed in train {
+        while let Some(before) = next_before(&mut held_out, &keyed) {
+            merged.validation.push(before.record);
+        }
+        if let Some(same) = held_out.next_if(|other| other.position_order(&keyed).is_eq()) {
+            merged.shadowed.push(same.record);
+        }
+        merged.train.push(keyed.record);
     }
+    merged.validation.extend(held_out.map(|keyed| keyed.record));
+    Ok(merged)
+}
+
+fn next_before(
+    records: &mut Peekable<impl Iterator<Item = Keyed>>,
+    limit: &Keyed,
+) -> Option<Keyed> {
+    records.next_if(|keyed| keyed.position_order(limit).is_lt())
 }

@@ -7,8 +7,7 @@ use memchr::memmem;
 use crate::boundary;
 use crate::game::{Filters, GameId, GameReader, SkipReason, Tally};
 use crate::movetext::readable;
-use crate::source::{Chunk, Source};
-use crate::{Error, Record};
+use crate::{Error, Reading, Record, Source};
 
 /// Longest comment that is read in one piece. Longer ones are put together
 /// from pieces; this only saves the reader from growing its buffer.
@@ -81,19 +80,23 @@ fn read_annotated(
 pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally, Error> {
     let filters = Filters {
         chess960: true,
+        validation_percent: 0,
         ..Filters::default()
     };
     let mut tally = Tally::default();
-    let mut source = Source::open(path)?;
-    while let Some(chunk) = source.next_chunk()? {
-        match chunk {
-            Chunk::Games(text) => read_games(&text, &filters, &mut tally, |_, records| {
-                records.iter().copied().for_each(&mut each);
-            }),
-            Chunk::Oversized => tally.skip(SkipReason::OversizedGame),
-        }
+    let reading = Reading::from(Source::open(path)?);
+    let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
+        tally.add(&batch.tally);
+        batch.train.into_iter().for_each(&mut each);
+        Ok(())
+    })?;
+    match finished.damage {
+        None => Ok(tally),
+        Some(damage) => Err(Error::Damaged {
+            path: path.to_path_buf(),
+            damage,
+        }),
     }
-    Ok(tally)
 }
 
 #[cfg(test)]

@@ -95,6 +95,7 @@ pub struct Origin {
 /// assert_eq!(record.label().centipawns(), Some(18));
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Record([u8; Record::BYTES]);
 
 const TURN_EN_PASSANT: usize = 24;
@@ -175,6 +176,13 @@ impl Record {
     /// Bytes that this crate itself wrote and whose checksum held.
     pub(crate) fn from_trusted(bytes: [u8; Record::BYTES]) -> Record {
         Record(bytes)
+    }
+
+    /// The bytes of records, one after the other.
+    pub(crate) fn bytes_of(records: &[Record]) -> &[u8] {
+        // SAFETY: a Record is 32 bytes and nothing else (repr(transparent)),
+        // of alignment 1 and all initialised.
+        unsafe { std::slice::from_raw_parts(records.as_ptr().cast(), size_of_val(records)) }
     }
 
     fn occupied(&self) -> Bitboard {

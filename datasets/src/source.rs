@@ -1,266 +1,323 @@
-//! A source of games: a file, compressed or not, or standard input, as a
-//! stream of chunks that begin and end at game boundaries.
+//! A source of labelled positions: a file, compressed or not, or standard
+//! input, as a row of parts whose places are known.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
-use sha2::{Digest, Sha256};
+use bzip2::bufread::MultiBzDecoder;
+use flate2::bufread::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::boundary;
-use crate::movetext::ends_with_result;
+use crate::boundary::Boundary;
+use crate::frames::{self, FrameDecoder, Frames, Part};
+use crate::meter::{Metered, Prefix};
 
-/// Text is handed on in pieces of about this size: large enough that the
-/// hand-over costs nothing, small enough that a few in flight stay small.
-const CHUNK_BYTES: usize = 1 << 20;
+/// Text is handed on in pieces of this size: large enough that the hand-over
+/// costs nothing, small enough to stay in a core's cache until it is read.
+pub(crate) const PIECE_BYTES: u64 = 1 << 20;
 
-/// A game is never longer than this. The longest legal game, 5,898 moves,
-/// each with a comment of a kilobyte, would fit.
-const MAX_GAME_BYTES: usize = 16 << 20;
+/// A place in a source where reading can go on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// Compressed bytes before the frame that the place lies in; 0 where the
+    /// compression has no frames.
+    frame: u64,
+    /// Bytes of text before it in that frame.
+    text: u64,
+    /// What had been read of the source when the place was reached.
+    read: Prefix,
+}
 
-/// A piece of a source.
-pub enum Chunk {
-    /// Whole games.
-    Games(Vec<u8>),
-    /// More than 16 MiB without the start of a game were passed over.
-    Oversized,
+/// What a source holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Content {
+    /// What parts its units.
+    pub(crate) boundary: Boundary,
+    /// Whether it is made of frames as Lichess makes them, whose text always
+    /// ends with a result.
+    pub(crate) ends_with_result: bool,
 }
 
 /// An open source.
 pub struct Source {
     path: PathBuf,
-    decoder: Box<dyn Read + Send>,
-    meter: Arc<Meter>,
-    /// Text read and not yet handed on.
-    text: Vec<u8>,
-    ended: bool,
-    /// Whether the file is made of frames as Lichess makes them, whose text
-    /// always ends with a result.
-    must_end_with_result: bool,
-    /// Inside a stretch of text that is passed over.
-    oversized: bool,
-    /// What the decoder failed with, once it has.
+    name: String,
+    input: Input,
+    content: Content,
+    consumed: Arc<AtomicU64>,
+    /// Where the frame begins that is being read, and how much of its text
+    /// was handed on.
+    frame: u64,
+    text: u64,
+    /// What was read to see what the source holds.
+    first: Option<io::Result<Part>>,
+    /// A failure behind the text that was handed on last.
     failure: Option<io::Error>,
+    /// Whether nothing can be decoded any more.
+    ended: bool,
 }
 
-/// Bytes read from the file so far, and their digest.
-#[derive(Default)]
-pub struct Meter {
-    compressed: AtomicU64,
-    digest: std::sync::Mutex<Sha256>,
-}
+type Bytes = Metered<BufReader<Box<dyn Read + Send>>>;
 
-impl Meter {
-    /// A reader whose bytes this meter counts and digests.
-    pub fn watch<R: Read>(self: &Arc<Meter>, inner: R) -> impl Read + use<R> {
-        Metered {
-            inner,
-            meter: Arc::clone(self),
-        }
-    }
-
-    /// Compressed bytes read so far.
-    pub fn compressed_bytes(&self) -> u64 {
-        self.compressed.load(Ordering::Relaxed)
-    }
-
-    /// SHA-256 of the bytes read so far, in hexadecimal.
-    pub fn sha256(&self) -> String {
-        let digest = self
-            .digest
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        hex(&digest.clone().finalize())
-    }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Counts and digests what passes through it.
-struct Metered<R> {
-    inner: R,
-    meter: Arc<Meter>,
-}
-
-impl<R: Read> Read for Metered<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.inner.read(buffer)?;
-        self.meter
-            .compressed
-            .fetch_add(count as u64, Ordering::Relaxed);
-        let mut digest = self.meter.digest.lock().unwrap_or_else(|p| p.into_inner());
-        digest.update(&buffer[..count]);
-        Ok(count)
-    }
+enum Input {
+    Zstd(Frames<Bytes>),
+    Gzip(MultiGzDecoder<Bytes>),
+    Bzip2(MultiBzDecoder<Bytes>),
+    Plain(Bytes),
 }
 
 impl Source {
-    /// Opens a file, or standard input if the path is `-`. The compression is
-    /// told by the first bytes, not by the name.
+    /// Opens a file, or standard input if the path is `-`. Compression and
+    /// content are told by the first bytes, not by the name.
     ///
     /// # Errors
     /// [`Error::Unreadable`], [`Error::Empty`], [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
-        let unreadable = || Error::unreadable(path);
-        let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-            Box::new(io::stdin())
-        } else {
-            let file = File::open(path).map_err(unreadable())?;
-            if file.metadata().map_err(unreadable())?.is_dir() {
-                return Err(unreadable()(io::Error::other(
-                    "is a folder, expected a file",
-                )));
-            }
-            Box::new(file)
-        };
-        let meter = Arc::new(Meter::default());
-        let mut input = BufReader::with_capacity(1 << 17, meter.watch(raw));
-        let magic = input.fill_buf().map_err(unreadable())?;
+        let mut bytes = open_bytes(path)?;
+        let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
         if magic.is_empty() {
             return Err(Error::Empty {
                 path: path.to_path_buf(),
             });
         }
-        let must_end_with_result = is_skippable_frame(magic);
-        let decoder = decoder(input).map_err(unreadable())?;
-        let mut source = Source {
-            path: path.to_path_buf(),
-            decoder,
-            meter,
-            text: Vec::new(),
-            ended: false,
-            must_end_with_result,
-            oversized: false,
-            failure: None,
+        let ends_with_result = frames::is_skippable(magic);
+        let input = Input::open(bytes).map_err(Error::unreadable(path))?;
+        let mut source = Source::new(path, input, 0);
+        source.first = source.read_part();
+        source.content = Content {
+            boundary: Boundary::of_pgn(&source.beginning()?),
+            ends_with_result,
         };
-        source.failure = source.fill().err();
-        source.check_is_pgn()?;
         Ok(source)
     }
 
-    /// The meter, to watch from elsewhere.
-    pub fn meter(&self) -> Arc<Meter> {
-        Arc::clone(&self.meter)
-    }
-
-    /// The next chunk; `None` at the end.
+    /// Opens a source again, to go on from a place in it.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where the file breaks off or is corrupt; every game
-    /// that was complete by then has been handed over.
-    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
-        loop {
-            // What is complete goes out before a failure is reported.
-            if let Some(chunk) = self.cut() {
-                return Ok(Some(chunk));
-            }
-            let whole = ends_with_result(&self.text);
-            if self.ended && self.must_end_with_result && !whole && !self.text.is_empty() {
-                self.failure
-                    .get_or_insert_with(|| io::Error::other("the text ends inside a game"));
-            }
-            if self.ended || self.failure.is_some() {
-                let rest = std::mem::take(&mut self.text);
-                let keep = !self.oversized && !rest.is_empty() && (whole || self.failure.is_none());
-                if keep {
-                    return Ok(Some(Chunk::Games(rest)));
+    /// As [`Source::open`]; [`Error::OtherSource`] if it is shorter than it
+    /// was, or does not begin with the same bytes. In part that is told only
+    /// by reading on.
+    pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
+        let mut bytes = open_bytes(path)?;
+        bytes.expect(place.read.clone());
+        let skipped = io::copy(&mut (&mut bytes).take(place.frame), &mut io::sink());
+        let shorter = skipped.is_ok_and(|skipped| skipped < place.frame);
+        let at_frame = !bytes.misses_expected() || place.text > 0;
+        if shorter || !at_frame {
+            return Err(Error::OtherSource {
+                path: path.to_path_buf(),
+            });
+        }
+        let input = Input::open(bytes).map_err(Error::unreadable(path))?;
+        let mut source = Source::new(path, input, place.frame);
+        source.content = content;
+        // The text comes in the same pieces as before.
+        while source.text < place.text {
+            match source.read_part() {
+                Some(Ok(Part::Text(text))) if !text.is_empty() => source.text += text.len() as u64,
+                _ => {
+                    return Err(Error::OtherSource {
+                        path: path.to_path_buf(),
+                    });
                 }
             }
-            if let Some(error) = self.failure.take() {
-                let offset = self.meter.compressed_bytes();
-                return Err(Error::Damaged {
-                    path: self.path.clone(),
-                    offset,
-                    error,
-                });
-            }
-            if self.ended {
-                return Ok(None);
-            }
-            self.failure = self.fill().err();
+        }
+        Ok(source)
+    }
+
+    fn new(path: &Path, mut input: Input, frame: u64) -> Source {
+        let name = path.file_name();
+        Source {
+            path: path.to_path_buf(),
+            name: name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned()),
+            consumed: input.bytes().map(|bytes| bytes.counter()).unwrap_or_default(),
+            input,
+            content: Content {
+                boundary: Boundary::Event,
+                ends_with_result: false,
+            },
+            frame,
+            text: 0,
+            first: None,
+            failure: None,
+            ended: false,
         }
     }
 
-    /// Reads about one chunk more.
-    fn fill(&mut self) -> io::Result<()> {
-        let wanted = CHUNK_BYTES as u64;
-        let count = (&mut self.decoder)
-            .take(wanted)
-            .read_to_end(&mut self.text)?;
-        self.ended = (count as u64) < wanted;
-        Ok(())
+    /// The file's name, without its folders.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
-    /// Takes everything up to the start of the last game off the text.
-    fn cut(&mut self) -> Option<Chunk> {
-        if self.oversized {
-            let start = boundary::next_game(&self.text);
-            // The start of a tag may lie at the end.
-            let passed = start.unwrap_or(self.text.len().saturating_sub(16));
-            self.text.drain(..passed);
-            self.oversized = start.is_none();
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn content(&self) -> Content {
+        self.content
+    }
+
+    /// The count of compressed bytes read so far, to watch from elsewhere.
+    pub fn consumed(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.consumed)
+    }
+
+    /// The next part, and the place behind it, if reading could go on from
+    /// there; `None` at the end.
+    pub(crate) fn next_part(&mut self) -> Option<(io::Result<Part>, Option<Place>)> {
+        let part = match self.first.take() {
+            Some(first) => first,
+            None => self.read_part()?,
+        };
+        if let Ok(Part::Text(text)) = &part {
+            self.text += text.len() as u64;
         }
-        match boundary::last_game(&self.text) {
-            Some(end) if end > 0 && !self.oversized => {
-                let tail = self.text.split_off(end);
-                Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
+        let place = self.place();
+        Some((part, place))
+    }
+
+    fn place(&mut self) -> Option<Place> {
+        let read = self.input.bytes()?.prefix();
+        if let Input::Zstd(frames) = &self.input {
+            if frames.is_between() {
+                (self.frame, self.text) = (read.bytes, 0);
             }
-            _ if self.text.len() > MAX_GAME_BYTES => {
-                self.oversized = true;
-                Some(Chunk::Oversized)
+            if frames.is_lost() {
+                return None;
             }
-            _ => None,
+        }
+        Some(Place {
+            frame: self.frame,
+            text: self.text,
+            read,
+        })
+    }
+
+    fn read_part(&mut self) -> Option<io::Result<Part>> {
+        if self.ended {
+            return None;
+        }
+        let stream: &mut dyn Read = match &mut self.input {
+            Input::Zstd(frames) => return frames.next(PIECE_BYTES).transpose(),
+            Input::Gzip(decoder) => decoder,
+            Input::Bzip2(decoder) => decoder,
+            Input::Plain(bytes) => bytes,
+        };
+        if let Some(error) = self.failure.take() {
+            self.ended = true;
+            return Some(Err(error));
+        }
+        let mut text = Vec::with_capacity(PIECE_BYTES as usize);
+        self.failure = stream.take(PIECE_BYTES).read_to_end(&mut text).err();
+        match (text.is_empty(), &self.failure) {
+            (true, None) => None,
+            (true, Some(_)) => self.read_part(),
+            (false, _) => Some(Ok(Part::Text(text))),
         }
     }
 
-    /// A PGN has a tag pair somewhere in its first chunk.
-    fn check_is_pgn(&self) -> Result<(), Error> {
-        let text = self
-            .text
-            .strip_prefix(b"\xef\xbb\xbf")
-            .unwrap_or(&self.text);
+    /// The beginning of the text.
+    fn beginning(&self) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        match &self.first {
+            Some(Ok(Part::Text(piece))) => text.extend_from_slice(piece),
+            Some(Ok(Part::Frame(frame))) => {
+                let mut decoder = FrameDecoder::new();
+                let decoded = decoder.decode(frame);
+                // What is wrong with the frame is told when it is read.
+                let _ = decoded.and_then(|text_of| text_of.take(PIECE_BYTES).read_to_end(&mut text));
+                if text.is_empty() {
+                    return Ok(text);
+                }
+            }
+            // A file that broke off before its first line is reported as damaged.
+            Some(Err(_)) => return Ok(text),
+            None => {}
+        }
+        let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        // A PGN has a tag pair somewhere.
         let is_tag = |line: &[u8]| {
             line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic)
         };
-        // A file that broke off before its first line is reported as damaged.
-        if self.failure.is_some() || text.split(|&b| b == b'\n').any(is_tag) {
-            return Ok(());
+        if content.split(|&b| b == b'\n').any(is_tag) {
+            return Ok(text);
         }
         Err(Error::NotPgn {
             path: self.path.clone(),
-            bytes: self.text.len(),
+            bytes: text.len(),
         })
+    }
+
+    /// Size and digest of the source, at its end.
+    ///
+    /// # Errors
+    /// [`Error::OtherSource`] if it was resumed, and was not as before.
+    pub(crate) fn end(&mut self) -> Result<Prefix, Error> {
+        let mut bytes = self.input.bytes();
+        if let Some(bytes) = &mut bytes {
+            // What could not be decoded belongs to the source too.
+            let _ = io::copy(bytes, &mut io::sink());
+        }
+        match bytes {
+            Some(bytes) if !bytes.misses_expected() => Ok(bytes.prefix()),
+            _ => Err(Error::OtherSource {
+                path: self.path.clone(),
+            }),
+        }
     }
 }
 
-/// How a zstd frame begins.
-const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-
-/// Whether the bytes begin a skippable zstd frame: `pzstd`, which Lichess uses,
-/// puts one before each frame.
-fn is_skippable_frame(bytes: &[u8]) -> bool {
-    matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
+fn open_bytes(path: &Path) -> Result<Bytes, Error> {
+    let unreadable = || Error::unreadable(path);
+    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(path).map_err(unreadable())?;
+        if file.metadata().map_err(unreadable())?.is_dir() {
+            return Err(unreadable()(io::Error::other(
+                "is a folder, expected a file",
+            )));
+        }
+        Box::new(file)
+    };
+    Ok(Metered::new(BufReader::with_capacity(1 << 17, raw)))
 }
 
-/// A decoder for what the first bytes show: zstd (any number of frames, with
-/// Lichess's skippable ones between), gzip, bzip2, or plain text.
-fn decoder(mut input: impl BufRead + Send + 'static) -> io::Result<Box<dyn Read + Send>> {
-    let magic = input.fill_buf()?;
-    let zstd = magic.starts_with(&ZSTD_MAGIC) || is_skippable_frame(magic);
-    Ok(match magic {
-        _ if zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(input)?;
-            // `zstd --long=31` is the largest window there is.
-            decoder.window_log_max(31)?;
-            Box::new(decoder)
+/// SHA-256 of a file, hexadecimal.
+///
+/// # Errors
+/// [`Error::Unreadable`].
+pub fn sha256_of(path: &Path) -> Result<String, Error> {
+    let mut bytes = open_bytes(path)?;
+    io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
+    Ok(bytes.prefix().sha256)
+}
+
+impl Input {
+    /// A decoder for what the first bytes show: zstd (any number of frames,
+    /// with Lichess's skippable ones between), gzip, bzip2, or plain text.
+    fn open(mut bytes: Bytes) -> io::Result<Input> {
+        let magic = bytes.fill_buf()?;
+        Ok(match magic {
+            _ if magic.starts_with(&frames::MAGIC) || frames::is_skippable(magic) => {
+                Input::Zstd(Frames::new(bytes))
+            }
+            [0x1F, 0x8B, ..] => Input::Gzip(MultiGzDecoder::new(bytes)),
+            [b'B', b'Z', b'h', b'1'..=b'9', ..] => Input::Bzip2(MultiBzDecoder::new(bytes)),
+            _ => Input::Plain(bytes),
+        })
+    }
+
+    fn bytes(&mut self) -> Option<&mut Bytes> {
+        match self {
+            Input::Zstd(frames) => frames.input(),
+            Input::Gzip(decoder) => Some(decoder.get_mut()),
+            Input::Bzip2(decoder) => Some(decoder.get_mut()),
+            Input::Plain(bytes) => Some(bytes),
         }
-        [0x1F, 0x8B, ..] => Box::new(flate2::bufread::MultiGzDecoder::new(input)),
-        [b'B', b'Z', b'h', b'1'..=b'9', ..] => Box::new(bzip2::bufread::MultiBzDecoder::new(input)),
-        _ => Box::new(input),
-    })
+    }
 }

@@ -1,20 +1,24 @@
 //! The RocksDB under a dataset: column families, keys and blocks.
 //! `docs/dataset.md` describes the format.
 
+use std::cell::RefCell;
+use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use rayon::prelude::*;
 use rocksdb::{
     BlockBasedOptions, ColumnFamily, DB, DBCompressionType, IngestExternalFileOptions, LogLevel,
     Options, SstFileWriter, WriteBatch, WriteOptions,
 };
 use sha2::{Digest, Sha256};
 
-use crate::source::hex;
+use crate::blocks::{BLOCK_RECORDS, Packer, Unpacker};
+use crate::builder::Progress;
+use crate::meter::hex;
+use crate::spill::range_of;
 use crate::{Error, FORMAT_VERSION, Keyed, Manifest, Record};
-
-/// Records in a sealed block: 128 KiB, large enough to compress and to read
-/// in one go, small enough that a shuffle has many of them.
-pub(crate) const BLOCK_RECORDS: usize = 4096;
 
 /// Blocks in one SST file: some gigabyte.
 const FILE_BLOCKS: u32 = 1 << 14;
@@ -22,6 +26,9 @@ const FILE_BLOCKS: u32 = 1 << 14;
 const META: &str = "meta";
 const VERSION_KEY: &[u8] = b"format_version";
 const MANIFEST_KEY: &[u8] = b"manifest";
+const PROGRESS_KEY: &[u8] = b"progress";
+/// The text of the game that the progress stands in.
+const CARRIED_TEXT_KEY: &[u8] = b"progress.text";
 
 /// The three sorted sets of records that a dataset is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +69,8 @@ pub(crate) struct Store {
 
 fn options() -> Options {
     let mut options = Options::default();
-    options.set_compression_type(DBCompressionType::Zstd);
+    // Blocks are packed already.
+    options.set_compression_type(DBCompressionType::None);
     // A value is a whole block: there is nothing to find inside it by key.
     let mut table = BlockBasedOptions::default();
     table.disable_cache();
@@ -212,6 +220,53 @@ impl Store {
             .collect())
     }
 
+    /// A sealed set.
+    pub(crate) fn sealed(&self, set: Set, generation: u64) -> Result<SealedSet<'_>, Error> {
+        Ok(SealedSet {
+            store: self,
+            set,
+            generation,
+            blocks: self.block_keys(set, generation)?,
+        })
+    }
+
+    /// How far an interrupted build came.
+    pub(crate) fn progress(&self) -> Result<Option<Progress>, Error> {
+        let Some(json) = self.get(PROGRESS_KEY)? else {
+            return Ok(None);
+        };
+        let mut progress: Progress = serde_json::from_slice(&json)
+            .map_err(|error| self.corrupt(format!("progress: {error}")))?;
+        let text = self.get(CARRIED_TEXT_KEY)?.unwrap_or_default();
+        if let Some(checkpoint) = progress.checkpoint_mut() {
+            checkpoint.set_carried_text(text);
+        }
+        Ok(Some(progress))
+    }
+
+    /// Commits how far a build has come.
+    pub(crate) fn set_progress(&self, progress: &Progress) -> Result<(), Error> {
+        let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
+        let mut batch = WriteBatch::default();
+        batch.put_cf(self.family(META)?, PROGRESS_KEY, json);
+        batch.put_cf(self.family(META)?, CARRIED_TEXT_KEY, progress.carried_text());
+        self.write(batch)
+    }
+
+    /// Forgets an interrupted build.
+    pub(crate) fn forget_progress(&self) -> Result<(), Error> {
+        let mut batch = WriteBatch::default();
+        self.delete_progress(&mut batch)?;
+        self.write(batch)
+    }
+
+    fn delete_progress(&self, batch: &mut WriteBatch) -> Result<(), Error> {
+        for key in [PROGRESS_KEY, CARRIED_TEXT_KEY] {
+            batch.delete_cf(self.family(META)?, key);
+        }
+        Ok(())
+    }
+
     /// Appends a block's records to `records`.
     pub(crate) fn read_block(
         &self,
@@ -225,12 +280,14 @@ impl Store {
         let block = block
             .map_err(|error| self.corrupt(format!("{family}: {error}")))?
             .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
-        let (chunks, rest) = block.as_chunks::<{ Record::BYTES }>();
-        if !rest.is_empty() {
-            return Err(self.corrupt(format!("{family}: block {} has a torn record", key.number)));
+        thread_local! {
+            static UNPACKER: RefCell<Option<Unpacker>> = const { RefCell::new(None) };
         }
-        records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
-        Ok(())
+        let unpacked = UNPACKER.with_borrow_mut(|unpacker| match unpacker {
+            Some(unpacker) => unpacker.unpack(&block, records),
+            None => unpacker.insert(Unpacker::new()?).unpack(&block, records),
+        });
+        unpacked.map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
     }
 
     /// Makes a new generation of sets the sealed one, in one atomic write, and
@@ -238,7 +295,7 @@ impl Store {
     pub(crate) fn commit(
         &mut self,
         manifest: &Manifest,
-        sets: Vec<SealedSet>,
+        sets: Vec<WrittenSet>,
     ) -> Result<(), Error> {
         let unwritable = || Error::unwritable(&self.path);
         let mut batch = WriteBatch::default();
@@ -268,6 +325,7 @@ impl Store {
                 batch.delete_cf(self.family(META)?, set.index_key(old));
             }
         }
+        self.delete_progress(&mut batch)?;
         self.write(batch)?;
         if let Some(old) = manifest.generation.checked_sub(1) {
             for family in Set::ALL.map(|set| set.family(old)) {
@@ -353,89 +411,103 @@ impl BlockKey {
 }
 
 /// A set that is written and waits to be committed.
-pub(crate) struct SealedSet {
+pub(crate) struct WrittenSet {
     set: Set,
     files: Vec<PathBuf>,
     index: Vec<u8>,
     /// Number of records.
     pub(crate) records: u64,
-    /// SHA-256 over them, hexadecimal.
+    /// SHA-256 over the digests of its blocks' records, hexadecimal.
     pub(crate) digest: String,
 }
 
 /// Writes one set's records, which must come in key order, as blocks into SST
 /// files.
-pub(crate) struct BlockWriter<'a> {
+pub(crate) struct SetWriter {
     set: Set,
     folder: PathBuf,
-    options: &'a Options,
-    writer: Option<SstFileWriter<'a>>,
+    writer: Option<SstFileWriter<'static>>,
     files: Vec<PathBuf>,
-    first: u64,
-    block: Vec<u8>,
+    /// Records that do not fill a block yet.
+    rest: Vec<Record>,
     index: Vec<u8>,
     records: u64,
     digest: Sha256,
 }
 
-/// The options that SST files are written with.
-pub(crate) fn sst_options() -> Options {
-    options()
+/// A packed block.
+struct Packed {
+    first: u64,
+    block: Vec<u8>,
+    digest: [u8; 32],
 }
 
-impl<'a> BlockWriter<'a> {
-    pub(crate) fn new(set: Set, folder: &Path, options: &'a Options) -> BlockWriter<'a> {
-        BlockWriter {
+impl Packed {
+    fn new(packer: &mut io::Result<Packer>, records: &[Record]) -> io::Result<Packed> {
+        let packer = packer.as_mut().map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Packed {
+            first: Keyed::new(records[0]).key,
+            block: packer.pack(records)?,
+            digest: Sha256::digest(Record::bytes_of(records)).into(),
+        })
+    }
+}
+
+impl SetWriter {
+    pub(crate) fn new(set: Set, folder: &Path) -> SetWriter {
+        SetWriter {
             set,
             folder: folder.to_path_buf(),
-            options,
             writer: None,
             files: Vec::new(),
-            first: 0,
-            block: Vec::with_capacity(BLOCK_RECORDS * Record::BYTES),
+            rest: Vec::new(),
             index: Vec::new(),
             records: 0,
             digest: Sha256::new(),
         }
     }
 
-    pub(crate) fn push(&mut self, keyed: &Keyed) -> Result<(), Error> {
-        if self.block.is_empty() {
-            self.first = keyed.key;
-        }
-        self.block.extend_from_slice(keyed.record.as_bytes());
-        self.records += 1;
-        if self.block.len() == BLOCK_RECORDS * Record::BYTES {
-            self.flush()
-        } else {
-            Ok(())
-        }
+    /// Adds records; those that fill blocks are packed on all cores.
+    pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), Error> {
+        self.records += records.len() as u64;
+        self.rest.extend_from_slice(records);
+        let full = self.rest.len() - self.rest.len() % BLOCK_RECORDS;
+        self.write(full)
     }
 
-    fn flush(&mut self) -> Result<(), Error> {
+    /// Writes the first `count` of the records at hand.
+    fn write(&mut self, count: usize) -> Result<(), Error> {
+        let packed: Vec<Packed> = self.rest[..count]
+            .par_chunks(BLOCK_RECORDS)
+            .map_init(Packer::new, Packed::new)
+            .collect::<Result<_, _>>()
+            .map_err(Error::unwritable(&self.folder))?;
+        self.rest.drain(..count);
+        packed.iter().try_for_each(|packed| self.put(packed))
+    }
+
+    fn put(&mut self, packed: &Packed) -> Result<(), Error> {
         let number = (self.index.len() / 8) as u32;
         if number.is_multiple_of(FILE_BLOCKS) {
             self.finish_file()?;
-            let file = self
-                .folder
-                .join(format!("{:?}-{}.sst", self.set, self.files.len()));
-            let writer = SstFileWriter::create(self.options);
+            let name = format!("{:?}-{}.sst", self.set, self.files.len());
+            let file = self.folder.join(name);
+            let writer = SstFileWriter::create(sst_options());
             writer.open(&file).map_err(Error::unwritable(&file))?;
             self.files.push(file);
             self.writer = Some(writer);
         }
         let key = BlockKey {
-            first: self.first,
+            first: packed.first,
             number,
         };
         if let Some(writer) = &mut self.writer {
             writer
-                .put(key.to_bytes(), &self.block)
+                .put(key.to_bytes(), &packed.block)
                 .map_err(Error::unwritable(&self.folder))?;
         }
-        self.index.extend_from_slice(&self.first.to_be_bytes());
-        self.digest.update(&self.block);
-        self.block.clear();
+        self.index.extend_from_slice(&packed.first.to_be_bytes());
+        self.digest.update(packed.digest);
         Ok(())
     }
 
@@ -446,17 +518,55 @@ impl<'a> BlockWriter<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Result<SealedSet, Error> {
-        if !self.block.is_empty() {
-            self.flush()?;
-        }
+    pub(crate) fn finish(mut self) -> Result<WrittenSet, Error> {
+        self.write(self.rest.len())?;
         self.finish_file()?;
-        Ok(SealedSet {
+        Ok(WrittenSet {
             set: self.set,
             files: self.files,
             index: self.index,
             records: self.records,
             digest: hex(&self.digest.finalize()),
         })
+    }
+}
+
+/// The options that SST files are written with.
+fn sst_options() -> &'static Options {
+    static OPTIONS: LazyLock<Options> = LazyLock::new(options);
+    &OPTIONS
+}
+
+/// A sealed set, to be merged with what is new.
+pub(crate) struct SealedSet<'a> {
+    store: &'a Store,
+    set: Set,
+    generation: u64,
+    blocks: Vec<BlockKey>,
+}
+
+impl SealedSet<'_> {
+    /// How many records there are, at most.
+    pub(crate) fn len(&self) -> u64 {
+        (self.blocks.len() * BLOCK_RECORDS) as u64
+    }
+
+    /// Appends the records whose keys lie in the ranges.
+    pub(crate) fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error> {
+        // The block before the first that begins in the ranges may reach in.
+        let begins_before = |range| {
+            self.blocks
+                .partition_point(|block| range_of(block.first) < range)
+        };
+        let first = begins_before(ranges.start).saturating_sub(1);
+        let mut block = Vec::new();
+        for &key in &self.blocks[first..begins_before(ranges.end)] {
+            block.clear();
+            self.store
+                .read_block(self.set, self.generation, key, &mut block)?;
+            let keyed = block.iter().map(|&record| Keyed::new(record));
+            records.extend(keyed.filter(|keyed| ranges.contains(&range_of(keyed.key))));
+        }
+        Ok(())
     }
 }

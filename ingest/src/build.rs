@@ -1,24 +1,11 @@
 //! `ingest build`: sources in, a sealed dataset out.
-//!
-//! One thread decompresses and cuts the text into chunks of whole games; all
-//! cores turn chunks into records; this thread hands them to the builder.
-//! Joining is commutative and tallies are sums, so the order in which chunks
-//! are done makes no difference. Queues are bounded: memory does not grow with
-//! the source.
 
-use std::fs::File;
-use std::io::{BufReader, copy};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use datasets::{
-    Builder, Chunk, Error, Filters, Manifest, Meter, Record, SkipReason, Source, SourceEntry,
-    Split, Tally, pgn,
-};
+use datasets::{Builder, Error, Filters, Manifest, Source, SourceEntry};
 
 use crate::output::print;
 use crate::progress::Progress;
@@ -40,14 +27,10 @@ pub struct Arguments {
     /// Take games of Chess960 too
     #[arg(long)]
     chess960: bool,
-}
-
-/// What one chunk gave.
-#[derive(Default)]
-struct Games {
-    train: Vec<Record>,
-    validation: Vec<Record>,
-    tally: Tally,
+    /// Keep at most so many positions, a random sample of both sides: those
+    /// of the smallest hashes
+    #[arg(long, value_name = "N")]
+    max_positions: Option<u64>,
 }
 
 /// Runs `ingest build`.
@@ -58,6 +41,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = Filters {
         validation_percent: arguments.validation_percent,
         chess960: arguments.chess960,
+        max_positions: arguments.max_positions,
     };
     // Files are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
@@ -66,18 +50,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             Source::open(path)?;
         }
     }
-    let mut builder = Builder::open(&arguments.out, filters)?;
+    let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
     let mut damage = None;
-    for path in &arguments.sources {
-        if let Some(entry) = known_source(&builder, path)? {
-            eprintln!(
-                "{}: already in the dataset ({} games)",
-                path.display(),
-                entry.tally.games
-            );
-            continue;
-        }
-        match take_in(&mut builder, path, &filters) {
+    while let Some(path) = arguments.sources.get(builder.next_source()) {
+        match take_in(&mut builder, path) {
             Ok(()) => {}
             Err(
                 error @ (Error::Damaged { .. }
@@ -87,6 +63,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             ) => {
                 eprintln!("ingest: {error}");
                 damage.get_or_insert(error);
+            }
+            Err(error @ Error::OtherSource { .. }) => {
+                eprintln!("ingest: {error}; starting from the beginning");
+                builder = builder.restart()?;
             }
             Err(error) => return Err(error.into()),
         }
@@ -103,130 +83,64 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
+/// Reads the next source into the builder.
+fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
+    if let Some(games) = builder.resumed().map(|tally| tally.games) {
+        eprintln!("{}: going on behind game {games}", path.display());
+    } else if let Some(entry) = known_source(builder, path)? {
+        eprintln!(
+            "{}: already in the dataset ({} games)",
+            path.display(),
+            entry.tally.games
+        );
+        builder.skip_source();
+        return Ok(());
+    }
+    let reading = match builder.open_source(path) {
+        Ok(reading) => reading,
+        Err(error) => {
+            if !matches!(error, Error::OtherSource { .. }) {
+                builder.skip_source();
+            }
+            return Err(error);
+        }
+    };
+    let (name, consumed) = (reading.source().name().to_string(), reading.source().consumed());
+    let metadata = std::fs::metadata(path).ok();
+    let size = metadata.filter(|m| m.is_file()).map(|m| m.len());
+    let mut progress = Progress::new(&name, size);
+    let filters = builder.filters().clone();
+    let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
+        builder.add(batch)?;
+        let tally = builder.tally();
+        progress.update(consumed.load(Ordering::Relaxed), tally.games, tally.labels);
+        Ok(())
+    })?;
+    progress.finish(builder.tally().games, builder.tally().labels);
+    let damage = finished.damage.clone();
+    if builder.end_source(&name, finished).is_some() {
+        eprintln!("{name}: already in the dataset");
+    }
+    match damage {
+        None => Ok(()),
+        Some(damage) => Err(Error::Damaged {
+            path: path.to_path_buf(),
+            damage,
+        }),
+    }
+}
+
 /// A file that the dataset has already, told by its digest. Only a file of a
 /// known size is worth the reading.
-fn known_source(builder: &Builder, path: &Path) -> Result<Option<SourceEntry>> {
+fn known_source(builder: &Builder, path: &Path) -> Result<Option<SourceEntry>, Error> {
     let Ok(metadata) = std::fs::metadata(path) else {
         return Ok(None);
     };
     if !metadata.is_file() || !builder.knows_size(metadata.len()) {
         return Ok(None);
     }
-    let digest = sha256_of(path).with_context(|| path.display().to_string())?;
+    let digest = datasets::sha256_of(path)?;
     Ok(builder.known_source(&digest).cloned())
-}
-
-fn sha256_of(path: &Path) -> std::io::Result<String> {
-    let meter = Arc::new(Meter::default());
-    let mut reader = meter.watch(BufReader::with_capacity(1 << 17, File::open(path)?));
-    copy(&mut reader, &mut std::io::sink())?;
-    Ok(meter.sha256())
-}
-
-/// Reads one source into the builder, and notes it there.
-fn take_in(builder: &mut Builder, path: &Path, filters: &Filters) -> Result<(), Error> {
-    let source = Source::open(path)?;
-    let meter = source.meter();
-    let name = path
-        .file_name()
-        .map_or_else(|| "-".into(), |name| name.to_string_lossy());
-    let size = std::fs::metadata(path)
-        .ok()
-        .filter(|m| m.is_file())
-        .map(|m| m.len());
-    let mut progress = Progress::new(&name, size);
-    let mut tally = Tally::default();
-    let outcome = read_in_parallel(source, filters, |games| {
-        tally.add(&games.tally);
-        progress.update(meter.compressed_bytes(), tally.games, tally.labels);
-        builder.add(Split::Train, games.train)?;
-        builder.add(Split::Validation, games.validation)
-    });
-    progress.finish(tally.games, tally.labels);
-    let damage = match &outcome {
-        Ok(()) => None,
-        Err(error @ Error::Damaged { .. }) => Some(error.to_string()),
-        Err(_) => return outcome,
-    };
-    let known = builder.known_source(&meter.sha256()).is_some();
-    if known {
-        eprintln!("{name}: already in the dataset");
-    } else {
-        builder.add_source(SourceEntry {
-            name: name.into_owned(),
-            bytes: meter.compressed_bytes(),
-            sha256: meter.sha256(),
-            damage,
-            tally,
-        });
-    }
-    outcome
-}
-
-/// Decodes a source on one thread, reads its games on all others, and hands
-/// the records to `each` on this one.
-fn read_in_parallel(
-    mut source: Source,
-    filters: &Filters,
-    mut each: impl FnMut(Games) -> Result<(), Error>,
-) -> Result<(), Error> {
-    let workers = rayon::current_num_threads();
-    let (chunk_sender, chunks) = sync_channel::<Chunk>(workers);
-    let (games_sender, games) = sync_channel::<Games>(2 * workers);
-    let chunks = Arc::new(Mutex::new(chunks));
-    thread::scope(|scope| {
-        let decoder = scope.spawn(move || decode(&mut source, &chunk_sender));
-        for _ in 0..workers {
-            let (chunks, sender) = (Arc::clone(&chunks), games_sender.clone());
-            scope.spawn(move || read_chunks(&chunks, filters, &sender));
-        }
-        // The workers hold the only other ends: when `each` fails and this one
-        // is dropped, they and the decoder stop.
-        drop((games_sender, chunks));
-        let handed_on = games.into_iter().try_for_each(&mut each);
-        let decoded = decoder
-            .join()
-            .unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        handed_on.and(decoded)
-    })
-}
-
-fn decode(source: &mut Source, chunks: &SyncSender<Chunk>) -> Result<(), Error> {
-    while let Some(chunk) = source.next_chunk()? {
-        if chunks.send(chunk).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn read_chunks(chunks: &Mutex<Receiver<Chunk>>, filters: &Filters, sender: &SyncSender<Games>) {
-    loop {
-        let chunk = chunks.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(chunk) = chunk else { return };
-        if sender.send(read_chunk(&chunk, filters)).is_err() {
-            return;
-        }
-    }
-}
-
-fn read_chunk(chunk: &Chunk, filters: &Filters) -> Games {
-    let mut games = Games::default();
-    let Games {
-        train,
-        validation,
-        tally,
-    } = &mut games;
-    match chunk {
-        Chunk::Games(text) => pgn::read_games(text, filters, tally, |id, records| {
-            match id.split(filters.validation_percent) {
-                Split::Train => train.extend_from_slice(records),
-                Split::Validation => validation.extend_from_slice(records),
-            }
-        }),
-        Chunk::Oversized => tally.skip(SkipReason::OversizedGame),
-    }
-    games
 }
 
 fn summary(path: &Path, manifest: &Manifest) -> String {

@@ -211,7 +211,7 @@ fn a_second_writer_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("dataset");
     build(&[&sample(JUNE)], &dataset).succeeded();
-    let _first = datasets::Builder::open(&dataset, datasets::Filters::default()).unwrap();
+    let _first = datasets::Builder::open(&dataset, datasets::Filters::default(), &[]).unwrap();
     build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
 }
 

@@ -1,0 +1,256 @@
+//! A zstd file as a row of frames, as Lichess writes its dumps: before each
+//! frame stands a skippable one that tells its size, so that frames can be
+//! decoded side by side, and a corrupt one hopped over.
+
+use std::io::{self, BufRead, Chain, Cursor, Read};
+
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{DCtx, DParameter, ResetDirective};
+
+/// How a zstd frame begins.
+pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// How the header begins that `pzstd` puts before each frame: a skippable
+/// frame of four bytes, which are the size of the frame that follows.
+const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+
+/// Frames up to this many compressed bytes are handed on as they are, to be
+/// decoded elsewhere; larger ones are decoded here, piece by piece. Lichess's
+/// have about 5 MB.
+const MAX_FRAME_BYTES: u32 = 32 << 20;
+
+/// The largest window taken, as a power of two: 128 MiB, the limit of the
+/// `zstd` program too. Lichess's frames have 8 MiB.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// Whether the bytes begin a skippable zstd frame.
+pub(crate) fn is_skippable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
+}
+
+/// A part of a zstd file.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// A whole frame, still compressed; shorter than it should be where the
+    /// file breaks off.
+    Frame(Vec<u8>),
+    /// A piece of a frame's text; empty where the frame ends.
+    Text(Vec<u8>),
+}
+
+/// Walks a zstd file.
+pub(crate) struct Frames<R: BufRead> {
+    state: State<R>,
+}
+
+enum State<R: BufRead> {
+    /// Between two frames. If the one before could not be followed to its
+    /// end, the next is where a size header is found.
+    Between { input: R, lost: bool },
+    /// In a frame that is decoded here.
+    Inside(Box<Decoder<'static, Chain<Cursor<[u8; 4]>, R>>>),
+    /// In a frame that is corrupt from here on.
+    Failed { input: R, error: io::Error },
+    /// Not to be read any further.
+    Ended,
+}
+
+impl<R: BufRead> Frames<R> {
+    pub(crate) fn new(input: R) -> Frames<R> {
+        Frames {
+            state: State::Between { input, lost: false },
+        }
+    }
+
+    /// What is read from; `None` where that was lost.
+    pub(crate) fn input(&mut self) -> Option<&mut R> {
+        match &mut self.state {
+            State::Between { input, .. } | State::Failed { input, .. } => Some(input),
+            State::Inside(decoder) => Some(decoder.get_mut().get_mut().1),
+            State::Ended => None,
+        }
+    }
+
+    /// Whether the next part is at the beginning of a frame.
+    pub(crate) fn is_between(&self) -> bool {
+        matches!(self.state, State::Between { lost: false, .. })
+    }
+
+    /// Whether the next part is known to be looked for: behind damage.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.state, State::Between { lost: true, .. })
+    }
+
+    /// The next part, text in pieces of up to `piece` bytes; `None` at the
+    /// end.
+    ///
+    /// # Errors
+    /// Where the file is corrupt or breaks off. The next call goes on behind:
+    /// at the next frame whose size a header tells.
+    pub(crate) fn next(&mut self, piece: u64) -> io::Result<Option<Part>> {
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Ended => Ok(None),
+            State::Between { input, lost } => self.between(input, lost, piece),
+            State::Inside(decoder) => self.inside(decoder, piece).map(Some),
+            State::Failed { input, error } => {
+                self.state = State::Between { input, lost: true };
+                Err(error)
+            }
+        }
+    }
+
+    fn between(&mut self, mut input: R, lost: bool, piece: u64) -> io::Result<Option<Part>> {
+        let found = if lost {
+            // Whatever goes wrong here is the end: it was told before.
+            find_size(&mut input).or(Ok(None))
+        } else {
+            find_frame(&mut input)
+        };
+        let part = match found {
+            Ok(None) => {
+                self.state = State::Between { input, lost: false };
+                return Ok(None);
+            }
+            Ok(Some(Found::Size(size))) => read_frame(&mut input, size).map(Some),
+            Ok(Some(Found::Magic(magic))) => {
+                let mut decoder =
+                    Decoder::with_buffer(Cursor::new(magic).chain(input))?.single_frame();
+                decoder.window_log_max(WINDOW_LOG_MAX)?;
+                return self.inside(Box::new(decoder), piece).map(Some);
+            }
+            Err(error) => Err(error),
+        };
+        let lost = part.is_err();
+        self.state = State::Between { input, lost };
+        part
+    }
+
+    fn inside(
+        &mut self,
+        mut decoder: Box<Decoder<'static, Chain<Cursor<[u8; 4]>, R>>>,
+        piece: u64,
+    ) -> io::Result<Part> {
+        let mut text = Vec::with_capacity(piece as usize);
+        let outcome = (&mut decoder).take(piece).read_to_end(&mut text);
+        if let Err(error) = outcome {
+            let (_, input) = decoder.into_inner().into_inner();
+            self.state = State::Failed { input, error };
+            if text.is_empty() {
+                return self.next(piece).map(|_| Part::Text(text));
+            }
+        } else if text.is_empty() {
+            let (_, input) = decoder.finish().into_inner();
+            self.state = State::Between { input, lost: false };
+        } else {
+            self.state = State::Inside(decoder);
+        }
+        Ok(Part::Text(text))
+    }
+}
+
+/// What stands between two frames.
+enum Found {
+    /// The size of the frame that follows.
+    Size(u32),
+    /// A frame without a header, whose first four bytes these are.
+    Magic([u8; 4]),
+}
+
+fn find_frame(input: &mut impl BufRead) -> io::Result<Option<Found>> {
+    loop {
+        let Some(magic) = read_word(input)? else {
+            return Ok(None);
+        };
+        if magic == MAGIC {
+            return Ok(Some(Found::Magic(magic)));
+        }
+        if !is_skippable(&magic) {
+            return Err(io::Error::other("what follows is no zstd frame"));
+        }
+        let length = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+        if length == 4 && magic == SIZE_HEADER[..4] {
+            let size = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+            if size <= MAX_FRAME_BYTES {
+                return Ok(Some(Found::Size(size)));
+            }
+            continue;
+        }
+        let skipped = io::copy(&mut input.take(length.into()), &mut io::sink())?;
+        if skipped < length.into() {
+            return Err(broken_off());
+        }
+    }
+}
+
+/// Passes over everything up to the next size header.
+fn find_size(input: &mut impl BufRead) -> io::Result<Option<Found>> {
+    let mut matched = 0;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut passed = 0;
+        for &byte in buffer {
+            passed += 1;
+            // The header's first byte stands nowhere else in it.
+            matched = match byte {
+                _ if byte == SIZE_HEADER[matched] => matched + 1,
+                _ => usize::from(byte == SIZE_HEADER[0]),
+            };
+            if matched == SIZE_HEADER.len() {
+                break;
+            }
+        }
+        input.consume(passed);
+        if matched == SIZE_HEADER.len() {
+            matched = 0;
+            let size = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+            if size <= MAX_FRAME_BYTES {
+                return Ok(Some(Found::Size(size)));
+            }
+        }
+    }
+}
+
+/// Reads the frame that a header promised.
+fn read_frame(input: &mut impl BufRead, size: u32) -> io::Result<Part> {
+    let mut frame = Vec::with_capacity(size as usize);
+    input.take(size.into()).read_to_end(&mut frame)?;
+    if frame.is_empty() {
+        return Err(broken_off());
+    }
+    Ok(Part::Frame(frame))
+}
+
+/// Four bytes; `None` at the end of the file.
+fn read_word(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
+    if input.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let mut word = [0; 4];
+    input.read_exact(&mut word).map(|()| Some(word))
+}
+
+fn broken_off() -> io::Error {
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file breaks off between two frames")
+}
+
+/// Decodes whole frames, one after the other, in the same memory.
+pub(crate) struct FrameDecoder(DCtx<'static>);
+
+impl FrameDecoder {
+    pub(crate) fn new() -> FrameDecoder {
+        FrameDecoder(DCtx::create())
+    }
+
+    /// The text of a frame.
+    pub(crate) fn decode<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<impl Read + 'a> {
+        // A frame that failed may have left the context in the middle of it.
+        self.0
+            .reset(ResetDirective::SessionOnly)
+            .and_then(|_| self.0.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)))
+            .map_err(|code| io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
+        Ok(Decoder::with_context(frame, &mut self.0))
+    }
+}

@@ -1,0 +1,196 @@
+//! Counts and digests the bytes of a source as they are consumed.
+
+use std::io::{self, BufRead, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// The beginning of a source: so many bytes, and their SHA-256.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prefix {
+    pub(crate) bytes: u64,
+    /// Hexadecimal.
+    pub(crate) sha256: String,
+}
+
+/// A source that is resumed does not begin with the bytes it had before.
+#[derive(Debug, thiserror::Error)]
+#[error("it does not begin with the bytes it had when the build was interrupted")]
+pub(crate) struct OtherBytes;
+
+/// A reader that counts and digests what is consumed of it: not what it has
+/// read ahead, so that a digest can be had at an exact place.
+pub(crate) struct Metered<R> {
+    inner: R,
+    meter: Meter,
+}
+
+struct Meter {
+    consumed: Arc<AtomicU64>,
+    digest: Sha256,
+    /// What the source must begin with, until that has been seen.
+    expected: Option<Prefix>,
+    mismatch: bool,
+}
+
+impl<R> Metered<R> {
+    pub(crate) fn new(inner: R) -> Metered<R> {
+        Metered {
+            inner,
+            meter: Meter {
+                consumed: Arc::default(),
+                digest: Sha256::new(),
+                expected: None,
+                mismatch: false,
+            },
+        }
+    }
+
+    /// From now on reading fails with [`OtherBytes`] where the source turns
+    /// out to begin with other bytes than these.
+    pub(crate) fn expect(&mut self, prefix: Prefix) {
+        self.meter.expected = Some(prefix);
+    }
+
+    /// Whether bytes that were expected have not come, or were others.
+    pub(crate) fn misses_expected(&self) -> bool {
+        self.meter.expected.is_some()
+    }
+
+    /// What was consumed so far.
+    pub(crate) fn prefix(&self) -> Prefix {
+        self.meter.prefix()
+    }
+
+    /// The count of bytes consumed, to watch from another thread.
+    pub(crate) fn counter(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.meter.consumed)
+    }
+}
+
+impl Meter {
+    fn bytes(&self) -> u64 {
+        self.consumed.load(Ordering::Relaxed)
+    }
+
+    fn prefix(&self) -> Prefix {
+        Prefix {
+            bytes: self.bytes(),
+            sha256: hex(&self.digest.clone().finalize()),
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.digest.update(bytes);
+        self.consumed
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        if let Some(expected) = &self.expected {
+            let missing = expected.bytes.saturating_sub(self.bytes()) as usize;
+            if let Some((head, tail)) = rest.split_at_checked(missing) {
+                let expected = expected.clone();
+                self.add(head);
+                rest = tail;
+                self.mismatch = self.prefix() != expected;
+                if !self.mismatch {
+                    self.expected = None;
+                }
+            }
+        }
+        self.add(rest);
+    }
+
+    fn check(&self) -> io::Result<()> {
+        if self.mismatch {
+            return Err(io::Error::other(OtherBytes));
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.meter.take(&buffer[..count]);
+        self.meter.check()?;
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Metered<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.meter.check()?;
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // A buffer that is not empty is given again without a read.
+        if let Ok(buffer) = self.inner.fill_buf() {
+            self.meter.take(&buffer[..amount]);
+        }
+        self.inner.consume(amount);
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(expected: Option<Prefix>, bytes: &[u8]) -> (io::Result<u64>, Metered<&[u8]>) {
+        let mut reader = Metered::new(bytes);
+        if let Some(prefix) = expected {
+            reader.expect(prefix);
+        }
+        let mut read = 0;
+        // Half by buffer, half by reads of three bytes.
+        loop {
+            let amount = match reader.fill_buf() {
+                Ok(buffer) => buffer.len().min(2),
+                Err(error) => return (Err(error), reader),
+            };
+            reader.consume(amount);
+            match reader.read(&mut [0; 3]) {
+                Ok(0) => return (Ok(read + amount as u64), reader),
+                Ok(count) => read += (amount + count) as u64,
+                Err(error) => return (Err(error), reader),
+            }
+        }
+    }
+
+    #[test]
+    fn a_digest_is_of_what_was_consumed() {
+        let (count, reader) = read(None, b"abc");
+        assert_eq!(count.unwrap(), 3);
+        // FIPS 180-2, appendix B.1.
+        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(reader.prefix().sha256, abc);
+        assert_eq!(reader.prefix().bytes, 3);
+    }
+
+    #[test]
+    fn other_bytes_than_expected_are_told() {
+        let text = b"the same beginning, and more";
+        for bytes in 0..=text.len() {
+            let prefix = read(None, &text[..bytes]).1.prefix();
+            let (count, reader) = read(Some(prefix.clone()), text);
+            assert_eq!(count.unwrap(), text.len() as u64);
+            assert!(!reader.misses_expected());
+            let mut other = *text;
+            other[bytes / 2] ^= 1;
+            let (count, reader) = read(Some(prefix), &other);
+            assert_eq!(count.is_err() && reader.misses_expected(), bytes > bytes / 2);
+        }
+        let prefix = read(None, text).1.prefix();
+        let (count, reader) = read(Some(prefix), &text[..9]);
+        assert!(count.is_ok() && reader.misses_expected());
+    }
+}

@@ -1,0 +1,182 @@
+//! Sorted runs of records, on disk while a dataset is being made.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Keyed, Record};
+
+/// Keys are told apart by their first bits into so many ranges, which are
+/// merged on their own.
+pub(crate) const RANGES: usize = 1 << RANGE_BITS;
+const RANGE_BITS: u32 = 12;
+
+/// The range that a key lies in.
+pub(crate) fn range_of(key: u64) -> usize {
+    (key >> (u64::BITS - RANGE_BITS)) as usize
+}
+
+/// Records sorted by position, those of one position joined.
+#[derive(Default)]
+pub(crate) struct Sorted(Vec<Keyed>);
+
+impl Sorted {
+    /// Sorts and joins records.
+    pub(crate) fn new(records: &[Record]) -> Sorted {
+        let mut keyed: Vec<Keyed> = records.par_iter().map(|&record| Keyed::new(record)).collect();
+        keyed.par_sort_unstable_by_key(|keyed| keyed.key);
+        join_sorted(&mut keyed);
+        Sorted(keyed)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Those whose keys lie in the ranges.
+    pub(crate) fn within(&self, ranges: &Range<usize>) -> &[Keyed] {
+        &self.0[self.start(ranges.start)..self.start(ranges.end)]
+    }
+
+    /// The index of the first record of a range, or of any behind it.
+    fn start(&self, range: usize) -> usize {
+        self.0.partition_point(|keyed| range_of(keyed.key) < range)
+    }
+
+}
+
+/// Joins records of one position, which must stand together by key.
+pub(crate) fn join_sorted(records: &mut Vec<Keyed>) {
+    // Different positions of one key are as good as never seen; but if, they
+    // must not stand between equal ones.
+    for group in records.chunk_by_mut(|a, b| a.key == b.key) {
+        if group.len() > 1 {
+            group.sort_unstable_by(Keyed::position_order);
+        }
+    }
+    records.dedup_by(|next, kept| {
+        let equal = next.key == kept.key && next.position_order(kept).is_eq();
+        if equal {
+            *kept = kept.join(*next);
+        }
+        equal
+    });
+}
+
+/// Where a sorted run lies in the spill file: the index, then the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// Bytes before it.
+    offset: u64,
+    /// Records in it.
+    records: u64,
+}
+
+/// The index of a run: for each range, and for the end, how many records lie
+/// before it (u64, little-endian).
+const INDEX_BYTES: u64 = 8 * (RANGES as u64 + 1);
+
+impl Run {
+    /// How many records there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// The first byte behind the run.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + INDEX_BYTES + self.records * Record::BYTES as u64
+    }
+}
+
+/// The file that holds the sorted runs of a dataset that is being made.
+#[derive(Clone)]
+pub(crate) struct SpillFile {
+    path: PathBuf,
+}
+
+impl SpillFile {
+    /// The file of a dataset's `folder`, which is made if it is not there. What
+    /// lies behind the first `bytes` was never committed, and is cut off.
+    pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
+        let path = folder.join("runs");
+        let opened = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .and_then(|file| file.set_len(bytes));
+        opened.map_err(Error::unwritable(&path))?;
+        Ok(SpillFile { path })
+    }
+
+    /// Writes runs behind the first `offset` bytes. When this returns, they
+    /// are on the disk.
+    pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], Error> {
+        let mut end = offset;
+        let placed = runs.map(|sorted| {
+            let run = Run {
+                offset: end,
+                records: sorted.len() as u64,
+            };
+            end = run.end();
+            run
+        });
+        self.write(offset, runs).map_err(Error::unwritable(&self.path))?;
+        Ok(placed)
+    }
+
+    fn write(&self, offset: u64, runs: [&Sorted; 2]) -> io::Result<()> {
+        let mut file = File::options().write(true).open(&self.path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        for sorted in runs {
+            for range in 0..=RANGES {
+                writer.write_all(&(sorted.start(range) as u64).to_le_bytes())?;
+            }
+            for keyed in &sorted.0 {
+                writer.write_all(keyed.record.as_bytes())?;
+            }
+        }
+        writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
+    }
+
+    /// Appends the records of a run whose keys lie in the ranges.
+    pub(crate) fn read(
+        &self,
+        run: &Run,
+        ranges: &Range<usize>,
+        records: &mut Vec<Keyed>,
+    ) -> Result<(), Error> {
+        self.read_within(run, ranges, records)
+            .map_err(Error::inaccessible(&self.path))
+    }
+
+    fn read_within(
+        &self,
+        run: &Run,
+        ranges: &Range<usize>,
+        records: &mut Vec<Keyed>,
+    ) -> io::Result<()> {
+        let mut file = File::open(&self.path)?;
+        let mut start = |range: usize| {
+            let mut bytes = [0; 8];
+            file.seek(SeekFrom::Start(run.offset + 8 * range as u64))?;
+            file.read_exact(&mut bytes)?;
+            Ok::<u64, io::Error>(u64::from_le_bytes(bytes))
+        };
+        let (first, end) = (start(ranges.start)?, start(ranges.end)?);
+        let mut bytes = vec![0; (end - first) as usize * Record::BYTES];
+        file.seek(SeekFrom::Start(
+            run.offset + INDEX_BYTES + first * Record::BYTES as u64,
+        ))?;
+        file.read_exact(&mut bytes)?;
+        let (chunks, _) = bytes.as_chunks();
+        records.extend(chunks.iter().map(|&bytes| Keyed::new(Record::from_trusted(bytes))));
+        Ok(())
+    }
+}
