@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use crate::generator::{Game, Generator};
-use crate::pzstd::{cores, in_parallel, write_frames};
+use crate::generator::Generator;
+use crate::pzstd::{WINDOW_LOG, cores, in_parallel, write_frames};
 
 /// Games that a thread writes before it hands them over.
 const BATCH: u64 = 4096;
@@ -51,17 +51,19 @@ pub struct Contents {
 }
 
 impl Dump {
-    /// Writes the dump, on all cores.
+    /// Writes the dump, on all cores; now and then `progress` is told the
+    /// number of games written.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write_to(&self, path: &Path) -> io::Result<Contents> {
+    pub fn write_to(&self, path: &Path, progress: impl FnMut(u64)) -> io::Result<Contents> {
         let mut file = BufWriter::new(File::create(path)?);
         let mut contents = match self.frames {
             Frames::One => {
                 let mut encoder = zstd::Encoder::new(&mut file, self.level)?;
+                encoder.window_log(WINDOW_LOG)?;
                 encoder.include_checksum(true)?;
-                let contents = self.write_text(|text, _| {
+                let contents = self.write_text(progress, |text, _| {
                     encoder.write_all(text)?;
                     text.clear();
                     Ok(())
@@ -69,7 +71,7 @@ impl Dump {
                 encoder.finish()?;
                 contents
             }
-            Frames::Of(bytes) => self.write_text(|text, last| {
+            Frames::Of(bytes) => self.write_text(progress, |text, last| {
                 let whole = cores() * bytes;
                 while text.len() >= whole || last && !text.is_empty() {
                     let now = whole.min(text.len());
@@ -88,35 +90,46 @@ impl Dump {
     /// The last call says so.
     fn write_text(
         &self,
+        mut progress: impl FnMut(u64),
         mut take: impl FnMut(&mut Vec<u8>, bool) -> io::Result<()>,
     ) -> io::Result<Contents> {
         let mut contents = Contents::default();
         let mut text = Vec::new();
         let starts: Vec<u64> = (0..self.games).step_by(BATCH as usize).collect();
         for starts in starts.chunks(cores()) {
-            for (batch, game) in in_parallel(starts, |&start| self.batch(start)) {
-                contents.plies += game.plies;
-                contents.labels += game.labels;
-                contents.text_bytes += batch.len() as u64;
+            for (batch, part) in in_parallel(starts, |&start| self.batch(start)) {
+                contents.add(&part);
                 text.extend_from_slice(&batch);
             }
             take(&mut text, false)?;
+            progress(contents.games);
         }
         take(&mut text, true)?;
-        contents.games = self.games;
         Ok(contents)
     }
 
-    fn batch(&self, start: u64) -> (Vec<u8>, Game) {
+    fn batch(&self, start: u64) -> (Vec<u8>, Contents) {
         let mut generator = Generator::new(self.seed, self.annotated_percent);
         generator.seek(start);
-        let (mut text, mut sum) = (Vec::new(), Game::default());
+        let (mut text, mut contents) = (Vec::new(), Contents::default());
         for _ in start..self.games.min(start + BATCH) {
             let game = generator.append(&mut text);
-            sum.plies += game.plies;
-            sum.labels += game.labels;
+            contents.games += 1;
+            contents.plies += game.plies;
+            contents.labels += game.labels;
         }
-        (text, sum)
+        contents.text_bytes = text.len() as u64;
+        (text, contents)
+    }
+}
+
+impl Contents {
+    fn add(&mut self, part: &Contents) {
+        self.games += part.games;
+        self.plies += part.plies;
+        self.labels += part.labels;
+        self.text_bytes += part.text_bytes;
+        self.file_bytes += part.file_bytes;
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod dump;
 pub mod generator;
+pub mod measure;
 pub mod pzstd;
 
 use std::path::{Path, PathBuf};

@@ -11,7 +11,7 @@ use zstd::zstd_safe::CParameter;
 pub const FRAME_BYTES: usize = 32 << 20;
 
 /// log2 of the bytes that a decoder of Lichess's dumps must remember.
-const WINDOW_LOG: u32 = 23;
+pub const WINDOW_LOG: u32 = 23;
 
 /// The header of a skippable frame of four bytes.
 const SKIPPABLE: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
