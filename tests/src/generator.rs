@@ -212,7 +212,7 @@ impl Tags<'_> {
         out.extend_from_slice(b"[Event \"Rated ");
         out.extend_from_slice(self.control.speed().as_bytes());
         if random.chance(125) {
-            let tournament = at / 3600 << 32 | u64::from(random.below(40));
+            let tournament = ((at / 3600) << 32) | u64::from(random.below(40));
             out.extend_from_slice(b" tournament https://lichess.org/tournament/");
             write_id(out, random::mix(tournament));
         } else {

@@ -36,7 +36,11 @@ pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Opti
 /// The mate that the move of ply `last` gives, so many plies before it.
 fn countdown(plies_left: usize, last: usize) -> i32 {
     let moves = plies_left.div_ceil(2) as i32;
-    if last % 2 == 0 { moves } else { -moves }
+    if last.is_multiple_of(2) {
+        moves
+    } else {
+        -moves
+    }
 }
 
 fn static_evaluation(plies: &[Ply], i: usize, drift: i32, random: &mut Random) -> Evaluation {

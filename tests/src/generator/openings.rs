@@ -114,3 +114,26 @@ const OPENINGS: &[Opening] = &[
     line(6, "A00", "Polish Opening", "b4 e5 Bb2"),
     line(5, "A00", "Ware Opening", "a4 e5"),
 ];
+
+#[cfg(test)]
+mod tests {
+    use shakmaty::san::San;
+    use shakmaty::{Chess, Position};
+
+    use super::OPENINGS;
+
+    #[test]
+    fn every_line_is_legal() {
+        for opening in OPENINGS {
+            opening
+                .moves
+                .split(' ')
+                .fold(Chess::new(), |position, san| {
+                    let parsed: San = san.parse().expect("SAN");
+                    let m = parsed.to_move(&position);
+                    let m = m.unwrap_or_else(|error| panic!("{}: {san}: {error}", opening.name));
+                    position.play(m).expect("a legal move")
+                });
+        }
+    }
+}

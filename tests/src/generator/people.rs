@@ -34,7 +34,7 @@ pub fn pair(random: &mut Random) -> [Player; 2] {
 impl Player {
     fn draw(random: &mut Random) -> Player {
         let share = random.bits() >> 32;
-        let identity = mix((share * share >> 32) * PLAYERS >> 32);
+        let identity = mix((((share * share) >> 32) * PLAYERS) >> 32);
         let rating = Random::new(identity, 0)
             .quantile(&[500, 1000, 1250, 1450, 1600, 1750, 1900, 2150, 2800]);
         Player { identity, rating }

@@ -37,7 +37,6 @@ pub enum End {
 pub fn play(opening: &Opening, random: &mut Random, plies: &mut Vec<Ply>) -> End {
     plies.clear();
     let length = random.quantile(&PLIES) as usize;
-    // Some leave the line early, and it keeps its name.
     let mut line = opening.moves.split(' ');
     let mut position = Chess::default();
     let mut moves = position.legal_moves();
@@ -188,7 +187,7 @@ impl<'a> Taste<'a> {
             return 0;
         }
         let from = m.from().map_or(0, u64::from);
-        let lot = mix(self.popularity ^ (from << 6 | u64::from(m.to())));
+        let lot = mix(self.popularity ^ ((from << 6) | u64::from(m.to())));
         // Geometric: one move in two is worth 0, one in four 3, ...
         3 * (lot.trailing_zeros().min(6) as i32)
     }

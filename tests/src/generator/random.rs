@@ -25,7 +25,7 @@ impl Random {
 
     /// A number below `bound`.
     pub fn below(&mut self, bound: u32) -> u32 {
-        ((self.bits() >> 32) * u64::from(bound) >> 32) as u32
+        (((self.bits() >> 32) * u64::from(bound)) >> 32) as u32
     }
 
     /// A number from `low` to `high`, both included.
@@ -43,7 +43,7 @@ impl Random {
     pub fn quantile(&mut self, quantiles: &[i32]) -> i32 {
         let at = self.below((quantiles.len() as u32 - 1) << 12);
         let (i, part) = ((at >> 12) as usize, (at & 0xFFF) as i32);
-        quantiles[i] + ((quantiles[i + 1] - quantiles[i]) * part >> 12)
+        quantiles[i] + (((quantiles[i + 1] - quantiles[i]) * part) >> 12)
     }
 
     /// An index, each as likely as its weight.
