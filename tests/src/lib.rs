@@ -1,5 +1,10 @@
 //! What the whole-path tests share: where the programs and the data are, and
-//! how a program is run.
+//! how a program is run; and dumps by generator, to measure with.
+
+pub mod dump;
+pub mod generator;
+pub mod measure;
+pub mod pzstd;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

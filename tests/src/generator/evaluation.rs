@@ -1,0 +1,101 @@
+//! Evaluations such as an engine might give: material as it will be two plies
+//! later, a drift through the game, noise, and the mates that really come.
+
+use super::playout::{End, Ply};
+use super::random::Random;
+
+/// What Lichess's server says of a position, from White's point of view.
+#[derive(Clone, Copy)]
+pub enum Evaluation {
+    /// Centipawns.
+    Centipawns(i32),
+    /// White mates in so many moves; negative, Black does.
+    Mate(i32),
+}
+
+/// Evaluates the positions after each move of a game; none for a position
+/// without moves.
+pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Option<Evaluation>>) {
+    out.clear();
+    let last = plies.len().saturating_sub(1);
+    // How many plies before the mate it is seen.
+    let horizon = random.quantile(&[1, 4, 8, 14, 22]) as usize;
+    let mut drift = 0;
+    for (i, _) in plies.iter().enumerate() {
+        drift = drift * 15 / 16 + random.quantile(&[-500, -120, -25, -6, 0, 6, 25, 120, 500]);
+        out.push(if i == last && end != End::Stopped {
+            None
+        } else if end == End::Mate && last - i <= horizon {
+            Some(Evaluation::Mate(countdown(last - i, last)))
+        } else {
+            Some(static_evaluation(plies, i, drift, random))
+        });
+    }
+}
+
+/// The mate that the move of ply `last` gives, so many plies before it.
+fn countdown(plies_left: usize, last: usize) -> i32 {
+    let moves = plies_left.div_ceil(2) as i32;
+    if last.is_multiple_of(2) {
+        moves
+    } else {
+        -moves
+    }
+}
+
+fn static_evaluation(plies: &[Ply], i: usize, drift: i32, random: &mut Random) -> Evaluation {
+    let at = |i: usize| plies[i.min(plies.len() - 1)].material;
+    let material = (at(i + 1) + at(i + 2)) / 2;
+    let certain = (i as i32).min(40);
+    let centipawns =
+        20 + material + (drift + random.between(-12, 12)) * certain / 40 + random.between(-6, 6);
+    if centipawns.abs() < 900 {
+        return Evaluation::Centipawns(centipawns);
+    }
+    if random.chance(350) {
+        let moves = random.quantile(&[1, 3, 5, 8, 12, 25]);
+        return Evaluation::Mate(moves * centipawns.signum());
+    }
+    if random.chance(30) {
+        return Evaluation::Centipawns(centipawns.signum() * random.between(2000, 8500));
+    }
+    Evaluation::Centipawns(centipawns.signum() * (800 + centipawns.abs() / 10))
+}
+
+/// Win chances by centipawns, as Lichess's analysis has them:
+/// `2 / (1 + exp(-0.00368208 cp)) - 1`, in hundredths of a per mille.
+/// By repeated multiplication, which is the same on every machine.
+pub struct WinChances(Vec<i32>);
+
+impl WinChances {
+    /// Computes the table.
+    pub fn new() -> WinChances {
+        /// exp(-0.00368208)
+        const STEP: f64 = 0.996_324_690_4;
+        let powers = std::iter::successors(Some(1.0), |power| Some(power * STEP));
+        let chance = |power: f64| ((2.0 / (1.0 + power) - 1.0) * 100_000.0) as i32;
+        WinChances(powers.take(1001).map(chance).collect())
+    }
+
+    fn of(&self, evaluation: Evaluation) -> i32 {
+        match evaluation {
+            Evaluation::Centipawns(centipawns) => {
+                let size = (centipawns.unsigned_abs() as usize).min(self.0.len() - 1);
+                self.0[size] * centipawns.signum()
+            }
+            Evaluation::Mate(moves) => 100_000 * moves.signum(),
+        }
+    }
+
+    /// Lichess's glyph for a move from one evaluation to another, by White if
+    /// `white`: it tells what chances the mover threw away.
+    pub fn glyph(&self, white: bool, before: Evaluation, after: Evaluation) -> &'static str {
+        let loss = self.of(before) - self.of(after);
+        match if white { loss } else { -loss } {
+            30_000.. => "??",
+            20_000.. => "?",
+            10_000.. => "?!",
+            _ => "",
+        }
+    }
+}

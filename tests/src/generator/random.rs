@@ -1,0 +1,60 @@
+//! Random numbers in integers only: the same dump on every machine.
+
+/// The splitmix64 sequence of a seed.
+pub struct Random(u64);
+
+/// The finaliser of splitmix64: a bijection that mixes well.
+pub fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    x ^ (x >> 31)
+}
+
+impl Random {
+    /// The sequence that a seed and a number in it stand for.
+    pub fn new(seed: u64, stream: u64) -> Random {
+        Random(mix(mix(seed) ^ stream))
+    }
+
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        mix(self.0)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u32) -> u32 {
+        (((self.bits() >> 32) * u64::from(bound)) >> 32) as u32
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: i32, high: i32) -> i32 {
+        low + self.below((high - low + 1) as u32) as i32
+    }
+
+    /// True so many times in a thousand.
+    pub fn chance(&mut self, per_mille: u32) -> bool {
+        self.below(1000) < per_mille
+    }
+
+    /// A number distributed as `quantiles` say, which are evenly spaced from
+    /// the least to the greatest; linear between them.
+    pub fn quantile(&mut self, quantiles: &[i32]) -> i32 {
+        let at = self.below((quantiles.len() as u32 - 1) << 12);
+        let (i, part) = ((at >> 12) as usize, (at & 0xFFF) as i32);
+        quantiles[i] + (((quantiles[i + 1] - quantiles[i]) * part) >> 12)
+    }
+
+    /// An index, each as likely as its weight.
+    pub fn weighted(&mut self, weights: impl Iterator<Item = u32> + Clone) -> usize {
+        let mut left = self.below(weights.clone().sum());
+        for (i, weight) in weights.enumerate() {
+            if left < weight {
+                return i;
+            }
+            left -= weight;
+        }
+        unreachable!("the number is below the sum of the weights")
+    }
+}

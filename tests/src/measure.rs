@@ -1,0 +1,87 @@
+//! What a process costs: wall time, processor time and memory.
+
+use std::io::{self, Read, Seek};
+use std::mem::MaybeUninit;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use std::os::unix::process::ExitStatusExt;
+
+/// What a process took from its start to its end.
+#[derive(Clone, Copy, Debug)]
+pub struct Usage {
+    /// Time by the clock on the wall.
+    pub wall: Duration,
+    /// Processor time, user's and system's, of all its threads.
+    pub cpu: Duration,
+    /// Peak resident memory, in bytes. The kernel counts from what the parent
+    /// has held, so that it is exact only above that: measure from a small
+    /// process.
+    pub peak_bytes: u64,
+}
+
+/// Runs a command to its end, its output thrown away.
+///
+/// # Errors
+/// If it cannot be started, or fails: then with the end of what it said.
+pub fn measure(command: &mut Command) -> io::Result<Usage> {
+    let mut said = tempfile::tempfile()?;
+    let started = Instant::now();
+    let child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(said.try_clone()?)
+        .spawn()?;
+    let (status, usage) = wait(child.id())?;
+    let wall = started.elapsed();
+    if !status.success() {
+        let mut text = String::new();
+        said.rewind()?;
+        said.read_to_string(&mut text)?;
+        let last = text.trim_end().lines().last().unwrap_or_default();
+        return Err(io::Error::other(format!("{command:?}: {status}: {last}")));
+    }
+    Ok(Usage {
+        wall,
+        cpu: duration(usage.ru_utime) + duration(usage.ru_stime),
+        peak_bytes: usage.ru_maxrss as u64 * 1024,
+    })
+}
+
+/// Processor time that this process has taken so far.
+///
+/// # Errors
+/// If the system does not tell.
+pub fn own_cpu() -> io::Result<Duration> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to memory for one `rusage`, which the call fills.
+    if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a `rusage` is numbers only, valid when zeroed, and now filled.
+    let usage = unsafe { usage.assume_init() };
+    Ok(duration(usage.ru_utime) + duration(usage.ru_stime))
+}
+
+/// Waits for a child, and tells what it used: the standard library does not.
+fn wait(id: u32) -> io::Result<(ExitStatus, libc::rusage)> {
+    let mut status = 0;
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    loop {
+        // SAFETY: both pointers are to memory of the type that the call fills.
+        let done =
+            unsafe { libc::wait4(id as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr()) };
+        if done >= 0 {
+            // SAFETY: a `rusage` is numbers only, valid when zeroed.
+            return Ok((ExitStatus::from_raw(status), unsafe { usage.assume_init() }));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+}
