@@ -20,6 +20,7 @@ mod boundary;
 mod builder;
 mod dataset;
 mod error;
+mod fen;
 mod game;
 mod hash;
 mod label;
