@@ -74,28 +74,27 @@ impl Record {
 
 /// Ranks from the eighth to the first; a digit counts empty squares.
 fn write_board(board: &[u8; 64], text: &mut String) {
-    for (i, rank) in board.chunks_exact(8).rev().enumerate() {
-        if i > 0 {
-            text.push('/');
-        }
+    // At most 64 pieces and eight slashes. Every byte is written at once, and
+    // kept by counting it: pieces come too irregularly to branch on.
+    let mut bytes = [0; 72];
+    let mut len = 0;
+    for rank in board.chunks_exact(8).rev() {
         let mut empty = 0;
         for &piece in rank {
-            if piece == EMPTY {
-                empty += 1;
-                continue;
-            }
-            write_empty(empty, text);
-            empty = 0;
-            text.push(char::from(piece));
+            let occupied = piece != EMPTY;
+            bytes[len] = b'0' + empty;
+            len += usize::from(occupied && empty > 0);
+            bytes[len] = piece;
+            len += usize::from(occupied);
+            empty = if occupied { 0 } else { empty + 1 };
         }
-        write_empty(empty, text);
+        bytes[len] = b'0' + empty;
+        len += usize::from(empty > 0);
+        bytes[len] = b'/';
+        len += 1;
     }
-}
-
-fn write_empty(squares: u8, text: &mut String) {
-    if squares > 0 {
-        text.push(char::from(b'0' + squares));
-    }
+    // Without the last slash.
+    text.push_str(str::from_utf8(&bytes[..len - 1]).expect("ASCII"));
 }
 
 #[cfg(test)]

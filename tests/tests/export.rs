@@ -139,12 +139,26 @@ fn assert_board_is(board: ChessBoard, record: &Record) {
         })
         .collect();
     expected.sort_by_key(|&(_, square)| square);
-    assert_eq!(board.into_iter().collect::<Vec<_>>(), expected, "{record:?}");
-    let king = |code| expected.iter().find(|&&(piece, _)| piece == code).unwrap().1;
+    assert_eq!(
+        board.into_iter().collect::<Vec<_>>(),
+        expected,
+        "{record:?}"
+    );
+    let king = |code| {
+        expected
+            .iter()
+            .find(|&&(piece, _)| piece == code)
+            .unwrap()
+            .1
+    };
     assert_eq!((board.our_ksq(), board.opp_ksq()), (king(5), king(13) ^ 56));
     let white = |mover: i16| if black { -mover } else { mover };
     assert_eq!(white(board.score), record.label().raw(), "{record:?}");
-    let white_result = if black { 2 - board.result } else { board.result };
+    let white_result = if black {
+        2 - board.result
+    } else {
+        board.result
+    };
     let result = record.result().unwrap_or(GameResult::Draw);
     assert_eq!(white_result, result as u8, "{record:?}");
     assert_eq!(board.extra(), [0; 3]);
@@ -178,7 +192,10 @@ fn the_bulletformat_crate_reads_our_text_as_our_boards() {
     let converted: Vec<ChessBoard> = text.lines().map(|line| line.parse().unwrap()).collect();
     assert_eq!(converted, boards(&bullet));
     let known = |(_, record): &&(Split, Record)| record.result().is_some();
-    assert_eq!(converted.len(), fixture.records().iter().filter(known).count());
+    assert_eq!(
+        converted.len(),
+        fixture.records().iter().filter(known).count()
+    );
 }
 
 #[test]
@@ -206,6 +223,7 @@ fn text_says_what_the_dataset_and_python_chess_say() {
         assert_eq!(label, record.label().to_string(), "{line}");
         assert_eq!(result, result_text(record.result(), "?"), "{line}");
     }
+    assert!(text.contains("rrk5/8/8/3pP3/8/8/8/RR1K4 w b d6 0 41 | -31 | ?\n"));
     let summary: Value = serde_json::from_str(&said.out).unwrap();
     let stats = stats(&fixture.dataset());
     let count = |matches: fn(&Record) -> bool| {
@@ -213,7 +231,10 @@ fn text_says_what_the_dataset_and_python_chess_say() {
     };
     assert_eq!(summary["positions"], count(|_| true));
     assert_eq!(summary["positions_train"], stats["positions_train"]);
-    assert_eq!(summary["positions_validation"], stats["positions_validation"]);
+    assert_eq!(
+        summary["positions_validation"],
+        stats["positions_validation"]
+    );
     assert_eq!(summary["mates"], count(|r| r.label().mate().is_some()));
     assert_eq!(summary["unknown_results"], count(|r| r.result().is_none()));
     assert_eq!(summary["left_out"], 0);
@@ -225,7 +246,9 @@ fn text_says_what_the_dataset_and_python_chess_say() {
 fn python() -> Option<Command> {
     let ours = root().join("target/python/bin/python");
     let python = std::env::var_os("KIBITZ_PYTHON").map_or(ours, PathBuf::from);
-    let probe = Command::new(&python).args(["-c", "import pyarrow"]).output();
+    let probe = Command::new(&python)
+        .args(["-c", "import pyarrow"])
+        .output();
     if probe.is_ok_and(|output| output.status.success()) {
         Some(Command::new(python))
     } else {
@@ -298,7 +321,11 @@ fn a_side_without_positions_is_an_empty_table() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("one.pgn"), "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } *\n").unwrap();
+    std::fs::write(
+        path("one.pgn"),
+        "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } *\n",
+    )
+    .unwrap();
     build(&[&path("one.pgn")], &path("dataset")).succeeded();
     let out = path("none.parquet");
     // One game of no known result is on one side only, and left out.

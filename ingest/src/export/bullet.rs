@@ -2,18 +2,21 @@
 //! describes it byte by byte.
 
 use datasets::{GameResult, Record};
-use shakmaty::Role;
+use shakmaty::{Bitboard, Role};
 
 /// Size of a board in bytes.
 const BOARD_BYTES: usize = 32;
 /// bullet knows no unknown result.
 const DRAW: u8 = 1;
 const THEIRS: u8 = 8;
-const EMPTY: u8 = 0xff;
 
 /// The boards of `records`, one after another.
 pub fn encode(records: &[Record]) -> Vec<u8> {
-    records.iter().flat_map(board).collect()
+    let mut bytes = Vec::with_capacity(BOARD_BYTES * records.len());
+    for record in records {
+        bytes.extend_from_slice(&board(record));
+    }
+    bytes
 }
 
 /// Everything as the side to move sees it: for Black to move the ranks are
@@ -21,7 +24,7 @@ pub fn encode(records: &[Record]) -> Vec<u8> {
 fn board(record: &Record) -> [u8; BOARD_BYTES] {
     let turn = record.turn();
     let mirror = turn.fold_wb(0, 56);
-    let mut codes = [EMPTY; 64];
+    let mut codes = [0; 64];
     let mut occupied = 0u64;
     let (mut own_king, mut their_king) = (0, 0);
     for (square, color, role) in record.pieces() {
@@ -38,9 +41,8 @@ fn board(record: &Record) -> [u8; BOARD_BYTES] {
     }
     let mut bytes = [0; BOARD_BYTES];
     bytes[..8].copy_from_slice(&occupied.to_le_bytes());
-    let pieces = codes.into_iter().filter(|&code| code != EMPTY);
-    for (i, code) in pieces.enumerate() {
-        bytes[8 + i / 2] |= code << (4 * (i % 2));
+    for (i, square) in Bitboard(occupied).into_iter().enumerate() {
+        bytes[8 + i / 2] |= codes[square as usize] << (4 * (i % 2));
     }
     let result = match record.result() {
         Some(GameResult::BlackWins) => turn.fold_wb(0, 2),
