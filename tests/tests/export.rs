@@ -189,13 +189,13 @@ fn the_bulletformat_crate_reads_our_text_as_our_boards() {
         .export("bullet", &bullet, &["--known-results"])
         .succeeded();
     let text = std::fs::read_to_string(text).unwrap();
-    let converted: Vec<ChessBoard> = text.lines().map(|line| line.parse().unwrap()).collect();
-    assert_eq!(converted, boards(&bullet));
+    let boards = boards(&bullet);
+    assert_eq!(text.lines().count(), boards.len());
+    for (line, board) in text.lines().zip(&boards) {
+        assert_eq!(line.parse::<ChessBoard>().unwrap(), *board, "{line}");
+    }
     let known = |(_, record): &&(Split, Record)| record.result().is_some();
-    assert_eq!(
-        converted.len(),
-        fixture.records().iter().filter(known).count()
-    );
+    assert_eq!(boards.len(), fixture.records().iter().filter(known).count());
 }
 
 #[test]
