@@ -186,3 +186,51 @@ fn is_broken_pipe(error: &io::Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests {
+    use datasets::{GameResult, Label, Month, Origin, Record};
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
+    use super::{bullet, text};
+
+    fn record(fen: &str, label: Label, origin: Origin) -> Record {
+        let fen: Fen = fen.parse().unwrap();
+        Record::new(
+            &fen.into_position(CastlingMode::Standard).unwrap(),
+            label,
+            origin,
+        )
+    }
+
+    /// The rows of `docs/export.md`, made of what they say.
+    #[test]
+    fn worked_examples_of_the_documentation() {
+        let document = include_str!("../../../docs/export.md");
+        let origin = Origin {
+            result: Some(GameResult::WhiteWins),
+            month: Month::new(2021, 10),
+            depth: 20,
+        };
+        let quiet = record(
+            "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
+            Label::from_centipawns(-35),
+            origin,
+        );
+        let mate = record(
+            "8/8/8/8/8/5k2/q7/7K b - - 3 70",
+            Label::from_mate(-1).unwrap(),
+            Origin::default(),
+        );
+        let lines = String::from_utf8(text::encode(&[quiet, mate])).unwrap();
+        assert!(document.contains(&format!("```\n{lines}```")), "{lines}");
+        let boards = bullet::encode(&[quiet, mate]);
+        let hex = boards.chunks(32).map(|board| {
+            let bytes: Vec<String> = board.iter().map(|byte| format!("{byte:02x}")).collect();
+            bytes.join(" ") + "\n"
+        });
+        let hex: String = hex.collect();
+        assert!(document.contains(&format!("```\n{hex}```")), "{hex}");
+    }
+}
