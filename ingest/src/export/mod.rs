@@ -100,19 +100,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let dataset = Dataset::open(&arguments.dataset)?;
     let to_stdout = arguments.out == Path::new("-");
     let summary = match export(&dataset, arguments) {
-        Ok(summary) => summary,
-        Err(error) => match error.downcast::<io::Error>() {
-            // The reader has seen enough.
-            Ok(error) if to_stdout && is_broken_pipe(&error) => return Ok(()),
-            Ok(error) => {
-                return Err(Error::Unwritable {
-                    path: arguments.out.clone(),
-                    error: error.to_string(),
-                }
-                .into());
-            }
-            Err(error) => return Err(error),
-        },
+        // The reader has seen enough.
+        Err(error) if to_stdout && is_broken_pipe(&error) => return Ok(()),
+        outcome => outcome.map_err(|error| name_file(error, &arguments.out))?,
     };
     let text = if arguments.json {
         serde_json::to_string_pretty(&summary)? + "\n"
@@ -172,19 +162,22 @@ fn drop_unknown_results(blocks: &mut [Vec<Record>]) -> u64 {
 }
 
 /// Whether this, or what caused it, is a pipe whose reader is gone.
-fn is_broken_pipe(error: &io::Error) -> bool {
-    if error.kind() == ErrorKind::BrokenPipe {
-        return true;
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Of an error of writing, one that says where.
+fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
+    match error.downcast::<io::Error>() {
+        Ok(error) => anyhow::Error::new(Error::Unwritable {
+            path: path.to_path_buf(),
+            error: error.to_string(),
+        }),
+        Err(error) => error,
     }
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        let kind = error.downcast_ref::<io::Error>().map(io::Error::kind);
-        if kind == Some(ErrorKind::BrokenPipe) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
 }
 
 #[cfg(test)]
