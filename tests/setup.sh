@@ -14,13 +14,15 @@ if ! command -v cargo >/dev/null; then
 fi
 
 # RocksDB is compiled from source: a C++ compiler, and libclang for its
-# bindings. The tests pack samples with gzip and bzip2.
+# bindings. The tests pack samples with gzip and bzip2, and read Parquet with
+# Python.
 missing=()
 command -v g++ >/dev/null || missing+=(g++)
 # (libclang-cpp.so, which Clang itself brings, is another library.)
 compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null || missing+=(libclang-dev)
 command -v gzip >/dev/null || missing+=(gzip)
 command -v bzip2 >/dev/null || missing+=(bzip2)
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 if [ ${#missing[@]} -gt 0 ]; then
     echo "installing ${missing[*]}"
     as_root=()

@@ -22,6 +22,7 @@ mod builder;
 mod dataset;
 mod error;
 mod frames;
+mod fen;
 mod game;
 mod hash;
 mod label;

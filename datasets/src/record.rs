@@ -220,7 +220,7 @@ impl Record {
     }
 
     /// The rooks that may still castle.
-    fn unmoved_rooks(&self) -> impl Iterator<Item = (Square, Color)> {
+    pub(crate) fn unmoved_rooks(&self) -> impl Iterator<Item = (Square, Color)> {
         let code = |i| self.code(i);
         self.occupied()
             .into_iter()
@@ -280,24 +280,6 @@ impl Record {
     /// The month the game was played in.
     pub fn month(&self) -> Month {
         Month(self.0[MONTH])
-    }
-
-    /// The first four fields of the position's FEN. En passant is given only
-    /// where a capture is legal, castling in X-FEN letters.
-    pub fn epd(&self) -> String {
-        let mut board = shakmaty::Board::empty();
-        for (square, color, role) in self.pieces() {
-            board.set_piece_at(square, shakmaty::Piece { color, role });
-        }
-        let mut setup = shakmaty::Setup::empty();
-        setup.board = board;
-        setup.turn = self.turn();
-        setup.castling_rights = self.unmoved_rooks().map(|(square, _)| square).collect();
-        setup.ep_square = self.en_passant();
-        match shakmaty::fen::Epd::try_from_setup(setup) {
-            Ok(epd) => epd.to_string(),
-            Err(lossy) => lossy.ignore().to_string(),
-        }
     }
 
     /// The position as the side to move sees it, in four words: for Black to

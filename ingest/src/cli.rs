@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{build, stats};
+use crate::{build, export, stats};
 
 /// Turns Lichess dumps into a dataset of evaluated positions.
 #[derive(Parser)]
@@ -25,6 +25,27 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXPORT_HELP: &str = "\
+Formats (docs/export.md has every detail):
+
+  bullet   ChessBoard of the crate bulletformat, bullet's native chess board:
+           32 bytes, score and result from the side to move's view. It has no
+           room for castling rights, en passant, ply, depth and month. Mate in
+           n is a score of 32000 - n; an unknown result becomes a draw.
+  text     FEN | centipawns | 1.0, 0.5 or 0.0, all from White's view. Mate in n
+           is 32000 - n; an unknown result is ?, a line that bullet's converter
+           leaves out. `ingest build` reads it.
+  parquet  columns fen, cp, mate, result, ply, month, depth, split; null is
+           unknown. White's view.
+
+The positions come in the order of their hashes, a uniform shuffle. The file
+has its name only when it is whole; until then it is FILE.part.
+
+Example:
+  ingest export june.dataset --format parquet --out june.parquet
+  ingest export june.dataset --format bullet --split train --known-results --out june.bullet
+  ingest export june.dataset --format text --out - | head";
 
 #[derive(Subcommand)]
 enum Command {
@@ -52,6 +73,9 @@ Example:
         #[arg(long, value_name = "FILE.svg")]
         plot: Option<PathBuf>,
     },
+    /// Write a dataset in a format that other programs read
+    #[command(after_help = EXPORT_HELP)]
+    Export(export::Arguments),
 }
 
 /// Runs the command that was asked for.
@@ -63,5 +87,6 @@ pub fn run(cli: Cli) -> Result<()> {
             json,
             plot,
         } => stats::run(&dataset, json, plot.as_deref()),
+        Command::Export(arguments) => export::run(&arguments),
     }
 }

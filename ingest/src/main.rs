@@ -2,6 +2,7 @@
 
 mod build;
 mod cli;
+mod export;
 mod failure;
 mod histogram;
 mod output;

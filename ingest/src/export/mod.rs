@@ -1,0 +1,229 @@
+//! `ingest export`: a sealed dataset in a format that other programs read.
+
+mod bullet;
+mod output;
+mod parquet;
+mod progress;
+mod summary;
+mod text;
+mod writer;
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use datasets::{Dataset, Error, Record, Split};
+use serde::Serialize;
+
+use self::output::Output;
+use self::progress::Progress;
+use self::summary::Summary;
+use self::writer::Writer;
+use crate::output::print;
+
+/// Blocks that are encoded together: 131,072 records, 4 MiB, and one row group
+/// of Parquet.
+const BATCH_BLOCKS: usize = 32;
+
+/// What `ingest export` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The dataset
+    dataset: PathBuf,
+    /// What to write
+    #[arg(long, value_enum)]
+    format: Format,
+    /// Where to, or - for standard output; a file that is there is replaced
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// Which side of the split
+    #[arg(long, value_enum, default_value_t = Side::All)]
+    split: Side,
+    /// Leave out positions whose game has no known result
+    #[arg(long)]
+    known_results: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A format that other programs read.
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Boards of 32 bytes that bullet trains on (bulletformat's ChessBoard)
+    Bullet,
+    /// Lines of FEN | centipawns | result
+    Text,
+    /// A table, for pandas, Polars, DuckDB and their like
+    Parquet,
+}
+
+impl Format {
+    /// What becomes of an unknown result.
+    fn unknown_results(self) -> &'static str {
+        match self {
+            Format::Bullet => "draws",
+            Format::Text => "?",
+            Format::Parquet => "null",
+        }
+    }
+}
+
+/// Which positions.
+#[derive(Clone, Copy, ValueEnum)]
+enum Side {
+    /// Positions to train on
+    Train,
+    /// Positions of held-out games
+    Validation,
+    /// Both, first those to train on
+    All,
+}
+
+impl Side {
+    fn splits(self) -> &'static [Split] {
+        match self {
+            Side::Train => &[Split::Train],
+            Side::Validation => &[Split::Validation],
+            Side::All => &[Split::Train, Split::Validation],
+        }
+    }
+}
+
+/// Runs `ingest export`.
+///
+/// # Errors
+/// If the dataset cannot be read, or the file not written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let dataset = Dataset::open(&arguments.dataset)?;
+    let to_stdout = arguments.out == Path::new("-");
+    let summary = match export(&dataset, arguments) {
+        // The reader has seen enough.
+        Err(error) if to_stdout && is_broken_pipe(&error) => return Ok(()),
+        outcome => outcome.map_err(|error| name_file(error, &arguments.out))?,
+    };
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&summary)? + "\n"
+    } else {
+        summary.text(&arguments.out)
+    };
+    if to_stdout {
+        eprint!("{text}");
+        Ok(())
+    } else {
+        print(&text)
+    }
+}
+
+/// Writes the export. What cannot be written is an [`io::Error`], what cannot
+/// be read an [`Error`].
+fn export(dataset: &Dataset, arguments: &Arguments) -> Result<Summary> {
+    let splits = arguments.split.splits();
+    let total = splits.iter().map(|&split| dataset.len(split)).sum();
+    let mut progress = Progress::new(arguments.out.display().to_string(), total);
+    let mut summary = Summary::new(arguments.format);
+    let mut output = Output::create(&arguments.out)?;
+    let mut writer = Writer::new(arguments.format, &mut output, dataset.manifest())?;
+    for &split in splits {
+        let mut blocks = dataset.blocks(split)?;
+        loop {
+            let batch = blocks.by_ref().take(BATCH_BLOCKS);
+            let mut batch = batch.collect::<Result<Vec<_>, Error>>()?;
+            if batch.is_empty() {
+                break;
+            }
+            let read = batch.iter().map(Vec::len).sum::<usize>() as u64;
+            if arguments.known_results {
+                summary.left_out += drop_unknown_results(&mut batch);
+            }
+            writer.write(split, &batch)?;
+            summary.add(split, &batch);
+            progress.add(read);
+        }
+    }
+    writer.finish()?;
+    summary.bytes = output.bytes;
+    output.commit()?;
+    progress.finish();
+    Ok(summary)
+}
+
+/// Leaves known results only, and tells how many records went.
+fn drop_unknown_results(blocks: &mut [Vec<Record>]) -> u64 {
+    let mut dropped = 0;
+    for block in blocks {
+        let before = block.len();
+        block.retain(|record| record.result().is_some());
+        dropped += (before - block.len()) as u64;
+    }
+    dropped
+}
+
+/// Whether this, or what caused it, is a pipe whose reader is gone.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == ErrorKind::BrokenPipe)
+}
+
+/// Of an error of writing, one that says where.
+fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
+    match error.downcast::<io::Error>() {
+        Ok(error) => anyhow::Error::new(Error::Unwritable {
+            path: path.to_path_buf(),
+            error: error.to_string(),
+        }),
+        Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datasets::{GameResult, Label, Month, Origin, Record};
+    use shakmaty::CastlingMode;
+    use shakmaty::fen::Fen;
+
+    use super::{bullet, text};
+
+    fn record(fen: &str, label: Label, origin: Origin) -> Record {
+        let fen: Fen = fen.parse().unwrap();
+        Record::new(
+            &fen.into_position(CastlingMode::Standard).unwrap(),
+            label,
+            origin,
+        )
+    }
+
+    /// The rows of `docs/export.md`, made of what they say.
+    #[test]
+    fn worked_examples_of_the_documentation() {
+        let document = include_str!("../../../docs/export.md");
+        let origin = Origin {
+            result: Some(GameResult::WhiteWins),
+            month: Month::new(2021, 10),
+            depth: 20,
+        };
+        let quiet = record(
+            "r1bqkb1r/pppp1ppp/2n2n2/4p2Q/2B1P3/8/PPPP1PPP/RNB1K1NR w KQkq - 4 4",
+            Label::from_centipawns(-35),
+            origin,
+        );
+        let mate = record(
+            "8/8/8/8/8/5k2/q7/7K b - - 3 70",
+            Label::from_mate(-1).unwrap(),
+            Origin::default(),
+        );
+        let lines = String::from_utf8(text::encode(&[quiet, mate])).unwrap();
+        assert!(document.contains(&format!("```\n{lines}```")), "{lines}");
+        let boards = bullet::encode(&[quiet, mate]);
+        let hex = boards.chunks(32).map(|board| {
+            let bytes: Vec<String> = board.iter().map(|byte| format!("{byte:02x}")).collect();
+            bytes.join(" ") + "\n"
+        });
+        let hex: String = hex.collect();
+        assert!(document.contains(&format!("```\n{hex}```")), "{hex}");
+    }
+}
