@@ -24,6 +24,9 @@ mod error;
 mod frames;
 mod game;
 mod hash;
+// The sources open URLs with it.
+#[cfg_attr(not(test), expect(dead_code))]
+mod http;
 mod label;
 mod manifest;
 mod merge;
@@ -31,6 +34,7 @@ mod meter;
 mod movetext;
 pub mod pgn;
 mod phase;
+pub mod positions;
 mod reading;
 mod record;
 mod source;
