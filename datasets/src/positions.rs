@@ -177,9 +177,9 @@ fn legal_position(fen: Fen, filters: &Filters) -> Result<Chess, SkipReason> {
         return Err(SkipReason::Variant);
     }
     let mode = CastlingMode::from_chess960(filters.chess960);
-    Chess::from_setup(setup.clone(), mode).or_else(|_| {
+    Chess::from_setup(setup.clone(), mode).map_err(|_| {
         let chess960 = Chess::from_setup(setup, CastlingMode::Chess960);
-        Err(chess960.map_or(SkipReason::IllegalPosition, |_| SkipReason::Variant))
+        chess960.map_or(SkipReason::IllegalPosition, |_| SkipReason::Variant)
     })
 }
 

@@ -468,6 +468,16 @@ fn another_process_goes_on_where_one_stopped() {
 }
 
 #[test]
+fn urls_are_told_from_files() {
+    for url in ["http://a/b.pgn.zst", "https://a/b"] {
+        assert!(HttpReader::is_url(url));
+    }
+    for file in ["http", "https:", "ftp://a/b", "./http://a", "-", ""] {
+        assert!(!HttpReader::is_url(file));
+    }
+}
+
+#[test]
 fn a_reader_can_go_to_another_thread() {
     fn sendable<T: Send + 'static>() {}
     sendable::<HttpReader>();
