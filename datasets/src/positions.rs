@@ -6,6 +6,7 @@ mod table;
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, FromSetup, Position};
 
@@ -13,7 +14,8 @@ use crate::game::{Filters, GameId, SkipReason, Tally};
 use crate::{GameResult, Keyed, Label, Month, Origin, Record};
 
 /// How a line gives a position and its evaluation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PositionFormat {
     /// Lichess's evaluation database: `{"fen": .., "evals": [..]}`. White's
     /// point of view; of several evaluations the deepest counts, of equally
