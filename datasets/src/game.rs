@@ -45,11 +45,17 @@ impl Default for Filters {
 
 /// Who a game is: the hash of its Lichess id, else of its seven-tag roster and
 /// moves. Two copies of one game have one identity, so that a game never
-/// stands on both sides of the split.
+/// stands on both sides of the split. A bare position is known by its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GameId(u64);
 
 impl GameId {
+    /// A position of no known game counts as a game of its own, and the key of
+    /// its [`Keyed`](crate::Keyed) record is who it is.
+    pub fn of_position(key: u64) -> GameId {
+        GameId(key)
+    }
+
     /// The side of the split that the game falls on, by its identity alone.
     pub fn split(self, validation_percent: u8) -> Split {
         if self.0 % 100 < u64::from(validation_percent) {
@@ -66,7 +72,7 @@ impl GameId {
 pub enum SkipReason {
     /// A game without any `[%eval`.
     Unannotated,
-    /// An annotated game of another variant.
+    /// An annotated game, or a bare position, of another variant.
     Variant,
     /// An annotated game whose FEN tag is no legal position.
     BadFen,
@@ -78,15 +84,20 @@ pub enum SkipReason {
     MalformedGame,
     /// Text of more than 16 MiB without the start of a game.
     OversizedGame,
-    /// An `[%eval` that cannot be read.
+    /// An `[%eval` that cannot be read, or a bare position whose evaluation is
+    /// missing or says nothing.
     MalformedEval,
     /// An `[%eval` before the first move, which labels nothing that was
     /// played.
     EvalBeforeFirstMove,
-    /// An `[%eval` on a mate or a stalemate.
+    /// An evaluation of a mate or a stalemate.
     FinishedPosition,
     /// A second `[%eval` after one move.
     SecondEval,
+    /// A line of a source of bare positions that cannot be read.
+    MalformedLine,
+    /// A line of such a source whose position is not legal.
+    IllegalPosition,
 }
 
 /// What was read from a source, and what was left out.

@@ -44,6 +44,15 @@ impl Label {
         Label(raw)
     }
 
+    /// The mate that is stored so; `None` if the number lies outside the bands
+    /// of mates.
+    pub(crate) fn mate_from_raw(raw: i16) -> Option<Label> {
+        let distance = i32::from(MATE) - i32::from(raw).abs();
+        (1..=MAX_MATE_MOVES as i32)
+            .contains(&distance)
+            .then_some(Label(raw))
+    }
+
     /// The score in centipawns; `None` for a mate.
     pub fn centipawns(self) -> Option<i32> {
         (self.0.unsigned_abs() <= Label::MAX_CENTIPAWNS as u16).then_some(i32::from(self.0))
@@ -118,10 +127,15 @@ fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
         None => (text, 0),
     };
     let label = match score.strip_prefix('#') {
-        Some(moves) => Label::from_mate(parse_signed(moves, parse_digits)?)?,
+        Some(moves) => Label::from_mate(parse_integer(moves)?)?,
         None => Label::from_centipawns(parse_signed(score, parse_pawns)?),
     };
     Some((label, depth.min(255) as u8))
+}
+
+/// An integer with or without a sign; beyond i64 it counts as the largest.
+pub(crate) fn parse_integer(text: &str) -> Option<i64> {
+    parse_signed(text, parse_digits)
 }
 
 fn parse_signed(text: &str, unsigned: fn(&str) -> Option<i64>) -> Option<i64> {

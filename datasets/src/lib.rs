@@ -25,6 +25,9 @@ mod frames;
 mod fen;
 mod game;
 mod hash;
+// The sources open URLs with it.
+#[cfg_attr(not(test), expect(dead_code))]
+mod http;
 mod label;
 mod manifest;
 mod merge;
@@ -32,6 +35,7 @@ mod meter;
 mod movetext;
 pub mod pgn;
 mod phase;
+pub mod positions;
 mod reading;
 mod record;
 mod scan;

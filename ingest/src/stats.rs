@@ -107,7 +107,7 @@ fn folder_size(path: &Path) -> std::io::Result<u64> {
 pub fn reason_text(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::Unannotated => "games without an evaluation",
-        SkipReason::Variant => "annotated games of another variant",
+        SkipReason::Variant => "annotated games, or positions, of another variant",
         SkipReason::BadFen => "annotated games whose FEN is no legal position",
         SkipReason::IllegalMove => "games cut at an illegal move",
         SkipReason::MalformedGame => "games cut where their text breaks off",
@@ -116,6 +116,8 @@ pub fn reason_text(reason: SkipReason) -> &'static str {
         SkipReason::EvalBeforeFirstMove => "evaluations before the first move",
         SkipReason::FinishedPosition => "evaluations of a mate or stalemate",
         SkipReason::SecondEval => "second evaluations of one move",
+        SkipReason::MalformedLine => "lines that cannot be read",
+        SkipReason::IllegalPosition => "lines whose position is not legal",
     }
 }
 

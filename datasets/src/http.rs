@@ -1,0 +1,397 @@
+//! A file behind an http(s) URL, read as one stream however often the
+//! connection breaks.
+//!
+//! Certificates are checked against Mozilla's roots, compiled in: they are the
+//! same on every machine, and a bare container has no others.
+
+use std::io::{self, Read};
+use std::thread;
+use std::time::Duration;
+
+use ureq::http::{HeaderMap, Response, StatusCode, header};
+use ureq::{Agent, Body, BodyReader};
+
+/// How long a server is waited for, and how often it is tried again.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// For a connection, and again for the head of an answer.
+    connect: Duration,
+    /// For the next bytes of a body.
+    stall: Duration,
+    /// Before the first new attempt; each next pause is twice as long.
+    first_pause: Duration,
+    longest_pause: Duration,
+    /// New attempts in a row that may bring no byte.
+    attempts: u32,
+}
+
+impl Default for Patience {
+    /// Ten attempts within about two minutes, and their timeouts: a server
+    /// that restarts, or a router, is back by then.
+    fn default() -> Patience {
+        Patience {
+            connect: Duration::from_secs(30),
+            stall: Duration::from_secs(60),
+            first_pause: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(30),
+            attempts: 10,
+        }
+    }
+}
+
+/// A file behind a URL. When the connection breaks, ends early or stalls, it
+/// is made again from the byte that was reached, as long as the server still
+/// has the same file.
+///
+/// Errors do not repeat the URL. A server that neither tells a length nor
+/// sends in chunks cannot be told from one that broke off.
+pub(crate) struct HttpReader {
+    agent: Agent,
+    url: String,
+    patience: Patience,
+    /// Where the next byte to hand over lies in the file.
+    offset: u64,
+    len: Option<u64>,
+    validator: Option<String>,
+    /// The rest of the file, while a connection stands.
+    body: Option<BodyReader<'static>>,
+    /// Whether the server has answered at all.
+    reached: bool,
+    /// Failures since the last byte.
+    failures: u32,
+}
+
+/// Why there is no connection.
+enum Failure {
+    /// Trying again would not help.
+    Lasting(io::Error),
+    /// Trying again may help.
+    Passing(io::Error),
+}
+
+impl HttpReader {
+    /// Whether the name of a source is a URL that this reads.
+    pub(crate) fn is_url(source: &str) -> bool {
+        source.starts_with("http://") || source.starts_with("https://")
+    }
+
+    /// Opens a file at its first byte.
+    ///
+    /// # Errors
+    /// What the server answers, if not the file: `NotFound` for 404 and 410,
+    /// `PermissionDenied` for 401 and 403.
+    pub(crate) fn open(url: &str) -> io::Result<HttpReader> {
+        HttpReader::open_at(url, 0, None)
+    }
+
+    /// Opens a file at a byte offset. `validator` is what
+    /// [`HttpReader::validator`] said when the bytes before were read; past
+    /// the first byte there must be one.
+    ///
+    /// # Errors
+    /// As [`HttpReader::open`]; and if the server has another file by now.
+    pub(crate) fn open_at(
+        url: &str,
+        offset: u64,
+        validator: Option<&str>,
+    ) -> io::Result<HttpReader> {
+        HttpReader::with_patience(url, offset, validator, Patience::default())
+    }
+
+    fn with_patience(
+        url: &str,
+        offset: u64,
+        validator: Option<&str>,
+        patience: Patience,
+    ) -> io::Result<HttpReader> {
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .user_agent(concat!("kibitz/", env!("CARGO_PKG_VERSION")))
+            .accept_encoding("identity")
+            .max_idle_connections(0)
+            .timeout_resolve(Some(patience.connect))
+            .timeout_connect(Some(patience.connect))
+            .timeout_recv_response(Some(patience.connect))
+            .timeout_per_read(Some(patience.stall))
+            .build()
+            .new_agent();
+        let mut reader = HttpReader {
+            agent,
+            url: url.to_string(),
+            patience,
+            offset,
+            len: None,
+            validator: validator.map(str::to_string),
+            body: None,
+            reached: false,
+            failures: 0,
+        };
+        reader.ensure_connected()?;
+        Ok(reader)
+    }
+
+    /// Length of the whole file in bytes, if the server told it.
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// What names this version of the file, if anything does: its ETag, if
+    /// that is a strong one, else its time of modification.
+    pub(crate) fn validator(&self) -> Option<&str> {
+        self.validator.as_deref()
+    }
+
+    fn at_end(&self) -> bool {
+        self.len == Some(self.offset)
+    }
+
+    /// Connects until there is a body to read, or the end was reached.
+    fn ensure_connected(&mut self) -> io::Result<()> {
+        while self.body.is_none() && !self.at_end() {
+            match self.connect() {
+                Ok(body) => self.body = body,
+                Err(Failure::Lasting(error)) => return Err(error),
+                Err(Failure::Passing(error)) => self.pause(error)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits before the next attempt, or gives up with the last error.
+    fn pause(&mut self, error: io::Error) -> io::Result<()> {
+        if self.failures == self.patience.attempts {
+            let text = format!(
+                "gave up at byte {} after {} new attempts: {error}",
+                self.offset, self.failures
+            );
+            return Err(io::Error::new(error.kind(), text));
+        }
+        let factor = 1u32.checked_shl(self.failures).unwrap_or(u32::MAX);
+        let pause = self.patience.first_pause.saturating_mul(factor);
+        thread::sleep(pause.min(self.patience.longest_pause));
+        self.failures += 1;
+        Ok(())
+    }
+
+    /// Asks for the rest of the file. `None` if there is no more.
+    fn connect(&mut self) -> Result<Option<BodyReader<'static>>, Failure> {
+        let mut request = self.agent.get(&self.url);
+        if self.offset > 0 {
+            let validator = self.validator.as_deref().ok_or_else(|| {
+                lasting("cannot be resumed: the server sent neither ETag nor Last-Modified")
+            })?;
+            request = request
+                .header(header::RANGE, format!("bytes={}-", self.offset))
+                .header(header::IF_RANGE, validator);
+        }
+        let response = request.call().map_err(|error| self.failure(error))?;
+        self.reached = true;
+        match response.status() {
+            StatusCode::OK => self.whole(response).map(Some),
+            StatusCode::PARTIAL_CONTENT if self.offset > 0 => self.rest(response).map(Some),
+            StatusCode::RANGE_NOT_SATISFIABLE if self.offset > 0 => {
+                self.nothing(response.headers())
+            }
+            status => Err(refusal(status)),
+        }
+    }
+
+    /// The server sends the file from its first byte.
+    fn whole(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, Failure> {
+        let headers = response.headers();
+        if self.validator.is_some() && self.is_same_file(headers) != Some(true) {
+            return Err(changed());
+        }
+        if self.validator.is_none() {
+            self.validator = validator(headers);
+        }
+        self.learn_len(content_length(headers))?;
+        let mut body = response.into_body().into_reader();
+        let skipped = io::copy(&mut body.by_ref().take(self.offset), &mut io::sink());
+        match skipped {
+            Ok(skipped) if skipped == self.offset => Ok(body),
+            Ok(_) => Err(Failure::Passing(self.ended_early())),
+            Err(error) => Err(Failure::Passing(error)),
+        }
+    }
+
+    /// The server sends the file from the byte that was asked for.
+    fn rest(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, Failure> {
+        // It may leave out the validator, having compared it.
+        if self.is_same_file(response.headers()) == Some(false) {
+            return Err(changed());
+        }
+        let range = response.headers().get(header::CONTENT_RANGE);
+        let (start, len) = range
+            .and_then(|range| content_range(range.to_str().ok()?))
+            .ok_or_else(|| lasting("the server answers with a range that cannot be read"))?;
+        if start != Some(self.offset) {
+            return Err(lasting(
+                "the server answers with another range than asked for",
+            ));
+        }
+        self.learn_len(len)?;
+        Ok(response.into_body().into_reader())
+    }
+
+    /// The server has nothing from this byte on: the end, if the file ends
+    /// here.
+    fn nothing(&mut self, headers: &HeaderMap) -> Result<Option<BodyReader<'static>>, Failure> {
+        let range = headers.get(header::CONTENT_RANGE);
+        match range.and_then(|range| content_range(range.to_str().ok()?)) {
+            Some((_, len)) if len == Some(self.offset) => {
+                self.learn_len(len)?;
+                Ok(None)
+            }
+            _ => Err(changed()),
+        }
+    }
+
+    /// Whether an answer's validator is the known one; `None` if there are not
+    /// two to compare.
+    fn is_same_file(&self, headers: &HeaderMap) -> Option<bool> {
+        let known = self.validator.as_deref()?;
+        let name = if known.starts_with('"') {
+            header::ETAG
+        } else {
+            header::LAST_MODIFIED
+        };
+        headers.get(name).map(|value| value == known)
+    }
+
+    fn learn_len(&mut self, len: Option<u64>) -> Result<(), Failure> {
+        if len.is_some() && self.len.is_some() && len != self.len {
+            return Err(changed());
+        }
+        self.len = self.len.or(len);
+        Ok(())
+    }
+
+    /// Whether an error may pass. Before the first answer a name that does not
+    /// resolve, or a port that refuses, is more likely a mistake in the URL.
+    fn failure(&self, error: ureq::Error) -> Failure {
+        let passing = match &error {
+            ureq::Error::Io(error) => {
+                self.reached
+                    || matches!(
+                        error.kind(),
+                        io::ErrorKind::ConnectionReset
+                            | io::ErrorKind::ConnectionAborted
+                            | io::ErrorKind::BrokenPipe
+                            | io::ErrorKind::UnexpectedEof
+                    )
+            }
+            ureq::Error::Timeout(_)
+            | ureq::Error::HostNotFound
+            | ureq::Error::ConnectionFailed
+            | ureq::Error::Protocol(_) => self.reached,
+            _ => false,
+        };
+        let kind = if passing {
+            Failure::Passing
+        } else {
+            Failure::Lasting
+        };
+        kind(error.into_io())
+    }
+
+    fn ended_early(&self) -> io::Error {
+        let text = match self.len {
+            Some(len) => format!("the connection ended at byte {} of {len}", self.offset),
+            None => format!("the connection ended at byte {}", self.offset),
+        };
+        io::Error::new(io::ErrorKind::UnexpectedEof, text)
+    }
+}
+
+impl Read for HttpReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            self.ensure_connected()?;
+            let Some(body) = self.body.as_mut().filter(|_| self.len != Some(self.offset)) else {
+                return Ok(0);
+            };
+            let error = match body.read(buffer) {
+                Ok(0) if self.len.is_none() => {
+                    self.len = Some(self.offset);
+                    continue;
+                }
+                Ok(0) => self.ended_early(),
+                Ok(count) => {
+                    self.offset += count as u64;
+                    self.failures = 0;
+                    return Ok(count);
+                }
+                Err(error) => error,
+            };
+            self.body = None;
+            self.pause(error)?;
+        }
+    }
+}
+
+fn lasting(text: &str) -> Failure {
+    Failure::Lasting(io::Error::other(text))
+}
+
+fn changed() -> Failure {
+    lasting("the file on the server is not the one that was begun: start again")
+}
+
+/// A status that is not the file.
+fn refusal(status: StatusCode) -> Failure {
+    let kind = match status.as_u16() {
+        404 | 410 => io::ErrorKind::NotFound,
+        401 | 403 => io::ErrorKind::PermissionDenied,
+        _ => io::ErrorKind::Other,
+    };
+    let error = io::Error::new(kind, format!("the server answers {status}"));
+    match status.as_u16() {
+        408 | 425 | 429 | 500 | 502 | 503 | 504 => Failure::Passing(error),
+        _ => Failure::Lasting(error),
+    }
+}
+
+/// What names this version of a file for certain. A weak ETag promises no
+/// equal bytes.
+fn validator(headers: &HeaderMap) -> Option<String> {
+    let text = |name| headers.get(name)?.to_str().ok();
+    text(header::ETAG)
+        .filter(|tag: &&str| tag.starts_with('"'))
+        .or_else(|| text(header::LAST_MODIFIED))
+        .map(str::to_string)
+}
+
+/// Length of the body; it does not count where the body is sent in chunks.
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        return None;
+    }
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
+}
+
+/// First byte and length of the whole file, of `bytes 200-999/1000` and
+/// `bytes */1000`.
+fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let (range, len) = text.strip_prefix("bytes ")?.split_once('/')?;
+    let len = match len {
+        "*" => None,
+        len => Some(len.parse().ok()?),
+    };
+    let start = match range.split_once('-') {
+        Some((start, _)) => Some(start.parse().ok()?),
+        None => None,
+    };
+    Some((start, len))
+}
+
+#[cfg(test)]
+mod tests;

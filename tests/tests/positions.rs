@@ -1,0 +1,109 @@
+//! Sources of bare positions against python-chess, position by position
+//! (`tests/reference/positions.py`).
+
+use std::path::Path;
+
+use datasets::positions::{PositionFormat, read_positions};
+use datasets::{Filters, GameResult, Record, SkipReason, Tally};
+use sha2::{Digest, Sha256};
+
+/// Reads a file as what its first lines show.
+fn read(path: &Path, format: PositionFormat) -> (Vec<Record>, Tally) {
+    let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
+    assert_eq!(PositionFormat::detect(&text), Some(format));
+    let (mut all, mut tally) = (Vec::new(), Tally::default());
+    let each = |_, records: &[Record]| all.extend_from_slice(records);
+    read_positions(&text, format, &Filters::default(), &mut tally, each);
+    (all, tally)
+}
+
+fn result(record: &Record) -> &'static str {
+    match record.result() {
+        Some(GameResult::WhiteWins) => "1.0",
+        Some(GameResult::Draw) => "0.5",
+        Some(GameResult::BlackWins) => "0.0",
+        None => "?",
+    }
+}
+
+/// One set of positions, written by python-chess in every format: each gives
+/// the same positions and labels, and what else it can say.
+#[test]
+fn every_format_says_what_python_chess_wrote() {
+    let file = |name: &str| tests::root().join(format!("tests/data/positions.{name}.zst"));
+    let expected = zstd::decode_all(std::fs::File::open(file("tsv")).unwrap()).unwrap();
+    let expected = String::from_utf8(expected).unwrap();
+    assert_eq!(expected.lines().count(), 518);
+    for (name, format) in [
+        ("jsonl", PositionFormat::EvaluationJson),
+        ("csv", PositionFormat::Csv),
+        ("txt", PositionFormat::Text),
+        ("epd", PositionFormat::Epd),
+    ] {
+        let (records, tally) = read(&file(name), format);
+        assert!(tally.skipped.is_empty(), "{name}: {tally:?}");
+        assert_eq!(records.len(), 518);
+        let has_ply = matches!(name, "csv" | "txt");
+        let has_depth = matches!(name, "jsonl" | "epd");
+        for (record, line) in records.iter().zip(expected.lines()) {
+            let fields: Vec<&str> = line.split('\t').collect();
+            let [epd, label, ply, depth, wdl] = fields[..] else {
+                panic!("{line}")
+            };
+            let ply: u16 = ply.parse().unwrap();
+            let found = format!(
+                "{record:?} {} {} {}",
+                record.ply(),
+                record.depth(),
+                result(record)
+            );
+            let wanted = format!(
+                "{epd} {label} {} {} {}",
+                if has_ply { ply } else { ply % 2 },
+                if has_depth { depth } else { "0" },
+                if name == "txt" { wdl } else { "?" },
+            );
+            assert_eq!(found, wanted, "{name}");
+        }
+    }
+}
+
+/// A real set of a hundred thousand, by digest, where it is at hand.
+#[test]
+fn every_shared_row_equals_python_chess() {
+    for line in include_str!("../data/positions.digests.tsv").lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [name, count, digest, illegal, finished] = fields[..] else {
+            panic!("{line}")
+        };
+        let Some(path) = tests::shared(&format!("fen_eval/{name}")) else {
+            continue;
+        };
+        let (records, tally) = read(&path, PositionFormat::Csv);
+        let mut hasher = Sha256::new();
+        for record in &records {
+            hasher.update(format!(
+                "{}\t{}\t{}\n",
+                record.epd(),
+                record.label(),
+                record.ply()
+            ));
+        }
+        let hex: String = hasher
+            .finalize()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let skipped = |reason| tally.skipped.get(&reason).copied().unwrap_or(0).to_string();
+        assert_eq!(
+            [
+                records.len().to_string(),
+                hex,
+                skipped(SkipReason::IllegalPosition),
+                skipped(SkipReason::FinishedPosition),
+            ],
+            [count, digest, illegal, finished],
+        );
+        assert_eq!(tally.labels, records.len() as u64);
+    }
+}
