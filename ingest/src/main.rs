@@ -3,11 +3,14 @@
 mod build;
 mod cli;
 mod failure;
+mod filter_arguments;
 mod histogram;
 mod output;
+mod picture;
 mod plot;
 mod progress;
 mod stats;
+mod table;
 
 use std::process::ExitCode;
 
