@@ -23,8 +23,8 @@ dataset takes no more data with others.
   first time plus 40 increments: under 30 s ultrabullet, 3 min bullet, 8 min
   blitz, 25 min rapid, 6 h classical.
   Bad months are December 2016, July and August 2020: Lichess's analysis gave
-  many wrong evaluations then. They are kept by default, for most of their
-  labels are good and a dataset of all months has 150 others.
+  many wrong evaluations then. They are kept by default, for the flaw was of
+  some days (around 9 December) and of openings (2020), not of whole months.
   Results of games that were abandoned, lost on time or ended by a rules
   infraction are kept as unknown, whatever the filters.
 ";

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
-use tests::{Said, program, run, sample, stats};
+use tests::{Said, program, run, sample, shared, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -306,6 +306,32 @@ fn depth_is_that_of_the_comment() {
         (&stats["labels"], skipped(&stats, "low_depth")),
         (&1.into(), 2)
     );
+}
+
+/// Two million evaluations with depths, of engine games.
+#[test]
+fn depth_is_that_of_the_comment_in_engine_games() {
+    let Some(source) = shared("engine_pgn/tcec_to_s25.pgn.zst") else {
+        return;
+    };
+    let text = zstd::decode_all(std::fs::File::open(&source).unwrap()).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let standard = text
+        .split("[Event ")
+        .filter(|game| !game.contains("[Variant "));
+    let evals = standard.flat_map(|game| game.split("[%eval ").skip(1));
+    let depths = evals.map(|eval| {
+        let depth = eval.split(']').next().unwrap().split_once(',');
+        depth.map_or(0, |(_, depth)| depth.parse().unwrap())
+    });
+    let (deep, shallow): (Vec<u32>, Vec<u32>) = depths.partition(|&depth| depth >= 30);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.dataset");
+    build(&[&source], &path, "--min-depth 30").succeeded();
+    let stats = stats(&path);
+    let labels = stats["labels"].as_u64().unwrap() + skipped(&stats, "finished_position");
+    assert_eq!(labels, deep.len() as u64);
+    assert_eq!(skipped(&stats, "low_depth"), shallow.len() as u64);
 }
 
 /// One in three of each game, from starts that differ: so many as must be, the
