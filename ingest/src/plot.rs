@@ -426,8 +426,7 @@ fn source_name(source: &SourceEntry) -> String {
 }
 
 fn draw_skipped(picture: &mut Picture, area: Area, report: &Report) {
-    let note =
-        "Games (green) as a share of all games, evaluations (grey) as a share of all evaluations.";
+    let note = "Games (green) as a share of all games, evaluations (grey) as a share of those that were read.";
     let inside = picture.card(area, "Left out", note);
     let (games, evaluations) = (report.games, report.evaluations());
     for (i, (&reason, &count)) in report.skipped.iter().enumerate() {
