@@ -81,29 +81,10 @@ impl HttpReader {
     /// What the server answers, if not the file: `NotFound` for 404 and 410,
     /// `PermissionDenied` for 401 and 403.
     pub(crate) fn open(url: &str) -> io::Result<HttpReader> {
-        HttpReader::open_at(url, 0, None)
+        HttpReader::with_patience(url, Patience::default())
     }
 
-    /// Opens a file at a byte offset. `validator` is what
-    /// [`HttpReader::validator`] said when the bytes before were read; past
-    /// the first byte there must be one.
-    ///
-    /// # Errors
-    /// As [`HttpReader::open`]; and if the server has another file by now.
-    pub(crate) fn open_at(
-        url: &str,
-        offset: u64,
-        validator: Option<&str>,
-    ) -> io::Result<HttpReader> {
-        HttpReader::with_patience(url, offset, validator, Patience::default())
-    }
-
-    fn with_patience(
-        url: &str,
-        offset: u64,
-        validator: Option<&str>,
-        patience: Patience,
-    ) -> io::Result<HttpReader> {
+    fn with_patience(url: &str, patience: Patience) -> io::Result<HttpReader> {
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .user_agent(concat!("kibitz/", env!("CARGO_PKG_VERSION")))
@@ -119,9 +100,9 @@ impl HttpReader {
             agent,
             url: url.to_string(),
             patience,
-            offset,
+            offset: 0,
             len: None,
-            validator: validator.map(str::to_string),
+            validator: None,
             body: None,
             reached: false,
             failures: 0,
@@ -133,12 +114,6 @@ impl HttpReader {
     /// Length of the whole file in bytes, if the server told it.
     pub(crate) fn len(&self) -> Option<u64> {
         self.len
-    }
-
-    /// What names this version of the file, if anything does: its ETag, if
-    /// that is a strong one, else its time of modification.
-    pub(crate) fn validator(&self) -> Option<&str> {
-        self.validator.as_deref()
     }
 
     fn at_end(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Filters, Tally};
+use crate::{Filters, Month, Tally};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
 pub const FORMAT_VERSION: u64 = 2;
@@ -20,6 +20,16 @@ pub struct SourceEntry {
     pub damage: Option<String>,
     /// What was read from it.
     pub tally: Tally,
+}
+
+impl SourceEntry {
+    /// The first and the last month that it has labels of.
+    pub fn months(&self) -> Option<(Month, Month)> {
+        let months = &self.tally.months;
+        let (first, _) = months.first_key_value()?;
+        let (last, _) = months.last_key_value()?;
+        Some((*first, *last))
+    }
 }
 
 /// How many distinct positions the sealed dataset holds.

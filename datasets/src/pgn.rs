@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::boundary;
-use crate::game::{Filters, GameId, GameReader, SkipReason, Tally};
+use crate::game::GameReader;
 use crate::movetext::readable;
 use crate::scan::{Mark, next_mark};
-use crate::{Error, Reading, Record, Source};
+use crate::{Error, Filters, GameId, Reading, Record, SkipReason, Source, Tally};
 
 /// Longest comment that is read in one piece. Longer ones are put together
 /// from pieces; this only saves the reader from growing its buffer.

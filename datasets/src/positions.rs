@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, FromSetup, Position};
 
-use crate::game::{Filters, GameId, SkipReason, Tally};
-use crate::{GameResult, Keyed, Label, Month, Origin, Record};
+use crate::{Filters, GameId, GameResult, Keyed, Label, Month, Origin, Record, SkipReason, Tally};
 
 /// How a line gives a position and its evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -169,7 +168,8 @@ fn read_line(line: &[u8], format: PositionFormat, filters: &Filters) -> Result<R
         month: Month::default(),
         depth: evaluated.depth,
     };
-    Ok(Record::new(&position, label, origin))
+    let record = Record::new(&position, label, origin);
+    filters.reject_position(&record).map_or(Ok(record), Err)
 }
 
 /// The position, if it is legal and of a variant that is taken.

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 use crate::frames::{FrameDecoder, Part};
 use crate::meter::{OtherBytes, Prefix};
 use crate::movetext::ends_with_result;
+use crate::positions::read_positions;
 use crate::source::{Content, Place};
-use crate::{Error, Filters, Record, SkipReason, Source, Split, Tally, pgn};
+use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, pgn};
 
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
@@ -242,12 +243,15 @@ impl Job<'_> {
             tally,
             ..
         } = batch;
-        pgn::read_games(text, self.filters, tally, |id, records| {
-            match id.split(self.filters.validation_percent) {
-                Split::Train => train.extend_from_slice(records),
-                Split::Validation => validation.extend_from_slice(records),
-            }
-        });
+        let each = |id: GameId, records: &[Record]| match id.split(self.filters.validation_percent)
+        {
+            Split::Train => train.extend_from_slice(records),
+            Split::Validation => validation.extend_from_slice(records),
+        };
+        match self.content.positions {
+            None => pgn::read_games(text, self.filters, tally, each),
+            Some(format) => read_positions(text, format, self.filters, tally, each),
+        }
     }
 }
 

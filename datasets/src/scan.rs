@@ -21,7 +21,7 @@ const BLOCK: usize = 128;
 /// The first mark from `from` on. A game that the text begins with has none.
 pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
     let mut at = from;
-    loop {
+    while at < text.len() {
         at += skip_blocks(&text[at..]);
         let end = (at + BLOCK).min(text.len());
         for i in at..end {
@@ -39,11 +39,9 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
                 _ => {}
             }
         }
-        if end == text.len() {
-            return None;
-        }
         at = end;
     }
+    None
 }
 
 /// The length of the leading blocks that have neither `%e` nor a line that

@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::boundary::Boundary;
 use crate::frames::{self, FrameDecoder, Frames, Part};
+use crate::http::HttpReader;
 use crate::meter::{Metered, Prefix};
+use crate::positions::PositionFormat;
 
 /// Text is handed on in pieces of this size: large enough that the hand-over
 /// costs nothing, small enough to stay in a core's cache until it is read.
@@ -37,6 +39,8 @@ pub(crate) struct Place {
 pub(crate) struct Content {
     /// What parts its units.
     pub(crate) boundary: Boundary,
+    /// How its lines are read, if it is not a PGN.
+    pub(crate) positions: Option<PositionFormat>,
     /// Whether it is made of frames as Lichess makes them, whose text always
     /// ends with a result.
     pub(crate) ends_with_result: bool,
@@ -49,6 +53,7 @@ pub struct Source {
     input: Input,
     content: Content,
     consumed: Arc<AtomicU64>,
+    size: Option<u64>,
     /// Where the frame begins that is being read, and how much of its text
     /// was handed on.
     frame: u64,
@@ -71,13 +76,13 @@ enum Input {
 }
 
 impl Source {
-    /// Opens a file, or standard input if the path is `-`. Compression and
+    /// Opens a file, a URL, or standard input if the path is `-`. Compression and
     /// content are told by the first bytes, not by the name.
     ///
     /// # Errors
     /// [`Error::Unreadable`], [`Error::Empty`], [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
-        let mut bytes = open_bytes(path)?;
+        let (mut bytes, size) = open_bytes(path)?;
         let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
         if magic.is_empty() {
             return Err(Error::Empty {
@@ -86,11 +91,20 @@ impl Source {
         }
         let ends_with_result = frames::is_skippable(magic);
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
-        let mut source = Source::new(path, input, 0);
+        let mut source = Source::new(path, input, size, 0);
         source.first = source.read_part();
-        source.content = Content {
-            boundary: Boundary::of_pgn(&source.beginning()?),
-            ends_with_result,
+        let beginning = source.beginning()?;
+        source.content = match PositionFormat::detect(&beginning) {
+            Some(format) => Content {
+                boundary: Boundary::Line,
+                positions: Some(format),
+                ends_with_result: false,
+            },
+            None => Content {
+                boundary: Boundary::of_pgn(&beginning),
+                positions: None,
+                ends_with_result,
+            },
         };
         Ok(source)
     }
@@ -102,7 +116,7 @@ impl Source {
     /// was, or does not begin with the same bytes. In part that is told only
     /// by reading on.
     pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
-        let mut bytes = open_bytes(path)?;
+        let (mut bytes, size) = open_bytes(path)?;
         bytes.expect(place.read.clone());
         let skipped = io::copy(&mut (&mut bytes).take(place.frame), &mut io::sink());
         let shorter = skipped.is_ok_and(|skipped| skipped < place.frame);
@@ -113,7 +127,7 @@ impl Source {
             });
         }
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
-        let mut source = Source::new(path, input, place.frame);
+        let mut source = Source::new(path, input, size, place.frame);
         source.content = content;
         // The text comes in the same pieces as before.
         while source.text < place.text {
@@ -129,7 +143,7 @@ impl Source {
         Ok(source)
     }
 
-    fn new(path: &Path, mut input: Input, frame: u64) -> Source {
+    fn new(path: &Path, mut input: Input, size: Option<u64>, frame: u64) -> Source {
         let name = path.file_name();
         Source {
             path: path.to_path_buf(),
@@ -139,8 +153,10 @@ impl Source {
                 .map(|bytes| bytes.counter())
                 .unwrap_or_default(),
             input,
+            size,
             content: Content {
                 boundary: Boundary::Event,
+                positions: None,
                 ends_with_result: false,
             },
             frame,
@@ -162,6 +178,11 @@ impl Source {
 
     pub(crate) fn content(&self) -> Content {
         self.content
+    }
+
+    /// Its size in (compressed) bytes, if that is known.
+    pub fn size(&self) -> Option<u64> {
+        self.size
     }
 
     /// The count of compressed bytes read so far, to watch from elsewhere.
@@ -247,7 +268,8 @@ impl Source {
         let is_tag = |line: &[u8]| {
             line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic)
         };
-        if content.split(|&b| b == b'\n').any(is_tag) {
+        let is_pgn = content.split(|&b| b == b'\n').any(is_tag);
+        if is_pgn || PositionFormat::detect(content).is_some() {
             return Ok(text);
         }
         Err(Error::NotPgn {
@@ -275,20 +297,32 @@ impl Source {
     }
 }
 
-fn open_bytes(path: &Path) -> Result<Bytes, Error> {
+/// The source as a URL, if it is one.
+fn url(path: &Path) -> Option<&str> {
+    path.to_str().filter(|source| HttpReader::is_url(source))
+}
+
+/// Opens a source, and tells its size in bytes if that is known.
+fn open_bytes(path: &Path) -> Result<(Bytes, Option<u64>), Error> {
     let unreadable = || Error::unreadable(path);
-    let raw: Box<dyn Read + Send> = if path == Path::new("-") {
-        Box::new(io::stdin())
+    let (raw, size): (Box<dyn Read + Send>, _) = if path == Path::new("-") {
+        (Box::new(io::stdin()), None)
+    } else if let Some(url) = url(path) {
+        let reader = HttpReader::open(url).map_err(unreadable())?;
+        let size = reader.len();
+        (Box::new(reader), size)
     } else {
         let file = File::open(path).map_err(unreadable())?;
-        if file.metadata().map_err(unreadable())?.is_dir() {
+        let metadata = file.metadata().map_err(unreadable())?;
+        if metadata.is_dir() {
             return Err(unreadable()(io::Error::other(
                 "is a folder, expected a file",
             )));
         }
-        Box::new(file)
+        (Box::new(file), metadata.is_file().then_some(metadata.len()))
     };
-    Ok(Metered::new(BufReader::with_capacity(1 << 17, raw)))
+    let reader = BufReader::with_capacity(1 << 17, raw);
+    Ok((Metered::new(reader), size))
 }
 
 /// SHA-256 of a file, hexadecimal.
@@ -296,7 +330,7 @@ fn open_bytes(path: &Path) -> Result<Bytes, Error> {
 /// # Errors
 /// [`Error::Unreadable`].
 pub fn sha256_of(path: &Path) -> Result<String, Error> {
-    let mut bytes = open_bytes(path)?;
+    let (mut bytes, _) = open_bytes(path)?;
     io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
     Ok(bytes.prefix().sha256)
 }

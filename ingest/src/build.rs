@@ -5,8 +5,9 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use datasets::{Builder, Error, Filters, Manifest, Source, SourceEntry};
+use datasets::{Builder, Error, Manifest, Source, SourceEntry};
 
+use crate::filter_arguments::FilterArguments;
 use crate::output::print;
 use crate::progress::Progress;
 use crate::stats::reason_text;
@@ -20,17 +21,8 @@ pub struct Arguments {
     /// The dataset, a folder; made if it is not there
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
-    /// Games in a hundred to hold out for validation
-    #[arg(long, value_name = "PERCENT", default_value_t = Filters::default().validation_percent,
-          value_parser = clap::value_parser!(u8).range(0..=100))]
-    validation_percent: u8,
-    /// Take games of Chess960 too
-    #[arg(long)]
-    chess960: bool,
-    /// Keep at most so many positions, a random sample of both sides: those
-    /// of the smallest hashes
-    #[arg(long, value_name = "N")]
-    max_positions: Option<u64>,
+    #[command(flatten)]
+    filters: FilterArguments,
 }
 
 /// Runs `ingest build`.
@@ -38,11 +30,7 @@ pub struct Arguments {
 /// # Errors
 /// The first source that failed, after everything good has been sealed.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let filters = Filters {
-        validation_percent: arguments.validation_percent,
-        chess960: arguments.chess960,
-        max_positions: arguments.max_positions,
-    };
+    let filters = arguments.filters.filters()?;
     // Files are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
@@ -105,13 +93,9 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
             return Err(error);
         }
     };
-    let (name, consumed) = (
-        reading.source().name().to_string(),
-        reading.source().consumed(),
-    );
-    let metadata = std::fs::metadata(path).ok();
-    let size = metadata.filter(|m| m.is_file()).map(|m| m.len());
-    let mut progress = Progress::new(&name, size);
+    let source = reading.source();
+    let (name, consumed) = (source.name().to_string(), source.consumed());
+    let mut progress = Progress::new(&name, source.size());
     let filters = builder.filters().clone();
     let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
         builder.add(batch)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{build, export, stats};
+use crate::{build, export, filter_arguments, stats};
 
 /// Turns Lichess dumps into a dataset of evaluated positions.
 #[derive(Parser)]
@@ -47,20 +47,26 @@ Example:
   ingest export june.dataset --format bullet --split train --known-results --out june.bullet
   ingest export june.dataset --format text --out - | head";
 
-#[derive(Subcommand)]
-enum Command {
-    /// Take in sources: make a dataset, or add to one
-    #[command(after_help = "\
+const BUILD_HELP: &str = "\
 Every position with an [%eval] is kept, labelled with the evaluation that
 follows the move. Equal positions are joined. Games are held out for
 validation by their identity, so that no game is on both sides.
 
 Sources may come in any order, and again: the dataset is the same. A build
 that is interrupted leaves the dataset as it was.
+";
 
+const BUILD_EXAMPLE: &str = "\
 Example:
   ingest build 2026-05.pgn.zst 2026-06.pgn.zst --out lichess.dataset
-  curl -s https://example.org/games.pgn.zst | ingest build - --out lichess.dataset")]
+  curl -s https://example.org/games.pgn.zst | ingest build - --out lichess.dataset
+  ingest build 2026-06.pgn.zst --out quiet.dataset \\
+    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Take in sources: make a dataset, or add to one
+    #[command(after_help = format!("{BUILD_HELP}\n{}\n{BUILD_EXAMPLE}", filter_arguments::HELP))]
     Build(build::Arguments),
     /// Tell what is in a dataset
     Stats {
@@ -69,7 +75,7 @@ Example:
         /// Print JSON
         #[arg(long)]
         json: bool,
-        /// Draw labels, phases and plies into an SVG
+        /// Draw the report into an SVG
         #[arg(long, value_name = "FILE.svg")]
         plot: Option<PathBuf>,
     },

@@ -3,9 +3,11 @@
 use std::process::ExitCode;
 
 /// Prints an error as one line and gives its exit code: what
-/// [`datasets::Error::exit_code`] says of it, else 1. (Wrong usage is 2, and
-/// clap's.)
+/// [`datasets::Error::exit_code`] says of it, 2 for wrong usage, else 1.
 pub fn report(error: &anyhow::Error) -> ExitCode {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        usage.exit();
+    }
     eprintln!("ingest: {error:#}");
     let code = error
         .chain()

@@ -4,11 +4,14 @@ mod build;
 mod cli;
 mod export;
 mod failure;
+mod filter_arguments;
 mod histogram;
 mod output;
+mod picture;
 mod plot;
 mod progress;
 mod stats;
+mod table;
 
 use std::process::ExitCode;
 

@@ -4,38 +4,79 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use datasets::{Dataset, Filters, Month, Phase, SkipReason, SourceEntry, Split};
+use datasets::{Dataset, Filters, Month, SkipReason, SourceEntry, Split};
 use serde::Serialize;
 
 use crate::histogram::Histogram;
 use crate::output::print;
-use crate::plot;
+use crate::{plot, table};
 
-/// The report of `ingest stats --json`.
+/// The report of `ingest stats`; in JSON, its fields are its names.
 #[derive(Serialize)]
-struct Report<'a> {
-    games: u64,
-    games_annotated: u64,
-    games_kept: u64,
-    labels: u64,
-    mates: u64,
-    gaps: u64,
-    duplicates_merged: u64,
-    positions_train: u64,
-    positions_validation: u64,
-    seen_on_both_sides: u64,
-    skipped: &'a BTreeMap<SkipReason, u64>,
-    months: &'a BTreeMap<Month, u64>,
+pub struct Report<'a> {
+    /// Games seen.
+    pub games: u64,
+    /// Games with an evaluation.
+    pub games_annotated: u64,
+    /// Games that gave a label.
+    pub games_kept: u64,
+    /// Labels of kept games that the filters left.
+    pub labels: u64,
+    /// Labels that are mates.
+    pub mates: u64,
+    /// Plies of kept games without a label.
+    pub gaps: u64,
+    /// Labels that were joined with another of the same position.
+    pub duplicates_merged: u64,
+    /// Positions to train on.
+    pub positions_train: u64,
+    /// Positions of held-out games.
+    pub positions_validation: u64,
+    /// Positions of held-out games that training has too.
+    pub seen_on_both_sides: u64,
+    /// What was left out, by reason.
+    pub skipped: &'a BTreeMap<SkipReason, u64>,
+    /// Labels by month.
+    pub months: &'a BTreeMap<Month, u64>,
+    /// Kept games by the mean of both ratings: the lower ends of bins of 100.
+    pub ratings: &'a BTreeMap<u16, u64>,
+    /// Kept games with a player who has no rating.
+    pub unrated: u64,
     /// Everything in the folder.
-    bytes_on_disk: u64,
-    bytes_per_position: f64,
-    fingerprint: &'a str,
-    format_version: u64,
-    tool: &'a str,
-    filters: Filters,
-    sources: &'a [SourceEntry],
-    train: Histogram,
-    validation: Histogram,
+    pub bytes_on_disk: u64,
+    /// The same, by distinct positions.
+    pub bytes_per_position: f64,
+    /// SHA-256 over the records.
+    pub fingerprint: &'a str,
+    /// Version of the format.
+    pub format_version: u64,
+    /// The program that made it.
+    pub tool: &'a str,
+    /// The filters it was made with.
+    pub filters: &'a Filters,
+    /// Where it comes from.
+    pub sources: &'a [SourceEntry],
+    /// The positions to train on.
+    pub train: Histogram,
+    /// The positions of held-out games.
+    pub validation: Histogram,
+}
+
+impl Report<'_> {
+    /// Counts of positions, training and validation together.
+    pub fn both<const N: usize>(&self, counts: impl Fn(&Histogram) -> [u64; N]) -> [u64; N] {
+        let (train, validation) = (counts(&self.train), counts(&self.validation));
+        std::array::from_fn(|i| train[i] + validation[i])
+    }
+
+    /// Every evaluation that was read, kept or not.
+    pub fn evaluations(&self) -> u64 {
+        let skipped = self
+            .skipped
+            .iter()
+            .filter(|(reason, _)| !reason.counts_games());
+        self.labels + skipped.map(|(_, count)| count).sum::<u64>()
+    }
 }
 
 /// Runs `ingest stats`.
@@ -61,23 +102,26 @@ pub fn run(path: &Path, json: bool, plot: Option<&Path>) -> Result<()> {
         seen_on_both_sides: counts.seen_on_both_sides,
         skipped: &tally.skipped,
         months: &tally.months,
+        ratings: &tally.ratings,
+        unrated: tally.unrated,
         bytes_on_disk,
         bytes_per_position: bytes_on_disk as f64 / positions.max(1) as f64,
         fingerprint: dataset.fingerprint(),
         format_version: manifest.format_version,
         tool: &manifest.tool,
-        filters: manifest.filters,
+        filters: &manifest.filters,
         sources: &manifest.sources,
         train: count(&dataset, Split::Train)?,
         validation: count(&dataset, Split::Validation)?,
     };
     if let Some(file) = plot {
-        plot::draw(file, &report.train, &report.validation)?;
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        plot::draw(file, &name.to_string_lossy(), &report)?;
     }
     if json {
         print(&(serde_json::to_string_pretty(&report)? + "\n"))
     } else {
-        print(&table(path, &report))
+        print(&table::text(path, &report)?)
     }
 }
 
@@ -118,82 +162,18 @@ pub fn reason_text(reason: SkipReason) -> &'static str {
         SkipReason::SecondEval => "second evaluations of one move",
         SkipReason::MalformedLine => "lines that cannot be read",
         SkipReason::IllegalPosition => "lines whose position is not legal",
+        SkipReason::Bot => "annotated games with a bot",
+        SkipReason::Termination => "annotated games that ended in a filtered way",
+        SkipReason::OtherSpeed => "annotated games of another speed",
+        SkipReason::OtherMonth => "annotated games of another month",
+        SkipReason::BadMonth => "annotated games of a month of wrong evaluations",
+        SkipReason::Unrated => "annotated games of unrated players",
+        SkipReason::RatingOutOfRange => "annotated games of other ratings",
+        SkipReason::EarlyPly => "evaluations before the lowest ply",
+        SkipReason::LowDepth => "evaluations of too low a depth",
+        SkipReason::Mate => "evaluations that are mates",
+        SkipReason::EvalOutOfRange => "evaluations out of range",
+        SkipReason::NotQuiet => "evaluations of positions that are not quiet",
+        SkipReason::Thinned => "evaluations between every N-th of a game",
     }
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
-}
-
-fn table(path: &Path, report: &Report) -> String {
-    let positions = report.positions_train + report.positions_validation;
-    let both = |select: fn(&Histogram) -> u64| select(&report.train) + select(&report.validation);
-    let share = |part: u64| format!("{:.1} %", percent(part, positions));
-    let mut rows: Vec<(&str, String)> = vec![
-        ("fingerprint", report.fingerprint.to_string()),
-        (
-            "games",
-            format!(
-                "{} ({} annotated, {:.1} %; {} kept)",
-                report.games,
-                report.games_annotated,
-                percent(report.games_annotated, report.games),
-                report.games_kept
-            ),
-        ),
-        (
-            "labels",
-            format!(
-                "{} ({} mates; {} plies without one)",
-                report.labels, report.mates, report.gaps
-            ),
-        ),
-        ("duplicates", format!("{} merged", report.duplicates_merged)),
-        ("training", format!("{} positions", report.positions_train)),
-        (
-            "validation",
-            format!(
-                "{} positions of held-out games; {} more were in training too",
-                report.positions_validation, report.seen_on_both_sides
-            ),
-        ),
-        (
-            "on disk",
-            format!(
-                "{} bytes, {:.1} a position",
-                report.bytes_on_disk, report.bytes_per_position
-            ),
-        ),
-        (Phase::Opening.name(), share(both(|h| h.phases[0]))),
-        (Phase::Middlegame.name(), share(both(|h| h.phases[1]))),
-        (Phase::Endgame.name(), share(both(|h| h.phases[2]))),
-        ("in check", share(both(|h| h.in_check))),
-        ("Black to move", share(both(|h| h.black_to_move))),
-    ];
-    for (&reason, count) in report.skipped {
-        rows.push(("left out", format!("{count} {}", reason_text(reason))));
-    }
-    for source in report.sources {
-        let SourceEntry {
-            name,
-            bytes,
-            sha256,
-            damage,
-            tally,
-        } = source;
-        let digest = sha256.get(..12).unwrap_or(sha256);
-        let damage = damage
-            .as_deref()
-            .map(|d| format!(", {d}"))
-            .unwrap_or_default();
-        let row = format!(
-            "{name}: {bytes} bytes, {} labels, sha256 {digest}{damage}",
-            tally.labels
-        );
-        rows.push(("source", row));
-    }
-    let rows = rows
-        .iter()
-        .map(|(name, value)| format!("  {name:<22} {value}\n"));
-    format!("{}\n{}", path.display(), rows.collect::<String>())
 }

@@ -259,5 +259,5 @@ fn stats_draws_a_picture_and_prints_a_table() {
         assert!(said.out.contains(word), "{word}: {}", said.out);
     }
     let svg = std::fs::read_to_string(path("a.svg")).unwrap();
-    assert!(svg.starts_with("<svg") && svg.contains("Labels in pawns") && svg.contains("<rect"));
+    assert!(svg.starts_with("<svg") && svg.contains("Evaluations, White") && svg.contains("<rect"));
 }

@@ -42,11 +42,7 @@ impl Server {
     }
 
     fn open(&self) -> io::Result<HttpReader> {
-        self.open_at(0, None)
-    }
-
-    fn open_at(&self, offset: u64, validator: Option<&str>) -> io::Result<HttpReader> {
-        HttpReader::with_patience(&self.url, offset, validator, HASTE)
+        HttpReader::with_patience(&self.url, HASTE)
     }
 
     /// Reads the whole file.
@@ -204,7 +200,6 @@ fn an_unbroken_file_is_one_request() {
         let server = Served::new(&bytes).serve();
         let mut reader = server.open().unwrap();
         assert_eq!(reader.len(), Some(len as u64));
-        assert_eq!(reader.validator(), Some("\"one\""));
         let mut read = Vec::new();
         reader.read_to_end(&mut read).unwrap();
         assert!(read == bytes);
@@ -443,28 +438,6 @@ fn redirects_are_followed_each_time() {
         stream.write_all(head.as_bytes()).unwrap();
     });
     assert!(server.open().is_err());
-}
-
-#[test]
-fn another_process_goes_on_where_one_stopped() {
-    let bytes = sample(90_000);
-    let server = Served::new(&bytes).serve();
-    let validator = server.open().unwrap().validator().map(str::to_string);
-    for offset in [0, 1, 45_678, 89_999, 90_000] {
-        let mut reader = server.open_at(offset, validator.as_deref()).unwrap();
-        assert_eq!(reader.len(), Some(90_000));
-        assert_eq!(reader.validator(), validator.as_deref());
-        let mut rest = Vec::new();
-        reader.read_to_end(&mut rest).unwrap();
-        assert!(rest == bytes[offset as usize..], "{offset}");
-    }
-    for (offset, validator) in [(90_001, "\"one\""), (5, "\"two\""), (0, "\"two\"")] {
-        assert!(
-            server.open_at(offset, Some(validator)).is_err(),
-            "{offset} {validator}"
-        );
-    }
-    assert!(server.open_at(5, None).is_err());
 }
 
 #[test]
