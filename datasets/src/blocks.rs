@@ -37,7 +37,9 @@ impl Unpacker {
 
     /// Appends a block's records.
     pub(crate) fn unpack(&mut self, block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
-        let bytes = self.0.decompress(block, BLOCK_RECORDS * Record::BYTES)?;
+        let bytes = self
+            .0
+            .decompress(block, BLOCK_RECORDS * Record::BYTES)?;
         let (chunks, rest) = bytes.as_chunks::<{ Record::BYTES }>();
         if !rest.is_empty() {
             return Err(io::Error::other("it has a torn record"));

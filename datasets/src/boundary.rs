@@ -78,7 +78,7 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
 
 /// The start of the block of tags that the line at `line` belongs to: some
 /// files put other tags before Event.
-pub(crate) fn tags_start(text: &[u8], line: usize) -> usize {
+fn tags_start(text: &[u8], line: usize) -> usize {
     let mut start = line;
     while let Some(above) = start.checked_sub(1) {
         let previous = memchr::memrchr(b'\n', &text[..above]).map_or(0, |at| at + 1);
@@ -103,13 +103,15 @@ mod tests {
         assert_eq!(Boundary::Event.last(text), Some(9));
         assert_eq!(Boundary::Event.first(&text[9..]), None);
         assert_eq!(Boundary::Event.last(&text[9..]), None);
-        assert_eq!(Boundary::Event.last(b"1. e4 { \n[Event horizon] } *"), None);
+        assert_eq!(
+            Boundary::Event.last(b"1. e4 { \n[Event horizon] } *"),
+            None
+        );
     }
 
     #[test]
     fn without_event_tags_a_game_begins_after_a_blank_line() {
-        let text =
-            b"[White \"a\"]\n\n1. e4 [x] *\r\n\r\n[White \"b\"]\n\n1. d4 *\n\n[White \"c\"]\n";
+        let text = b"[White \"a\"]\n\n1. e4 [x] *\r\n\r\n[White \"b\"]\n\n1. d4 *\n\n[White \"c\"]\n";
         assert_eq!(Boundary::of_pgn(text), Boundary::AnyTag);
         let b = memchr::memmem::find(text, b"[White \"b").unwrap();
         let c = memchr::memmem::find(text, b"[White \"c").unwrap();

@@ -100,9 +100,7 @@ impl Progress {
     }
 
     pub(crate) fn carried_text(&self) -> &[u8] {
-        self.checkpoint
-            .as_ref()
-            .map_or(&[], Checkpoint::carried_text)
+        self.checkpoint.as_ref().map_or(&[], Checkpoint::carried_text)
     }
 }
 
@@ -168,10 +166,7 @@ impl Builder {
 
     /// What has been counted of that source, if it was begun before.
     pub fn resumed(&self) -> Option<&Tally> {
-        self.progress
-            .checkpoint
-            .as_ref()
-            .map(|_| &self.progress.tally)
+        self.progress.checkpoint.as_ref().map(|_| &self.progress.tally)
     }
 
     /// Opens the next source, where the interrupted build left it.
@@ -216,11 +211,7 @@ impl Builder {
                 self.spill()?;
             }
         }
-        if self
-            .spilling
-            .as_ref()
-            .is_some_and(|spilling| spilling.thread.is_finished())
-        {
+        if self.spilling.as_ref().is_some_and(|spilling| spilling.thread.is_finished()) {
             self.commit_spill()?;
         }
         Ok(())
@@ -261,12 +252,7 @@ impl Builder {
     /// # Errors
     /// [`Error::Unwritable`].
     pub fn restart(self) -> Result<Builder, Error> {
-        let Builder {
-            store,
-            path,
-            progress,
-            ..
-        } = self;
+        let Builder { store, path, progress, .. } = self;
         store.forget_progress()?;
         drop(store);
         let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
@@ -293,11 +279,7 @@ impl Builder {
 
     /// Waits until the run is written, and commits it.
     fn commit_spill(&mut self) -> Result<(), Error> {
-        let Some(Spilling {
-            thread,
-            mut progress,
-        }) = self.spilling.take()
-        else {
+        let Some(Spilling { thread, mut progress }) = self.spilling.take() else {
             return Ok(());
         };
         let [train, validation] = thread
@@ -379,8 +361,7 @@ impl Builder {
         sealed: &[Set],
     ) -> Result<SideRuns<'a>, Error> {
         let generation = self.sealed.into_iter();
-        let sealed =
-            generation.flat_map(|generation| sealed.iter().map(move |&set| (set, generation)));
+        let sealed = generation.flat_map(|generation| sealed.iter().map(move |&set| (set, generation)));
         let sealed = sealed.map(|(set, generation)| self.store.sealed(set, generation));
         Ok(SideRuns {
             memory,

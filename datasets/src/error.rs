@@ -124,10 +124,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Unreadable { .. } | Error::Inaccessible { .. } => 3,
-            Error::Damaged { .. }
-            | Error::OtherSource { .. }
-            | Error::Empty { .. }
-            | Error::NotPgn { .. } => 4,
+            Error::Damaged { .. } | Error::OtherSource { .. } | Error::Empty { .. } | Error::NotPgn { .. } => 4,
             Error::NotADataset { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }

@@ -233,10 +233,7 @@ fn read_word(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
 }
 
 fn broken_off() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::UnexpectedEof,
-        "the file breaks off between two frames",
-    )
+    io::Error::new(io::ErrorKind::UnexpectedEof, "the file breaks off between two frames")
 }
 
 /// Decodes whole frames, one after the other, in the same memory.
@@ -252,11 +249,15 @@ impl FrameDecoder {
         // A frame that failed may have left the context in the middle of it.
         self.0
             .reset(ResetDirective::SessionOnly)
-            .and_then(|_| {
-                self.0
-                    .set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))
-            })
+            .and_then(|_| self.0.set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX)))
             .map_err(|code| io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
         Ok(Decoder::with_context(frame, &mut self.0))
+    }
+
+    /// The text of a frame that is to be read at leisure.
+    pub(crate) fn text_of(frame: Vec<u8>) -> io::Result<Decoder<'static, Cursor<Vec<u8>>>> {
+        let mut decoder = Decoder::with_buffer(Cursor::new(frame))?;
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        Ok(decoder)
     }
 }

@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
 use serde::{Deserialize, Serialize};
-use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::hash::hash_bytes;
+use crate::start::{castling_mode, start_position};
 use crate::{EvalComment, GameResult, Month, Origin, Record, parse_eval};
 
 /// Which of the two sets a game's positions belong to.
@@ -218,20 +218,12 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         (self.each)(id, &game.records);
     }
 
-    fn start_position(&mut self, tags: &Tags) -> Result<Chess, SkipReason> {
-        let chess960 = match tags.variant.as_deref() {
-            None | Some(b"Standard" | b"From Position" | b"standard" | b"") => false,
-            Some(b"Chess960") if self.filters.chess960 => true,
-            Some(_) => return Err(SkipReason::Variant),
-        };
-        let mode = CastlingMode::from_chess960(chess960);
-        match &tags.fen {
-            None => Ok(Chess::new()),
-            Some(fen) => Fen::from_ascii(fen)
-                .ok()
-                .and_then(|fen| fen.into_position(mode).ok())
-                .ok_or(SkipReason::BadFen),
+    fn start_position(&self, tags: &Tags) -> Result<Chess, SkipReason> {
+        let mode = castling_mode(tags.variant.as_deref())?;
+        if mode.is_chess960() && !self.filters.chess960 {
+            return Err(SkipReason::Variant);
         }
+        start_position(tags.fen.as_deref(), mode)
     }
 
     fn read_comment(&mut self) {

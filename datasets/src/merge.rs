@@ -40,7 +40,8 @@ impl Merged {
         }
         let both = self.train.iter().chain(&self.validation);
         let mut keyed: Vec<Keyed> = both.map(|&record| Keyed::new(record)).collect();
-        let (_, limit, _) = keyed.select_nth_unstable_by(room as usize, Keyed::position_order);
+        let (_, limit, _) =
+            keyed.select_nth_unstable_by(room as usize, Keyed::position_order);
         let limit = *limit;
         for records in [&mut self.train, &mut self.validation, &mut self.shadowed] {
             records.retain(|&record| Keyed::new(record).position_order(&limit).is_lt());

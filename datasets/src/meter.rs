@@ -187,10 +187,7 @@ mod tests {
             let mut other = *text;
             other[bytes / 2] ^= 1;
             let (count, reader) = read(Some(prefix), &other);
-            assert_eq!(
-                count.is_err() && reader.misses_expected(),
-                bytes > bytes / 2
-            );
+            assert_eq!(count.is_err() && reader.misses_expected(), bytes > bytes / 2);
         }
         let prefix = read(None, text).1.prefix();
         let (count, reader) = read(Some(prefix), &text[..9]);

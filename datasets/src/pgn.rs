@@ -2,18 +2,19 @@
 
 use std::path::Path;
 
+use memchr::memmem;
+
 use crate::boundary;
 use crate::game::{Filters, GameId, GameReader, SkipReason, Tally};
 use crate::movetext::readable;
-use crate::scan::{Mark, next_mark};
 use crate::{Error, Reading, Record, Source};
 
 /// Longest comment that is read in one piece. Longer ones are put together
 /// from pieces; this only saves the reader from growing its buffer.
-const COMMENT_BYTES: usize = 4096;
+pub(crate) const COMMENT_BYTES: usize = 4096;
 
 /// Longest tag line that is read.
-const TAG_BYTES: usize = 1 << 16;
+pub(crate) const TAG_BYTES: usize = 1 << 16;
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -24,29 +25,17 @@ pub fn read_games(
     tally: &mut Tally,
     mut each: impl FnMut(GameId, &[Record]),
 ) {
-    let (mut start, mut from) = (0, 0);
-    while let Some(mark) = next_mark(text, from) {
-        let end = match mark {
-            Mark::Game(at) => at,
-            Mark::Eval(at) => boundary::next_game(&text[at..]).map_or(text.len(), |end| at + end),
-        };
-        if start < end {
-            let game = &text[start..end];
-            match mark {
-                Mark::Game(_) => count_unannotated(game, tally),
-                Mark::Eval(_) => read_annotated(game, filters, tally, &mut each),
-            }
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = boundary::next_game(rest).unwrap_or(rest.len());
+        let (game, tail) = rest.split_at(end);
+        rest = tail;
+        if memmem::find(game, b"[%eval").is_some() {
+            read_annotated(game, filters, tally, &mut each);
+        } else if game.iter().any(|b| b.is_ascii_graphic()) {
+            tally.games += 1;
+            tally.skip(SkipReason::Unannotated);
         }
-        start = end;
-        from = end + 1;
-    }
-    count_unannotated(&text[start..], tally);
-}
-
-fn count_unannotated(game: &[u8], tally: &mut Tally) {
-    if game.iter().any(u8::is_ascii_graphic) {
-        tally.games += 1;
-        tally.skip(SkipReason::Unannotated);
     }
 }
 

@@ -26,10 +26,10 @@ use crate::{Error, Filters, Record, SkipReason, Source, Split, Tally, pgn};
 
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
-const MAX_GAME_BYTES: usize = 16 << 20;
+pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
 /// Text of a frame that is read in one go: it stays in a core's cache.
-const DECODED_BYTES: usize = 1 << 17;
+const DECODED_BYTES: usize = 1 << 19;
 
 /// Parts that are under way at once, for each core: enough that none waits
 /// for another's slower part.
@@ -82,11 +82,7 @@ pub struct Damage {
 
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        write!(
-            f,
-            "damaged at compressed byte {}: {}",
-            self.offset, self.message
-        )?;
+        write!(f, "damaged at compressed byte {}: {}", self.offset, self.message)?;
         match self.places {
             1 => Ok(()),
             places => write!(f, " (and at {} more places)", places - 1),
@@ -298,7 +294,9 @@ fn work(
         let Ok(task) = task else { return };
         let what = match task.what {
             Ok(Part::Text(text)) => read_text(job, &text),
-            Ok(Part::Frame(frame)) => read_frame(job, &frame, &mut decoder, &mut buffer),
+            Ok(Part::Frame(frame)) => {
+                read_frame(job, &frame, &mut decoder, &mut buffer)
+            }
             Err(error) => Stretch {
                 damage: Some(error),
                 ..Stretch::default()
@@ -324,7 +322,12 @@ fn read_text(job: Job, text: &[u8]) -> Stretch {
 
 /// Decodes and reads a frame. One that is corrupt gives nothing at all: what
 /// of it is right cannot be told. One that breaks off gives what is there.
-fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder, buffer: &mut Vec<u8>) -> Stretch {
+fn read_frame(
+    job: Job,
+    frame: &[u8],
+    decoder: &mut FrameDecoder,
+    buffer: &mut Vec<u8>,
+) -> Stretch {
     let mut reader = StretchReader::new(job);
     let mut text = match decoder.decode(frame) {
         Ok(text) => text,
@@ -539,10 +542,7 @@ impl Seam {
         job: Job,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        if error
-            .get_ref()
-            .is_some_and(|error| error.is::<OtherBytes>())
-        {
+        if error.get_ref().is_some_and(|error| error.is::<OtherBytes>()) {
             return Err(Error::OtherSource {
                 path: job.path.to_path_buf(),
             });

@@ -134,10 +134,7 @@ impl Source {
         Source {
             path: path.to_path_buf(),
             name: name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned()),
-            consumed: input
-                .bytes()
-                .map(|bytes| bytes.counter())
-                .unwrap_or_default(),
+            consumed: input.bytes().map(|bytes| bytes.counter()).unwrap_or_default(),
             input,
             content: Content {
                 boundary: Boundary::Event,
@@ -232,8 +229,7 @@ impl Source {
                 let mut decoder = FrameDecoder::new();
                 let decoded = decoder.decode(frame);
                 // What is wrong with the frame is told when it is read.
-                let _ =
-                    decoded.and_then(|text_of| text_of.take(PIECE_BYTES).read_to_end(&mut text));
+                let _ = decoded.and_then(|text_of| text_of.take(PIECE_BYTES).read_to_end(&mut text));
                 if text.is_empty() {
                     return Ok(text);
                 }

@@ -27,10 +27,7 @@ pub(crate) struct Sorted(Vec<Keyed>);
 impl Sorted {
     /// Sorts and joins records.
     pub(crate) fn new(records: &[Record]) -> Sorted {
-        let mut keyed: Vec<Keyed> = records
-            .par_iter()
-            .map(|&record| Keyed::new(record))
-            .collect();
+        let mut keyed: Vec<Keyed> = records.par_iter().map(|&record| Keyed::new(record)).collect();
         keyed.par_sort_unstable_by_key(|keyed| keyed.key);
         join_sorted(&mut keyed);
         Sorted(keyed)
@@ -50,6 +47,7 @@ impl Sorted {
     fn start(&self, range: usize) -> usize {
         self.0.partition_point(|keyed| range_of(keyed.key) < range)
     }
+
 }
 
 /// Joins records of one position, which must stand together by key.
@@ -128,8 +126,7 @@ impl SpillFile {
             end = run.end();
             run
         });
-        self.write(offset, runs)
-            .map_err(Error::unwritable(&self.path))?;
+        self.write(offset, runs).map_err(Error::unwritable(&self.path))?;
         Ok(placed)
     }
 
@@ -145,10 +142,7 @@ impl SpillFile {
                 writer.write_all(keyed.record.as_bytes())?;
             }
         }
-        writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .sync_data()
+        writer.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
     }
 
     /// Appends the records of a run whose keys lie in the ranges.
@@ -182,11 +176,7 @@ impl SpillFile {
         ))?;
         file.read_exact(&mut bytes)?;
         let (chunks, _) = bytes.as_chunks();
-        records.extend(
-            chunks
-                .iter()
-                .map(|&bytes| Keyed::new(Record::from_trusted(bytes))),
-        );
+        records.extend(chunks.iter().map(|&bytes| Keyed::new(Record::from_trusted(bytes))));
         Ok(())
     }
 }

@@ -249,11 +249,7 @@ impl Store {
         let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
         let mut batch = WriteBatch::default();
         batch.put_cf(self.family(META)?, PROGRESS_KEY, json);
-        batch.put_cf(
-            self.family(META)?,
-            CARRIED_TEXT_KEY,
-            progress.carried_text(),
-        );
+        batch.put_cf(self.family(META)?, CARRIED_TEXT_KEY, progress.carried_text());
         self.write(batch)
     }
 
@@ -448,9 +444,7 @@ struct Packed {
 
 impl Packed {
     fn new(packer: &mut io::Result<Packer>, records: &[Record]) -> io::Result<Packed> {
-        let packer = packer
-            .as_mut()
-            .map_err(|error| io::Error::other(error.to_string()))?;
+        let packer = packer.as_mut().map_err(|error| io::Error::other(error.to_string()))?;
         Ok(Packed {
             first: Keyed::new(records[0]).key,
             block: packer.pack(records)?,
@@ -558,11 +552,7 @@ impl SealedSet<'_> {
     }
 
     /// Appends the records whose keys lie in the ranges.
-    pub(crate) fn read(
-        &self,
-        ranges: &Range<usize>,
-        records: &mut Vec<Keyed>,
-    ) -> Result<(), Error> {
+    pub(crate) fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error> {
         // The block before the first that begins in the ranges may reach in.
         let begins_before = |range| {
             self.blocks
