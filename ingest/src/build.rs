@@ -105,10 +105,7 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
             return Err(error);
         }
     };
-    let (name, consumed) = (
-        reading.source().name().to_string(),
-        reading.source().consumed(),
-    );
+    let (name, consumed) = (reading.source().name().to_string(), reading.source().consumed());
     let metadata = std::fs::metadata(path).ok();
     let size = metadata.filter(|m| m.is_file()).map(|m| m.len());
     let mut progress = Progress::new(&name, size);

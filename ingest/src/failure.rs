@@ -2,13 +2,19 @@
 
 use std::process::ExitCode;
 
+use crate::annotate;
+
 /// Prints an error as one line and gives its exit code: what
-/// [`datasets::Error::exit_code`] says of it, else 1. (Wrong usage is 2, and
-/// clap's.)
+/// [`datasets::Error::exit_code`] or [`annotate::Error::exit_code`] says of it,
+/// else 1. (Wrong usage is 2, and clap's.)
 pub fn report(error: &anyhow::Error) -> ExitCode {
     eprintln!("ingest: {error:#}");
-    let code = error
-        .chain()
-        .find_map(|cause| cause.downcast_ref::<datasets::Error>());
-    ExitCode::from(code.map_or(1, datasets::Error::exit_code))
+    let code = error.chain().find_map(|cause| {
+        let dataset = cause.downcast_ref::<datasets::Error>();
+        let annotate = cause.downcast_ref::<annotate::Error>();
+        dataset
+            .map(datasets::Error::exit_code)
+            .or(annotate.map(annotate::Error::exit_code))
+    });
+    ExitCode::from(code.unwrap_or(1))
 }
