@@ -1,10 +1,7 @@
 //! What the whole-path tests share: where the programs and the data are, and
-//! how a program is run; and dumps by generator, to measure with.
+//! how a program is run.
 
-pub mod dump;
-pub mod generator;
-pub mod measure;
-pub mod pzstd;
+pub mod annotated;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
