@@ -259,4 +259,11 @@ impl FrameDecoder {
             .map_err(|code| io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
         Ok(Decoder::with_context(frame, &mut self.0))
     }
+
+    /// The text of a frame that is to be read at leisure.
+    pub(crate) fn text_of(frame: Vec<u8>) -> io::Result<Decoder<'static, Cursor<Vec<u8>>>> {
+        let mut decoder = Decoder::with_buffer(Cursor::new(frame))?;
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        Ok(decoder)
+    }
 }

@@ -4,10 +4,10 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
-use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::hash::hash_bytes;
+use crate::start::{castling_mode, start_position};
 use crate::tags::Tags;
 use crate::{EvalComment, Filters, Origin, Record, SkipReason, Tally, parse_eval};
 
@@ -160,22 +160,14 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
 
     /// The position a game starts from, if the game is one to take.
     fn admit(&self, tags: &Tags) -> Result<Chess, SkipReason> {
-        let chess960 = match tags.variant.as_deref() {
-            None | Some(b"Standard" | b"From Position" | b"standard" | b"") => false,
-            Some(b"Chess960") if self.filters.chess960 => true,
-            Some(_) => return Err(SkipReason::Variant),
-        };
+        let mode = castling_mode(tags.variant.as_deref())?;
+        if mode.is_chess960() && !self.filters.chess960 {
+            return Err(SkipReason::Variant);
+        }
         if let Some(reason) = self.filters.reject_game(tags) {
             return Err(reason);
         }
-        let mode = CastlingMode::from_chess960(chess960);
-        match &tags.fen {
-            None => Ok(Chess::new()),
-            Some(fen) => Fen::from_ascii(fen)
-                .ok()
-                .and_then(|fen| fen.into_position(mode).ok())
-                .ok_or(SkipReason::BadFen),
-        }
+        start_position(tags.fen.as_deref(), mode)
     }
 
     fn read_comment(&mut self, comment: &[u8]) {

@@ -113,6 +113,27 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
     result
 }
 
+/// Writes what [`parse_eval`] reads, with the decimals that Lichess writes:
+/// `[%eval 0.17]`, `[%eval 2.0]`, `[%eval #-4]`, and with a depth in plies,
+/// unless it is 0, `[%eval 0.17,20]`.
+pub fn format_eval(label: Label, depth: u8) -> String {
+    let score = match label.centipawns() {
+        None => label.to_string(),
+        Some(centipawns) => {
+            let sign = if centipawns < 0 { "-" } else { "" };
+            let (pawns, rest) = (centipawns.abs() / 100, centipawns.abs() % 100);
+            match rest % 10 {
+                0 => format!("{sign}{pawns}.{}", rest / 10),
+                _ => format!("{sign}{pawns}.{rest:02}"),
+            }
+        }
+    };
+    match depth {
+        0 => format!("[%eval {score}]"),
+        _ => format!("[%eval {score},{depth}]"),
+    }
+}
+
 /// Reads ` 2.35]`, ` #-4]` or ` 0.17,20]`.
 fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
     // A line may have been wrapped here.
@@ -210,6 +231,29 @@ mod tests {
             ("[%eval x] then [%eval 0.4]", "40"),
         ] {
             assert_eq!(eval(comment), expected, "{comment}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_lichess_writes_and_reads_back() {
+        for (centipawns, expected) in [
+            (0, "[%eval 0.0]"),
+            (17, "[%eval 0.17]"),
+            (5, "[%eval 0.05]"),
+            (-5, "[%eval -0.05]"),
+            (-20, "[%eval -0.2]"),
+            (140, "[%eval 1.4]"),
+            (-200, "[%eval -2.0]"),
+            (15265, "[%eval 152.65]"),
+        ] {
+            assert_eq!(format_eval(Label::from_centipawns(centipawns), 0), expected);
+        }
+        let scores = (-30000..=30000).map(Label::from_centipawns);
+        let mates = (-1000..=1000).filter_map(Label::from_mate);
+        for (label, depth) in scores.chain(mates).zip((0..=255).cycle()) {
+            let comment = format_eval(label, depth);
+            let read = parse_eval(comment.as_bytes());
+            assert_eq!(read, EvalComment::Eval { label, depth }, "{comment}");
         }
     }
 

@@ -10,10 +10,10 @@ use crate::{Error, Filters, GameId, Reading, Record, SkipReason, Source, Tally};
 
 /// Longest comment that is read in one piece. Longer ones are put together
 /// from pieces; this only saves the reader from growing its buffer.
-const COMMENT_BYTES: usize = 4096;
+pub(crate) const COMMENT_BYTES: usize = 4096;
 
 /// Longest tag line that is read.
-const TAG_BYTES: usize = 1 << 16;
+pub(crate) const TAG_BYTES: usize = 1 << 16;
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -27,18 +27,21 @@ pub fn read_games(
     let (mut start, mut from) = (0, 0);
     while let Some(mark) = next_mark(text, from) {
         let end = match mark {
-            Mark::Game(at) => at,
-            Mark::Eval(at) => boundary::next_game(&text[at..]).map_or(text.len(), |end| at + end),
-        };
-        if start < end {
-            let game = &text[start..end];
-            match mark {
-                Mark::Game(_) => count_unannotated(game, tally),
-                Mark::Eval(_) => read_annotated(game, filters, tally, &mut each),
+            Mark::Game { start: end, event } => {
+                from = event + 1;
+                if start < end {
+                    count_unannotated(&text[start..end], tally);
+                }
+                end
             }
-        }
-        start = end;
-        from = end + 1;
+            Mark::Eval(at) => {
+                let end = boundary::next_game(&text[at..]).map_or(text.len(), |end| at + end);
+                from = end;
+                read_annotated(&text[start..end], filters, tally, &mut each);
+                end
+            }
+        };
+        start = start.max(end);
     }
     count_unannotated(&text[start..], tally);
 }

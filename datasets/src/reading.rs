@@ -27,7 +27,7 @@ use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, pg
 
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
-const MAX_GAME_BYTES: usize = 16 << 20;
+pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
 /// Text of a frame that is read in one go: it stays in a core's cache.
 const DECODED_BYTES: usize = 1 << 17;

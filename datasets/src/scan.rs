@@ -6,8 +6,8 @@ use crate::boundary::tags_start;
 /// What a pass over PGN text stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A game begins here.
-    Game(usize),
+    /// A game whose tags begin at `start`, with its Event tag behind `event`.
+    Game { start: usize, event: usize },
     /// An `[%eval` begins here.
     Eval(usize),
 }
@@ -33,7 +33,7 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
                 b'\n' if text[i..].starts_with(EVENT) => {
                     let start = tags_start(text, i + 1);
                     if start > 0 {
-                        return Some(Mark::Game(start));
+                        return Some(Mark::Game { start, event: i });
                     }
                 }
                 _ => {}
@@ -92,8 +92,9 @@ mod tests {
             if text[i..].starts_with(EVAL) {
                 marks.push(Mark::Eval(i));
             }
-            if text[i..].starts_with(EVENT) && tags_start(text, i + 1) > 0 {
-                marks.push(Mark::Game(tags_start(text, i + 1)));
+            let start = tags_start(text, i + 1);
+            if text[i..].starts_with(EVENT) && start > 0 {
+                marks.push(Mark::Game { start, event: i });
             }
         }
         marks
@@ -112,7 +113,7 @@ mod tests {
             while let Some(mark) = next_mark(&text, from) {
                 found.push(mark);
                 from = match mark {
-                    Mark::Game(at) => at + 1,
+                    Mark::Game { event, .. } => event + 1,
                     Mark::Eval(at) => at + EVAL.len(),
                 };
             }

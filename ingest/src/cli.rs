@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::{build, export, filter_arguments, stats};
+use crate::{annotate, build, export, filter_arguments, stats};
 
 /// Turns Lichess dumps into a dataset of evaluated positions.
 #[derive(Parser)]
@@ -19,7 +19,7 @@ Example: a month of Lichess into a dataset, and a look at it
 
 Exit codes: 0 done, 1 other failure, 2 wrong usage, 3 a file is missing or
 unreadable, 4 a source is damaged, empty or no PGN (what was good in it is
-kept), 5 the dataset is refused, 7 cannot write (disk full)."
+kept), 5 the dataset or the output is refused, 7 cannot write (disk full)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -68,6 +68,20 @@ enum Command {
     /// Take in sources: make a dataset, or add to one
     #[command(after_help = format!("{BUILD_HELP}\n{}\n{BUILD_EXAMPLE}", filter_arguments::HELP))]
     Build(build::Arguments),
+    /// Evaluate the positions of games with a UCI engine
+    #[command(after_help = "\
+Writes the games again, as Lichess writes its dumps, with an [%eval] after each
+move: White's point of view, and the depth of the search. Games that have
+evaluations keep theirs. What is made is called FILE.part until it is whole,
+with a record of what made it beside it in FILE.json; interrupted in any way,
+the same command goes on after the last whole frame, and the file is the same
+as if nothing had happened. An engine that crashes, hangs or answers nonsense
+is restarted; a position on which it fails twice is left without an evaluation.
+
+Example:
+  ingest annotate games.pgn --engine stockfish --nodes 100000 --out games.pgn.zst
+  ingest build games.pgn.zst --out games.dataset")]
+    Annotate(annotate::Arguments),
     /// Tell what is in a dataset
     Stats {
         /// The dataset
@@ -88,6 +102,7 @@ enum Command {
 pub fn run(cli: Cli) -> Result<()> {
     match cli.command {
         Command::Build(arguments) => build::run(&arguments),
+        Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Stats {
             dataset,
             json,

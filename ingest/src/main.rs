@@ -1,5 +1,6 @@
 //! Lichess dumps in, a dataset of evaluated positions out.
 
+mod annotate;
 mod build;
 mod cli;
 mod export;

@@ -11,6 +11,8 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 pub struct Progress {
     name: String,
     total_bytes: Option<u64>,
+    /// Bytes that were behind when the work began.
+    start: u64,
     bar: Option<ProgressBar>,
     started: Instant,
     last_line: Instant,
@@ -38,33 +40,49 @@ impl Progress {
         Progress {
             name: name.to_string(),
             total_bytes,
+            start: 0,
             bar,
             started: now,
             last_line: now,
         }
     }
 
+    /// The same for work that goes on `start` bytes into the source.
+    pub fn from(mut self, start: u64) -> Progress {
+        self.start = start;
+        if let Some(bar) = &self.bar {
+            bar.set_position(start);
+            bar.reset_eta();
+        }
+        self
+    }
+
     /// Shows the state: compressed bytes read, games and labels found.
     pub fn update(&mut self, bytes: u64, games: u64, labels: u64) {
+        self.show(bytes, |seconds| {
+            let rate = games as f64 / seconds;
+            format!("{games} games, {rate:.0} games/s, {labels} labels")
+        });
+    }
+
+    /// Shows the state: compressed bytes read, and what `message` says after
+    /// so many seconds.
+    pub fn show(&mut self, bytes: u64, message: impl FnOnce(f64) -> String) {
         let seconds = self.started.elapsed().as_secs_f64().max(1e-3);
-        let rate = games as f64 / seconds;
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
-            bar.set_message(format!("{games} games, {rate:.0} games/s, {labels} labels"));
+            bar.set_message(message(seconds));
         } else if self.last_line.elapsed() >= LINE_EVERY {
             self.last_line = Instant::now();
             let eta = match self.total_bytes {
-                Some(total) if bytes > 0 => {
-                    let left = seconds * total.saturating_sub(bytes) as f64 / bytes as f64;
-                    format!(", ETA {left:.0} s")
+                Some(total) if bytes > self.start => {
+                    let (left, done) = (total.saturating_sub(bytes), bytes - self.start);
+                    format!(", ETA {:.0} s", seconds * left as f64 / done as f64)
                 }
                 _ => String::new(),
             };
-            let megabytes = bytes / 1_000_000;
-            eprintln!(
-                "{}: {megabytes} MB, {games} games, {rate:.0} games/s, {labels} labels{eta}",
-                self.name
-            );
+            let (megabytes, message) = (bytes / 1_000_000, message(seconds));
+            eprintln!("{}: {megabytes} MB, {message}{eta}", self.name);
         }
     }
 

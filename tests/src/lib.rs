@@ -1,6 +1,7 @@
 //! What the whole-path tests share: where the programs and the data are, and
 //! how a program is run; and dumps by generator, to measure with.
 
+pub mod annotated;
 pub mod dump;
 pub mod generator;
 pub mod measure;

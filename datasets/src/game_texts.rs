@@ -1,0 +1,152 @@
+//! The games of a source as text, in their order.
+
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use crate::frames::{FrameDecoder, Part};
+use crate::movetext::ends_with_result;
+use crate::reading::MAX_GAME_BYTES;
+use crate::source::PIECE_BYTES;
+use crate::{Damage, Error, Source};
+
+/// A piece of a source.
+pub enum Chunk {
+    /// Whole games.
+    Games(Vec<u8>),
+    /// More than 16 MiB without the start of a game were passed over.
+    Oversized,
+}
+
+/// Reads the games of a source one chunk after another, on one thread, up to
+/// the first damage: for work that costs more than the reading.
+pub struct GameTexts {
+    source: Source,
+    frame: Option<FrameText>,
+    /// Text read and not yet handed on.
+    text: Vec<u8>,
+    ended: bool,
+    /// Inside a stretch of text that is passed over.
+    oversized: bool,
+    /// What reading failed with, once it has.
+    failure: Option<io::Error>,
+}
+
+type FrameText = zstd::stream::read::Decoder<'static, Cursor<Vec<u8>>>;
+
+impl GameTexts {
+    /// Opens a source.
+    ///
+    /// # Errors
+    /// As [`Source::open`].
+    pub fn open(path: &Path) -> Result<GameTexts, Error> {
+        Ok(GameTexts {
+            source: Source::open(path)?,
+            frame: None,
+            text: Vec::new(),
+            ended: false,
+            oversized: false,
+            failure: None,
+        })
+    }
+
+    /// Compressed bytes read so far.
+    pub fn consumed(&self) -> u64 {
+        self.source.consumed().load(Ordering::Relaxed)
+    }
+
+    /// The next chunk; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where the source breaks off or is corrupt; every
+    /// game that was complete by then has been handed over.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        loop {
+            // What is complete goes out before a failure is reported.
+            if let Some(chunk) = self.cut() {
+                return Ok(Some(chunk));
+            }
+            if self.ended || self.failure.is_some() {
+                return self.last_chunk();
+            }
+            self.failure = self.fill().err();
+        }
+    }
+
+    /// What is left at the end, or at a failure.
+    fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        let whole = ends_with_result(&self.text);
+        let must = self.source.content().ends_with_result;
+        if must && !whole && !self.text.is_empty() {
+            self.failure
+                .get_or_insert_with(|| io::Error::other("the text ends inside a game"));
+        }
+        let rest = std::mem::take(&mut self.text);
+        let keep = !self.oversized && !rest.is_empty() && (whole || self.failure.is_none());
+        if keep {
+            return Ok(Some(Chunk::Games(rest)));
+        }
+        let Some(error) = self.failure.take() else {
+            return Ok(None);
+        };
+        Err(Error::Damaged {
+            path: self.source.path().to_path_buf(),
+            damage: Damage {
+                offset: self.consumed(),
+                message: error.to_string(),
+                places: 1,
+            },
+        })
+    }
+
+    /// Reads a piece more.
+    fn fill(&mut self) -> io::Result<()> {
+        if let Some(frame) = &mut self.frame {
+            if frame.take(PIECE_BYTES).read_to_end(&mut self.text)? == 0 {
+                self.frame = None;
+            }
+            return Ok(());
+        }
+        match self.source.next_part() {
+            None => self.ended = true,
+            Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
+            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(frame)?),
+            Some((Err(error), _)) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Takes everything up to the start of the last game off the text.
+    fn cut(&mut self) -> Option<Chunk> {
+        let boundary = self.source.content().boundary;
+        if self.oversized {
+            let start = boundary.first(&self.text);
+            // The start of a tag may lie at the end.
+            let passed = start.unwrap_or(self.text.len().saturating_sub(16));
+            self.text.drain(..passed);
+            self.oversized = start.is_none();
+        }
+        match boundary.last(&self.text) {
+            Some(end) if !self.oversized => {
+                let tail = self.text.split_off(end);
+                Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
+            }
+            _ if self.text.len() > MAX_GAME_BYTES => {
+                self.oversized = true;
+                Some(Chunk::Oversized)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A decoder of a frame that is known to be good, as far as it goes: of a
+/// corrupt one, what is right cannot be told.
+fn frame_text(frame: Vec<u8>) -> io::Result<FrameText> {
+    let mut decoder = FrameDecoder::new();
+    let decoded = io::copy(&mut decoder.decode(&frame)?, &mut io::sink());
+    match decoded {
+        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        _ => FrameDecoder::text_of(frame),
+    }
+}

@@ -1,0 +1,232 @@
+//! An engine that keeps going: it evaluates games, and is restarted when it
+//! crashes, hangs or answers nonsense.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use datasets::{Label, SkipReason, Transcript};
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+
+use super::error::Error;
+use super::notation::{Eval, write_game};
+use super::tally::Tally;
+use super::uci::{Answer, Engine, Failure, Score, Setup};
+
+/// Searches of one position, before it is left without an evaluation.
+const ATTEMPTS: u32 = 2;
+
+/// After so many positions in a row without an evaluation something is wrong
+/// that another start will not mend.
+const MAX_UNANSWERED: u32 = 100;
+
+/// What is done with each game.
+pub struct Task {
+    /// How the engine is started.
+    pub setup: Setup,
+    /// The UCI command that starts a search.
+    pub go: String,
+    /// How long a search may take.
+    pub timeout: Duration,
+    /// Whether games that have evaluations get new ones.
+    pub replace: bool,
+    /// Set when the work is to stop.
+    pub stop: AtomicBool,
+}
+
+/// One engine and what it has been through.
+pub struct Analyst<'a> {
+    task: &'a Task,
+    engine: Option<Engine>,
+    /// Positions in a row without an evaluation.
+    unanswered: u32,
+    /// Time spent in searches, answered or not.
+    pub searching: Duration,
+}
+
+impl<'a> Analyst<'a> {
+    /// An analyst whose engine starts with the first search.
+    pub fn new(task: &'a Task) -> Analyst<'a> {
+        Analyst {
+            task,
+            engine: None,
+            unanswered: 0,
+            searching: Duration::ZERO,
+        }
+    }
+
+    /// Annotates the game of a piece of text, and appends it to `out`.
+    ///
+    /// # Errors
+    /// If the engine cannot be started, or fails on every position.
+    pub fn annotate(
+        &mut self,
+        text: &[u8],
+        out: &mut Vec<u8>,
+        tally: &mut Tally,
+    ) -> Result<(), Error> {
+        let game = match Transcript::read(text) {
+            Ok(Some(game)) => game,
+            Ok(None) => return Ok(()),
+            Err(reason) => {
+                tally.skip(reason);
+                return Ok(());
+            }
+        };
+        let keep = !self.task.replace && game.plies.iter().any(|ply| ply.eval.is_some());
+        let evals = if keep {
+            tally.kept += 1;
+            game.plies.iter().map(|ply| ply.eval).collect()
+        } else if game.castling_mode.is_chess960() && !self.plays_chess960()? {
+            tally.skip(SkipReason::Variant);
+            return Ok(());
+        } else {
+            self.evaluate(&game, tally)?
+        };
+        if let Some(reason) = game.cut {
+            tally.skip(reason);
+        }
+        tally.games += 1;
+        write_game(out, &game, &evals);
+        Ok(())
+    }
+
+    fn plays_chess960(&mut self) -> Result<bool, Error> {
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => Engine::start(&self.task.setup)?,
+        };
+        Ok(self.engine.insert(engine).has_option("UCI_Chess960"))
+    }
+
+    /// Searches the position after each move that does not end the game.
+    fn evaluate(
+        &mut self,
+        game: &Transcript,
+        tally: &mut Tally,
+    ) -> Result<Vec<Option<Eval>>, Error> {
+        // What the engine knows from other games would make the evaluations
+        // depend on which games it happened to have had.
+        if let Some(engine) = &mut self.engine {
+            engine.new_game(game.castling_mode.is_chess960());
+        }
+        let mut position = game.start.clone();
+        let mut command = format!("position {}", start(&position));
+        let mut evals = Vec::with_capacity(game.plies.len());
+        for (ply, played) in game.plies.iter().enumerate() {
+            position.play_unchecked(played.m);
+            command += if ply == 0 { " moves " } else { " " };
+            command += &played.m.to_uci(game.castling_mode).to_string();
+            if self.task.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            let eval = if position.legal_moves().is_empty() {
+                None
+            } else {
+                self.search(&command, &position, game.castling_mode, tally)?
+            };
+            evals.push(eval);
+        }
+        Ok(evals)
+    }
+
+    fn search(
+        &mut self,
+        command: &str,
+        position: &Chess,
+        mode: CastlingMode,
+        tally: &mut Tally,
+    ) -> Result<Option<Eval>, Error> {
+        for _ in 0..ATTEMPTS {
+            let mut engine = match self.engine.take() {
+                Some(engine) => engine,
+                None => {
+                    let mut engine = Engine::start(&self.task.setup)?;
+                    engine.new_game(mode.is_chess960());
+                    engine
+                }
+            };
+            let started = Instant::now();
+            let answer = engine
+                .search(command, &self.task.go, self.task.timeout)
+                .and_then(|answer| eval(&answer, position).ok_or(Failure::BadAnswer));
+            self.searching += started.elapsed();
+            match answer {
+                Ok((label, depth)) => {
+                    self.engine = Some(engine);
+                    self.unanswered = 0;
+                    tally.positions += 1;
+                    tally.mates += u64::from(label.mate().is_some());
+                    return Ok(Some((label, depth)));
+                }
+                Err(failure) => tally.fail(failure),
+            }
+        }
+        tally.unanswered += 1;
+        self.unanswered += 1;
+        if self.unanswered == MAX_UNANSWERED {
+            return Err(Error::EngineBroken {
+                command: self.task.setup.command.clone(),
+                positions: self.unanswered,
+            });
+        }
+        Ok(None)
+    }
+}
+
+/// The first half of a `position` command.
+fn start(position: &Chess) -> String {
+    if *position == Chess::new() {
+        return "startpos".to_string();
+    }
+    format!("fen {}", Fen::from_position(position, EnPassantMode::Legal))
+}
+
+/// The evaluation in an answer, from White's point of view. `None` if the
+/// answer cannot be one to this position: its best move is illegal here, or it
+/// is a mate in 0 moves.
+fn eval(answer: &Answer, position: &Chess) -> Option<Eval> {
+    let best: UciMove = answer.best.parse().ok()?;
+    best.to_move(position).ok()?;
+    let sign = position.turn().fold_wb(1, -1);
+    let label = match answer.score {
+        Score::Centipawns(centipawns) => Label::from_centipawns(sign * i64::from(centipawns)),
+        Score::Mate(moves) => Label::from_mate(sign * i64::from(moves))?,
+    };
+    Some((label, answer.depth))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(fen: &str, score: Score, best: &str) -> Option<String> {
+        let fen: Fen = fen.parse().unwrap();
+        let position: Chess = fen.into_position(CastlingMode::Chess960).unwrap();
+        let answer = Answer {
+            score,
+            depth: 7,
+            best: best.to_string(),
+        };
+        eval(&answer, &position).map(|(label, depth)| format!("{label} {depth}"))
+    }
+
+    #[test]
+    fn scores_are_turned_to_white_and_illegal_moves_refused() {
+        let white = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
+        let black = "4k3/8/8/8/8/8/8/R3K2R b KQ - 0 1";
+        let cp = Score::Centipawns(25);
+        let some = |text: &str| Some(text.to_string());
+        assert_eq!(label(white, cp, "e1e2"), some("25 7"));
+        assert_eq!(label(black, cp, "e8e7"), some("-25 7"));
+        assert_eq!(label(black, Score::Mate(-4), "e8e7"), some("#4 7"));
+        assert_eq!(label(white, Score::Mate(-4), "e1h1"), some("#-4 7"));
+        assert_eq!(label(white, Score::Mate(0), "e1e2"), None);
+        for best in ["e8e7", "(none)", "", "e1e3"] {
+            assert_eq!(label(white, cp, best), None, "{best}");
+        }
+        let lowest = Score::Centipawns(i32::MIN);
+        assert_eq!(label(black, lowest, "e8e7"), some("30000 7"));
+    }
+}

@@ -1,0 +1,276 @@
+//! `ingest annotate`: games in, the same games with evaluations out.
+
+mod analyst;
+mod archive;
+mod error;
+mod feed;
+mod notation;
+mod pipeline;
+mod tally;
+mod uci;
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use crate::output::print;
+use crate::progress::Progress;
+use crate::stats::reason_text;
+
+use self::analyst::Task;
+use self::archive::{Archive, MadeBy, Opened, Record};
+pub use self::error::Error;
+use self::feed::Feed;
+use self::tally::Tally;
+use self::uci::{Engine, Setup};
+
+/// What `ingest annotate` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
+    #[arg(required = true, value_name = "GAMES")]
+    sources: Vec<PathBuf>,
+    /// The UCI engine: a program, and its arguments if it takes any
+    #[arg(long, value_name = "COMMAND")]
+    engine: String,
+    #[command(flatten)]
+    limit: Limit,
+    /// The annotated games
+    #[arg(long, value_name = "FILE.pgn.zst")]
+    out: PathBuf,
+    /// Engine processes side by side [default: one a core]
+    #[arg(long, value_name = "N")]
+    processes: Option<NonZero<usize>>,
+    /// Set an option of the engine; may be given again
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    options: Vec<(String, String)>,
+    /// Seconds a search may take before the engine is restarted
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(1..))]
+    timeout: u64,
+    /// Evaluate games anew that have evaluations; else they keep theirs
+    #[arg(long)]
+    replace: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long to search each position.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Limit {
+    /// Nodes to search in each position
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: Option<u64>,
+    /// Plies to search each position
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    depth: Option<u64>,
+}
+
+impl Limit {
+    fn go(&self) -> String {
+        match (self.nodes, self.depth) {
+            (Some(nodes), _) => format!("go nodes {nodes}"),
+            (None, depth) => format!("go depth {}", depth.unwrap_or(1)),
+        }
+    }
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected Name=Value".to_string()),
+    }
+}
+
+/// What was done, for the reader.
+#[derive(Serialize)]
+struct Report<'a> {
+    out: &'a Path,
+    engine: &'a str,
+    go: &'a str,
+    /// Bytes of the output.
+    bytes: u64,
+    #[serde(flatten)]
+    tally: &'a Tally,
+    /// What this run did; nothing, if all was there.
+    run: Option<Run>,
+}
+
+/// One run of the program.
+#[derive(Serialize)]
+struct Run {
+    processes: usize,
+    positions: u64,
+    seconds: f64,
+    positions_per_second: f64,
+    /// Share of the time of all workers in which their engines searched.
+    engines_busy: f64,
+}
+
+/// Runs `ingest annotate`.
+///
+/// # Errors
+/// If a source is damaged, the engine does not work, or the output is refused
+/// or cannot be written. What was annotated is kept.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let task = Task {
+        setup: Setup {
+            command: arguments.engine.clone(),
+            options: arguments.options.clone(),
+        },
+        go: arguments.limit.go(),
+        timeout: Duration::from_secs(arguments.timeout),
+        replace: arguments.replace,
+        stop: AtomicBool::new(false),
+    };
+    let feed = Feed::new(&arguments.sources)?;
+    let made_by = MadeBy {
+        engine: Engine::start(&task.setup)?.name().to_string(),
+        go: task.go.clone(),
+        options: arguments.options.clone(),
+        replace: arguments.replace,
+    };
+    let (record, run) = match Archive::open(&arguments.out, made_by)? {
+        Opened::Finished(record) => {
+            eprintln!("{}: finished before", arguments.out.display());
+            (*record, None)
+        }
+        Opened::Begun(archive) => {
+            let (record, run) = annotate(arguments, &task, feed, *archive)?;
+            (record, Some(run))
+        }
+    };
+    let report = Report {
+        out: &arguments.out,
+        engine: &record.made_by.engine,
+        go: &record.made_by.go,
+        bytes: record.done.bytes,
+        tally: &record.done.tally,
+        run,
+    };
+    if arguments.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))
+    } else {
+        print(&summary(&report))
+    }
+}
+
+/// Goes on where the output ends, to the end of the sources.
+fn annotate(
+    arguments: &Arguments,
+    task: &Task,
+    mut feed: Feed,
+    mut archive: Archive,
+) -> Result<(Record, Run)> {
+    let start = pass_over(&mut feed, &mut archive)?;
+    let before = archive.tally().positions;
+    if start > 0 {
+        let games = archive.tally().games;
+        eprintln!("{}: going on after {games} games", arguments.out.display());
+    }
+    let processes = match arguments.processes {
+        Some(processes) => processes,
+        None => thread::available_parallelism()?,
+    }
+    .get();
+    let name = arguments.out.file_name().unwrap_or_default();
+    let total = total_bytes(&arguments.sources);
+    let mut progress = Progress::new(&name.to_string_lossy(), total).from(start);
+    let started = Instant::now();
+    let searching = pipeline::run(task, feed, processes, |done| {
+        archive.push(&done.source, &done.text, &done.tally)?;
+        let positions = archive.tally().positions - before;
+        progress.show(done.read, |seconds| {
+            let (games, rate) = (archive.tally().games, positions as f64 / seconds);
+            format!("{games} games, {positions} positions, {rate:.0} positions/s")
+        });
+        Ok(())
+    });
+    let seconds = started.elapsed().as_secs_f64().max(1e-3);
+    progress.finish(archive.tally().games, archive.tally().positions);
+    let searching = match searching {
+        Ok(searching) => searching,
+        Err(error) => {
+            archive.leave()?;
+            return Err(error);
+        }
+    };
+    let positions = archive.tally().positions - before;
+    let run = Run {
+        processes,
+        positions,
+        seconds,
+        positions_per_second: positions as f64 / seconds,
+        engines_busy: searching.as_secs_f64() / (seconds * processes as f64),
+    };
+    Ok((archive.finish()?, run))
+}
+
+/// Passes over what the output has already, and gives its end in bytes of the
+/// sources.
+fn pass_over(feed: &mut Feed, archive: &mut Archive) -> Result<u64> {
+    let mut read = 0;
+    while archive.is_behind() {
+        let Some(piece) = feed.next() else { break };
+        let piece = piece?;
+        archive.pass_over(&piece.text);
+        read = piece.read;
+    }
+    archive.check_source()?;
+    Ok(read)
+}
+
+/// The size of all sources, if all are files.
+fn total_bytes(sources: &[PathBuf]) -> Option<u64> {
+    let size = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok()?;
+        metadata.is_file().then_some(metadata.len())
+    };
+    sources.iter().map(size).sum()
+}
+
+fn summary(report: &Report) -> String {
+    let tally = report.tally;
+    let mut text = format!(
+        "{}: {} games, {} positions evaluated by {} ({}), {} of them mates; {} bytes\n",
+        report.out.display(),
+        tally.games,
+        tally.positions,
+        report.engine,
+        report.go,
+        tally.mates,
+        report.bytes,
+    );
+    if let Some(run) = &report.run {
+        text += &format!(
+            "this run: {} positions in {:.1} s, {:.0} positions/s, {} processes busy {:.0} % of the time\n",
+            run.positions,
+            run.seconds,
+            run.positions_per_second,
+            run.processes,
+            100.0 * run.engines_busy,
+        );
+    }
+    if tally.kept > 0 {
+        text += &format!("{} games had evaluations and kept them\n", tally.kept);
+    }
+    if tally.crashes + tally.timeouts + tally.bad_answers > 0 {
+        text += &format!(
+            "the engine crashed {} times, was late {} times, answered nonsense {} times; \
+             {} positions have no evaluation for it\n",
+            tally.crashes, tally.timeouts, tally.bad_answers, tally.unanswered
+        );
+    }
+    for (&reason, count) in &tally.skipped {
+        text += &format!("left out: {count} {}\n", reason_text(reason));
+    }
+    text
+}

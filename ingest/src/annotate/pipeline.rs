@@ -1,0 +1,152 @@
+//! Many games at once, in order.
+//!
+//! One thread reads the sources and cuts them into games; each of the workers
+//! has an engine process of its own and takes one game at a time; this thread
+//! writes what they made, in the order of the sources. A game is given to an
+//! engine that has been told to forget the games before, so its evaluations do
+//! not depend on who had it, or when. No more than a window of games is on its
+//! way at any time: memory does not grow with the sources.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Result, anyhow};
+use datasets::SkipReason;
+
+use super::analyst::{Analyst, Task};
+use super::error::Error;
+use super::feed::{Feed, Piece};
+use super::tally::Tally;
+
+/// Games on their way for each worker: enough that the others go on while one
+/// has a long game, or an engine that hangs.
+const WINDOW: usize = 64;
+
+/// A game that was taken in, and what became of it.
+pub struct Annotated {
+    /// The source's text.
+    pub source: Vec<u8>,
+    /// The output's text; nothing, if the game was left out.
+    pub text: Vec<u8>,
+    /// What is to be counted.
+    pub tally: Tally,
+    /// Bytes of the sources, compressed as they are, up to about here.
+    pub read: u64,
+}
+
+/// Annotates all games of the feed and hands them to `each`, in their order.
+/// Gives the time that the engines spent searching.
+///
+/// # Errors
+/// The first error of `each`, of an engine, or of the sources; what came
+/// before it was handed over.
+pub fn run(
+    task: &Task,
+    feed: Feed,
+    processes: usize,
+    mut each: impl FnMut(Annotated) -> Result<()>,
+) -> Result<Duration> {
+    let (to_workers, pieces) = channel();
+    let (to_writer, annotated) = channel();
+    let (credit, credits) = channel();
+    for _ in 0..WINDOW * processes {
+        credit.send(())?;
+    }
+    let pieces = Arc::new(Mutex::new(pieces));
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || read(feed, &credits, &to_workers));
+        let workers: Vec<_> = (0..processes)
+            .map(|_| {
+                let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
+                scope.spawn(move || annotate_pieces(task, &pieces, &to_writer))
+            })
+            .collect();
+        // The workers hold the only other ends.
+        drop((to_writer, pieces));
+        let written = write_in_order(annotated, &credit, &mut each);
+        task.stop.store(written.is_err(), Ordering::Relaxed);
+        // Without credits the reader ends, without the reader the workers do.
+        drop(credit);
+        let read = reader.join().map_err(|_| anyhow!("the reader panicked"))?;
+        let mut searching = Duration::ZERO;
+        for worker in workers {
+            searching += worker.join().map_err(|_| anyhow!("a worker panicked"))?;
+        }
+        written?;
+        read?;
+        Ok(searching)
+    })
+}
+
+/// Hands out the pieces of the feed, one for each credit.
+fn read(
+    feed: Feed,
+    credits: &Receiver<()>,
+    workers: &Sender<(u64, Piece)>,
+) -> Result<(), datasets::Error> {
+    for (number, piece) in (0..).zip(feed) {
+        let piece = piece?;
+        if credits.recv().is_err() || workers.send((number, piece)).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One worker: annotates pieces until there are none. Gives the time that its
+/// engine spent searching.
+fn annotate_pieces(
+    task: &Task,
+    pieces: &Mutex<Receiver<(u64, Piece)>>,
+    writer: &Sender<Result<(u64, Annotated), Error>>,
+) -> Duration {
+    let mut analyst = Analyst::new(task);
+    loop {
+        let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((number, piece)) = piece else { break };
+        let done = annotate_piece(&mut analyst, piece).map(|done| (number, done));
+        let failed = done.is_err();
+        if writer.send(done).is_err() || failed || task.stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    analyst.searching
+}
+
+fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Error> {
+    let (mut text, mut tally) = (Vec::new(), Tally::default());
+    if piece.oversized {
+        tally.skip(SkipReason::OversizedGame);
+    }
+    analyst.annotate(&piece.text, &mut text, &mut tally)?;
+    Ok(Annotated {
+        source: piece.text,
+        text,
+        tally,
+        read: piece.read,
+    })
+}
+
+/// Puts what the workers made into the order of the sources.
+fn write_in_order(
+    annotated: Receiver<Result<(u64, Annotated), Error>>,
+    credit: &Sender<()>,
+    each: &mut impl FnMut(Annotated) -> Result<()>,
+) -> Result<()> {
+    let (mut early, mut next) = (BTreeMap::new(), 0);
+    for done in annotated {
+        let (number, done) = done?;
+        early.insert(number, done);
+        while let Some(done) = early.remove(&next) {
+            each(done)?;
+            next += 1;
+            // The reader may have ended.
+            let _ = credit.send(());
+        }
+    }
+    Ok(())
+}

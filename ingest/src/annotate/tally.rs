@@ -1,0 +1,62 @@
+//! What was annotated, and what was left out.
+
+use std::collections::BTreeMap;
+
+use datasets::SkipReason;
+use serde::{Deserialize, Serialize};
+
+use super::uci::Failure;
+
+/// Counts over the games that were taken in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games written.
+    pub games: u64,
+    /// Of these, games that had evaluations and kept them.
+    pub kept: u64,
+    /// Positions that the engine evaluated.
+    pub positions: u64,
+    /// Of these, positions with a mate announced.
+    pub mates: u64,
+    /// Positions on which the engine failed twice; they have no evaluation.
+    pub unanswered: u64,
+    /// Searches in which the engine ended.
+    pub crashes: u64,
+    /// Searches that were not over in time.
+    pub timeouts: u64,
+    /// Searches that ended without a score or with no legal move.
+    pub bad_answers: u64,
+    /// Games left out or cut, by reason.
+    pub skipped: BTreeMap<SkipReason, u64>,
+}
+
+impl Tally {
+    /// Counts a search that failed.
+    pub fn fail(&mut self, failure: Failure) {
+        match failure {
+            Failure::Crash => self.crashes += 1,
+            Failure::Timeout => self.timeouts += 1,
+            Failure::BadAnswer => self.bad_answers += 1,
+        }
+    }
+
+    /// Counts a game that was left out or cut.
+    pub fn skip(&mut self, reason: SkipReason) {
+        *self.skipped.entry(reason).or_default() += 1;
+    }
+
+    /// Adds another tally to this one.
+    pub fn add(&mut self, other: &Tally) {
+        self.games += other.games;
+        self.kept += other.kept;
+        self.positions += other.positions;
+        self.mates += other.mates;
+        self.unanswered += other.unanswered;
+        self.crashes += other.crashes;
+        self.timeouts += other.timeouts;
+        self.bad_answers += other.bad_answers;
+        for (&reason, count) in &other.skipped {
+            *self.skipped.entry(reason).or_default() += count;
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! `ingest annotate` when things go wrong: engines that fail, runs that are
+//! killed, outputs that are not its own, sources and disks that end too early.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+use tests::annotated::{
+    SLICE, SPECIAL, annotate, command, compare, fake, fake_eval, folder, games, plies, report,
+    special, text_of, unannotated,
+};
+use tests::{Said, run, sample};
+
+/// A crash in every tenth search costs nothing: the search is done again.
+#[test]
+fn an_engine_that_crashes_is_restarted() {
+    let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
+    let more = ["--processes", "2", "--json"];
+    let found = report(annotate(&[&source], &fake("crash-every=10"), &out, &more));
+    compare(&(unannotated(20) + &special()), &text_of(&out), fake_eval);
+    assert!(found["crashes"].as_u64() > Some(50), "{found}");
+    assert_eq!(found["unanswered"], 0);
+}
+
+/// An engine that fails on a position again and again leaves it without an
+/// evaluation, and no other; what it says too late belongs to nothing.
+#[test]
+fn a_position_on_which_the_engine_fails_is_left_out_alone() {
+    for (fault, counter) in [
+        ("crash=3", "crashes"),
+        ("hang=3", "timeouts"),
+        ("late=3", "timeouts"),
+        ("garbage=3", "bad_answers"),
+    ] {
+        let (_folder, source, out) = folder(&(unannotated(2) + &special()));
+        let more = ["--processes", "4", "--timeout", "2", "--json"];
+        let engine = fake(&format!("{fault} chatty"));
+        let found = report(annotate(&[&source], &engine, &out, &more));
+        // Two games, the Chess960 game, the FEN game, and the mate's third ply.
+        assert_eq!(
+            (&found["unanswered"], &found[counter]),
+            (&5.into(), &10.into()),
+            "{fault}"
+        );
+        let source = unannotated(2) + &special();
+        compare(&source, &text_of(&out), |game, command, turn| {
+            fake_eval(game, command, turn).filter(|_| plies(command) != 3)
+        });
+    }
+}
+
+#[test]
+fn an_engine_that_never_answers_ends_the_run_and_the_next_one_goes_on() {
+    let (_folder, source, out) = folder(&unannotated(200));
+    let broken = fake("crash-every=1");
+    let words = ["failed on 100 positions", "same command"];
+    annotate(&[&source], &broken, &out, &[]).failed(1, &words);
+    assert!(!out.exists());
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    compare(&unannotated(200), &text_of(&out), fake_eval);
+}
+
+/// Numbers from a seed, for kills at times that look random.
+fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    *seed >> 33
+}
+
+/// The evaluations depend on what the engine had before in the same game, and
+/// on nothing else: not on the number of processes, not on interruptions.
+#[test]
+fn a_killed_run_goes_on_to_the_same_file() {
+    let (folder, source, out) = folder(&(unannotated(300) + SPECIAL));
+    let whole = folder.path().join("whole.pgn.zst");
+    let one = ["--processes", "1"];
+    annotate(&[&source], &fake("memory"), &whole, &one).succeeded();
+    let (mut seed, mut kills, mut resumed) = (1, 0, 0);
+    let engine = fake("memory delay=1");
+    let part = PathBuf::from(format!("{}.part", out.display()));
+    let size = || std::fs::metadata(&part).map_or(0, |part| part.len());
+    while kills < 40 && !out.exists() {
+        let mut process = command(&[&source], &engine, &out, &["--processes", "3"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // At some moment before the next frame, or after it.
+        let (before, wait) = (size(), !random(&mut seed).is_multiple_of(3));
+        while wait && size() <= before && process.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        sleep(Duration::from_millis(random(&mut seed) % 300));
+        kills += u32::from(process.try_wait().unwrap().is_none());
+        process.kill().unwrap();
+        let said = Said::from(process.wait_with_output().unwrap());
+        resumed += u32::from(said.err.contains("going on after"));
+    }
+    let more = ["--processes", "2", "--json"];
+    let found = report(annotate(&[&source], &fake("memory"), &out, &more));
+    assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&out).unwrap());
+    assert!(kills > 2 && resumed > 2, "{kills} kills, {resumed} resumed");
+    assert_eq!(found["games"], 305);
+    let record = |path: &Path| -> Value {
+        let bytes = std::fs::read(format!("{}.json", path.display())).unwrap();
+        serde_json::from_slice(&bytes).unwrap()
+    };
+    assert_eq!(record(&whole), record(&out));
+}
+
+/// Garbage behind the last whole frame, as a power cut may leave it.
+#[test]
+fn a_torn_end_is_cut_off_and_a_damaged_frame_is_refused() {
+    let (_folder, source, out) = folder(&unannotated(300));
+    let (part, json) = (
+        format!("{}.part", out.display()),
+        format!("{}.json", out.display()),
+    );
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    let whole = std::fs::read(&out).unwrap();
+    // Back to the moment before the end.
+    let back = |bytes: &[u8]| {
+        std::fs::remove_file(&out).unwrap();
+        std::fs::write(&part, bytes).unwrap();
+    };
+    back(&[&whole[..], b"torn"].concat());
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), whole);
+    let mut damaged = whole.clone();
+    let near_the_end = whole.len() - 20;
+    damaged[near_the_end] ^= 1;
+    back(&damaged);
+    annotate(&[&source], &fake(""), &out, &[]).failed(5, &["out.pgn.zst.part", "remove both"]);
+    std::fs::write(&part, &whole[..whole.len() - 1]).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).failed(5, &["out.pgn.zst.part", "remove both"]);
+    std::fs::remove_file(&json).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).failed(5, &["no record"]);
+    std::fs::remove_file(&part).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), whole);
+}
+
+#[test]
+fn an_output_of_other_settings_or_games_is_refused() {
+    let (folder, source, out) = folder(&unannotated(200));
+    let cut = folder.path().join("cut.pgn.zst");
+    begin(&source, &out);
+    annotate(&[&source], &fake(""), &out, &["--option", "Hash=2"])
+        .failed(5, &["out.pgn.zst", "other settings", "Hash"]);
+    annotate(&[&source], &fake(""), &out, &["--replace"]).failed(5, &["other settings"]);
+    let text = unannotated(200).replacen("[White \"", "[White \"x", 1);
+    std::fs::write(&cut, text).unwrap();
+    annotate(&[&cut], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "other games"]);
+    std::fs::write(&cut, SPECIAL).unwrap();
+    annotate(&[&cut], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "other games"]);
+    // More games behind the same ones are no other games.
+    std::fs::write(&cut, unannotated(210)).unwrap();
+    annotate(&[&cut], &fake(""), &out, &[]).succeeded();
+    compare(&unannotated(210), &text_of(&out), fake_eval);
+    // What is finished stays as it is.
+    let before = std::fs::read(&out).unwrap();
+    let again = annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert!(again.err.contains("finished before"), "{}", again.err);
+    annotate(&[&source], &fake(""), &out, &["--replace"]).failed(5, &["other settings"]);
+    assert_eq!(std::fs::read(&out).unwrap(), before);
+    let other = folder.path().join("other.pgn.zst");
+    std::fs::write(&other, "mine").unwrap();
+    annotate(&[&source], &fake(""), &other, &[]).failed(5, &["other.pgn.zst", "exists already"]);
+    assert_eq!(std::fs::read(&other).unwrap(), b"mine");
+}
+
+/// Begins an output, and stops when it has a frame. Gives the process, which
+/// holds the output until it is dropped.
+fn begin_and_hold(source: &Path, out: &Path) -> Child {
+    let process = command(&[source], &fake("delay=1"), out, &["--processes", "2"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let part = format!("{}.part", out.display());
+    let json = format!("{}.json", out.display());
+    let written = || std::fs::metadata(&part).is_ok_and(|part| part.len() > 0);
+    let counted =
+        || std::fs::read_to_string(&json).is_ok_and(|json| !json.contains("\"bytes\": 0"));
+    while !(written() && counted()) {
+        sleep(Duration::from_millis(5));
+    }
+    process
+}
+
+fn begin(source: &Path, out: &Path) {
+    let mut process = begin_and_hold(source, out);
+    process.kill().unwrap();
+    process.wait().unwrap();
+}
+
+#[test]
+fn a_second_process_on_the_same_output_is_refused() {
+    let (_folder, source, out) = folder(&unannotated(300));
+    let mut first = begin_and_hold(&source, &out);
+    annotate(&[&source], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "in use"]);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    compare(&unannotated(300), &text_of(&out), fake_eval);
+}
+
+#[test]
+fn a_truncated_source_can_be_gone_on_with_when_it_is_whole() {
+    let (folder, _, out) = folder("");
+    let (source, whole) = (
+        folder.path().join("dump.pgn.zst"),
+        folder.path().join("whole.pgn.zst"),
+    );
+    let bytes = std::fs::read(sample(SLICE)).unwrap();
+    std::fs::write(&source, &bytes[..bytes.len() * 2 / 3]).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).failed(4, &["dump.pgn.zst", "compressed byte"]);
+    assert!(!out.exists());
+    // Every whole game is there to be read.
+    let part = PathBuf::from(format!("{}.part", out.display()));
+    let kept = games(&text_of(&part)).len();
+    assert!((200..499).contains(&kept), "{kept} games");
+    std::fs::write(&source, &bytes).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
+}
+
+/// Nothing of a corrupt frame is taken, so that a sound copy of the source can
+/// be gone on with.
+#[test]
+fn a_corrupt_source_can_be_gone_on_with_when_it_is_sound() {
+    let (folder, source, out) = folder("");
+    let whole = folder.path().join("whole.pgn.zst");
+    let bytes = std::fs::read(sample(SLICE)).unwrap();
+    let mut corrupt = bytes.clone();
+    let middle = bytes.len() * 3 / 4;
+    corrupt[middle..middle + 64].fill(0x55);
+    std::fs::write(&source, corrupt).unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).failed(4, &["games.pgn", "compressed byte"]);
+    std::fs::write(&source, &bytes).unwrap();
+    let said = annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert!(said.err.contains("going on after"), "{}", said.err);
+    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
+}
+
+/// A write that fails half-way, as on a full disk.
+#[test]
+fn a_full_disk_keeps_what_was_written() {
+    let (folder, _, out) = folder("");
+    let whole = folder.path().join("whole.pgn.zst");
+    let source = sample(SLICE);
+    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    let ingest = command(&[&source], &fake(""), &out, &[]);
+    let mut limited = Command::new("bash");
+    limited
+        .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$@\"", "bash"])
+        .arg(ingest.get_program())
+        .args(ingest.get_args());
+    run(&mut limited).failed(7, &["out.pgn.zst.part", "cannot write"]);
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
+}
