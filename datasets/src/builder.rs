@@ -277,7 +277,7 @@ impl Builder {
     fn spill(&mut self) -> Result<(), Error> {
         self.commit_spill()?;
         self.last_spill = Instant::now();
-        let train = std::mem::take(&mut self.train);
+        let train = std::mem::replace(&mut self.train, Vec::with_capacity(SPILL_RECORDS));
         let validation = std::mem::take(&mut self.validation);
         let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
         self.spilling = Some(Spilling {

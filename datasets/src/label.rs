@@ -1,8 +1,9 @@
 //! What a position is worth, and the `[%eval]` comments that say so.
 
 use std::fmt;
+use std::sync::LazyLock;
 
-use memchr::memmem;
+use memchr::memmem::Finder;
 use shakmaty::Color;
 
 /// A score from White's point of view: centipawns, or mate in so many moves.
@@ -103,8 +104,10 @@ pub enum EvalComment {
 /// view, and a depth.
 pub fn parse_eval(comment: &[u8]) -> EvalComment {
     const TAG: &[u8] = b"[%eval";
+    // A finder takes longer to build than a comment to search.
+    static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(TAG));
     let mut result = EvalComment::Absent;
-    for start in memmem::find_iter(comment, TAG) {
+    for start in FINDER.find_iter(comment) {
         match parse_eval_body(&comment[start + TAG.len()..]) {
             Some((label, depth)) => return EvalComment::Eval { label, depth },
             None => result = EvalComment::Malformed,

@@ -41,10 +41,19 @@ pub(crate) fn readable(game: &[u8]) -> usize {
     game.len()
 }
 
+/// The length of the longest line among the tags.
+pub(crate) fn longest_tag(game: &[u8]) -> usize {
+    let tags = &game[..tags_end(game)];
+    let lines = tags.split_inclusive(|&byte| byte == b'\n');
+    lines.map(<[u8]>::len).max().unwrap_or(0)
+}
+
 /// Where the leading lines that begin with `[` end.
 fn tags_end(game: &[u8]) -> usize {
     let mut end = 0;
-    for line in game.split_inclusive(|&b| b == b'\n') {
+    while end < game.len() {
+        let rest = &game[end..];
+        let line = &rest[..memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1)];
         let text = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let text = text.trim_ascii_start();
         if !(text.is_empty() || text.starts_with(b"[") || text.starts_with(b"%")) {
@@ -86,7 +95,20 @@ fn is_known(word: &[u8]) -> bool {
         || number(word.strip_prefix(b"$").unwrap_or(word))
         || matches!(word, b"1-0" | b"0-1" | b"1/2-1/2")
         || matches!(castling, b"0-0" | b"0-0-0")
+        || is_plain_move(castling)
         || SanPlus::from_ascii(word).is_ok()
+}
+
+/// The shapes that most moves have, told without parsing them.
+fn is_plain_move(word: &[u8]) -> bool {
+    let (start, square) = word.split_at(word.len().saturating_sub(2));
+    let piece = |byte: u8| b"NBRQK".contains(&byte);
+    matches!(square, [b'a'..=b'h', b'1'..=b'8'])
+        && match *start {
+            [] | [b'a'..=b'h', b'x'] => matches!(square[1], b'2'..=b'7'),
+            [role] | [role, b'x'] => piece(role),
+            _ => false,
+        }
 }
 
 /// Whether the text ends where a game does: with a result.

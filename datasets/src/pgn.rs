@@ -1,19 +1,33 @@
 //! PGN text to labelled positions: the one place where labels are read.
 
+use std::io::{Chain, Read};
 use std::path::Path;
 
 use crate::boundary;
 use crate::game::GameReader;
-use crate::movetext::readable;
+use crate::movetext::{longest_tag, readable};
 use crate::scan::{Mark, next_mark};
 use crate::{Error, Filters, GameId, Reading, Record, SkipReason, Source, Tally};
 
-/// Longest comment that is read in one piece. Longer ones are put together
-/// from pieces; this only saves the reader from growing its buffer.
-pub(crate) const COMMENT_BYTES: usize = 4096;
+/// What stands behind a game for the reader: it looks ahead, and at the end of
+/// its input it would move what is left of the game at every token.
+const PADDING: &[u8] = &[b'\n'; 260];
 
-/// Longest tag line that is read.
-pub(crate) const TAG_BYTES: usize = 1 << 16;
+/// Length of a comment that is read in one piece; longer ones are put together.
+const COMMENT_BYTES: usize = 255;
+
+/// A reader of a game's text. Whatever the length of its tags, they are read
+/// whole, up to 64 KiB.
+pub(crate) fn reader(game: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u8]>> {
+    let tag_bytes = match longest_tag(game) {
+        0..256 => 255,
+        _ => 1 << 16,
+    };
+    pgn_reader::Reader::build(game.chain(PADDING))
+        .set_supported_comment_length(COMMENT_BYTES)
+        .set_supported_tag_line_length(tag_bytes)
+        .finish()
+}
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -61,10 +75,7 @@ fn read_annotated(
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
     let end = readable(text);
-    let mut reader = pgn_reader::Reader::build(&text[..end])
-        .set_supported_comment_length(COMMENT_BYTES)
-        .set_supported_tag_line_length(TAG_BYTES)
-        .finish();
+    let mut reader = reader(&text[..end]);
     let mut first = true;
     loop {
         let mut visitor = GameReader::new(filters, tally, first, &mut *each);

@@ -9,6 +9,7 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
 
 use crate::Label;
 use crate::hash::{hash_bytes, mix};
+use crate::planes::{pack, unpack};
 
 /// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,17 +121,22 @@ impl Record {
     pub fn new(position: &Chess, label: Label, origin: Origin) -> Record {
         let mut bytes = [0; Record::BYTES];
         let board = position.board();
-        let unmoved_rooks = position.castles().castling_rights();
+        let unmoved = position.castles().castling_rights();
+        let (knights, bishops) = (board.knights().0, board.bishops().0);
+        let (rooks, queens, kings) = (board.rooks().0, board.queens().0, board.kings().0);
+        // Pawn 0, knight 1, bishop 2, rook 3, queen 4, king 5, unmoved rook 6.
+        let codes = pack(
+            board.occupied().0,
+            &[
+                knights | rooks & !unmoved.0 | kings,
+                bishops | rooks,
+                queens | kings | unmoved.0,
+                board.black().0,
+            ],
+        );
         bytes[..8].copy_from_slice(&board.occupied().0.to_le_bytes());
-        for (i, square) in board.occupied().into_iter().enumerate().take(32) {
-            let code = match board.role_at(square) {
-                Some(Role::Rook) if unmoved_rooks.contains(square) => UNMOVED_ROOK,
-                Some(role) => role as u8 - Role::Pawn as u8,
-                None => 0,
-            };
-            let black = board.by_color(Color::Black).contains(square);
-            bytes[8 + i / 2] |= (code | if black { BLACK_PIECE } else { 0 }) << (4 * (i % 2));
-        }
+        bytes[8..16].copy_from_slice(&codes[0].to_le_bytes());
+        bytes[16..24].copy_from_slice(&codes[1].to_le_bytes());
         let en_passant = position
             .legal_ep_square()
             .map_or(NO_EN_PASSANT, |square| square as u8);
@@ -293,21 +299,17 @@ impl Record {
         if self.turn() == Color::White {
             return [word(0), word(8), word(16), u64::from(en_passant)];
         }
-        let mut codes = [0u8; 64];
-        for (i, square) in self.occupied().into_iter().take(32).enumerate() {
-            codes[square.flip_vertical() as usize] = self.code(i) ^ BLACK_PIECE;
-        }
-        let occupied = self.occupied().flip_vertical();
-        let mut nibbles = [0u64; 2];
-        for (i, square) in occupied.into_iter().take(32).enumerate() {
-            nibbles[i / 16] |= u64::from(codes[square as usize]) << (4 * (i % 16));
-        }
+        let occupied = self.occupied().0;
+        let [low, middle, high, black] = unpack(occupied, &[word(8), word(16)]);
+        let flipped = occupied.swap_bytes();
+        let planes = [low, middle, high, occupied & !black].map(u64::swap_bytes);
+        let codes = pack(flipped, &planes);
         let en_passant = if en_passant < NO_EN_PASSANT {
             en_passant ^ 56
         } else {
             en_passant
         };
-        [occupied.0, nibbles[0], nibbles[1], u64::from(en_passant)]
+        [flipped, codes[0], codes[1], u64::from(en_passant)]
     }
 }
 

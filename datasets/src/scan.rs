@@ -26,10 +26,7 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
         let end = (at + BLOCK).min(text.len());
         for i in at..end {
             match text[i] {
-                // The bracket before it may lie in the block before.
-                b'%' if text[..i].ends_with(b"[") && text[i - 1..].starts_with(EVAL) => {
-                    return Some(Mark::Eval(i - 1));
-                }
+                b'[' if text[i..].starts_with(EVAL) => return Some(Mark::Eval(i)),
                 b'\n' if text[i..].starts_with(EVENT) => {
                     let start = tags_start(text, i + 1);
                     if start > 0 {
@@ -44,8 +41,8 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
     None
 }
 
-/// The length of the leading blocks that have neither `%e` nor a line that
-/// begins with any letter and E.
+/// The length of the leading blocks in which no mark begins, as far as its
+/// letters `%e` or `Ev` tell.
 fn skip_blocks(text: &[u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
@@ -65,12 +62,11 @@ fn skip_blocks_avx2(text: &[u8]) -> usize {
 #[inline(always)]
 fn skip_blocks_portable(text: &[u8]) -> usize {
     let mut skipped = 0;
-    // Two bytes more than a block: pairs and triples reach over its end.
-    while let Some(block) = text[skipped..].first_chunk::<{ BLOCK + 2 }>() {
+    while let Some(block) = text[skipped..].first_chunk::<{ BLOCK + 3 }>() {
         let mut found = 0;
         for i in 0..BLOCK {
-            let eval = u8::from(block[i] == b'%') & u8::from(block[i + 1] == b'e');
-            let event = u8::from(block[i] == b'\n') & u8::from(block[i + 2] == b'E');
+            let eval = u8::from(block[i + 1] == b'%') & u8::from(block[i + 2] == b'e');
+            let event = u8::from(block[i + 2] == b'E') & u8::from(block[i + 3] == b'v');
             found |= eval | event;
         }
         if found != 0 {

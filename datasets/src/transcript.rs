@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use crate::boundary;
 use crate::movetext::readable;
-use crate::pgn::{COMMENT_BYTES, TAG_BYTES};
+use crate::pgn::reader;
 use crate::start::{castling_mode, start_position};
 use crate::{EvalComment, Label, SkipReason, parse_eval};
 
@@ -89,10 +89,7 @@ impl Transcript {
     /// [`SkipReason::MalformedGame`] where not even the tags can be read.
     pub fn read(text: &[u8]) -> Result<Option<Transcript>, SkipReason> {
         let end = readable(text);
-        let mut reader = pgn_reader::Reader::build(&text[..end])
-            .set_supported_comment_length(COMMENT_BYTES)
-            .set_supported_tag_line_length(TAG_BYTES)
-            .finish();
+        let mut reader = reader(&text[..end]);
         let mut scribe = Scribe::default();
         let read = reader.read_game(&mut scribe);
         if let Ok(None) = read {
