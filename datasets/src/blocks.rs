@@ -28,17 +28,25 @@ impl Packer {
 }
 
 /// Unpacks blocks.
-pub(crate) struct Unpacker(Decompressor<'static>);
+pub(crate) struct Unpacker {
+    decompressor: Decompressor<'static>,
+    /// An unpacked block: kept, since a new one costs more than the unpacking.
+    bytes: Vec<u8>,
+}
 
 impl Unpacker {
     pub(crate) fn new() -> io::Result<Unpacker> {
-        Decompressor::new().map(Unpacker)
+        Ok(Unpacker {
+            decompressor: Decompressor::new()?,
+            bytes: Vec::with_capacity(BLOCK_RECORDS * Record::BYTES),
+        })
     }
 
     /// Appends a block's records.
     pub(crate) fn unpack(&mut self, block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
-        let bytes = self.0.decompress(block, BLOCK_RECORDS * Record::BYTES)?;
-        let (chunks, rest) = bytes.as_chunks::<{ Record::BYTES }>();
+        self.decompressor
+            .decompress_to_buffer(block, &mut self.bytes)?;
+        let (chunks, rest) = self.bytes.as_chunks::<{ Record::BYTES }>();
         if !rest.is_empty() {
             return Err(io::Error::other("it has a torn record"));
         }

@@ -359,11 +359,14 @@ impl Builder {
         let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
         let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
+        let rest = self.manifest.tally.labels - train - validation - shadowed;
+        let capped = self.manifest.filters.max_positions.is_some();
         self.manifest.counts = Counts {
             positions_train: train,
             positions_validation: validation,
             seen_on_both_sides: shadowed,
-            duplicates_merged: self.manifest.tally.labels - train - validation - shadowed,
+            duplicates_merged: if capped { 0 } else { rest },
+            merged_or_beyond_cap: if capped { rest } else { 0 },
         };
         let digests: Vec<&str> = sets.iter().map(|set| set.digest.as_str()).collect();
         self.manifest.fingerprint = hex(&Sha256::digest(digests.concat()));

@@ -106,6 +106,11 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
     const TAG: &[u8] = b"[%eval";
     // A finder takes longer to build than a comment to search.
     static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(TAG));
+    // As Lichess writes it, it stands first.
+    let first = comment.trim_ascii_start().strip_prefix(TAG);
+    if let Some((label, depth)) = first.and_then(parse_eval_body) {
+        return EvalComment::Eval { label, depth };
+    }
     let mut result = EvalComment::Absent;
     for start in FINDER.find_iter(comment) {
         match parse_eval_body(&comment[start + TAG.len()..]) {

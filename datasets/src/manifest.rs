@@ -43,6 +43,10 @@ pub struct Counts {
     pub seen_on_both_sides: u64,
     /// Labels that were joined with another of the same position.
     pub duplicates_merged: u64,
+    /// With a cap on positions, the labels that were joined with another or
+    /// lie beyond the cap: which of the two cannot be told of positions that
+    /// were not kept, and `duplicates_merged` is 0.
+    pub merged_or_beyond_cap: u64,
 }
 
 /// Provenance and counters of a dataset. Equal input gives an equal manifest,

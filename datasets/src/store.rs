@@ -421,7 +421,7 @@ pub(crate) struct WrittenSet {
     index: Vec<u8>,
     /// Number of records.
     pub(crate) records: u64,
-    /// SHA-256 over the digests of its blocks' records, hexadecimal.
+    /// SHA-256 over them, hexadecimal.
     pub(crate) digest: String,
 }
 
@@ -443,7 +443,6 @@ pub(crate) struct SetWriter {
 struct Packed {
     first: u64,
     block: Vec<u8>,
-    digest: [u8; 32],
 }
 
 impl Packed {
@@ -454,7 +453,6 @@ impl Packed {
         Ok(Packed {
             first: Keyed::new(records[0]).key,
             block: packer.pack(records)?,
-            digest: Sha256::digest(Record::bytes_of(records)).into(),
         })
     }
 }
@@ -483,11 +481,17 @@ impl SetWriter {
 
     /// Writes the first `count` of the records at hand.
     fn write(&mut self, count: usize) -> Result<(), Error> {
-        let packed: Vec<Packed> = self.rest[..count]
-            .par_chunks(BLOCK_RECORDS)
-            .map_init(Packer::new, Packed::new)
-            .collect::<Result<_, _>>()
-            .map_err(Error::unwritable(&self.folder))?;
+        let records = &self.rest[..count];
+        let (packed, ()) = rayon::join(
+            || {
+                let blocks = records.par_chunks(BLOCK_RECORDS);
+                blocks
+                    .map_init(Packer::new, Packed::new)
+                    .collect::<io::Result<Vec<Packed>>>()
+            },
+            || self.digest.update(Record::bytes_of(records)),
+        );
+        let packed = packed.map_err(Error::unwritable(&self.folder))?;
         self.rest.drain(..count);
         packed.iter().try_for_each(|packed| self.put(packed))
     }
@@ -513,7 +517,6 @@ impl SetWriter {
                 .map_err(Error::unwritable(&self.folder))?;
         }
         self.index.extend_from_slice(&packed.first.to_be_bytes());
-        self.digest.update(packed.digest);
         Ok(())
     }
 

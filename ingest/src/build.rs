@@ -134,7 +134,7 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let mut text = format!(
         "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
-         {} labels, {} of them mates; {} duplicates merged, {} positions seen on both sides\n",
+         {} labels, {} of them mates; {} {}, {} positions seen on both sides\n",
         path.display(),
         counts.positions_train,
         counts.positions_validation,
@@ -142,7 +142,12 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         tally.games,
         tally.labels,
         tally.mates,
-        counts.duplicates_merged,
+        counts.duplicates_merged + counts.merged_or_beyond_cap,
+        if counts.merged_or_beyond_cap == 0 {
+            "duplicates merged"
+        } else {
+            "duplicates merged or beyond the cap"
+        },
         counts.seen_on_both_sides,
     );
     for (&reason, count) in &tally.skipped {

@@ -336,11 +336,15 @@ fn draw_destinations(picture: &mut Picture, area: Area, report: &Report) {
         ("annotated", report.games_annotated, GAMES),
         ("kept", report.games_kept, GAMES),
     ];
+    let merged = match report.merged_or_beyond_cap {
+        0 => ("duplicates, merged", report.duplicates_merged, OTHER),
+        count => ("merged, or beyond the cap", count, OTHER),
+    };
     let labels = [
         ("labels", report.labels, OTHER),
         ("to train on", report.positions_train, TRAIN),
         ("held out", report.positions_validation, VALIDATION),
-        ("duplicates, merged", report.duplicates_merged, OTHER),
+        merged,
         ("held out, but trained on", report.seen_on_both_sides, OTHER),
     ];
     let named = |(name, count, colour): (&str, _, _)| (name.to_string(), count, colour);
@@ -490,6 +494,7 @@ mod tests {
             mates: labels,
             gaps: labels,
             duplicates_merged: 10 * labels,
+            merged_or_beyond_cap: 0,
             positions_train: 45 * labels,
             positions_validation: 4 * labels,
             seen_on_both_sides: labels,

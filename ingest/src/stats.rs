@@ -28,6 +28,7 @@ pub struct Report<'a> {
     pub gaps: u64,
     /// Labels that were joined with another of the same position.
     pub duplicates_merged: u64,
+    pub merged_or_beyond_cap: u64,
     /// Positions to train on.
     pub positions_train: u64,
     /// Positions of held-out games.
@@ -97,6 +98,7 @@ pub fn run(path: &Path, json: bool, plot: Option<&Path>) -> Result<()> {
         mates: tally.mates,
         gaps: tally.gaps,
         duplicates_merged: counts.duplicates_merged,
+        merged_or_beyond_cap: counts.merged_or_beyond_cap,
         positions_train: counts.positions_train,
         positions_validation: counts.positions_validation,
         seen_on_both_sides: counts.seen_on_both_sides,

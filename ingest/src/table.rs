@@ -62,7 +62,7 @@ fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
                 report.labels, report.mates, report.gaps
             ),
         ),
-        ("duplicates", format!("{} merged", report.duplicates_merged)),
+        ("duplicates", duplicates(report)),
         ("training", format!("{} positions", report.positions_train)),
         (
             "validation",
@@ -207,4 +207,11 @@ fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
         text += &format!("    {name:<22} {share:>8} {}\n", "#".repeat(length));
     }
     text
+}
+
+fn duplicates(report: &Report) -> String {
+    match report.merged_or_beyond_cap {
+        0 => format!("{} merged", report.duplicates_merged),
+        count => format!("{count} merged, or beyond the cap"),
+    }
 }
