@@ -44,13 +44,22 @@ pub enum Error {
         /// The source.
         path: PathBuf,
     },
-    /// A source is no PGN.
-    #[error("{path}: not a PGN: no tag pair in its first {bytes} bytes", path = path.display())]
+    /// A source is no PGN, nor positions with evaluations where these would do.
+    #[error(
+        "{path}: not a PGN{what}",
+        path = path.display(),
+        what = match positions {
+            true => ": positions without games".to_string(),
+            false => format!(", nor evaluated positions: no tag pair in its first {bytes} bytes"),
+        }
+    )]
     NotPgn {
         /// The source.
         path: PathBuf,
         /// Bytes of text that were searched.
         bytes: usize,
+        /// Whether it holds positions with evaluations, without games.
+        positions: bool,
     },
     /// The path holds no dataset.
     #[error("{path}: not a Kibitz dataset; make one with `ingest build`", path = path.display())]

@@ -38,10 +38,18 @@ impl GameTexts {
     /// Opens a source.
     ///
     /// # Errors
-    /// As [`Source::open`].
+    /// As [`Source::open`]; [`Error::NotPgn`] for positions without games.
     pub fn open(path: &Path) -> Result<GameTexts, Error> {
+        let source = Source::open(path)?;
+        if source.content().positions.is_some() {
+            return Err(Error::NotPgn {
+                path: path.to_path_buf(),
+                bytes: 0,
+                positions: true,
+            });
+        }
         Ok(GameTexts {
-            source: Source::open(path)?,
+            source,
             frame: None,
             text: Vec::new(),
             ended: false,

@@ -1,5 +1,5 @@
-//! A source of labelled positions: a file, compressed or not, or standard
-//! input, as a row of parts whose places are known.
+//! A source of labelled positions: a file, compressed or not, a URL, or
+//! standard input, as a row of parts whose places are known.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -167,6 +167,11 @@ impl Source {
         }
     }
 
+    /// Whether a source is a URL, by its name.
+    pub fn is_url(path: &Path) -> bool {
+        url(path).is_some()
+    }
+
     /// The file's name, without its folders.
     pub fn name(&self) -> &str {
         &self.name
@@ -275,6 +280,7 @@ impl Source {
         Err(Error::NotPgn {
             path: self.path.clone(),
             bytes: text.len(),
+            positions: false,
         })
     }
 

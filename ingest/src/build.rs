@@ -15,7 +15,9 @@ use crate::stats::reason_text;
 /// What `ingest build` takes.
 #[derive(Args)]
 pub struct Arguments {
-    /// Sources: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
+    /// Files, http(s) URLs, or - for standard input: PGN,
+    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text or EPD;
+    /// plain, .zst, .gz or .bz2
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// The dataset, a folder; made if it is not there
@@ -34,7 +36,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     // Files are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
-        if path != Path::new("-") && (path.is_file() || path.is_dir() || !path.exists()) {
+        let again = path.is_file() || path.is_dir() || !path.exists();
+        if again && path != Path::new("-") && !Source::is_url(path) {
             Source::open(path)?;
         }
     }

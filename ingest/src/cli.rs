@@ -53,13 +53,15 @@ follows the move. Equal positions are joined. Games are held out for
 validation by their identity, so that no game is on both sides.
 
 Sources may come in any order, and again: the dataset is the same. A build
-that is interrupted leaves the dataset as it was.
+that is interrupted leaves the dataset as it was; the same command goes on
+where it stopped.
 ";
 
 const BUILD_EXAMPLE: &str = "\
 Example:
   ingest build 2026-05.pgn.zst 2026-06.pgn.zst --out lichess.dataset
-  curl -s https://example.org/games.pgn.zst | ingest build - --out lichess.dataset
+  ingest build https://example.org/games.pgn.zst --out lichess.dataset
+  zstdcat games.pgn.zst | ingest build - --out lichess.dataset
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
     --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000";
 
