@@ -129,18 +129,21 @@ impl Builder {
         }
         let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
         let fresh = Progress::new(filters, &names);
+        let folder = path.join("spill");
+        std::fs::create_dir_all(&folder).map_err(Error::unwritable(&folder))?;
         let progress = match store.progress()? {
-            Some(stored) if (&stored.names, &stored.filters) == (&fresh.names, &fresh.filters) => {
+            None => fresh,
+            Some(stored)
+                if (&stored.names, &stored.filters) == (&fresh.names, &fresh.filters)
+                    && SpillFile::holds(&folder, stored.spilled_bytes()) =>
+            {
                 stored
             }
             Some(_) => {
                 store.forget_progress()?;
                 fresh
             }
-            None => fresh,
         };
-        let folder = path.join("spill");
-        std::fs::create_dir_all(&folder).map_err(Error::unwritable(&folder))?;
         Ok(Builder {
             spill: SpillFile::open(&folder, progress.spilled_bytes())?,
             store,
@@ -277,6 +280,9 @@ impl Builder {
     fn spill(&mut self) -> Result<(), Error> {
         self.commit_spill()?;
         self.last_spill = Instant::now();
+        if self.train.is_empty() && self.validation.is_empty() {
+            return self.store.set_progress(&self.progress);
+        }
         let train = std::mem::replace(&mut self.train, Vec::with_capacity(SPILL_RECORDS));
         let validation = std::mem::take(&mut self.validation);
         let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
@@ -339,6 +345,8 @@ impl Builder {
         self.commit_spill()?;
         if self.sealed.is_none() || !self.progress.entries.is_empty() {
             self.seal()?;
+        } else {
+            self.store.forget_progress()?;
         }
         std::fs::remove_dir_all(&self.folder).map_err(Error::unwritable(&self.path))?;
         Ok(self.manifest)

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::boundary::Boundary;
 use crate::frames::{self, FrameDecoder, Frames, Part};
 use crate::http::HttpReader;
-use crate::meter::{Metered, Prefix};
+use crate::meter::{Metered, OtherBytes, Prefix};
 use crate::positions::PositionFormat;
 
 /// Text is handed on in pieces of this size: large enough that the hand-over
@@ -116,29 +116,40 @@ impl Source {
     /// was, or does not begin with the same bytes. In part that is told only
     /// by reading on.
     pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
+        let other_source = || Error::OtherSource {
+            path: path.to_path_buf(),
+        };
         let (mut bytes, size) = open_bytes(path)?;
         bytes.expect(place.read.clone());
-        let skipped = io::copy(&mut (&mut bytes).take(place.frame), &mut io::sink());
-        let shorter = skipped.is_ok_and(|skipped| skipped < place.frame);
-        let at_frame = !bytes.misses_expected() || place.text > 0;
-        if shorter || !at_frame {
-            return Err(Error::OtherSource {
-                path: path.to_path_buf(),
-            });
+        let mut before = (&mut bytes).take(place.frame);
+        let skipped = io::copy(&mut before, &mut io::sink()).map_err(|error| {
+            match error
+                .get_ref()
+                .is_some_and(|inner| inner.is::<OtherBytes>())
+            {
+                true => other_source(),
+                false => Error::unreadable(path)(error),
+            }
+        })?;
+        if skipped < place.frame || place.text == 0 && bytes.misses_expected() {
+            return Err(other_source());
         }
-        let input = Input::open(bytes).map_err(Error::unreadable(path))?;
+        // Only zstd has frames; whatever follows the last, it was a frame before.
+        let input = match place.frame {
+            0 => Input::open(bytes).map_err(Error::unreadable(path))?,
+            _ => Input::Zstd(Frames::new(bytes)),
+        };
         let mut source = Source::new(path, input, size, place.frame);
         source.content = content;
         // The text comes in the same pieces as before.
         while source.text < place.text {
             match source.read_part() {
                 Some(Ok(Part::Text(text))) if !text.is_empty() => source.text += text.len() as u64,
-                _ => {
-                    return Err(Error::OtherSource {
-                        path: path.to_path_buf(),
-                    });
-                }
+                _ => return Err(other_source()),
             }
+        }
+        if source.text > place.text {
+            return Err(other_source());
         }
         Ok(source)
     }

@@ -101,11 +101,20 @@ pub(crate) struct SpillFile {
     path: PathBuf,
 }
 
+/// Its name.
+const NAME: &str = "runs";
+
 impl SpillFile {
+    /// Whether the file of a dataset's `folder` has so many bytes.
+    pub(crate) fn holds(folder: &Path, bytes: u64) -> bool {
+        let size = std::fs::metadata(folder.join(NAME)).map_or(0, |metadata| metadata.len());
+        size >= bytes
+    }
+
     /// The file of a dataset's `folder`, which is made if it is not there. What
     /// lies behind the first `bytes` was never committed, and is cut off.
     pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
-        let path = folder.join("runs");
+        let path = folder.join(NAME);
         let opened = File::options()
             .create(true)
             .truncate(false)
