@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Records held in memory before a run is spilled: 32 MiB.
-const SPILL_RECORDS: usize = 1 << 20;
+const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// A run is spilled at the latest after this time, so that little is lost with
 /// a build that is interrupted.
@@ -263,7 +263,9 @@ impl Builder {
     ///
     /// # Errors
     /// [`Error::Unwritable`].
-    pub fn restart(self) -> Result<Builder, Error> {
+    pub fn restart(mut self) -> Result<Builder, Error> {
+        // It must not write to the file that the new builder empties.
+        self.commit_spill()?;
         let Builder {
             store,
             path,
@@ -456,3 +458,6 @@ fn write(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

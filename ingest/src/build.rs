@@ -51,13 +51,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 | Error::Unreadable { .. }
                 | Error::Empty { .. }
                 | Error::NotPgn { .. }),
-            ) => {
+            ) if builder.resumed().is_none() => {
                 eprintln!("ingest: {error}");
                 damage.get_or_insert(error);
             }
             Err(error @ Error::OtherSource { .. }) => {
-                eprintln!("ingest: {error}; starting from the beginning");
                 builder = builder.restart()?;
+                if !can_be_read_again(path) {
+                    return Err(error).context("run the same command again, from its beginning");
+                }
+                eprintln!("ingest: {error}; starting from the beginning");
             }
             Err(error) => return Err(error.into()),
         }
@@ -72,6 +75,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Some(error) => Err(error).context("sealed, but a source was not read to its end"),
         None => Ok(()),
     }
+}
+
+/// Whether a source begins anew when it is opened again: standard input and
+/// other pipes do not.
+fn can_be_read_again(path: &Path) -> bool {
+    path != Path::new("-") && (path.is_file() || !path.exists())
 }
 
 /// Reads the next source into the builder.
@@ -90,7 +99,8 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
     let reading = match builder.open_source(path) {
         Ok(reading) => reading,
         Err(error) => {
-            if !matches!(error, Error::OtherSource { .. }) {
+            // What was read of it before is not given up for that.
+            if builder.resumed().is_none() {
                 builder.skip_source();
             }
             return Err(error);
