@@ -89,3 +89,6 @@ fn next_before(
 ) -> Option<Keyed> {
     records.next_if(|keyed| keyed.position_order(limit).is_lt())
 }
+
+#[cfg(test)]
+mod tests;
