@@ -6,9 +6,13 @@ pub mod dump;
 pub mod generator;
 pub mod measure;
 pub mod pzstd;
+pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use datasets::{Dataset, Record, Split};
+use serde_json::Value;
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
@@ -110,7 +114,46 @@ pub fn build(sources: &[&Path], dataset: &Path) -> Said {
 }
 
 /// `ingest stats DATASET --json`, parsed.
-pub fn stats(dataset: &Path) -> serde_json::Value {
+pub fn stats(dataset: &Path) -> Value {
     let said = run(program("ingest").args(["stats", "--json"]).arg(dataset)).succeeded();
     serde_json::from_str(&said.out).expect("stats prints JSON")
+}
+
+/// Every record of one side of a dataset, in its order.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn records(dataset: &Path, split: Split) -> Vec<Record> {
+    let dataset = Dataset::open(dataset).expect("a dataset");
+    let blocks = dataset.blocks(split).expect("an index of blocks");
+    let blocks: Vec<_> = blocks.map(|block| block.expect("a block")).collect();
+    blocks.concat()
+}
+
+/// Every record of both sides.
+pub fn both_sides(dataset: &Path) -> [Vec<Record>; 2] {
+    [Split::Train, Split::Validation].map(|split| records(dataset, split))
+}
+
+/// Everything that must be equal in equal datasets: the records of both sides,
+/// and all that `stats` says but the folder's size, which depends on when
+/// RocksDB tidies its own files.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn contents(dataset: &Path) -> ([Vec<Record>; 2], Value) {
+    let mut stats = stats(dataset);
+    let object = stats.as_object_mut().expect("stats prints an object");
+    object.remove("bytes_on_disk");
+    object.remove("bytes_per_position");
+    (both_sides(dataset), stats)
+}
+
+/// Copies a folder.
+///
+/// # Panics
+/// If `cp` fails.
+pub fn copy(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg("-r").arg(from).arg(to).status();
+    assert!(copied.expect("cp starts").success());
 }

@@ -1,0 +1,91 @@
+//! A file behind a URL whose connections break.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+
+/// A server of one file, which it hands out in ranges.
+pub struct BreakingServer {
+    /// Where the file is.
+    pub url: String,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    requests: AtomicU64,
+    missing: AtomicBool,
+}
+
+impl BreakingServer {
+    /// Serves `bytes` until the process ends; each connection breaks after
+    /// `most` bytes of them.
+    ///
+    /// # Panics
+    /// If there is no port to listen on.
+    pub fn start(bytes: Vec<u8>, most: usize) -> BreakingServer {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let shared = Arc::new(Shared::default());
+        let state = Arc::clone(&shared);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                state.requests.fetch_add(1, Ordering::Relaxed);
+                let missing = state.missing.load(Ordering::Relaxed);
+                let found = (!missing).then_some(&bytes[..]);
+                // A client that has seen enough may be gone.
+                let _ = answer(stream, found, most);
+            }
+        });
+        BreakingServer {
+            url: format!("http://{address}/games"),
+            shared,
+        }
+    }
+
+    /// Requests so far.
+    pub fn requests(&self) -> u64 {
+        self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// Says, from now on, that there is no such file; or that there is again.
+    pub fn set_missing(&self, missing: bool) {
+        self.shared.missing.store(missing, Ordering::Relaxed);
+    }
+}
+
+fn answer(mut stream: TcpStream, bytes: Option<&[u8]>, most: usize) -> std::io::Result<()> {
+    let mut start = None;
+    for line in BufReader::new(stream.try_clone()?).lines() {
+        let line = line?.to_ascii_lowercase();
+        if let Some(range) = line.strip_prefix("range: bytes=") {
+            start = range.trim_end_matches('-').parse().ok();
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    let Some(bytes) = bytes else {
+        return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    };
+    let (status, range) = match start {
+        None => ("200 OK", String::new()),
+        Some(start) => (
+            "206 Partial Content",
+            format!(
+                "Content-Range: bytes {start}-{}/{}\r\n",
+                bytes.len() - 1,
+                bytes.len()
+            ),
+        ),
+    };
+    let part = &bytes[start.unwrap_or(0).min(bytes.len())..];
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nETag: \"one\"\r\n{range}Content-Length: {}\r\n\r\n",
+        part.len()
+    )?;
+    stream.write_all(&part[..part.len().min(most)])
+}

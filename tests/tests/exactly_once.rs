@@ -1,0 +1,530 @@
+//! However a build is interrupted, repeated, split up or disturbed, its
+//! dataset is the one that a single quiet run makes.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tests::dump::{Dump, Frames};
+use tests::pzstd::write_frames;
+use tests::server::BreakingServer;
+use tests::{Said, build, contents, copy, program, records, run, sample, stats};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
+
+const UNREADABLE: i32 = 3;
+const DAMAGED: i32 = 4;
+const DATASET_REFUSED: i32 = 5;
+
+/// Text in a frame of the dumps.
+const FRAME_BYTES: usize = 1 << 20;
+
+/// Two dumps by generator, each with labels for more than one spilled run, so
+/// that a build of either commits its progress at least once.
+struct Months {
+    first: PathBuf,
+    second: PathBuf,
+}
+
+static MONTHS: LazyLock<Months> = LazyLock::new(|| Months {
+    first: dump("first", 1, 19_000),
+    second: dump("second", 2, 22_000),
+});
+
+fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.pgn.zst"));
+    let dump = Dump {
+        games,
+        annotated_percent: 100,
+        seed,
+        frames: Frames::Of(FRAME_BYTES),
+        level: 1,
+    };
+    let contents = dump.write_to(&path, |_| {}).unwrap();
+    // `SPILL_RECORDS` of the builder.
+    assert!(contents.labels > 1 << 20, "{contents}");
+    path
+}
+
+/// Random numbers (SplitMix64).
+struct Random(u64);
+
+impl Random {
+    /// At least 0, less than 1.
+    fn fraction(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// `ingest build`, to be started.
+fn building(sources: &[&Path], dataset: &Path) -> Command {
+    let mut command = program("ingest");
+    command.arg("build").args(sources).arg("--out").arg(dataset);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// The games that an interrupted build had behind it, where this one says that
+/// it goes on.
+fn resumed_behind(stderr: &str) -> Option<u64> {
+    let (_, rest) = stderr.split_once("going on behind game ")?;
+    rest.split_whitespace().next()?.parse().ok()
+}
+
+/// Where a build was when it was killed, as far as its files tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Nothing spilled since it was started.
+    Decoding,
+    /// A run was spilled, or begun.
+    Spilling,
+    /// Blocks were being written, or the build had ended.
+    Sealing,
+}
+
+/// Bytes in the spill file; `None` where there is none.
+fn spilled(dataset: &Path) -> Option<u64> {
+    Some(fs::metadata(dataset.join("spill/runs")).ok()?.len())
+}
+
+fn phase(dataset: &Path, spilled_before: Option<u64>) -> Phase {
+    let files = fs::read_dir(dataset.join("spill")).into_iter().flatten();
+    let mut paths = files.flatten().map(|entry| entry.path());
+    if paths.any(|path| path.extension().is_some_and(|e| e == "sst")) {
+        Phase::Sealing
+    } else if spilled(dataset) > spilled_before.or(Some(0)) {
+        Phase::Spilling
+    } else {
+        Phase::Decoding
+    }
+}
+
+/// A dataset on which builds are killed, one after the other.
+struct Chain<'a> {
+    sources: &'a [&'a Path],
+    dataset: PathBuf,
+    /// The fingerprint before, and the one after; before nothing is there, if
+    /// there is none.
+    before: Option<&'a str>,
+    after: &'a str,
+}
+
+impl Chain<'_> {
+    /// Kills a build after a while. Tells what it wrote to standard error, and
+    /// where it was; `None` if it ended before.
+    fn kill_after(&self, delay: Duration, log: &Path) -> (String, Option<Phase>) {
+        let spilled_before = spilled(&self.dataset);
+        let mut command = building(self.sources, &self.dataset);
+        command.stderr(File::create(log).unwrap());
+        let mut child = command.spawn().unwrap();
+        thread::sleep(delay);
+        let ended = child.try_wait().unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let stderr = fs::read_to_string(log).unwrap();
+        assert!(ended.is_none_or(|status| status.success()), "{stderr}");
+        let phase = ended
+            .is_none()
+            .then(|| phase(&self.dataset, spilled_before));
+        self.assert_before_or_after();
+        (stderr, phase)
+    }
+
+    /// A reader finds the old dataset, or the new one, and nothing between.
+    fn assert_before_or_after(&self) {
+        let found = datasets::Dataset::open(&self.dataset);
+        let found = found
+            .as_ref()
+            .map(|dataset| &*dataset.manifest().fingerprint);
+        match (found, self.before) {
+            (Ok(found), _) if found == self.after => {}
+            (Ok(found), Some(before)) => assert_eq!(found, before),
+            (Ok(found), None) => panic!("a dataset that was never sealed: {found}"),
+            (Err(error), Some(_)) => panic!("{error}"),
+            (Err(_), None) => {}
+        }
+    }
+}
+
+/// Kills builds of two dumps at random moments, again and again on the same
+/// dataset, onto one that was there and onto none. Whatever they left, the
+/// same command ends the work, and all is as if it had never been disturbed.
+/// `KILL_SEED` gives other moments.
+#[test]
+fn kill_9_at_random_moments_changes_nothing() {
+    const KILLS: usize = 50;
+    const MOST_IN_A_ROW: usize = 8;
+    let seed = std::env::var("KILL_SEED").map_or(1, |seed| seed.parse().unwrap());
+    let mut random = Random(seed);
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let sources: &[&Path] = &[&MONTHS.first, &MONTHS.second];
+    let (base, added, alone) = (path("base"), path("added"), path("alone"));
+    build(&[&sample(OLD), &sample(JUNE)], &base).succeeded();
+    copy(&base, &added);
+    build(sources, &added).succeeded();
+    let started = Instant::now();
+    build(sources, &alone).succeeded();
+    // Long enough for a run to be spilled, too short for the whole build.
+    let longest = started.elapsed() * 2 / 5;
+    let [base_print, added_print, alone_print] =
+        [&base, &added, &alone].map(|path| stats(path)["fingerprint"].as_str().unwrap().to_owned());
+    let (added, alone) = (contents(&added), contents(&alone));
+
+    let (mut moments, mut resumed, mut ended) = (Vec::new(), Vec::new(), 0);
+    for number in 0.. {
+        let onto_base = number % 2 == 0;
+        let chain = Chain {
+            sources,
+            dataset: path("killed"),
+            before: onto_base.then_some(&*base_print),
+            after: if onto_base {
+                &added_print
+            } else {
+                &alone_print
+            },
+        };
+        if onto_base {
+            copy(&base, &chain.dataset);
+        }
+        let mut behind = 0;
+        for _ in 0..MOST_IN_A_ROW {
+            let delay = longest.mul_f64(random.fraction());
+            let (stderr, phase) = chain.kill_after(delay, &path("stderr"));
+            if let Some(games) = resumed_behind(&stderr) {
+                resumed.push(games);
+            }
+            let Some(phase) = phase else {
+                ended += 1;
+                break;
+            };
+            moments.push((delay, phase));
+            behind = resumed_behind(&stderr).unwrap_or(behind);
+        }
+        let said = build(sources, &chain.dataset).succeeded();
+        if let Some(games) = resumed_behind(&said.err) {
+            resumed.push(games);
+        }
+        let expected = if onto_base { &added } else { &alone };
+        assert!(
+            contents(&chain.dataset) == *expected,
+            "seed {seed}, chain {number}, killed at {moments:?}, last resumed behind {behind}"
+        );
+        assert!(!chain.dataset.join("spill").exists());
+        fs::remove_dir_all(&chain.dataset).unwrap();
+        if moments.len() >= KILLS {
+            break;
+        }
+    }
+    let count = |phase| moments.iter().filter(|&&(_, p)| p == phase).count();
+    let phases = [Phase::Decoding, Phase::Spilling, Phase::Sealing].map(count);
+    println!(
+        "seed {seed}: {} kills within {longest:?}, {phases:?} while decoding, spilling and \
+         sealing; {ended} builds ended before; {} went on, behind games {resumed:?}",
+        moments.len(),
+        resumed.len(),
+    );
+    assert!(phases.iter().all(|&count| count > 0), "{phases:?}");
+    assert!(resumed.len() >= 10, "{} resumed", resumed.len());
+    assert!(resumed.iter().all(|&games| games > 0));
+}
+
+/// Whether the dataset holds how far an unfinished build came, by the keys of
+/// `docs/dataset.md`.
+fn has_progress(dataset: &Path) -> bool {
+    let options = rocksdb::Options::default();
+    let Ok(families) = rocksdb::DB::list_cf(&options, dataset) else {
+        return false;
+    };
+    let db = rocksdb::DB::open_cf_for_read_only(&options, dataset, families, false);
+    db.is_ok_and(|db| {
+        let meta = db.cf_handle("meta").map(|meta| db.get_cf(meta, "progress"));
+        meta.is_some_and(|value| matches!(value, Ok(Some(_))))
+    })
+}
+
+/// Starts a build and kills it once it has committed its progress.
+fn interrupt(sources: &[&Path], dataset: &Path) {
+    loop {
+        let mut child = building(sources, dataset).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() && !has_progress(dataset) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if has_progress(dataset) {
+            return;
+        }
+        // It was faster than this thread: once more.
+        fs::remove_dir_all(dataset).unwrap();
+    }
+}
+
+/// The same games with another name in the first, as a file.
+fn renamed(dump: &Path, path: &Path) {
+    let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
+    let mut text = String::from_utf8(text).unwrap();
+    let at = text.find("[White \"").unwrap() + "[White \"".len();
+    text.insert(at, 'X');
+    let mut packed = Vec::new();
+    write_frames(text.as_bytes(), FRAME_BYTES, 1, &mut packed).unwrap();
+    fs::write(path, packed).unwrap();
+}
+
+#[test]
+fn a_source_that_changed_meanwhile_is_read_from_the_beginning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (file, dataset, clean) = (path("a.pgn.zst"), path("a"), path("b"));
+    fs::copy(&MONTHS.first, &file).unwrap();
+    interrupt(&[&file], &dataset);
+    renamed(&MONTHS.first, &file);
+    let said = build(&[&file], &dataset).succeeded();
+    for words in ["going on behind", "not the source", "from the beginning"] {
+        assert!(said.err.contains(words), "{}", said.err);
+    }
+    build(&[&file], &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+
+    // And one that has become shorter than what was read of it.
+    let (dataset, clean) = (path("c"), path("d"));
+    fs::copy(&MONTHS.first, &file).unwrap();
+    interrupt(&[&file], &dataset);
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, &bytes[..bytes.len() / 3]).unwrap();
+    let said = build(&[&file], &dataset).failed(DAMAGED, &["compressed byte"]);
+    assert!(said.err.contains("from the beginning"), "{}", said.err);
+    build(&[&file], &clean).failed(DAMAGED, &["compressed byte"]);
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+#[test]
+fn an_unfinished_build_of_other_sources_is_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    interrupt(&[&MONTHS.first], &dataset);
+    let june = sample(JUNE);
+    let said = build(&[&june], &dataset).succeeded();
+    assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
+    build(&[&june], &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// The runs of an unfinished build may be lost with the disk's last writes, or
+/// cleared away: then there is nothing to go on with.
+#[test]
+fn a_build_whose_spilled_runs_are_lost_begins_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    interrupt(&[&MONTHS.first], &dataset);
+    fs::remove_dir_all(dataset.join("spill")).unwrap();
+    build(&[&MONTHS.first], &dataset).succeeded();
+    build(&[&MONTHS.first], &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// A URL that cannot be reached for a while costs nothing that was read of it.
+#[test]
+fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    let server = BreakingServer::start(fs::read(&MONTHS.first).unwrap(), 4 << 20);
+    let sources: &[&Path] = &[Path::new(&server.url)];
+    interrupt(sources, &dataset);
+    server.set_missing(true);
+    build(sources, &dataset).failed(UNREADABLE, &[&server.url, "404"]);
+    assert!(has_progress(&dataset));
+    server.set_missing(false);
+    let said = build(sources, &dataset).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    build(sources, &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// A build of what it is sent.
+struct Piped {
+    child: Child,
+    input: ChildStdin,
+}
+
+impl Piped {
+    fn start(dataset: &Path) -> Piped {
+        let mut command = building(&[Path::new("-")], dataset);
+        command.stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let input = child.stdin.take().unwrap();
+        Piped { child, input }
+    }
+
+    /// Sends the rest and waits for the end. A build that refuses it may be
+    /// gone before all is sent.
+    fn end(mut self, bytes: &[u8]) -> Said {
+        let _ = self.input.write_all(bytes);
+        drop(self.input);
+        self.child.wait_with_output().unwrap().into()
+    }
+}
+
+/// Sends the beginning of a dump until the build has committed its progress,
+/// and kills it.
+fn interrupt_piped(bytes: &[u8], dataset: &Path) {
+    let mut piped = Piped::start(dataset);
+    let (most, rest) = bytes.split_at(bytes.len() * 9 / 10);
+    piped.input.write_all(most).unwrap();
+    // The progress is committed with one of the next pieces.
+    for piece in rest.chunks(rest.len() / 100 + 1) {
+        if has_progress(dataset) {
+            break;
+        }
+        piped.input.write_all(piece).unwrap();
+        thread::sleep(Duration::from_millis(50));
+    }
+    piped.child.kill().unwrap();
+    piped.child.wait().unwrap();
+    assert!(has_progress(dataset));
+}
+
+#[test]
+fn standard_input_goes_on_if_the_same_bytes_come_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    let bytes = fs::read(&MONTHS.first).unwrap();
+    interrupt_piped(&bytes, &dataset);
+    let said = Piped::start(&dataset).end(&bytes).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    Piped::start(&clean).end(&bytes).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// What was read of standard input to find out that it is another cannot be
+/// read again: no game of it may be taken in before it comes from its start.
+#[test]
+fn standard_input_with_other_bytes_must_come_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    interrupt_piped(&fs::read(&MONTHS.first).unwrap(), &dataset);
+    let other = fs::read(&MONTHS.second).unwrap();
+    let said = Piped::start(&dataset).end(&other);
+    said.failed(DAMAGED, &["-: ", "not the source", "again"]);
+    let said = Piped::start(&dataset).end(&other).succeeded();
+    assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
+    Piped::start(&clean).end(&other).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// A dump that the dataset has already, which is told only at its end, leaves
+/// nothing to go on with.
+#[test]
+fn standard_input_that_is_known_leaves_nothing_unfinished() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("a");
+    build(&[&MONTHS.first], &dataset).succeeded();
+    let before = contents(&dataset);
+    let bytes = fs::read(&MONTHS.first).unwrap();
+    for _ in 0..2 {
+        let said = Piped::start(&dataset).end(&bytes).succeeded();
+        assert!(said.err.contains("already in the dataset"), "{}", said.err);
+        assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
+        assert!(!has_progress(&dataset));
+    }
+    assert!(contents(&dataset) == before);
+}
+
+#[test]
+fn a_second_build_is_refused_and_does_not_disturb_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    let bytes = fs::read(sample(JUNE)).unwrap();
+    let (head, rest) = bytes.split_at(bytes.len() / 2);
+    let mut first = Piped::start(&dataset);
+    first.input.write_all(head).unwrap();
+    while !dataset.join("spill").exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    for _ in 0..3 {
+        build(&[&sample(OLD)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
+    }
+    first.end(rest).succeeded();
+    Piped::start(&clean).end(&bytes).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+#[test]
+fn months_in_any_order_and_any_number_of_times_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (first, second): (&Path, &Path) = (&MONTHS.first, &MONTHS.second);
+    build(&[first, second, first], &path("at once")).succeeded();
+    let expected = contents(&path("at once"));
+    assert!(expected.1["seen_on_both_sides"].as_u64() > Some(1000));
+    assert!(expected.1["duplicates_merged"].as_u64() > Some(100_000));
+    for (name, order) in [
+        ("forwards", [first, second]),
+        ("backwards", [second, first]),
+    ] {
+        let dataset = path(name);
+        for source in order {
+            build(&[source], &dataset).succeeded();
+        }
+        assert!(contents(&dataset) == expected, "{name}");
+        // Known files, together and given twice.
+        build(&[second, first, second], &dataset).succeeded();
+        assert!(contents(&dataset) == expected, "{name}, twice");
+    }
+}
+
+/// Of all positions, those with the smallest keys are kept, whatever came when.
+#[test]
+fn a_cap_keeps_the_smallest_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (june, old) = (sample(JUNE), sample(OLD));
+    let capped = |sources: &[&Path], most: usize, dataset: &Path| {
+        let most = most.to_string();
+        let mut command = program("ingest");
+        command.arg("build").args(sources);
+        command.args(["--max-positions", &most, "--out"]);
+        run(command.arg(dataset)).succeeded();
+    };
+    build(&[&june, &old], &path("all")).succeeded();
+    let keyed = |dataset: &Path| {
+        let splits = [datasets::Split::Train, datasets::Split::Validation];
+        let sides = splits.map(|split| {
+            let records = records(dataset, split).into_iter();
+            records.map(move |record| (datasets::Keyed::new(record).key, split, record))
+        });
+        let mut all: Vec<_> = sides.into_iter().flatten().collect();
+        all.sort_by_key(|&(key, _, record)| (key, record));
+        all
+    };
+    let all = keyed(&path("all"));
+    for most in [1, 1000, 20_000, all.len() - 1, all.len(), all.len() + 1] {
+        let name = |how: &str| path(&format!("{how} {most}"));
+        capped(&[&june, &old], most, &name("at once"));
+        capped(&[&old, &june], most, &name("backwards"));
+        capped(&[&old], most, &name("later"));
+        capped(&[&june], most, &name("later"));
+        let expected = contents(&name("at once"));
+        assert!(
+            keyed(&name("at once")) == all[..most.min(all.len())],
+            "{most}"
+        );
+        assert!(contents(&name("backwards")) == expected, "backwards {most}");
+        assert!(contents(&name("later")) == expected, "later {most}");
+    }
+}

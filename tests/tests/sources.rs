@@ -1,0 +1,371 @@
+//! The same games and positions from every kind of source, whole and damaged.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use datasets::Record;
+use tests::generator::Generator;
+use tests::pzstd::write_frames;
+use tests::server::BreakingServer;
+use tests::{Said, both_sides, build, contents, program, root, run, sample, stats};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
+
+const DAMAGED: i32 = 4;
+
+/// Bytes of a header that tells the size of the frame behind it.
+const HEADER: usize = 12;
+
+/// So many annotated games, about 3 kB each.
+fn games(count: u64) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut generator = Generator::new(7, 100);
+    for _ in 0..count {
+        generator.append(&mut text);
+    }
+    text
+}
+
+/// What a tool makes of a file.
+fn packed_by(tool: &str, file: &Path) -> Vec<u8> {
+    let packed = Command::new(tool).arg("-c").arg(file).output().unwrap();
+    assert!(packed.status.success());
+    packed.stdout
+}
+
+fn build_from_standard_input(bytes: &[u8], dataset: &Path) -> Said {
+    let mut command = program("ingest");
+    command.args(["build", "-", "--out"]).arg(dataset);
+    command.stdin(Stdio::piped());
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(bytes).unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn every_encoding_of_the_same_games_gives_the_same_records() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = games(1200);
+    let plain = path("plain.pgn");
+    fs::write(&plain, &text).unwrap();
+    build(&[&plain], &path("expected")).succeeded();
+    let expected = both_sides(&path("expected"));
+    assert!(expected[0].len() > 50_000 && expected[1].len() > 1000);
+
+    let mut framed = Vec::new();
+    write_frames(&text, 150_000, 1, &mut framed).unwrap();
+    let frames = |level| {
+        let frame = move |text: &[u8]| zstd::encode_all(text, level).unwrap();
+        text.chunks(400_000).map(frame).collect::<Vec<_>>().concat()
+    };
+    let (gzip, bzip2) = (packed_by("gzip", &plain), packed_by("bzip2", &plain));
+    // Two members, as two files one behind the other.
+    let half = path("half");
+    let members = |tool| {
+        let (first, second) = text.split_at(text.len() / 2);
+        let member = |text: &[u8]| {
+            fs::write(&half, text).unwrap();
+            packed_by(tool, &half)
+        };
+        [member(first), member(second)].concat()
+    };
+    // No name tells what is inside.
+    for (name, bytes) in [
+        ("frames with sizes", framed.clone()),
+        ("frames without", frames(1)),
+        ("one frame", zstd::encode_all(&text[..], 3).unwrap()),
+        ("gzip", gzip.clone()),
+        ("gzip in two members", members("gzip")),
+        ("bzip2", bzip2),
+        ("bzip2 in two members", members("bzip2")),
+        ("text with CRLF", crlf(&text)),
+    ] {
+        let (file, dataset) = (path(name), path(&format!("{name}.dataset")));
+        fs::write(&file, bytes).unwrap();
+        build(&[&file], &dataset).succeeded();
+        assert!(both_sides(&dataset) == expected, "{name}");
+    }
+    for (name, bytes) in [("text", &text), ("frames", &framed), ("gzip", &gzip)] {
+        let dataset = path(&format!("piped {name}"));
+        build_from_standard_input(bytes, &dataset).succeeded();
+        assert!(both_sides(&dataset) == expected, "{name} by standard input");
+    }
+    for (name, bytes) in [("text", text.clone()), ("frames", framed)] {
+        let (dataset, most) = (path(&format!("url {name}")), bytes.len() / 7);
+        let server = BreakingServer::start(bytes, most);
+        build(&[Path::new(&server.url)], &dataset).succeeded();
+        assert!(server.requests() >= 7, "{} requests", server.requests());
+        assert!(both_sides(&dataset) == expected, "{name} by URL");
+    }
+}
+
+fn crlf(text: &[u8]) -> Vec<u8> {
+    let text = std::str::from_utf8(text).unwrap();
+    text.replace('\n', "\r\n").into_bytes()
+}
+
+/// EPD and label of each position of a dataset.
+fn labels(dataset: &Path) -> BTreeSet<String> {
+    let records = both_sides(dataset).concat();
+    let line = |record: &Record| format!("{record:?}");
+    records.iter().map(line).collect()
+}
+
+/// 518 positions in every format, written by python-chess.
+#[test]
+fn every_format_of_bare_positions_gives_the_same_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let packed = |name: &str| root().join(format!("tests/data/positions.{name}.zst"));
+    let rows = zstd::decode_all(File::open(packed("tsv")).unwrap()).unwrap();
+    let rows = String::from_utf8(rows).unwrap();
+    let row = |line: &str| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        format!("{} {}", fields[0], fields[1])
+    };
+    let expected: BTreeSet<String> = rows.lines().map(row).collect();
+    assert!(expected.len() > 500);
+    for name in ["jsonl", "csv", "txt", "epd"] {
+        let text = zstd::decode_all(File::open(packed(name)).unwrap()).unwrap();
+        let (plain, dataset) = (path(&format!("a.{name}")), path(name));
+        fs::write(&plain, &text).unwrap();
+        build(&[&plain], &dataset).succeeded();
+        assert_eq!(labels(&dataset), expected, "{name}");
+        let zipped = path(&format!("{name} packed"));
+        build(&[&packed(name)], &zipped).succeeded();
+        assert!(both_sides(&dataset) == both_sides(&zipped), "{name}.zst");
+    }
+}
+
+#[test]
+fn several_sources_of_all_kinds_at_once_are_as_one_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("games.pgn"), games(50)).unwrap();
+    fs::write(path("a.gz"), packed_by("gzip", &path("games.pgn"))).unwrap();
+    fs::write(path("b.pgn"), &games(80)[..]).unwrap();
+    let data = |name: &str| root().join(format!("tests/data/positions.{name}.zst"));
+    let sources: Vec<PathBuf> = ["jsonl", "csv", "txt", "epd"]
+        .map(data)
+        .into_iter()
+        .chain([sample(JUNE), path("a.gz"), path("b.pgn"), sample(OLD)])
+        .collect();
+    let sources: Vec<&Path> = sources.iter().map(|source| source.as_path()).collect();
+    build(&sources, &path("at once")).succeeded();
+    for source in sources.iter().rev() {
+        build(&[source], &path("one by one")).succeeded();
+    }
+    let expected = contents(&path("at once"));
+    assert_eq!(expected.1["sources"].as_array().unwrap().len(), 8);
+    assert!(contents(&path("one by one")) == expected);
+}
+
+/// What the text cannot say (depth, month, side of the split) is lost; all
+/// else comes back.
+#[test]
+fn exported_text_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(JUNE), &sample(OLD)], &path("a")).succeeded();
+    let mut export = program("ingest");
+    export.arg("export").arg(path("a"));
+    export.args(["--format", "text", "--out"]);
+    run(export.arg(path("a.txt"))).succeeded();
+    build(&[&path("a.txt")], &path("b")).succeeded();
+    let lines = |dataset: &Path| {
+        let line = |record: &Record| format!("{record:?} {} {:?}", record.ply(), record.result());
+        let records = both_sides(dataset).concat();
+        records.iter().map(line).collect::<BTreeSet<_>>()
+    };
+    let expected = lines(&path("a"));
+    assert!(expected.len() > 30_000);
+    assert_eq!(lines(&path("b")), expected);
+    // Again, there is nothing left to lose.
+    let mut export = program("ingest");
+    export.arg("export").arg(path("b"));
+    export.args(["--format", "text", "--out"]);
+    run(export.arg(path("b.txt"))).succeeded();
+    build(&[&path("b.txt")], &path("c")).succeeded();
+    assert!(both_sides(&path("b")) == both_sides(&path("c")));
+}
+
+/// A dump whose frames can be damaged.
+struct Framed {
+    text: Vec<u8>,
+    frames: Vec<Vec<u8>>,
+}
+
+impl Framed {
+    const TEXT: usize = 100_000;
+
+    fn new() -> Framed {
+        let text = games(600);
+        let pack = |text: &[u8]| {
+            let mut frame = Vec::new();
+            write_frames(text, Self::TEXT, 1, &mut frame).unwrap();
+            frame
+        };
+        let frames = text.chunks(Self::TEXT).map(pack).collect();
+        Framed { text, frames }
+    }
+
+    /// The text of some frames.
+    fn text_of(frames: Range<usize>) -> Range<usize> {
+        frames.start * Self::TEXT..frames.end * Self::TEXT
+    }
+
+    /// The compressed bytes of a frame.
+    fn bytes_of(&self, frame: usize) -> Range<usize> {
+        let start = self.frames[..frame].iter().map(Vec::len).sum();
+        start..start + self.frames[frame].len()
+    }
+
+    fn corrupt(&mut self, frame: usize) {
+        let middle = self.frames[frame].len() / 2;
+        self.frames[frame][middle..middle + 64].fill(0x55);
+    }
+
+    /// The games that have no byte in any of the stretches of text, nor lie
+    /// around an empty one.
+    fn games_outside(&self, stretches: &[Range<usize>]) -> Vec<u8> {
+        let text = std::str::from_utf8(&self.text).unwrap();
+        let starts = text.match_indices("[Event \"").map(|(at, _)| at);
+        let starts: Vec<usize> = starts.chain([text.len()]).collect();
+        let mut kept = Vec::new();
+        for game in starts.windows(2) {
+            let end = game[0] + text[game[0]..game[1]].trim_end().len();
+            let is_hit = |lost: &Range<usize>| game[0] < lost.end && lost.start < end;
+            if !stretches.iter().any(is_hit) {
+                kept.extend_from_slice(&self.text[game[0]..game[1]]);
+            }
+        }
+        kept
+    }
+}
+
+/// Builds from the games alone, without compression.
+fn records_of(games: &[u8], folder: &Path) -> [Vec<Record>; 2] {
+    let (file, dataset) = (folder.join("kept.pgn"), folder.join("kept"));
+    fs::write(&file, games).unwrap();
+    build(&[&file], &dataset).succeeded();
+    both_sides(&dataset)
+}
+
+/// The compressed byte that the last line names.
+fn named_byte(said: &Said) -> usize {
+    let (_, rest) = said.err.rsplit_once("compressed byte ").unwrap();
+    let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse().unwrap()
+}
+
+#[test]
+fn corrupt_frames_are_hopped_over() {
+    for (lost, places) in [(vec![6], ""), (vec![3, 4, 10], "(and at 2 more places)")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dump = Framed::new();
+        let first = dump.bytes_of(lost[0]);
+        for &frame in &lost {
+            dump.corrupt(frame);
+        }
+        let (file, dataset) = (folder.path().join("bad.zst"), folder.path().join("dataset"));
+        fs::write(&file, dump.frames.concat()).unwrap();
+        let said = build(&[&file], &dataset).failed(DAMAGED, &["bad.zst", places]);
+        // The damage lies before the byte that is named, and in its frame.
+        assert!(
+            (first.start + 1..=first.end).contains(&named_byte(&said)),
+            "{said:?}"
+        );
+        let stretches = lost.iter().map(|&frame| Framed::text_of(frame..frame + 1));
+        let kept = dump.games_outside(&stretches.collect::<Vec<_>>());
+        assert!(kept.len() > dump.text.len() - (lost.len() + 1) * Framed::TEXT * 11 / 10);
+        assert!(both_sides(&dataset) == records_of(&kept, folder.path()));
+        assert!(stats(&dataset)["skipped"]["malformed_game"].as_u64() > Some(0));
+    }
+}
+
+/// Damage of the file between the frames, or of their number: what must be
+/// there, and how the build ends.
+#[test]
+fn damage_between_frames_costs_no_game_elsewhere() {
+    let dump = Framed::new();
+    let last = dump.frames.len() - 1;
+    let noise: Vec<u8> = (0..1000u32).map(|i| (i * i >> 3) as u8).collect();
+    let end = dump.text.len();
+    let with = |change: &dyn Fn(&mut Vec<Vec<u8>>)| {
+        let mut frames = dump.frames.clone();
+        change(&mut frames);
+        frames.concat()
+    };
+    let sized = |frame: usize, size: u32| {
+        with(&|frames| frames[frame][8..HEADER].copy_from_slice(&size.to_le_bytes()))
+    };
+    let size = (dump.frames[5].len() - HEADER) as u32;
+    let text = Framed::text_of;
+    // What is said to be lost is so at most: a frame that is cut short still
+    // gives what there is of it.
+    for (name, bytes, lost, damaged) in [
+        (
+            "garbage",
+            with(&|frames| drop(frames[7].splice(0..0, noise.clone()))),
+            text(7..7),
+            true,
+        ),
+        (
+            "a last frame that is missing",
+            with(&|frames| frames[last].truncate(HEADER)),
+            text(last..last).start..end,
+            true,
+        ),
+        (
+            "a last frame that is cut",
+            with(&|frames| frames[last].truncate(HEADER + 5000)),
+            text(last..last).start..end,
+            true,
+        ),
+        (
+            "half a header",
+            with(&|frames| frames[last].truncate(HEADER / 2)),
+            text(last..last).start..end,
+            true,
+        ),
+        ("a size too large", sized(5, size + 500), text(5..7), true),
+        ("a size of none", sized(5, 0), text(5..6), true),
+        ("a size beyond all", sized(5, u32::MAX), text(5..5), false),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, dataset) = (folder.path().join("bad.zst"), folder.path().join("dataset"));
+        fs::write(&file, bytes).unwrap();
+        let said = build(&[&file], &dataset);
+        let all = records_of(&dump.text, folder.path());
+        if !damaged {
+            said.succeeded();
+            assert!(both_sides(&dataset) == all, "{name}");
+            continue;
+        }
+        let said = said.failed(DAMAGED, &["bad.zst", "compressed byte"]);
+        let place = dump.bytes_of(lost.start / Framed::TEXT).start;
+        assert!(named_byte(&said) >= place, "{name}: {said:?}");
+        let epds = |sides: &[Vec<Record>; 2]| -> BTreeSet<String> {
+            sides.concat().iter().map(Record::epd).collect()
+        };
+        fs::remove_dir_all(folder.path().join("kept")).unwrap();
+        let needed = epds(&records_of(&dump.games_outside(&[lost]), folder.path()));
+        let found = epds(&both_sides(&dataset));
+        assert!(found.is_superset(&needed), "{name}: games outside are gone");
+        assert!(
+            found.is_subset(&epds(&all)),
+            "{name}: games that never were"
+        );
+        assert!(found.len() < epds(&all).len(), "{name}: nothing was lost");
+    }
+}
