@@ -82,13 +82,22 @@ fn in_frames(head: &[u8], text: &[u8], cuts: &[usize], filters: &Filters) {
     let one = SCRATCH.file("one", &pack(&[&whole]));
     let many = SCRATCH.file("many", &pack(&pieces));
     let expected = read(&one, filters).expect("the head is understood");
-    assert_eq!(read(&many, filters).expect("the head is understood"), expected);
+    assert_eq!(
+        read(&many, filters).expect("the head is understood"),
+        expected
+    );
     let transcribed = transcribe(&one).expect("the head is understood");
-    assert_eq!(transcribe(&many).expect("the head is understood"), transcribed);
+    assert_eq!(
+        transcribe(&many).expect("the head is understood"),
+        transcribed
+    );
     if expected.damaged {
         return;
     }
     assert_eq!(transcribed, (whole.clone(), true));
     let plain = SCRATCH.file("plain", &whole);
-    assert_eq!(read(&plain, filters).expect("the head is understood"), expected);
+    assert_eq!(
+        read(&plain, filters).expect("the head is understood"),
+        expected
+    );
 }

@@ -1,13 +1,10 @@
 //! What the targets share: a file in memory, and what must hold of everything
 //! that is read from one.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use datasets::{
-    Batch, Chunk, Error, Filters, Finished, GameTexts, Reading, Record, Source, Tally, Transcript,
-    games,
+    Chunk, Error, Filters, GameTexts, Reading, Record, Source, Tally, Transcript, games,
 };
 use tempfile::TempDir;
 
@@ -71,7 +68,7 @@ pub struct Read {
 pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     let (mut train, mut validation, mut tally) = (Vec::new(), Vec::new(), Tally::default());
     let reading = Reading::from(Source::open(path)?);
-    let finished: Finished = reading.run(filters, 2, |batch: Batch| {
+    let finished = reading.run(filters, 2, |batch| {
         tally.add(&batch.tally);
         train.extend(batch.train);
         validation.extend(batch.validation);
@@ -89,18 +86,17 @@ pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     })
 }
 
-/// Panics if the store would not take the record back as it was.
-///
 /// # Panics
-/// See above.
+/// If the store would not give the record back as it is.
 pub fn check_record(record: &Record) {
-    assert_eq!(Record::from_bytes(*record.as_bytes()).as_ref(), Some(record));
+    assert_eq!(
+        Record::from_bytes(*record.as_bytes()).as_ref(),
+        Some(record)
+    );
 }
 
-/// Panics if the counts do not add up to so many records.
-///
 /// # Panics
-/// See above.
+/// If the counts do not add up, or not to so many records.
 pub fn check_tally(tally: &Tally, records: u64) {
     assert_eq!(tally.labels, records);
     assert_eq!(tally.months.values().sum::<u64>(), tally.labels);
@@ -152,14 +148,6 @@ pub fn pack(pieces: &[&[u8]]) -> Vec<u8> {
         file.extend_from_slice(&frame);
     }
     file
-}
-
-/// Writes a file.
-///
-/// # Errors
-/// Those of the system.
-pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    File::create(path)?.write_all(bytes)
 }
 
 /// Filters that take every variant that can be read.
