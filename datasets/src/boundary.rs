@@ -35,10 +35,13 @@ impl Boundary {
         }
     }
 
-    /// The start of the first unit behind the one that the text begins with.
+    /// The start of a unit behind the one that the text begins with: of the
+    /// first that can be told where the text may begin in the middle of a line.
     pub(crate) fn first(self, text: &[u8]) -> Option<usize> {
         match self {
-            Boundary::Event => next_game(text),
+            // If tags begin right behind the first line, it may be the rest of
+            // one that belongs to them.
+            Boundary::Event => memchr::memchr(b'\n', text).and_then(|end| next_game(text, end + 1)),
             Boundary::AnyTag => any_tags(text).next(),
             Boundary::Line => memchr::memchr(b'\n', text).map(|at| at + 1),
         }
@@ -58,13 +61,28 @@ impl Boundary {
     }
 }
 
-/// The start of the next game with an Event tag, behind the one that the text
-/// begins with.
-pub(crate) fn next_game(text: &[u8]) -> Option<usize> {
+/// The start of the first game with an Event tag that begins behind `from`.
+pub(crate) fn next_game(text: &[u8], from: usize) -> Option<usize> {
+    event_tags(text, from)
+        .map(|event| tags_start(text, event + 1))
+        .find(|&start| start > from)
+}
+
+/// The Event tags behind `from`: the ends of the lines before them.
+pub(crate) fn event_tags(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
     EVENT_FINDER
-        .find_iter(text)
-        .map(|at| tags_start(text, at + 1))
-        .find(|&start| start > 0)
+        .find_iter(&text[from..])
+        .map(move |at| from + at)
+}
+
+/// The games of a text whose games begin at any tag after a blank line.
+pub(crate) fn any_tag_games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    any_tags(text).chain([text.len()]).map(move |end| {
+        let game = &text[start..end];
+        start = end;
+        game
+    })
 }
 
 /// Every line that begins with `[` behind a blank one.
@@ -76,11 +94,18 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
+/// So many tags are looked for before an Event tag. Without a limit, text of
+/// nothing but Event tags would be read over and over.
+const TAGS_BEFORE_EVENT: usize = 64;
+
 /// The start of the block of tags that the line at `line` belongs to: some
 /// files put other tags before Event.
 pub(crate) fn tags_start(text: &[u8], line: usize) -> usize {
     let mut start = line;
-    while let Some(above) = start.checked_sub(1) {
+    for _ in 0..TAGS_BEFORE_EVENT {
+        let Some(above) = start.checked_sub(1) else {
+            break;
+        };
         let previous = memchr::memrchr(b'\n', &text[..above]).map_or(0, |at| at + 1);
         let tag = text[previous..above].trim_ascii();
         if !(tag.starts_with(b"[") && tag.ends_with(b"\"]")) {
@@ -104,6 +129,18 @@ mod tests {
         assert_eq!(Boundary::Event.first(&text[9..]), None);
         assert_eq!(Boundary::Event.last(&text[9..]), None);
         assert_eq!(Boundary::Event.last(b"1. e4 { \n[Event horizon] } *"), None);
+    }
+
+    /// Where text begins in the middle of a game's tags, that game's start is
+    /// not there.
+    #[test]
+    fn a_game_does_not_begin_inside_its_tags() {
+        let text = b"[FEN \"x\"]\n[Round \"1\"]\n[Event \"y\"]\n\n1. d4 *\n\n[Event \"z\"]\n";
+        let z = memchr::memmem::find(text, b"[Event \"z").unwrap();
+        let y = memchr::memmem::find(text, b"[Event \"y").unwrap();
+        for from in 0..y {
+            assert_eq!(Boundary::Event.first(&text[from..]), Some(z - from));
+        }
     }
 
     #[test]

@@ -19,6 +19,10 @@ const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
 /// have about 5 MB.
 const MAX_FRAME_BYTES: u32 = 32 << 20;
 
+/// Frames of more text are decoded here too: what is handed on elsewhere gives
+/// all its labels at once. Lichess's have 32 MiB.
+const MAX_TEXT_BYTES: usize = 64 << 20;
+
 /// The largest window taken, as a power of two: 128 MiB, the limit of the
 /// `zstd` program too. Lichess's frames have 8 MiB.
 const WINDOW_LOG_MAX: u32 = 27;
@@ -38,6 +42,9 @@ pub(crate) enum Part {
     Text(Vec<u8>),
 }
 
+/// Decodes a frame of which a part, or all, was read.
+type Inside<R> = Box<Decoder<'static, Chain<Cursor<Vec<u8>>, R>>>;
+
 /// Walks a zstd file.
 pub(crate) struct Frames<R: BufRead> {
     state: State<R>,
@@ -48,7 +55,7 @@ enum State<R: BufRead> {
     /// end, the next is where a size header is found.
     Between { input: R, lost: bool },
     /// In a frame that is decoded here.
-    Inside(Box<Decoder<'static, Chain<Cursor<[u8; 4]>, R>>>),
+    Inside(Inside<R>),
     /// In a frame that is corrupt from here on.
     Failed { input: R, error: io::Error },
     /// Not to be read any further.
@@ -111,13 +118,13 @@ impl<R: BufRead> Frames<R> {
                 self.state = State::Between { input, lost: false };
                 return Ok(None);
             }
-            Ok(Some(Found::Size(size))) => read_frame(&mut input, size).map(Some),
-            Ok(Some(Found::Magic(magic))) => {
-                let mut decoder =
-                    Decoder::with_buffer(Cursor::new(magic).chain(input))?.single_frame();
-                decoder.window_log_max(WINDOW_LOG_MAX)?;
-                return self.inside(Box::new(decoder), piece).map(Some);
-            }
+            Ok(Some(Found::Size(size))) => match read_frame(&mut input, size) {
+                Ok(frame) if max_text_bytes(&frame) > MAX_TEXT_BYTES => {
+                    return self.enter(frame, input, piece);
+                }
+                frame => frame.map(|frame| Some(Part::Frame(frame))),
+            },
+            Ok(Some(Found::Magic(magic))) => return self.enter(magic.to_vec(), input, piece),
             Err(error) => Err(error),
         };
         let lost = part.is_err();
@@ -125,11 +132,14 @@ impl<R: BufRead> Frames<R> {
         part
     }
 
-    fn inside(
-        &mut self,
-        mut decoder: Box<Decoder<'static, Chain<Cursor<[u8; 4]>, R>>>,
-        piece: u64,
-    ) -> io::Result<Part> {
+    /// Decodes a frame that begins with the bytes that were read of it.
+    fn enter(&mut self, start: Vec<u8>, input: R, piece: u64) -> io::Result<Option<Part>> {
+        let mut decoder = Decoder::with_buffer(Cursor::new(start).chain(input))?.single_frame();
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        self.inside(Box::new(decoder), piece).map(Some)
+    }
+
+    fn inside(&mut self, mut decoder: Inside<R>, piece: u64) -> io::Result<Part> {
         let mut text = Vec::with_capacity(piece as usize);
         let outcome = (&mut decoder).take(piece).read_to_end(&mut text);
         if let Err(error) = outcome {
@@ -139,8 +149,15 @@ impl<R: BufRead> Frames<R> {
                 return self.next(piece).map(|_| Part::Text(text));
             }
         } else if text.is_empty() {
-            let (_, input) = decoder.finish().into_inner();
-            self.state = State::Between { input, lost: false };
+            let (start, input) = decoder.finish().into_inner();
+            let whole = start.position() == start.get_ref().len() as u64;
+            self.state = match whole {
+                true => State::Between { input, lost: false },
+                false => {
+                    let error = io::Error::other("a frame is shorter than its header tells");
+                    State::Failed { input, error }
+                }
+            };
         } else {
             self.state = State::Inside(decoder);
         }
@@ -214,13 +231,53 @@ fn find_size(input: &mut impl BufRead) -> io::Result<Option<Found>> {
 }
 
 /// Reads the frame that a header promised.
-fn read_frame(input: &mut impl BufRead, size: u32) -> io::Result<Part> {
+fn read_frame(input: &mut impl BufRead, size: u32) -> io::Result<Vec<u8>> {
     let mut frame = Vec::with_capacity(size as usize);
     input.take(size.into()).read_to_end(&mut frame)?;
     if frame.is_empty() {
         return Err(broken_off());
     }
-    Ok(Part::Frame(frame))
+    Ok(frame)
+}
+
+/// The most text that frames can hold, by the sizes of their blocks.
+fn max_text_bytes(mut frames: &[u8]) -> usize {
+    let mut total = 0;
+    while let Some(blocks) = first_block(frames) {
+        frames = blocks;
+        while let Some((header, rest)) = frames.split_first_chunk::<3>() {
+            let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+            let (last, kind, size) = (header & 1, header >> 1 & 3, (header >> 3) as usize);
+            // Raw, one byte again and again, compressed.
+            let (length, text) = match kind {
+                0 => (size, size),
+                1 => (1, size),
+                _ => (size, MAX_BLOCK_BYTES),
+            };
+            total += text;
+            frames = rest.get(length..).unwrap_or_default();
+            if last == 1 {
+                break;
+            }
+        }
+        if !frames.starts_with(&MAGIC) {
+            // A checksum.
+            frames = frames.get(4..).unwrap_or_default();
+        }
+    }
+    total
+}
+
+/// The most text of a block.
+const MAX_BLOCK_BYTES: usize = 1 << 17;
+
+/// What stands behind the header of a frame; `None` if there is none.
+fn first_block(frame: &[u8]) -> Option<&[u8]> {
+    let (descriptor, _) = frame.strip_prefix(&MAGIC)?.split_first()?;
+    let single_segment = descriptor >> 5 & 1;
+    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let content = [usize::from(single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
+    frame.get(5 + usize::from(1 - single_segment) + dictionary + content..)
 }
 
 /// Four bytes; `None` at the end of the file.
@@ -265,5 +322,44 @@ impl FrameDecoder {
         let mut decoder = Decoder::with_buffer(Cursor::new(frame))?;
         decoder.window_log_max(WINDOW_LOG_MAX)?;
         Ok(decoder)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every block but the last is full; a compressed one may hold more than
+    /// it does.
+    #[test]
+    fn the_most_text_of_frames_is_told_without_decoding() {
+        let texts: [Vec<u8>; 4] = [
+            Vec::new(),
+            vec![b'a'; 1 << 20],
+            (0..300_000u32)
+                .map(|i| (i.wrapping_mul(i) >> 9) as u8)
+                .collect(),
+            b"[Event \"x\"]\n".repeat(50_000),
+        ];
+        let mut frames = Vec::new();
+        let mut all = 0;
+        for (i, text) in texts.iter().enumerate() {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.include_checksum(i % 2 == 0).unwrap();
+            io::copy(&mut &text[..], &mut encoder).unwrap();
+            for frame in [
+                encoder.finish().unwrap(),
+                zstd::bulk::compress(text, 1).unwrap(),
+            ] {
+                let most = max_text_bytes(&frame);
+                assert!(most >= text.len(), "{most} of {}", text.len());
+                assert!(most <= text.len() + MAX_BLOCK_BYTES, "{most}");
+                // A frame that breaks off has no more than the whole.
+                assert!(max_text_bytes(&frame[..frame.len() / 2]) <= most);
+                frames.extend_from_slice(&frame);
+                all += most;
+            }
+        }
+        assert_eq!(max_text_bytes(&frames), all);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crate::frames::{FrameDecoder, Part};
 use crate::movetext::ends_with_result;
-use crate::reading::MAX_GAME_BYTES;
+use crate::reading::{MAX_GAME_BYTES, OVERLAP};
 use crate::source::PIECE_BYTES;
 use crate::{Damage, Error, Source};
 
@@ -129,8 +129,7 @@ impl GameTexts {
         let boundary = self.source.content().boundary;
         if self.oversized {
             let start = boundary.first(&self.text);
-            // The start of a tag may lie at the end.
-            let passed = start.unwrap_or(self.text.len().saturating_sub(16));
+            let passed = start.unwrap_or(self.text.len().saturating_sub(OVERLAP));
             self.text.drain(..passed);
             self.oversized = start.is_none();
         }

@@ -142,8 +142,13 @@ pub fn format_eval(label: Label, depth: u8) -> String {
     }
 }
 
+/// Nothing that is longer is an evaluation. Without a limit, a comment of
+/// nothing but `[%eval` would be read over and over.
+const EVAL_BYTES: usize = 256;
+
 /// Reads ` 2.35]`, ` #-4]` or ` 0.17,20]`.
 fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
+    let text = &text[..text.len().min(EVAL_BYTES)];
     // A line may have been wrapped here.
     let (b' ' | b'\n' | b'\r', _) = text.split_first()? else {
         return None;

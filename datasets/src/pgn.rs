@@ -3,7 +3,7 @@
 use std::io::{Chain, Read};
 use std::path::Path;
 
-use crate::boundary;
+use crate::boundary::{self, tags_start};
 use crate::game::GameReader;
 use crate::movetext::{longest_tag, readable};
 use crate::scan::{Mark, next_mark};
@@ -49,7 +49,13 @@ pub fn read_games(
                 end
             }
             Mark::Eval(at) => {
-                let end = boundary::next_game(&text[at..]).map_or(text.len(), |end| at + end);
+                let event = boundary::event_tags(text, at).next();
+                let end = event.map_or(text.len(), |event| tags_start(text, event + 1));
+                if let Some(event) = event.filter(|_| end <= at) {
+                    // It stands in a tag of the next game.
+                    from = event;
+                    continue;
+                }
                 from = end;
                 read_annotated(&text[start..end], filters, tally, &mut each);
                 end

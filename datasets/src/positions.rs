@@ -107,15 +107,16 @@ impl Evaluated<'_> {
     }
 }
 
-/// The lines of a text that are not blank, without the space around them.
+/// The lines of a text that are not blank, without the space around them, and
+/// without the byte order mark that a file may begin with.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut rest = text;
     std::iter::from_fn(move || {
         while !rest.is_empty() {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
             let (line, tail) = rest.split_at(end);
             rest = tail;
+            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
             let line = line.trim_ascii();
             if !line.is_empty() {
                 return Some(line);

@@ -18,6 +18,7 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
+use crate::boundary::{self, Boundary};
 use crate::frames::{FrameDecoder, Part};
 use crate::meter::{OtherBytes, Prefix};
 use crate::movetext::ends_with_result;
@@ -243,14 +244,17 @@ impl Job<'_> {
             tally,
             ..
         } = batch;
-        let each = |id: GameId, records: &[Record]| match id.split(self.filters.validation_percent)
-        {
-            Split::Train => train.extend_from_slice(records),
-            Split::Validation => validation.extend_from_slice(records),
-        };
-        match self.content.positions {
-            None => pgn::read_games(text, self.filters, tally, each),
-            Some(format) => read_positions(text, format, self.filters, tally, each),
+        let mut each =
+            |id: GameId, records: &[Record]| match id.split(self.filters.validation_percent) {
+                Split::Train => train.extend_from_slice(records),
+                Split::Validation => validation.extend_from_slice(records),
+            };
+        match (self.content.positions, self.content.boundary) {
+            (Some(format), _) => read_positions(text, format, self.filters, tally, each),
+            // What follows a game must not depend on whether it came with it.
+            (None, Boundary::AnyTag) => boundary::any_tag_games(text)
+                .for_each(|game| pgn::read_games(game, self.filters, tally, &mut each)),
+            (None, _) => pgn::read_games(text, self.filters, tally, each),
         }
     }
 }
@@ -374,7 +378,7 @@ struct StretchReader<'a> {
 
 /// So much at the end of text that is passed over may belong to the beginning
 /// of a game.
-const OVERLAP: usize = 16;
+pub(crate) const OVERLAP: usize = 1 << 12;
 
 impl<'a> StretchReader<'a> {
     fn new(job: Job<'a>) -> StretchReader<'a> {
@@ -551,9 +555,14 @@ impl Seam {
                 path: job.path.to_path_buf(),
             });
         }
-        if ends_with_result(&self.edge.text) {
-            self.close(job, batch);
-        }
+        let text = &mut self.edge.text;
+        let whole = match ends_with_result(text) {
+            true => text.len(),
+            // Several games may have come together here.
+            false => job.content.boundary.last(text).unwrap_or(0),
+        };
+        job.read(&text[..whole], batch);
+        text.drain(..whole);
         self.edge.pass(SkipReason::MalformedGame);
         let damage = self.damage.get_or_insert_with(|| Damage {
             offset,

@@ -56,7 +56,7 @@ pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         if rest.is_empty() {
             return None;
         }
-        let event = boundary::next_game(rest).unwrap_or(rest.len());
+        let event = boundary::next_game(rest, 0).unwrap_or(rest.len());
         let end = next_tags(&rest[..event]).unwrap_or(event);
         let (game, tail) = rest.split_at(end);
         rest = tail;

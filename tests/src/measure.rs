@@ -25,6 +25,20 @@ pub struct Usage {
 /// # Errors
 /// If it cannot be started, or fails: then with the end of what it said.
 pub fn measure(command: &mut Command) -> io::Result<Usage> {
+    let (status, said, usage) = watch(command)?;
+    if !status.success() {
+        let last = said.trim_end().lines().last().unwrap_or_default();
+        return Err(io::Error::other(format!("{command:?}: {status}: {last}")));
+    }
+    Ok(usage)
+}
+
+/// Runs a command to its end, however it ends, and gives what it wrote to
+/// standard error.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn watch(command: &mut Command) -> io::Result<(ExitStatus, String, Usage)> {
     let mut said = tempfile::tempfile()?;
     let started = Instant::now();
     let child = command
@@ -34,18 +48,15 @@ pub fn measure(command: &mut Command) -> io::Result<Usage> {
         .spawn()?;
     let (status, usage) = wait(child.id())?;
     let wall = started.elapsed();
-    if !status.success() {
-        let mut text = String::new();
-        said.rewind()?;
-        said.read_to_string(&mut text)?;
-        let last = text.trim_end().lines().last().unwrap_or_default();
-        return Err(io::Error::other(format!("{command:?}: {status}: {last}")));
-    }
-    Ok(Usage {
+    let mut text = String::new();
+    said.rewind()?;
+    said.read_to_string(&mut text)?;
+    let usage = Usage {
         wall,
         cpu: duration(usage.ru_utime) + duration(usage.ru_stime),
         peak_bytes: usage.ru_maxrss as u64 * 1024,
-    })
+    };
+    Ok((status, text, usage))
 }
 
 /// Processor time that this process has taken so far.

@@ -1,0 +1,20 @@
+//! Any bytes as a file: frames, compression, text, all at once.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use datasets::Filters;
+use datasets_fuzz::{Scratch, chess960, read, transcribe};
+use libfuzzer_sys::fuzz_target;
+
+static SCRATCH: LazyLock<Scratch> = LazyLock::new(Scratch::new);
+
+fuzz_target!(|bytes: &[u8]| {
+    let path = SCRATCH.file("source", bytes);
+    let opened = read(&path, &Filters::default()).is_ok();
+    if opened {
+        // Whatever is read once is read again.
+        assert!(read(&path, &chess960()).is_ok());
+    }
+    assert_eq!(transcribe(&path).is_ok(), opened);
+});

@@ -1,0 +1,96 @@
+//! What is read from a source does not depend on where its frames are cut.
+
+use std::path::Path;
+
+use datasets::{Filters, Reading, Record, Source, Tally};
+use tests::pzstd::write_frames;
+
+const JSON: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
+                    [{\"pvs\":[{\"cp\":500,\"line\":\"h1h5\"}],\"knodes\":9,\"depth\":20}]}\n";
+
+/// Positions, counts, and whether the source was damaged.
+type Read = (Vec<Record>, Tally, bool);
+
+fn read(path: &Path) -> Read {
+    let filters = Filters {
+        validation_percent: 0,
+        ..Filters::default()
+    };
+    let (mut records, mut tally) = (Vec::new(), Tally::default());
+    let finished = Reading::from(Source::open(path).unwrap())
+        .run(&filters, 2, |batch| {
+            records.extend(batch.train);
+            tally.add(&batch.tally);
+            Ok(())
+        })
+        .unwrap();
+    (records, tally, finished.damage.is_some())
+}
+
+/// Reads the text, behind a frame that tells what it is, in a frame, and then
+/// in two, cut at every place. Returns what is read every time.
+fn read_cut_anywhere(head: &str, text: &str) -> Read {
+    let (head, text) = (head.as_bytes(), text.as_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("source");
+    let read_frames = |texts: &[&[u8]]| {
+        let mut bytes = Vec::new();
+        for text in texts {
+            write_frames(text, 1 << 20, 1, &mut bytes).unwrap();
+        }
+        std::fs::write(&file, bytes).unwrap();
+        read(&file)
+    };
+    let whole = read_frames(&[&[head, text].concat()]);
+    for cut in 0..=text.len() {
+        let (start, end) = text.split_at(cut);
+        let read = read_frames(&[head, start, end]);
+        assert_eq!(read, whole, "cut before {:?}", String::from_utf8_lossy(end));
+    }
+    whole
+}
+
+#[test]
+fn games_are_the_same_wherever_they_are_cut() {
+    let head = "[Event \"a\"]\n\n*\n\n";
+    for (text, games, labels) in [
+        // Other tags before Event.
+        (
+            "[Round \"1\"]\n[White \"b\"]\n[Event \"c\"]\r\n\r\n1. e4 { [%eval 0.3] } *\r\n\r\n\
+             [Round \"2\"]\n[Event \"d\"]\n\n1. d4 { [%eval 0.3] } *\n",
+            3,
+            2,
+        ),
+        // An evaluation, or what looks like a tag, where none should be.
+        (
+            "[Round \"[%eval 1.0]\"]\n[Event \"b\"]\n\n1. e4 {[%eval 1.0]} *\n\n\
+             [Event \"c\"]\n\n1. e4 { [%eval 1.0]\n[x \"]\n[Event \"d\"]\n\n1. e4 *\n",
+            4,
+            1,
+        ),
+        // Broken off: the games before stay.
+        (
+            "[Event \"b\"]\n\n1. e4 { [%eval 1] } *\n\n[Event \"c\"]\n\n1. e4",
+            2,
+            1,
+        ),
+    ] {
+        let (records, tally, _) = read_cut_anywhere(head, text);
+        assert_eq!((tally.games, records.len()), (games, labels), "{text}");
+    }
+}
+
+#[test]
+fn games_without_event_tags_are_the_same_wherever_they_are_cut() {
+    let text = "[White \"b\"]\n\n1. e4 { [%eval 0.3]\n\n[%clk 1] } e5 { [%eval 0.3] } *\r\n\r\n\
+                [White \"c\"]\n\n1. e4 Sf6 2. d4 { [%eval 0.3] } *\n\n\n\
+                [White \"d\"]\n\n[Black \"e\"]\n\n1. e4 { [%eval 0.3] } *\n";
+    read_cut_anywhere("[White \"a\"]\n\n*\n\n", text);
+}
+
+#[test]
+fn lines_are_the_same_wherever_they_are_cut() {
+    let text = format!("{JSON}\n\u{feff}{JSON}x\r\n{JSON}\u{feff}\u{feff}{JSON}");
+    let (records, ..) = read_cut_anywhere(JSON, &text);
+    assert_eq!(records.len(), 4);
+}
