@@ -299,7 +299,7 @@ fn corrupt_frames_are_hopped_over() {
 fn damage_between_frames_costs_no_game_elsewhere() {
     let dump = Framed::new();
     let last = dump.frames.len() - 1;
-    let noise: Vec<u8> = (0..1000u32).map(|i| (i * i >> 3) as u8).collect();
+    let noise: Vec<u8> = (0..1000u32).map(|i| ((i * i) >> 3) as u8).collect();
     let end = dump.text.len();
     let with = |change: &dyn Fn(&mut Vec<Vec<u8>>)| {
         let mut frames = dump.frames.clone();
