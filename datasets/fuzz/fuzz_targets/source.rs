@@ -16,5 +16,6 @@ fuzz_target!(|bytes: &[u8]| {
         // Whatever is read once is read again.
         assert!(read(&path, &chess960()).is_ok());
     }
-    assert_eq!(transcribe(&path).is_ok(), opened);
+    // Bare positions have no games.
+    assert!(transcribe(&path).is_err() || opened);
 });

@@ -86,15 +86,17 @@ fn in_frames(head: &[u8], text: &[u8], cuts: &[usize], filters: &Filters) {
         read(&many, filters).expect("the head is understood"),
         expected
     );
-    let transcribed = transcribe(&one).expect("the head is understood");
-    assert_eq!(
-        transcribe(&many).expect("the head is understood"),
-        transcribed
-    );
+    if head.starts_with(b"[") {
+        let transcribed = transcribe(&one).expect("the head is understood");
+        assert_eq!(
+            transcribe(&many).expect("the head is understood"),
+            transcribed
+        );
+        assert!(expected.damaged || transcribed == (whole.clone(), true));
+    }
     if expected.damaged {
         return;
     }
-    assert_eq!(transcribed, (whole.clone(), true));
     let plain = SCRATCH.file("plain", &whole);
     assert_eq!(
         read(&plain, filters).expect("the head is understood"),
