@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Filters, Month, Tally};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
-pub const FORMAT_VERSION: u64 = 2;
+pub const FORMAT_VERSION: u64 = 3;
 
 /// One source that was taken in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
 
 use crate::Label;
 use crate::hash::{hash_bytes, mix};
-use crate::planes::{pack, unpack};
+use crate::planes::{Codes, pack, unpack};
 
 /// The result of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,7 +119,6 @@ impl Record {
 
     /// Packs a position. `label` is White's point of view.
     pub fn new(position: &Chess, label: Label, origin: Origin) -> Record {
-        let mut bytes = [0; Record::BYTES];
         let board = position.board();
         let unmoved = position.castles().castling_rights();
         let (knights, bishops) = (board.knights().0, board.bishops().0);
@@ -134,24 +133,22 @@ impl Record {
                 board.black().0,
             ],
         );
-        bytes[..8].copy_from_slice(&board.occupied().0.to_le_bytes());
-        bytes[8..16].copy_from_slice(&codes[0].to_le_bytes());
-        bytes[16..24].copy_from_slice(&codes[1].to_le_bytes());
-        let en_passant = position
-            .legal_ep_square()
-            .map_or(NO_EN_PASSANT, |square| square as u8);
-        bytes[TURN_EN_PASSANT] = en_passant | position.turn().fold_wb(0, BLACK_TO_MOVE);
-        bytes[DEPTH] = origin.depth;
         let moves = position.fullmoves().get() - 1;
         let plies = moves
             .saturating_mul(2)
             .saturating_add(position.turn().fold_wb(0, 1));
-        bytes[PLY..LABEL].copy_from_slice(&(plies.min(u32::from(u16::MAX)) as u16).to_le_bytes());
-        bytes[LABEL..RESULT_CHECK].copy_from_slice(&label.raw().to_le_bytes());
         let result = origin.result.map_or(UNKNOWN_RESULT, |result| result as u8);
-        bytes[RESULT_CHECK] = result | if position.is_check() { IN_CHECK } else { 0 };
-        bytes[MONTH] = origin.month.0;
-        Record(bytes)
+        Record::from(Fields {
+            occupied: board.occupied().0,
+            codes,
+            black_to_move: position.turn().is_black(),
+            en_passant: position.legal_ep_square().map(|square| square as u8),
+            depth: origin.depth,
+            ply: plies.min(u32::from(u16::MAX)) as u16,
+            label: label.raw(),
+            result_check: result | if position.is_check() { IN_CHECK } else { 0 },
+            month: origin.month.0,
+        })
     }
 
     /// The bytes, as `docs/record.md` describes them.
@@ -160,7 +157,8 @@ impl Record {
     }
 
     /// A record from its bytes. `None` if they are not one: more than 32
-    /// pieces, a piece code that does not exist, not one king a side.
+    /// pieces, a piece code that does not exist, not one king a side, or ones where
+    /// nothing is kept.
     pub fn from_bytes(bytes: [u8; Record::BYTES]) -> Option<Record> {
         let record = Record(bytes);
         let kings = |color| {
@@ -175,7 +173,10 @@ impl Record {
             && codes_exist
             && kings(Color::White) == 1
             && kings(Color::Black) == 1
-            && bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE <= NO_EN_PASSANT;
+            && bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE <= NO_EN_PASSANT
+            // What a packed block does not keep must not be there.
+            && (count..32).all(|i| record.code(i) == 0)
+            && bytes[RESULT_CHECK] < 8;
         valid.then_some(record)
     }
 
@@ -310,6 +311,63 @@ impl Record {
             en_passant
         };
         [flipped, codes[0], codes[1], u64::from(en_passant)]
+    }
+}
+
+/// What a record is made of, in the form it is kept.
+pub(crate) struct Fields {
+    pub(crate) occupied: u64,
+    pub(crate) codes: Codes,
+    pub(crate) black_to_move: bool,
+    /// Below 64.
+    pub(crate) en_passant: Option<u8>,
+    pub(crate) depth: u8,
+    pub(crate) ply: u16,
+    pub(crate) label: i16,
+    /// Three bits.
+    pub(crate) result_check: u8,
+    pub(crate) month: u8,
+}
+
+impl Fields {
+    #[inline]
+    pub(crate) fn of(record: &Record) -> Fields {
+        let bytes = &record.0;
+        let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 bytes"));
+        let en_passant = bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE;
+        Fields {
+            occupied: word(0),
+            codes: [word(8), word(16)],
+            black_to_move: bytes[TURN_EN_PASSANT] & BLACK_TO_MOVE != 0,
+            en_passant: (en_passant != NO_EN_PASSANT).then_some(en_passant),
+            depth: bytes[DEPTH],
+            ply: u16::from_le_bytes([bytes[PLY], bytes[PLY + 1]]),
+            label: i16::from_le_bytes([bytes[LABEL], bytes[LABEL + 1]]),
+            result_check: bytes[RESULT_CHECK],
+            month: bytes[MONTH],
+        }
+    }
+}
+
+impl From<Fields> for Record {
+    #[inline]
+    fn from(fields: Fields) -> Record {
+        let mut bytes = [0; Record::BYTES];
+        bytes[..8].copy_from_slice(&fields.occupied.to_le_bytes());
+        bytes[8..16].copy_from_slice(&fields.codes[0].to_le_bytes());
+        bytes[16..24].copy_from_slice(&fields.codes[1].to_le_bytes());
+        let turn = if fields.black_to_move {
+            BLACK_TO_MOVE
+        } else {
+            0
+        };
+        bytes[TURN_EN_PASSANT] = fields.en_passant.unwrap_or(NO_EN_PASSANT) | turn;
+        bytes[DEPTH] = fields.depth;
+        bytes[PLY..LABEL].copy_from_slice(&fields.ply.to_le_bytes());
+        bytes[LABEL..RESULT_CHECK].copy_from_slice(&fields.label.to_le_bytes());
+        bytes[RESULT_CHECK] = fields.result_check;
+        bytes[MONTH] = fields.month;
+        Record(bytes)
     }
 }
 

@@ -1,8 +1,6 @@
 //! The RocksDB under a dataset: column families, keys and blocks.
 //! `docs/dataset.md` describes the format.
 
-use std::cell::RefCell;
-use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -14,7 +12,7 @@ use rocksdb::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::blocks::{BLOCK_RECORDS, Packer, Unpacker};
+use crate::blocks::{self, BLOCK_RECORDS};
 use crate::builder::Progress;
 use crate::meter::hex;
 use crate::spill::range_of;
@@ -284,14 +282,8 @@ impl Store {
         let block = block
             .map_err(|error| self.corrupt(format!("{family}: {error}")))?
             .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
-        thread_local! {
-            static UNPACKER: RefCell<Option<Unpacker>> = const { RefCell::new(None) };
-        }
-        let unpacked = UNPACKER.with_borrow_mut(|unpacker| match unpacker {
-            Some(unpacker) => unpacker.unpack(&block, records),
-            None => unpacker.insert(Unpacker::new()?).unpack(&block, records),
-        });
-        unpacked.map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
+        blocks::unpack(&block, records)
+            .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
     }
 
     /// Makes a new generation of sets the sealed one, in one atomic write, and
@@ -446,14 +438,11 @@ struct Packed {
 }
 
 impl Packed {
-    fn new(packer: &mut io::Result<Packer>, records: &[Record]) -> io::Result<Packed> {
-        let packer = packer
-            .as_mut()
-            .map_err(|error| io::Error::other(error.to_string()))?;
-        Ok(Packed {
+    fn new(records: &[Record]) -> Packed {
+        Packed {
             first: Keyed::new(records[0]).key,
-            block: packer.pack(records)?,
-        })
+            block: blocks::pack(records),
+        }
     }
 }
 
@@ -485,13 +474,10 @@ impl SetWriter {
         let (packed, ()) = rayon::join(
             || {
                 let blocks = records.par_chunks(BLOCK_RECORDS);
-                blocks
-                    .map_init(Packer::new, Packed::new)
-                    .collect::<io::Result<Vec<Packed>>>()
+                blocks.map(Packed::new).collect::<Vec<Packed>>()
             },
             || self.digest.update(Record::bytes_of(records)),
         );
-        let packed = packed.map_err(Error::unwritable(&self.folder))?;
         self.rest.drain(..count);
         packed.iter().try_for_each(|packed| self.put(packed))
     }
