@@ -5,7 +5,7 @@
 use std::io::{self, BufRead, Chain, Cursor, Read};
 
 use zstd::stream::read::Decoder;
-use zstd::zstd_safe::{DCtx, DParameter, ResetDirective};
+use zstd::zstd_safe::DCtx;
 
 /// How a zstd frame begins.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -19,9 +19,9 @@ const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
 /// have about 5 MB.
 const MAX_FRAME_BYTES: u32 = 32 << 20;
 
-/// Frames of more text are decoded here too: what is handed on elsewhere gives
-/// all its labels at once. Lichess's have 32 MiB.
-const MAX_TEXT_BYTES: usize = 64 << 20;
+/// Frames of more text are decoded here too: elsewhere each core holds the text
+/// of a whole frame. Lichess's have 32 MiB.
+const MAX_TEXT_BYTES: usize = 48 << 20;
 
 /// The largest window taken, as a power of two: 128 MiB, the limit of the
 /// `zstd` program too. Lichess's frames have 8 MiB.
@@ -297,32 +297,50 @@ fn broken_off() -> io::Error {
 }
 
 /// Decodes whole frames, one after the other, in the same memory.
-pub(crate) struct FrameDecoder(DCtx<'static>);
+pub(crate) struct FrameDecoder {
+    context: DCtx<'static>,
+    text: Vec<u8>,
+}
 
 impl FrameDecoder {
     pub(crate) fn new() -> FrameDecoder {
-        FrameDecoder(DCtx::create())
+        FrameDecoder {
+            context: DCtx::create(),
+            text: Vec::new(),
+        }
     }
 
-    /// The text of a frame.
-    pub(crate) fn decode<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<impl Read + 'a> {
-        // A frame that failed may have left the context in the middle of it.
-        self.0
-            .reset(ResetDirective::SessionOnly)
-            .and_then(|_| {
-                self.0
-                    .set_parameter(DParameter::WindowLogMax(WINDOW_LOG_MAX))
-            })
-            .map_err(|code| io::Error::other(zstd::zstd_safe::get_error_name(code)))?;
-        Ok(Decoder::with_context(frame, &mut self.0))
+    /// The text of a frame, up to where something is wrong with it.
+    pub(crate) fn decode(&mut self, frame: &[u8]) -> (&[u8], Option<io::Error>) {
+        let most = max_text_bytes(frame);
+        self.text.clear();
+        self.text.reserve(most);
+        // In one go, straight to where it is read: a stream would be decoded
+        // elsewhere first, and what its matches are copied from, twice.
+        let damage = match self.context.decompress(&mut self.text, frame) {
+            Ok(_) => None,
+            Err(code) => Some(
+                self.decode_damaged(frame, most)
+                    .err()
+                    .unwrap_or_else(|| io::Error::other(zstd::zstd_safe::get_error_name(code))),
+            ),
+        };
+        (&self.text, damage)
     }
 
-    /// The text of a frame that is to be read at leisure.
-    pub(crate) fn text_of(frame: Vec<u8>) -> io::Result<Decoder<'static, Cursor<Vec<u8>>>> {
-        let mut decoder = Decoder::with_buffer(Cursor::new(frame))?;
-        decoder.window_log_max(WINDOW_LOG_MAX)?;
-        Ok(decoder)
+    /// Decodes piece by piece, to see what there is and what is wrong.
+    fn decode_damaged(&mut self, frame: &[u8], most: usize) -> io::Result<()> {
+        self.text.clear();
+        let mut text = text_of(frame)?.take(most as u64);
+        text.read_to_end(&mut self.text).map(|_| ())
     }
+}
+
+/// The text of a frame as a stream.
+pub(crate) fn text_of(frame: &[u8]) -> io::Result<impl Read + '_> {
+    let mut decoder = Decoder::with_buffer(frame)?;
+    decoder.window_log_max(WINDOW_LOG_MAX)?;
+    Ok(decoder)
 }
 
 #[cfg(test)]

@@ -32,7 +32,11 @@ pub struct GameTexts {
     failure: Option<io::Error>,
 }
 
-type FrameText = zstd::stream::read::Decoder<'static, Cursor<Vec<u8>>>;
+/// The text of a frame, and what is wrong behind it.
+struct FrameText {
+    text: Cursor<Vec<u8>>,
+    damage: Option<io::Error>,
+}
 
 impl GameTexts {
     /// Opens a source.
@@ -110,15 +114,18 @@ impl GameTexts {
     /// Reads a piece more.
     fn fill(&mut self) -> io::Result<()> {
         if let Some(frame) = &mut self.frame {
-            if frame.take(PIECE_BYTES).read_to_end(&mut self.text)? == 0 {
-                self.frame = None;
+            let mut piece = (&mut frame.text).take(PIECE_BYTES);
+            if piece.read_to_end(&mut self.text)? > 0 {
+                return Ok(());
             }
-            return Ok(());
+            let damage = frame.damage.take();
+            self.frame = None;
+            return damage.map_or(Ok(()), Err);
         }
         match self.source.next_part() {
             None => self.ended = true,
             Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
-            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(frame)?),
+            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(&frame)?),
             Some((Err(error), _)) => return Err(error),
         }
         Ok(())
@@ -147,13 +154,16 @@ impl GameTexts {
     }
 }
 
-/// A decoder of a frame that is known to be good, as far as it goes: of a
-/// corrupt one, what is right cannot be told.
-fn frame_text(frame: Vec<u8>) -> io::Result<FrameText> {
+/// A frame that is whole or breaks off: of a corrupt one, what is right cannot
+/// be told.
+fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
     let mut decoder = FrameDecoder::new();
-    let decoded = io::copy(&mut decoder.decode(&frame)?, &mut io::sink());
-    match decoded {
-        Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
-        _ => FrameDecoder::text_of(frame),
+    let (text, damage) = decoder.decode(frame);
+    match damage {
+        Some(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
+        damage => Ok(FrameText {
+            text: Cursor::new(text.to_vec()),
+            damage,
+        }),
     }
 }

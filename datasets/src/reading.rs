@@ -8,7 +8,7 @@
 //! alone, and whatever was handed on, reading can go on behind it.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -30,8 +30,8 @@ use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, pg
 /// each with a comment of a kilobyte, would fit.
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
-/// Text of a frame that is read in one go: it stays in a core's cache.
-const DECODED_BYTES: usize = 1 << 17;
+/// Text of a frame that is read in one go, unless a game is longer.
+const STRIDE_BYTES: usize = 1 << 20;
 
 /// Parts that are under way at once, for each core: enough that none waits
 /// for another's slower part.
@@ -300,13 +300,12 @@ fn work(
     done: &SyncSender<Task<Stretch>>,
 ) {
     let mut decoder = FrameDecoder::new();
-    let mut buffer = vec![0; DECODED_BYTES];
     loop {
         let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };
         let what = match task.what {
             Ok(Part::Text(text)) => read_text(job, &text),
-            Ok(Part::Frame(frame)) => read_frame(job, &frame, &mut decoder, &mut buffer),
+            Ok(Part::Frame(frame)) => read_frame(job, &frame, &mut decoder),
             Err(error) => Stretch {
                 damage: Some(error),
                 ..Stretch::default()
@@ -332,38 +331,23 @@ fn read_text(job: Job, text: &[u8]) -> Stretch {
 
 /// Decodes and reads a frame. One that is corrupt gives nothing at all: what
 /// of it is right cannot be told. One that breaks off gives what is there.
-fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder, buffer: &mut Vec<u8>) -> Stretch {
-    let mut reader = StretchReader::new(job);
-    let mut text = match decoder.decode(frame) {
-        Ok(text) => text,
-        Err(error) => return reader.end(&[], Some(error)),
-    };
-    let mut filled = 0;
-    let damage = loop {
-        match text.read(&mut buffer[filled..]) {
-            Ok(0) => break None,
-            Ok(count) => filled += count,
-            Err(error) => break Some(error),
-        }
-        if filled == buffer.len() {
-            let read = reader.take(buffer);
-            buffer.copy_within(read.., 0);
-            filled -= read;
-        }
-        if filled == buffer.len() {
-            buffer.resize(2 * filled, 0);
-        }
-    };
-    match &damage {
-        Some(error) if error.kind() != io::ErrorKind::UnexpectedEof => Stretch {
+fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
+    let (text, damage) = decoder.decode(frame);
+    let breaks_off = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
+    if damage.as_ref().is_some_and(|error| !breaks_off(error)) {
+        return Stretch {
             damage,
             ..Stretch::default()
-        },
-        _ => {
-            let read = reader.take(&buffer[..filled]);
-            reader.end(&buffer[read..filled], damage)
-        }
+        };
     }
+    let mut reader = StretchReader::new(job);
+    let (mut start, mut end) = (0, 0);
+    while end < text.len() {
+        let length = (2 * (end - start)).clamp(STRIDE_BYTES, MAX_GAME_BYTES + 1);
+        end = (start + length).min(text.len());
+        start += reader.take(&text[start..end]);
+    }
+    reader.end(&text[start..], damage)
 }
 
 /// Reads the games of a stretch of text that comes in pieces.

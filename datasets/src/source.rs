@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::boundary::Boundary;
-use crate::frames::{self, FrameDecoder, Frames, Part};
+use crate::frames::{self, Frames, Part};
 use crate::http::HttpReader;
 use crate::meter::{Metered, OtherBytes, Prefix};
 use crate::positions::PositionFormat;
@@ -266,11 +266,9 @@ impl Source {
         match &self.first {
             Some(Ok(Part::Text(piece))) => text.extend_from_slice(piece),
             Some(Ok(Part::Frame(frame))) => {
-                let mut decoder = FrameDecoder::new();
-                let decoded = decoder.decode(frame);
                 // What is wrong with the frame is told when it is read.
-                let _ =
-                    decoded.and_then(|text_of| text_of.take(PIECE_BYTES).read_to_end(&mut text));
+                let _ = frames::text_of(frame)
+                    .and_then(|frame| frame.take(PIECE_BYTES).read_to_end(&mut text));
                 if text.is_empty() {
                     return Ok(text);
                 }
