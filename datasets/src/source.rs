@@ -154,6 +154,13 @@ impl Source {
         Ok(source)
     }
 
+    /// Plain text from any reader.
+    #[cfg(test)]
+    pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
+        let bytes = Metered::new(BufReader::new(Box::new(reader) as _));
+        Source::new(Path::new("test"), Input::Plain(bytes), None, 0)
+    }
+
     fn new(path: &Path, mut input: Input, size: Option<u64>, frame: u64) -> Source {
         let name = path.file_name();
         Source {
