@@ -318,6 +318,14 @@ impl Builder {
         self.store.set_progress(&progress)
     }
 
+    /// Keeps what was spilled, to go on with another time.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn pause(mut self) -> Result<(), Error> {
+        self.commit_spill()
+    }
+
     /// Whether nothing was taken in, and nothing was there before.
     pub fn is_empty(&self) -> bool {
         self.sealed.is_none() && self.progress.entries.is_empty()

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::Damage;
+use crate::http::ConnectionLost;
+use crate::meter::OtherBytes;
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -16,6 +18,14 @@ pub enum Error {
         path: PathBuf,
         /// What the system said.
         error: io::Error,
+    },
+    /// The connection to a source broke off and could not be made again.
+    #[error("{path}: {error}; run the same command again to go on", path = path.display())]
+    Interrupted {
+        /// The source.
+        path: PathBuf,
+        /// What the server or the system said.
+        error: String,
     },
     /// A source ends in mid-stream or is corrupt. What was good was kept.
     #[error(
@@ -132,7 +142,7 @@ impl Error {
     /// 4 damaged input, 5 dataset refused, 7 cannot write.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Unreadable { .. } | Error::Inaccessible { .. } => 3,
+            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
@@ -143,6 +153,23 @@ impl Error {
             | Error::OtherFilters { .. }
             | Error::Corrupt { .. } => 5,
             Error::Unwritable { .. } => 7,
+        }
+    }
+
+    /// What stops the reading of a source, told by the error's type: that it
+    /// is another now, or out of reach. `None` for damage of its own.
+    pub(crate) fn stopping(path: &Path, error: &io::Error) -> Option<Error> {
+        let path = || path.to_path_buf();
+        let cause = error.get_ref()?;
+        if cause.is::<OtherBytes>() {
+            Some(Error::OtherSource { path: path() })
+        } else if cause.is::<ConnectionLost>() {
+            Some(Error::Interrupted {
+                path: path(),
+                error: cause.to_string(),
+            })
+        } else {
+            None
         }
     }
 

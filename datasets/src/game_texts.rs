@@ -68,6 +68,7 @@ impl GameTexts {
     /// # Errors
     /// [`Error::Damaged`] where the source breaks off or is corrupt; every
     /// game that was complete by then has been handed over.
+    /// [`Error::Interrupted`] where it is out of reach.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         loop {
             // What is complete goes out before a failure is reported.
@@ -83,6 +84,11 @@ impl GameTexts {
 
     /// What is left at the end, or at a failure.
     fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        let path = self.source.path();
+        let failure = self.failure.as_ref();
+        if let Some(error) = failure.and_then(|error| Error::stopping(path, error)) {
+            return Err(error);
+        }
         let whole = ends_with_result(&self.text);
         let must = self.source.content().ends_with_result;
         if must && !whole && !self.text.is_empty() {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::{self, Boundary};
 use crate::frames::{FrameDecoder, Part};
-use crate::meter::{OtherBytes, Prefix};
+use crate::meter::Prefix;
 use crate::movetext::ends_with_result;
 use crate::positions::read_positions;
 use crate::source::{Content, Place};
@@ -179,7 +179,8 @@ impl Reading {
     /// where there is a frame behind it to go on with.
     ///
     /// # Errors
-    /// Those of `each`, which stop the reading; [`Error::OtherSource`].
+    /// Those of `each`, which stop the reading; [`Error::OtherSource`],
+    /// [`Error::Interrupted`].
     pub fn run(
         self,
         filters: &Filters,
@@ -555,13 +556,8 @@ impl Seam {
         job: Job,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        if error
-            .get_ref()
-            .is_some_and(|error| error.is::<OtherBytes>())
-        {
-            return Err(Error::OtherSource {
-                path: job.path.to_path_buf(),
-            });
+        if let Some(error) = Error::stopping(job.path, error) {
+            return Err(error);
         }
         let text = &mut self.edge.text;
         let whole = match ends_with_result(text) {

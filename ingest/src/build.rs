@@ -62,6 +62,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 }
                 eprintln!("ingest: {error}; starting from the beginning");
             }
+            Err(error @ Error::Interrupted { .. }) => {
+                builder.pause()?;
+                return Err(error.into());
+            }
             Err(error) => return Err(error.into()),
         }
     }

@@ -353,6 +353,34 @@ fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// A connection that is lost for good is no damage of the source, which would
+/// be sealed: the same command goes on later.
+#[test]
+fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    let bytes = fs::read(&MONTHS.first).unwrap();
+    let most = bytes.len() * 97 / 100;
+    let server = BreakingServer::start(bytes, most);
+    server.set_rest_missing(true);
+    let sources: &[&Path] = &[Path::new(&server.url)];
+    for resumed in [false, true] {
+        let said = build(sources, &dataset);
+        assert_eq!(resumed_behind(&said.err).is_some(), resumed, "{}", said.err);
+        said.failed(UNREADABLE, &[&server.url, "404", "same command again"]);
+        assert!(has_progress(&dataset));
+        assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
+    }
+    // Nobody asks again for what there is not.
+    assert_eq!(server.requests(), 4);
+    server.set_rest_missing(false);
+    let said = build(sources, &dataset).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    build(sources, &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
 /// A build of what it is sent.
 struct Piped {
     child: Child,
