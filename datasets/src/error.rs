@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::Damage;
 use crate::http::ConnectionLost;
 use crate::meter::OtherBytes;
 
@@ -36,8 +35,8 @@ pub enum Error {
     Damaged {
         /// The source.
         path: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
+        /// What is wrong with it, and where.
+        damage: String,
     },
     /// A source that an interrupted build had begun to read is another now.
     #[error(
@@ -153,6 +152,14 @@ impl Error {
             | Error::OtherFilters { .. }
             | Error::Corrupt { .. } => 5,
             Error::Unwritable { .. } => 7,
+        }
+    }
+
+    /// What is said of a source with such damage.
+    pub fn damaged(path: &Path, damage: &impl ToString) -> Error {
+        Error::Damaged {
+            path: path.to_path_buf(),
+            damage: damage.to_string(),
         }
     }
 

@@ -103,14 +103,12 @@ impl GameTexts {
         let Some(error) = self.failure.take() else {
             return Ok(None);
         };
-        Err(Error::Damaged {
-            path: self.source.path().to_path_buf(),
-            damage: Damage {
-                offset: self.consumed(),
-                message: error.to_string(),
-                places: 1,
-            },
-        })
+        let damage = Damage {
+            offset: self.consumed(),
+            message: error.to_string(),
+            places: 1,
+        };
+        Err(Error::damaged(self.source.path(), &damage))
     }
 
     /// Reads a piece more.

@@ -70,6 +70,19 @@ pub struct Finished {
     pub damage: Option<Damage>,
 }
 
+impl Finished {
+    /// Nothing, if the source was read to its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        match &self.damage {
+            None => Ok(()),
+            Some(damage) => Err(Error::damaged(path, damage)),
+        }
+    }
+}
+
 /// What was wrong with a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {

@@ -121,17 +121,11 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
         Ok(())
     })?;
     progress.finish(builder.tally().games, builder.tally().labels);
-    let damage = finished.damage.clone();
+    let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
         eprintln!("{name}: already in the dataset");
     }
-    match damage {
-        None => Ok(()),
-        Some(damage) => Err(Error::Damaged {
-            path: path.to_path_buf(),
-            damage,
-        }),
-    }
+    whole
 }
 
 /// A file that the dataset has already, told by its digest. Only a file of a
