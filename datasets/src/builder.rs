@@ -188,10 +188,9 @@ impl Builder {
         }
     }
 
-    /// The source with this digest, if it was taken in whole before.
+    /// The source with this digest, if it was taken in before, damaged or not.
     pub fn known_source(&self, sha256: &str) -> Option<&SourceEntry> {
-        self.entries()
-            .find(|source| source.sha256 == sha256 && source.damage.is_none())
+        self.entries().find(|source| source.sha256 == sha256)
     }
 
     /// Whether some source of this size was taken in before: if not, there is

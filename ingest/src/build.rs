@@ -98,7 +98,7 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
             entry.tally.games
         );
         builder.skip_source();
-        return Ok(());
+        return entry.check(path);
     }
     let reading = match builder.open_source(path) {
         Ok(reading) => reading,

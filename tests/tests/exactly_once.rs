@@ -516,6 +516,32 @@ fn months_in_any_order_and_any_number_of_times_are_the_same() {
     }
 }
 
+/// A dump with a corrupt frame.
+fn corrupt(name: &str, path: &Path) {
+    let mut bytes = fs::read(sample(name)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0x55);
+    fs::write(path, bytes).unwrap();
+}
+
+/// What is wrong with a source is said each time; its games count once.
+#[test]
+fn a_damaged_source_given_again_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (bad, dataset) = (path("bad.pgn.zst"), path("a"));
+    corrupt(JUNE, &bad);
+    let said = build(&[&bad, &bad], &dataset).failed(DAMAGED, &["bad.pgn.zst", "sealed"]);
+    let expected = contents(&dataset);
+    assert_eq!(expected.1["sources"].as_array().unwrap().len(), 1);
+    let again = build(&[&bad], &dataset).failed(DAMAGED, &[]);
+    assert_eq!(again.last_line(), said.last_line());
+    assert!(contents(&dataset) == expected);
+    let piped = Piped::start(&dataset).end(&fs::read(&bad).unwrap());
+    piped.failed(DAMAGED, &["-: damaged"]);
+    assert!(contents(&dataset) == expected);
+}
+
 /// Of all positions, those with the smallest keys are kept, whatever came when.
 #[test]
 fn a_cap_keeps_the_smallest_keys() {
