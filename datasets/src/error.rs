@@ -38,6 +38,14 @@ pub enum Error {
         /// What is wrong with it, and where.
         damage: String,
     },
+    /// What a build noted of a source before it went on to the next.
+    #[error("{message}")]
+    Noted {
+        /// What the error said.
+        message: String,
+        /// Its exit code.
+        exit_code: u8,
+    },
     /// A source that an interrupted build had begun to read is another now.
     #[error(
         "{path}: not the source that the interrupted build had begun to read",
@@ -142,6 +150,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
+            Error::Noted { exit_code, .. } => *exit_code,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }

@@ -42,18 +42,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
-    let mut damage = None;
     while let Some(path) = arguments.sources.get(builder.next_source()) {
         match take_in(&mut builder, path) {
             Ok(()) => {}
+            Err(error @ Error::Damaged { .. }) => {
+                eprintln!("ingest: {error}");
+                builder.note_failure(&error);
+            }
+            // What was read of it before is not given up for that.
             Err(
-                error @ (Error::Damaged { .. }
-                | Error::Unreadable { .. }
-                | Error::Empty { .. }
-                | Error::NotPgn { .. }),
+                error @ (Error::Unreadable { .. } | Error::Empty { .. } | Error::NotPgn { .. }),
             ) if builder.resumed().is_none() => {
                 eprintln!("ingest: {error}");
-                damage.get_or_insert(error);
+                builder.note_failure(&error);
+                builder.skip_source();
             }
             Err(error @ Error::OtherSource { .. }) => {
                 builder = builder.restart()?;
@@ -69,13 +71,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             Err(error) => return Err(error.into()),
         }
     }
-    if let Some(error) = damage.take_if(|_| builder.is_empty()) {
+    let mut failure = builder.failure();
+    if let Some(error) = failure.take_if(|_| builder.is_empty()) {
         builder.abandon()?;
         return Err(error.into());
     }
     let manifest = builder.finish()?;
     print(&summary(&arguments.out, &manifest))?;
-    match damage {
+    match failure {
         Some(error) => Err(error).context("sealed, but a source was not read to its end"),
         None => Ok(()),
     }
@@ -100,16 +103,7 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
         builder.skip_source();
         return entry.check(path);
     }
-    let reading = match builder.open_source(path) {
-        Ok(reading) => reading,
-        Err(error) => {
-            // What was read of it before is not given up for that.
-            if builder.resumed().is_none() {
-                builder.skip_source();
-            }
-            return Err(error);
-        }
-    };
+    let reading = builder.open_source(path)?;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
     let mut progress = Progress::new(&name, source.size());

@@ -381,6 +381,32 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// What was wrong with sources before an interruption is said at the end, as
+/// if there had been none.
+#[test]
+fn what_was_wrong_with_a_source_is_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let bad = path("bad.pgn.zst");
+    corrupt(JUNE, &bad);
+    let server = BreakingServer::start(Vec::new(), 0);
+    server.set_missing(true);
+    let gone = Path::new(&server.url);
+    for (name, sources, code, words) in [
+        ("damaged", [&bad, gone], DAMAGED, ["sealed", "bad.pgn.zst"]),
+        ("gone", [gone, &bad], UNREADABLE, ["sealed", "404"]),
+    ] {
+        let sources = [sources[0], sources[1], &MONTHS.first];
+        let (dataset, clean) = (path(name), path(&format!("{name} clean")));
+        interrupt(&sources, &dataset);
+        let said = build(&sources, &dataset).failed(code, &words);
+        assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+        let once = build(&sources, &clean).failed(code, &words);
+        assert_eq!(said.last_line(), once.last_line());
+        assert!(contents(&dataset) == contents(&clean), "{name}");
+    }
+}
+
 /// A build of what it is sent.
 struct Piped {
     child: Child,
