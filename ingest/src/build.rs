@@ -9,7 +9,7 @@ use datasets::{Builder, Error, Manifest, Source, SourceEntry};
 
 use crate::filter_arguments::FilterArguments;
 use crate::output::print;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::stats::reason_text;
 
 /// What `ingest build` takes.
@@ -106,15 +106,19 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
     let reading = builder.open_source(path)?;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    let mut progress = Progress::new(&name, source.size());
+    let mut progress = Progress::new(&name, Unit::Bytes, source.size());
     let filters = builder.filters().clone();
     let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
         builder.add(batch)?;
-        let tally = builder.tally();
-        progress.update(consumed.load(Ordering::Relaxed), tally.games, tally.labels);
+        let (games, labels) = (builder.tally().games, builder.tally().labels);
+        progress.show(consumed.load(Ordering::Relaxed), |seconds| {
+            let rate = games as f64 / seconds;
+            format!("{games} games, {rate:.0} games/s, {labels} labels")
+        });
         Ok(())
     })?;
-    progress.finish(builder.tally().games, builder.tally().labels);
+    let (games, labels) = (builder.tally().games, builder.tally().labels);
+    progress.finish(&format!("{games} games, {labels} labels"));
     let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
         eprintln!("{name}: already in the dataset");
