@@ -113,8 +113,8 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it
-    /// is shorter than it was, or does not begin with the same bytes. In part that is told only
-    /// by reading on.
+    /// is shorter than it was, or does not begin with the same bytes. In part
+    /// that is told only by reading on.
     pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
         let other_source = || Error::OtherSource {
             path: path.to_path_buf(),
