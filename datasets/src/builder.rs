@@ -61,6 +61,8 @@ pub(crate) struct Progress {
     done: usize,
     /// Those of them that were taken in.
     entries: Vec<SourceEntry>,
+    /// The first of them that was not, or not to its end.
+    failure: Option<Failure>,
     /// What was counted so far in the one that is being read.
     tally: Tally,
     /// Where that one goes on.
@@ -68,6 +70,13 @@ pub(crate) struct Progress {
     /// Runs in the spill file.
     train: Vec<Run>,
     validation: Vec<Run>,
+}
+
+/// What was wrong with a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Failure {
+    message: String,
+    exit_code: u8,
 }
 
 /// A run that is being written, with what is committed then.
@@ -83,6 +92,7 @@ impl Progress {
             names: names.to_vec(),
             done: 0,
             entries: Vec::new(),
+            failure: None,
             tally: Tally::default(),
             checkpoint: None,
             train: Vec::new(),
@@ -188,10 +198,9 @@ impl Builder {
         }
     }
 
-    /// The source with this digest, if it was taken in whole before.
+    /// The source with this digest, if it was taken in before, damaged or not.
     pub fn known_source(&self, sha256: &str) -> Option<&SourceEntry> {
-        self.entries()
-            .find(|source| source.sha256 == sha256 && source.damage.is_none())
+        self.entries().find(|source| source.sha256 == sha256)
     }
 
     /// Whether some source of this size was taken in before: if not, there is
@@ -259,6 +268,22 @@ impl Builder {
         self.progress.tally = Tally::default();
     }
 
+    /// Notes that a source gave nothing, or not all that it has. The first such
+    /// error is kept with the progress: an interruption does not hide it.
+    pub fn note_failure(&mut self, error: &Error) {
+        self.progress.failure.get_or_insert_with(|| Failure {
+            message: error.to_string(),
+            exit_code: error.exit_code(),
+        });
+    }
+
+    /// The first error that was noted, by this builder or by the one before
+    /// the interruption.
+    pub fn failure(&self) -> Option<Error> {
+        let Failure { message, exit_code } = self.progress.failure.clone()?;
+        Some(Error::Noted { message, exit_code })
+    }
+
     /// Forgets everything since the dataset was sealed last.
     ///
     /// # Errors
@@ -316,6 +341,14 @@ impl Builder {
             progress.validation.push(validation);
         }
         self.store.set_progress(&progress)
+    }
+
+    /// Keeps what was spilled, to go on with another time.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn pause(mut self) -> Result<(), Error> {
+        self.commit_spill()
     }
 
     /// Whether nothing was taken in, and nothing was there before.

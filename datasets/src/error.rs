@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::Damage;
+use crate::http::ConnectionLost;
+use crate::meter::OtherBytes;
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -17,6 +18,14 @@ pub enum Error {
         /// What the system said.
         error: io::Error,
     },
+    /// The connection to a source broke off and could not be made again.
+    #[error("{path}: {error}; run the same command again to go on", path = path.display())]
+    Interrupted {
+        /// The source.
+        path: PathBuf,
+        /// What the server or the system said.
+        error: String,
+    },
     /// A source ends in mid-stream or is corrupt. What was good was kept.
     #[error(
         "{path}: {damage}; every complete game outside the damage was kept; \
@@ -26,8 +35,16 @@ pub enum Error {
     Damaged {
         /// The source.
         path: PathBuf,
-        /// What is wrong with it.
-        damage: Damage,
+        /// What is wrong with it, and where.
+        damage: String,
+    },
+    /// What a build noted of a source before it went on to the next.
+    #[error("{message}")]
+    Noted {
+        /// What the error said.
+        message: String,
+        /// Its exit code.
+        exit_code: u8,
     },
     /// A source that an interrupted build had begun to read is another now.
     #[error(
@@ -132,7 +149,8 @@ impl Error {
     /// 4 damaged input, 5 dataset refused, 7 cannot write.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Unreadable { .. } | Error::Inaccessible { .. } => 3,
+            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
+            Error::Noted { exit_code, .. } => *exit_code,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
@@ -143,6 +161,31 @@ impl Error {
             | Error::OtherFilters { .. }
             | Error::Corrupt { .. } => 5,
             Error::Unwritable { .. } => 7,
+        }
+    }
+
+    /// What is said of a source with such damage.
+    pub fn damaged(path: &Path, damage: &impl ToString) -> Error {
+        Error::Damaged {
+            path: path.to_path_buf(),
+            damage: damage.to_string(),
+        }
+    }
+
+    /// What stops the reading of a source, told by the error's type: that it
+    /// is another now, or out of reach. `None` for damage of its own.
+    pub(crate) fn stopping(path: &Path, error: &io::Error) -> Option<Error> {
+        let path = || path.to_path_buf();
+        let cause = error.get_ref()?;
+        if cause.is::<OtherBytes>() {
+            Some(Error::OtherSource { path: path() })
+        } else if cause.is::<ConnectionLost>() {
+            Some(Error::Interrupted {
+                path: path(),
+                error: cause.to_string(),
+            })
+        } else {
+            None
         }
     }
 

@@ -72,6 +72,7 @@ impl GameTexts {
     /// # Errors
     /// [`Error::Damaged`] where the source breaks off or is corrupt; every
     /// game that was complete by then has been handed over.
+    /// [`Error::Interrupted`] where it is out of reach.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         loop {
             // What is complete goes out before a failure is reported.
@@ -87,6 +88,11 @@ impl GameTexts {
 
     /// What is left at the end, or at a failure.
     fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        let path = self.source.path();
+        let failure = self.failure.as_ref();
+        if let Some(error) = failure.and_then(|error| Error::stopping(path, error)) {
+            return Err(error);
+        }
         let whole = ends_with_result(&self.text);
         let must = self.source.content().ends_with_result;
         if must && !whole && !self.text.is_empty() {
@@ -101,14 +107,12 @@ impl GameTexts {
         let Some(error) = self.failure.take() else {
             return Ok(None);
         };
-        Err(Error::Damaged {
-            path: self.source.path().to_path_buf(),
-            damage: Damage {
-                offset: self.consumed(),
-                message: error.to_string(),
-                places: 1,
-            },
-        })
+        let damage = Damage {
+            offset: self.consumed(),
+            message: error.to_string(),
+            places: 1,
+        };
+        Err(Error::damaged(self.source.path(), &damage))
     }
 
     /// Reads a piece more.

@@ -61,6 +61,18 @@ pub(crate) struct HttpReader {
     failures: u32,
 }
 
+/// A file cannot be read on, whatever it holds: the server, or the way to it,
+/// has failed for longer than it is waited for.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ConnectionLost(io::Error);
+
+impl ConnectionLost {
+    fn error(error: io::Error) -> io::Error {
+        io::Error::new(error.kind(), ConnectionLost(error))
+    }
+}
+
 /// Why there is no connection.
 enum Failure {
     /// Trying again would not help.
@@ -285,7 +297,7 @@ impl Read for HttpReader {
             return Ok(0);
         }
         loop {
-            self.ensure_connected()?;
+            self.ensure_connected().map_err(ConnectionLost::error)?;
             let Some(body) = self.body.as_mut().filter(|_| self.len != Some(self.offset)) else {
                 return Ok(0);
             };
@@ -303,7 +315,7 @@ impl Read for HttpReader {
                 Err(error) => error,
             };
             self.body = None;
-            self.pause(error)?;
+            self.pause(error).map_err(ConnectionLost::error)?;
         }
     }
 }
@@ -313,7 +325,7 @@ fn lasting(text: &str) -> Failure {
 }
 
 fn changed() -> Failure {
-    lasting("the file on the server is not the one that was begun: start again")
+    lasting("the file on the server is not the one that was begun")
 }
 
 /// A status that is not the file.

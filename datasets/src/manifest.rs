@@ -1,8 +1,10 @@
 //! What a dataset says about itself.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
-use crate::{Filters, Month, Tally};
+use crate::{Error, Filters, Month, Tally};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
 pub const FORMAT_VERSION: u64 = 3;
@@ -23,6 +25,17 @@ pub struct SourceEntry {
 }
 
 impl SourceEntry {
+    /// Nothing, if the source was read to its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        match &self.damage {
+            None => Ok(()),
+            Some(damage) => Err(Error::damaged(path, damage)),
+        }
+    }
+
     /// The first and the last month that it has labels of.
     pub fn months(&self) -> Option<(Month, Month)> {
         let months = &self.tally.months;

@@ -129,6 +129,10 @@ impl<R: BufRead> BufRead for Metered<R> {
     }
 
     fn consume(&mut self, amount: usize) {
+        // An empty buffer would be filled here, and a failure of that lost.
+        if amount == 0 {
+            return;
+        }
         // A buffer that is not empty is given again without a read.
         if let Ok(buffer) = self.inner.fill_buf() {
             self.meter.take(&buffer[..amount]);

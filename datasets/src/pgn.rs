@@ -121,13 +121,8 @@ pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally,
         batch.train.into_iter().for_each(&mut each);
         Ok(())
     })?;
-    match finished.damage {
-        None => Ok(tally),
-        Some(damage) => Err(Error::Damaged {
-            path: path.to_path_buf(),
-            damage,
-        }),
-    }
+    finished.check(path)?;
+    Ok(tally)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::boundary::{self, Boundary};
 use crate::frames::{FrameDecoder, Part};
-use crate::meter::{OtherBytes, Prefix};
+use crate::meter::Prefix;
 use crate::movetext::ends_with_result;
 use crate::positions::read_positions;
 use crate::source::{Content, Place};
@@ -68,6 +68,19 @@ pub struct Finished {
     pub sha256: String,
     /// Where it was damaged, if it was.
     pub damage: Option<Damage>,
+}
+
+impl Finished {
+    /// Nothing, if the source was read to its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        match &self.damage {
+            None => Ok(()),
+            Some(damage) => Err(Error::damaged(path, damage)),
+        }
+    }
 }
 
 /// What was wrong with a source.
@@ -179,7 +192,8 @@ impl Reading {
     /// where there is a frame behind it to go on with.
     ///
     /// # Errors
-    /// Those of `each`, which stop the reading; [`Error::OtherSource`].
+    /// Those of `each`, which stop the reading; [`Error::OtherSource`],
+    /// [`Error::Interrupted`].
     pub fn run(
         self,
         filters: &Filters,
@@ -199,7 +213,7 @@ impl Reading {
         let under_way = threads * PARTS_PER_THREAD;
         let (permits, permitted) = sync_channel::<()>(under_way);
         let (parts, queue) = sync_channel::<Task<io::Result<Part>>>(under_way);
-        let (done, stretches) = sync_channel::<Task<Stretch>>(under_way);
+        let (done, stretches) = sync_channel::<thread::Result<Task<Stretch>>>(under_way);
         let queue = Mutex::new(queue);
         thread::scope(|scope| {
             let reader = scope.spawn(move || {
@@ -208,7 +222,13 @@ impl Reading {
             });
             for _ in 0..threads {
                 let (queue, done) = (&queue, done.clone());
-                scope.spawn(move || work(job, queue, &done));
+                scope.spawn(move || {
+                    let worked = catch_unwind(AssertUnwindSafe(|| work(job, queue, &done)));
+                    // Or what it was at would be waited for without end.
+                    if let Err(panic) = worked {
+                        let _ = done.send(Err(panic));
+                    }
+                });
             }
             drop(done);
             for _ in 0..under_way {
@@ -238,6 +258,8 @@ struct Job<'a> {
 impl Job<'_> {
     /// Reads whole games into a batch.
     fn read(&self, text: &[u8], batch: &mut Batch) {
+        #[cfg(test)]
+        tests::panic_if_marked(text);
         let Batch {
             train,
             validation,
@@ -297,7 +319,7 @@ fn hand_out(
 fn work(
     job: Job,
     queue: &Mutex<Receiver<Task<io::Result<Part>>>>,
-    done: &SyncSender<Task<Stretch>>,
+    done: &SyncSender<thread::Result<Task<Stretch>>>,
 ) {
     let mut decoder = FrameDecoder::new();
     loop {
@@ -317,7 +339,7 @@ fn work(
             offset: task.offset,
             place: task.place,
         };
-        if done.send(task).is_err() {
+        if done.send(Ok(task)).is_err() {
             return;
         }
     }
@@ -531,13 +553,8 @@ impl Seam {
         job: Job,
         batch: &mut Batch,
     ) -> Result<(), Error> {
-        if error
-            .get_ref()
-            .is_some_and(|error| error.is::<OtherBytes>())
-        {
-            return Err(Error::OtherSource {
-                path: job.path.to_path_buf(),
-            });
+        if let Some(error) = Error::stopping(job.path, error) {
+            return Err(error);
         }
         let text = &mut self.edge.text;
         let whole = match ends_with_result(text) {
@@ -558,15 +575,16 @@ impl Seam {
     }
 }
 
-/// Puts tasks back into their order.
+/// Puts tasks back into their order, and goes on with a panic of the threads
+/// they come from.
 struct InOrder {
-    stretches: Receiver<Task<Stretch>>,
+    stretches: Receiver<thread::Result<Task<Stretch>>>,
     early: BTreeMap<u64, Task<Stretch>>,
     next: u64,
 }
 
 impl InOrder {
-    fn new(stretches: Receiver<Task<Stretch>>) -> InOrder {
+    fn new(stretches: Receiver<thread::Result<Task<Stretch>>>) -> InOrder {
         InOrder {
             stretches,
             early: BTreeMap::new(),
@@ -584,8 +602,12 @@ impl Iterator for InOrder {
                 self.next += 1;
                 return Some(task);
             }
-            let task = self.stretches.recv().ok()?;
+            let done = self.stretches.recv().ok()?;
+            let task = done.unwrap_or_else(|panic| resume_unwind(panic));
             self.early.insert(task.number, task);
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,7 +15,7 @@ use crate::Error;
 use crate::boundary::Boundary;
 use crate::frames::{self, Frames, Part};
 use crate::http::HttpReader;
-use crate::meter::{Metered, OtherBytes, Prefix};
+use crate::meter::{Metered, Prefix};
 use crate::positions::PositionFormat;
 
 /// Text is handed on in pieces of this size: large enough that the hand-over
@@ -112,9 +112,9 @@ impl Source {
     /// Opens a source again, to go on from a place in it.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::OtherSource`] if it is shorter than it
-    /// was, or does not begin with the same bytes. In part that is told only
-    /// by reading on.
+    /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it
+    /// is shorter than it was, or does not begin with the same bytes. In part
+    /// that is told only by reading on.
     pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
         let other_source = || Error::OtherSource {
             path: path.to_path_buf(),
@@ -123,13 +123,7 @@ impl Source {
         bytes.expect(place.read.clone());
         let mut before = (&mut bytes).take(place.frame);
         let skipped = io::copy(&mut before, &mut io::sink()).map_err(|error| {
-            match error
-                .get_ref()
-                .is_some_and(|inner| inner.is::<OtherBytes>())
-            {
-                true => other_source(),
-                false => Error::unreadable(path)(error),
-            }
+            Error::stopping(path, &error).unwrap_or_else(|| Error::unreadable(path)(error))
         })?;
         if skipped < place.frame || place.text == 0 && bytes.misses_expected() {
             return Err(other_source());
@@ -141,17 +135,30 @@ impl Source {
         };
         let mut source = Source::new(path, input, size, place.frame);
         source.content = content;
-        // The text comes in the same pieces as before.
         while source.text < place.text {
-            match source.read_part() {
-                Some(Ok(Part::Text(text))) if !text.is_empty() => source.text += text.len() as u64,
+            let mut text = match source.read_part() {
+                Some(Ok(Part::Text(text))) if !text.is_empty() => text,
+                Some(Err(error)) => {
+                    return Err(Error::stopping(path, &error).unwrap_or_else(other_source));
+                }
                 _ => return Err(other_source()),
+            };
+            // The pieces are the same as before, but for one that was cut
+            // short where a connection broke off.
+            let missing = (place.text - source.text) as usize;
+            if missing < text.len() {
+                source.first = Some(Ok(Part::Text(text.split_off(missing))));
             }
-        }
-        if source.text > place.text {
-            return Err(other_source());
+            source.text += text.len() as u64;
         }
         Ok(source)
+    }
+
+    /// Plain text from any reader.
+    #[cfg(test)]
+    pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
+        let bytes = Metered::new(BufReader::new(Box::new(reader) as _));
+        Source::new(Path::new("test"), Input::Plain(bytes), None, 0)
     }
 
     fn new(path: &Path, mut input: Input, size: Option<u64>, frame: u64) -> Source {
@@ -242,7 +249,13 @@ impl Source {
             return None;
         }
         let stream: &mut dyn Read = match &mut self.input {
-            Input::Zstd(frames) => return frames.next(PIECE_BYTES).transpose(),
+            Input::Zstd(frames) => {
+                let part = frames.next(PIECE_BYTES).transpose();
+                // Behind damage there may be more frames.
+                self.ended = matches!(&part, Some(Err(error))
+                    if Error::stopping(&self.path, error).is_some());
+                return part;
+            }
             Input::Gzip(decoder) => decoder,
             Input::Bzip2(decoder) => decoder,
             Input::Plain(bytes) => bytes,
@@ -296,12 +309,19 @@ impl Source {
     /// Size and digest of the source, at its end.
     ///
     /// # Errors
-    /// [`Error::OtherSource`] if it was resumed, and was not as before.
+    /// [`Error::OtherSource`] if it was resumed, and was not as before;
+    /// [`Error::Interrupted`].
     pub(crate) fn end(&mut self) -> Result<Prefix, Error> {
         let mut bytes = self.input.bytes();
         if let Some(bytes) = &mut bytes {
             // What could not be decoded belongs to the source too.
-            let _ = io::copy(bytes, &mut io::sink());
+            let rest = io::copy(bytes, &mut io::sink());
+            let stopping = rest
+                .err()
+                .and_then(|error| Error::stopping(&self.path, &error));
+            if let Some(error) = stopping {
+                return Err(error);
+            }
         }
         match bytes {
             Some(bytes) if !bytes.misses_expected() => Ok(bytes.prefix()),

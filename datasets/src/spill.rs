@@ -120,7 +120,14 @@ impl SpillFile {
             .truncate(false)
             .write(true)
             .open(&path)
-            .and_then(|file| file.set_len(bytes));
+            .and_then(|file| file.set_len(bytes))
+            // What is synced in a file is lost with a folder that is not.
+            .and_then(|()| {
+                let folders = folder.ancestors().take(2);
+                folders
+                    .map(File::open)
+                    .try_for_each(|opened| opened?.sync_all())
+            });
         opened.map_err(Error::unwritable(&path))?;
         Ok(SpillFile { path })
     }

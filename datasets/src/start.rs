@@ -5,17 +5,23 @@ use shakmaty::{CastlingMode, Chess};
 
 use crate::SkipReason;
 
-/// The castling rules of a Variant tag: standard chess or Chess960.
+/// Names of standard chess in a Variant tag: Lichess's, and TCEC's.
+const STANDARD: [&[u8]; 4] = [b"Standard", b"From Position", b"Normal", b""];
+
+/// The castling rules of a Variant tag: standard chess or Chess960, in any
+/// letter case.
 ///
 /// # Errors
 /// [`SkipReason::Variant`] for any other game than these two.
 pub(crate) fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, SkipReason> {
-    match variant {
-        None | Some(b"Standard" | b"From Position" | b"standard" | b"") => {
-            Ok(CastlingMode::Standard)
-        }
-        Some(b"Chess960") => Ok(CastlingMode::Chess960),
-        Some(_) => Err(SkipReason::Variant),
+    let variant = variant.unwrap_or_default();
+    let is = |name: &[u8]| variant.eq_ignore_ascii_case(name);
+    if STANDARD.into_iter().any(is) {
+        Ok(CastlingMode::Standard)
+    } else if is(b"Chess960") {
+        Ok(CastlingMode::Chess960)
+    } else {
+        Err(SkipReason::Variant)
     }
 }
 
@@ -31,4 +37,29 @@ pub(crate) fn start_position(fen: Option<&[u8]>, mode: CastlingMode) -> Result<C
         .ok()
         .and_then(|fen| fen.into_position(mode).ok())
         .ok_or(SkipReason::BadFen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_known_by_name_in_any_letter_case() {
+        let mode = |variant: &str| castling_mode(Some(variant.as_bytes()));
+        for variant in [
+            "Standard",
+            "standard",
+            "From Position",
+            "normal",
+            "Normal",
+            "",
+        ] {
+            assert_eq!(mode(variant), Ok(CastlingMode::Standard), "{variant}");
+        }
+        assert_eq!(castling_mode(None), Ok(CastlingMode::Standard));
+        assert_eq!(mode("chess960"), Ok(CastlingMode::Chess960));
+        for variant in ["fischerandom", "Antichess", "Crazyhouse", "Normal 2", "?"] {
+            assert_eq!(mode(variant), Err(SkipReason::Variant), "{variant}");
+        }
+    }
 }

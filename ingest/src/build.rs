@@ -9,7 +9,7 @@ use datasets::{Builder, Error, Manifest, Source, SourceEntry};
 
 use crate::filter_arguments::FilterArguments;
 use crate::output::print;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::stats::reason_text;
 
 /// What `ingest build` takes.
@@ -42,18 +42,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
-    let mut damage = None;
     while let Some(path) = arguments.sources.get(builder.next_source()) {
         match take_in(&mut builder, path) {
             Ok(()) => {}
+            Err(error @ Error::Damaged { .. }) => {
+                eprintln!("ingest: {error}");
+                builder.note_failure(&error);
+            }
+            // What was read of it before is not given up for that.
             Err(
-                error @ (Error::Damaged { .. }
-                | Error::Unreadable { .. }
-                | Error::Empty { .. }
-                | Error::NotPgn { .. }),
+                error @ (Error::Unreadable { .. } | Error::Empty { .. } | Error::NotPgn { .. }),
             ) if builder.resumed().is_none() => {
                 eprintln!("ingest: {error}");
-                damage.get_or_insert(error);
+                builder.note_failure(&error);
+                builder.skip_source();
             }
             Err(error @ Error::OtherSource { .. }) => {
                 builder = builder.restart()?;
@@ -62,16 +64,21 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 }
                 eprintln!("ingest: {error}; starting from the beginning");
             }
+            Err(error @ Error::Interrupted { .. }) => {
+                builder.pause()?;
+                return Err(error.into());
+            }
             Err(error) => return Err(error.into()),
         }
     }
-    if let Some(error) = damage.take_if(|_| builder.is_empty()) {
+    let mut failure = builder.failure();
+    if let Some(error) = failure.take_if(|_| builder.is_empty()) {
         builder.abandon()?;
         return Err(error.into());
     }
     let manifest = builder.finish()?;
     print(&summary(&arguments.out, &manifest))?;
-    match damage {
+    match failure {
         Some(error) => Err(error).context("sealed, but a source was not read to its end"),
         None => Ok(()),
     }
@@ -94,40 +101,29 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
             entry.tally.games
         );
         builder.skip_source();
-        return Ok(());
+        return entry.check(path);
     }
-    let reading = match builder.open_source(path) {
-        Ok(reading) => reading,
-        Err(error) => {
-            // What was read of it before is not given up for that.
-            if builder.resumed().is_none() {
-                builder.skip_source();
-            }
-            return Err(error);
-        }
-    };
+    let reading = builder.open_source(path)?;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    let mut progress = Progress::new(&name, source.size());
+    let mut progress = Progress::new(&name, Unit::Bytes, source.size());
     let filters = builder.filters().clone();
     let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
         builder.add(batch)?;
-        let tally = builder.tally();
-        progress.update(consumed.load(Ordering::Relaxed), tally.games, tally.labels);
+        let (games, labels) = (builder.tally().games, builder.tally().labels);
+        progress.show(consumed.load(Ordering::Relaxed), |seconds| {
+            let rate = games as f64 / seconds;
+            format!("{games} games, {rate:.0} games/s, {labels} labels")
+        });
         Ok(())
     })?;
-    progress.finish(builder.tally().games, builder.tally().labels);
-    let damage = finished.damage.clone();
+    let (games, labels) = (builder.tally().games, builder.tally().labels);
+    progress.finish(&format!("{games} games, {labels} labels"));
+    let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
         eprintln!("{name}: already in the dataset");
     }
-    match damage {
-        None => Ok(()),
-        Some(damage) => Err(Error::Damaged {
-            path: path.to_path_buf(),
-            damage,
-        }),
-    }
+    whole
 }
 
 /// A file that the dataset has already, told by its digest. Only a file of a

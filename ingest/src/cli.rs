@@ -18,8 +18,9 @@ Example: a month of Lichess into a dataset, and a look at it
   ingest stats june.dataset --plot june.svg
 
 Exit codes: 0 done, 1 other failure, 2 wrong usage, 3 a file is missing or
-unreadable, 4 a source is damaged, empty or no PGN (what was good in it is
-kept), 5 the dataset or the output is refused, 7 cannot write (disk full)."
+unreadable, or a connection was lost (the same command goes on), 4 a source is
+damaged, empty or no PGN (what was good in it is kept), 5 the dataset or the
+output is refused, 7 cannot write (disk full)."
 )]
 pub struct Cli {
     #[command(subcommand)]

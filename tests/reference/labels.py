@@ -25,7 +25,7 @@ import zstandard
 def rows(text):
     while (game := chess.pgn.read_game(text)) is not None:
         variant = game.headers.get("Variant", "Standard")
-        if variant not in ("Standard", "From Position", "standard", "", "Chess960"):
+        if variant.lower() not in ("standard", "from position", "normal", "", "chess960"):
             continue
         try:
             game.board()

@@ -82,12 +82,17 @@ impl Said {
         self
     }
 
+    /// The last line of standard error.
+    pub fn last_line(&self) -> &str {
+        self.err.trim_end().lines().last().unwrap_or_default()
+    }
+
     /// Panics unless the program failed with this code, without a panic of its
     /// own, and its last line names what was wrong.
     pub fn failed(self, code: i32, words: &[&str]) -> Said {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert!(!self.err.contains("panicked"), "{}", self.err);
-        let last = self.err.trim_end().lines().last().unwrap_or_default();
+        let last = self.last_line();
         for word in words {
             assert!(last.contains(word), "{word:?} is not in {last:?}");
         }

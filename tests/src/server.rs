@@ -17,6 +17,7 @@ pub struct BreakingServer {
 struct Shared {
     requests: AtomicU64,
     missing: AtomicBool,
+    rest_missing: AtomicBool,
 }
 
 impl BreakingServer {
@@ -33,10 +34,8 @@ impl BreakingServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 state.requests.fetch_add(1, Ordering::Relaxed);
-                let missing = state.missing.load(Ordering::Relaxed);
-                let found = (!missing).then_some(&bytes[..]);
                 // A client that has seen enough may be gone.
-                let _ = answer(stream, found, most);
+                let _ = answer(stream, &state, &bytes, most);
             }
         });
         BreakingServer {
@@ -54,9 +53,20 @@ impl BreakingServer {
     pub fn set_missing(&self, missing: bool) {
         self.shared.missing.store(missing, Ordering::Relaxed);
     }
+
+    /// Says that there is no such file to those who ask for what follows when
+    /// their connection broke; or no more.
+    pub fn set_rest_missing(&self, missing: bool) {
+        self.shared.rest_missing.store(missing, Ordering::Relaxed);
+    }
 }
 
-fn answer(mut stream: TcpStream, bytes: Option<&[u8]>, most: usize) -> std::io::Result<()> {
+fn answer(
+    mut stream: TcpStream,
+    shared: &Shared,
+    bytes: &[u8],
+    most: usize,
+) -> std::io::Result<()> {
     let mut start = None;
     for line in BufReader::new(stream.try_clone()?).lines() {
         let line = line?.to_ascii_lowercase();
@@ -67,9 +77,10 @@ fn answer(mut stream: TcpStream, bytes: Option<&[u8]>, most: usize) -> std::io::
             break;
         }
     }
-    let Some(bytes) = bytes else {
+    let flag = |flag: &AtomicBool| flag.load(Ordering::Relaxed);
+    if flag(&shared.missing) || start.is_some() && flag(&shared.rest_missing) {
         return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-    };
+    }
     let (status, range) = match start {
         None => ("200 OK", String::new()),
         Some(start) => (

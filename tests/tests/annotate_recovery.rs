@@ -11,6 +11,7 @@ use tests::annotated::{
     SLICE, SPECIAL, annotate, command, compare, fake, fake_eval, folder, games, plies, report,
     special, text_of, unannotated,
 };
+use tests::server::BreakingServer;
 use tests::{Said, run, sample};
 
 /// A crash in every tenth search costs nothing: the search is done again.
@@ -242,6 +243,25 @@ fn a_corrupt_source_can_be_gone_on_with_when_it_is_sound() {
     std::fs::write(&source, &bytes).unwrap();
     let said = annotate(&[&source], &fake(""), &out, &[]).succeeded();
     assert!(said.err.contains("going on after"), "{}", said.err);
+    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
+}
+
+/// Of a game that a lost connection may have cut short, nothing is taken,
+/// though it has a result.
+#[test]
+fn a_source_whose_connection_is_lost_can_be_gone_on_with() {
+    let (_folder, source, out) = folder(&unannotated(300));
+    let text = unannotated(300);
+    let most = text[..text.len() * 2 / 3].rfind(" 1-0\n").unwrap() + " 1-0".len();
+    let server = BreakingServer::start(text.into_bytes(), most);
+    let url = Path::new(&server.url);
+    server.set_rest_missing(true);
+    annotate(&[url], &fake(""), &out, &[]).failed(3, &[&server.url, "same command again"]);
+    server.set_rest_missing(false);
+    let said = annotate(&[url], &fake(""), &out, &[]).succeeded();
+    assert!(said.err.contains("going on after"), "{}", said.err);
+    let whole = source.with_file_name("whole.pgn.zst");
     annotate(&[&source], &fake(""), &whole, &[]).succeeded();
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }

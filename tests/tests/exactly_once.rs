@@ -353,6 +353,60 @@ fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// A connection that is lost for good is no damage of the source, which would
+/// be sealed: the same command goes on later.
+#[test]
+fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean) = (path("a"), path("b"));
+    let bytes = fs::read(&MONTHS.first).unwrap();
+    let most = bytes.len() * 97 / 100;
+    let server = BreakingServer::start(bytes, most);
+    server.set_rest_missing(true);
+    let sources: &[&Path] = &[Path::new(&server.url)];
+    for resumed in [false, true] {
+        let said = build(sources, &dataset);
+        assert_eq!(resumed_behind(&said.err).is_some(), resumed, "{}", said.err);
+        said.failed(UNREADABLE, &[&server.url, "404", "same command again"]);
+        assert!(has_progress(&dataset));
+        assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
+    }
+    // Nobody asks again for what there is not.
+    assert_eq!(server.requests(), 4);
+    server.set_rest_missing(false);
+    let said = build(sources, &dataset).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    build(sources, &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+}
+
+/// What was wrong with sources before an interruption is said at the end, as
+/// if there had been none.
+#[test]
+fn what_was_wrong_with_a_source_is_not_forgotten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let bad = path("bad.pgn.zst");
+    corrupt(JUNE, &bad);
+    let server = BreakingServer::start(Vec::new(), 0);
+    server.set_missing(true);
+    let gone = Path::new(&server.url);
+    for (name, sources, code, words) in [
+        ("damaged", [&bad, gone], DAMAGED, ["sealed", "bad.pgn.zst"]),
+        ("gone", [gone, &bad], UNREADABLE, ["sealed", "404"]),
+    ] {
+        let sources = [sources[0], sources[1], &MONTHS.first];
+        let (dataset, clean) = (path(name), path(&format!("{name} clean")));
+        interrupt(&sources, &dataset);
+        let said = build(&sources, &dataset).failed(code, &words);
+        assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+        let once = build(&sources, &clean).failed(code, &words);
+        assert_eq!(said.last_line(), once.last_line());
+        assert!(contents(&dataset) == contents(&clean), "{name}");
+    }
+}
+
 /// A build of what it is sent.
 struct Piped {
     child: Child,
@@ -486,6 +540,32 @@ fn months_in_any_order_and_any_number_of_times_are_the_same() {
         build(&[second, first, second], &dataset).succeeded();
         assert!(contents(&dataset) == expected, "{name}, twice");
     }
+}
+
+/// A dump with a corrupt frame.
+fn corrupt(name: &str, path: &Path) {
+    let mut bytes = fs::read(sample(name)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 64].fill(0x55);
+    fs::write(path, bytes).unwrap();
+}
+
+/// What is wrong with a source is said each time; its games count once.
+#[test]
+fn a_damaged_source_given_again_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (bad, dataset) = (path("bad.pgn.zst"), path("a"));
+    corrupt(JUNE, &bad);
+    let said = build(&[&bad, &bad], &dataset).failed(DAMAGED, &["bad.pgn.zst", "sealed"]);
+    let expected = contents(&dataset);
+    assert_eq!(expected.1["sources"].as_array().unwrap().len(), 1);
+    let again = build(&[&bad], &dataset).failed(DAMAGED, &[]);
+    assert_eq!(again.last_line(), said.last_line());
+    assert!(contents(&dataset) == expected);
+    let piped = Piped::start(&dataset).end(&fs::read(&bad).unwrap());
+    piped.failed(DAMAGED, &["-: damaged"]);
+    assert!(contents(&dataset) == expected);
 }
 
 /// Of all positions, those with the smallest keys are kept, whatever came when.

@@ -1,6 +1,7 @@
 //! Builds that stop behind one batch or another, and go on.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 
 use super::*;
 use crate::{Damage, Dataset, SkipReason};
@@ -71,11 +72,12 @@ fn encodings() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 /// A build that may be stopped: what was read of the source, and whether it
-/// came to its end.
+/// came to its end, or what stopped it.
 struct Stopped {
     games: u64,
     resumed: u64,
     finished: Option<Option<Damage>>,
+    error: Option<Error>,
 }
 
 /// Reads the source, but stops once so many batches were added; what was
@@ -97,20 +99,23 @@ fn build_until(source: &Path, dataset: &Path, batches: usize) -> Stopped {
         games += batch.tally.games;
         builder.add(batch)
     });
-    let finished = finished.ok().map(|finished| {
-        let damage = finished.damage.clone();
-        builder.end_source("source", finished);
-        damage
-    });
-    if finished.is_some() {
-        builder.finish().unwrap();
-    } else {
-        builder.commit_spill().unwrap();
-    }
+    let (finished, error) = match finished {
+        Ok(finished) => {
+            let damage = finished.damage.clone();
+            builder.end_source("source", finished);
+            builder.finish().unwrap();
+            (Some(damage), None)
+        }
+        Err(error) => {
+            builder.pause().unwrap();
+            (None, Some(error))
+        }
+    };
     Stopped {
         games,
         resumed,
         finished,
+        error,
     }
 }
 
@@ -186,4 +191,51 @@ fn damage_is_counted_once_however_often_a_build_stops() {
     // Two frames side by side lose one stretch of games.
     let malformed = manifest.tally.skipped.get(&SkipReason::MalformedGame);
     assert_eq!(malformed, Some(&2), "{manifest:?}");
+}
+
+/// A server of one file: the first connection breaks off after `most` bytes,
+/// and cannot be made again until the next build asks.
+fn serve(bytes: Vec<u8>, most: usize) -> PathBuf {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/games", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for (number, stream) in listener.incoming().flatten().enumerate() {
+            let mut head = BufReader::new(&stream).lines();
+            head.find(|line| line.as_ref().unwrap().is_empty());
+            let (status, sent) = match number {
+                0 => ("200 OK", &bytes[..most]),
+                1 => ("404 Not Found", &[][..]),
+                _ => ("200 OK", &bytes[..]),
+            };
+            let length = bytes.len();
+            let head =
+                format!("HTTP/1.1 {status}\r\nETag: \"one\"\r\nContent-Length: {length}\r\n\r\n");
+            (&stream).write_all(head.as_bytes()).unwrap();
+            (&stream).write_all(sent).unwrap();
+        }
+    });
+    url.into()
+}
+
+/// A connection that is lost is no damage of the file: wherever in a frame or
+/// a piece it breaks off, the next build has all of it.
+#[test]
+fn a_build_goes_on_where_a_connection_was_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, bytes) in encodings() {
+        let (source, whole) = (path(name), path(&format!("{name} whole")));
+        std::fs::write(&source, &bytes).unwrap();
+        let once = build_until(&source, &whole, usize::MAX);
+        let most = bytes.len() * 3 / 5;
+        let (url, dataset) = (serve(bytes, most), path(&format!("{name} by URL")));
+        let first = build_until(&url, &dataset, usize::MAX);
+        let error = first.error.expect(name);
+        assert!(matches!(error, Error::Interrupted { .. }), "{error}");
+        let rest = build_until(&url, &dataset, usize::MAX);
+        assert!(rest.resumed > 0, "{name}");
+        assert_eq!(rest.resumed + rest.games, once.games, "{name}");
+        assert_eq!(rest.finished, once.finished, "{name}");
+        assert!(contents(&dataset) == contents(&whole), "{name}");
+    }
 }

@@ -20,7 +20,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::output::print;
-use crate::progress::Progress;
+use crate::progress::{Progress, Unit};
 use crate::stats::reason_text;
 
 use self::analyst::Task;
@@ -183,7 +183,7 @@ fn annotate(
     .get();
     let name = arguments.out.file_name().unwrap_or_default();
     let total = total_bytes(&arguments.sources);
-    let mut progress = Progress::new(&name.to_string_lossy(), total).from(start);
+    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total).from(start);
     let started = Instant::now();
     let searching = pipeline::run(task, feed, processes, |done| {
         archive.push(&done.source, &done.text, &done.tally)?;
@@ -195,7 +195,10 @@ fn annotate(
         Ok(())
     });
     let seconds = started.elapsed().as_secs_f64().max(1e-3);
-    progress.finish(archive.tally().games, archive.tally().positions);
+    let Tally {
+        games, positions, ..
+    } = archive.tally();
+    progress.finish(&format!("{games} games, {positions} positions"));
     let searching = match searching {
         Ok(searching) => searching,
         Err(error) => {

@@ -8,6 +8,7 @@
 //! way at any time: memory does not grow with the sources.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +26,9 @@ use super::tally::Tally;
 /// Games on their way for each worker: enough that the others go on while one
 /// has a long game, or an engine that hangs.
 const WINDOW: usize = 64;
+
+/// What a worker made of the piece of a number, or its panic.
+type Done = thread::Result<Result<(u64, Annotated), Error>>;
 
 /// A game that was taken in, and what became of it.
 pub struct Annotated {
@@ -62,7 +66,14 @@ pub fn run(
         let workers: Vec<_> = (0..processes)
             .map(|_| {
                 let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
-                scope.spawn(move || annotate_pieces(task, &pieces, &to_writer))
+                scope.spawn(move || {
+                    let annotate = || annotate_pieces(task, &pieces, &to_writer);
+                    catch_unwind(AssertUnwindSafe(annotate)).unwrap_or_else(|panic| {
+                        // Or its piece would be waited for without end.
+                        let _ = to_writer.send(Err(panic));
+                        Duration::ZERO
+                    })
+                })
             })
             .collect();
         // The workers hold the only other ends.
@@ -102,7 +113,7 @@ fn read(
 fn annotate_pieces(
     task: &Task,
     pieces: &Mutex<Receiver<(u64, Piece)>>,
-    writer: &Sender<Result<(u64, Annotated), Error>>,
+    writer: &Sender<Done>,
 ) -> Duration {
     let mut analyst = Analyst::new(task);
     loop {
@@ -110,7 +121,7 @@ fn annotate_pieces(
         let Ok((number, piece)) = piece else { break };
         let done = annotate_piece(&mut analyst, piece).map(|done| (number, done));
         let failed = done.is_err();
-        if writer.send(done).is_err() || failed || task.stop.load(Ordering::Relaxed) {
+        if writer.send(Ok(done)).is_err() || failed || task.stop.load(Ordering::Relaxed) {
             break;
         }
     }
@@ -118,6 +129,8 @@ fn annotate_pieces(
 }
 
 fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Error> {
+    #[cfg(test)]
+    tests::panic_if_marked(&piece.text);
     let (mut text, mut tally) = (Vec::new(), Tally::default());
     if piece.oversized {
         tally.skip(SkipReason::OversizedGame);
@@ -133,13 +146,13 @@ fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Erro
 
 /// Puts what the workers made into the order of the sources.
 fn write_in_order(
-    annotated: Receiver<Result<(u64, Annotated), Error>>,
+    annotated: Receiver<Done>,
     credit: &Sender<()>,
     each: &mut impl FnMut(Annotated) -> Result<()>,
 ) -> Result<()> {
     let (mut early, mut next) = (BTreeMap::new(), 0);
     for done in annotated {
-        let (number, done) = done?;
+        let (number, done) = done.unwrap_or_else(|panic| resume_unwind(panic))?;
         early.insert(number, done);
         while let Some(done) = early.remove(&next) {
             each(done)?;
@@ -149,4 +162,50 @@ fn write_in_order(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::panic_any;
+    use std::path::Path;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::annotate::uci::Setup;
+
+    /// The Site of the sample's tenth game.
+    const MARK: &[u8] = b"/TeSjOmtX\"";
+
+    /// A fault in annotating, in tests only: there is no known one.
+    pub(super) fn panic_if_marked(text: &[u8]) {
+        if text.windows(MARK.len()).any(|window| window == MARK) {
+            panic_any("a marked game");
+        }
+    }
+
+    #[test]
+    fn a_panic_of_a_worker_ends_the_run() {
+        // Its games have evaluations, so that no engine is started.
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../datasets/samples/dump_2026-06_annotated500.pgn.zst");
+        let (done, outcome) = channel();
+        thread::spawn(move || {
+            let task = Task {
+                setup: Setup {
+                    command: String::new(),
+                    options: Vec::new(),
+                },
+                go: String::new(),
+                timeout: Duration::ZERO,
+                replace: false,
+                stop: AtomicBool::new(false),
+            };
+            let feed = Feed::new(&[sample]).unwrap();
+            let run = || run(&task, feed, 2, |_| Ok(())).map(drop);
+            done.send(catch_unwind(AssertUnwindSafe(run))).unwrap();
+        });
+        let outcome = outcome.recv_timeout(Duration::from_secs(60));
+        let panic = outcome.expect("it hangs").expect_err("it ends as if whole");
+        assert_eq!(panic.downcast_ref(), Some(&"a marked game"));
+    }
 }

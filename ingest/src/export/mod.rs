@@ -3,7 +3,6 @@
 mod bullet;
 mod output;
 mod parquet;
-mod progress;
 mod summary;
 mod text;
 mod writer;
@@ -17,10 +16,10 @@ use datasets::{Dataset, Error, Record, Split};
 use serde::Serialize;
 
 use self::output::Output;
-use self::progress::Progress;
 use self::summary::Summary;
 use self::writer::Writer;
 use crate::output::print;
+use crate::progress::{Progress, Unit};
 
 /// Blocks that are encoded together: 131,072 records, 4 MiB, and one row group
 /// of Parquet.
@@ -122,7 +121,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 fn export(dataset: &Dataset, arguments: &Arguments) -> Result<Summary> {
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
-    let mut progress = Progress::new(arguments.out.display().to_string(), total);
+    let name = arguments.out.display().to_string();
+    let mut progress = Progress::new(&name, Unit::Positions, Some(total));
+    let mut done = 0;
     let mut summary = Summary::new(arguments.format);
     let mut output = Output::create(&arguments.out)?;
     let mut writer = Writer::new(arguments.format, &mut output, dataset.manifest())?;
@@ -134,19 +135,21 @@ fn export(dataset: &Dataset, arguments: &Arguments) -> Result<Summary> {
             if batch.is_empty() {
                 break;
             }
-            let read = batch.iter().map(Vec::len).sum::<usize>() as u64;
+            done += batch.iter().map(Vec::len).sum::<usize>() as u64;
             if arguments.known_results {
                 summary.left_out += drop_unknown_results(&mut batch);
             }
             writer.write(split, &batch)?;
             summary.add(split, &batch);
-            progress.add(read);
+            progress.show(done, |seconds| {
+                format!("{:.0} positions/s", done as f64 / seconds)
+            });
         }
     }
     writer.finish()?;
     summary.bytes = output.bytes;
     output.commit()?;
-    progress.finish();
+    progress.finish(&format!("{done} positions"));
     Ok(summary)
 }
 

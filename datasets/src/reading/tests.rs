@@ -1,0 +1,52 @@
+//! Threads that fail.
+
+use std::panic::panic_any;
+use std::time::Duration;
+
+use super::*;
+
+const MARK: &[u8] = b"[Event \"panic\"]";
+
+/// A fault in reading, in tests only: there is no known one.
+pub(super) fn panic_if_marked(text: &[u8]) {
+    if text.windows(MARK.len()).any(|window| window == MARK) {
+        panic_any("a marked game");
+    }
+}
+
+/// Fails once it was asked for anything.
+struct Failing;
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        panic_any("a reader")
+    }
+}
+
+/// What a reading panics with. One that still runs after a minute hangs.
+fn panic_of(reader: impl Read + Send + 'static) -> &'static str {
+    let (done, outcome) = sync_channel(1);
+    thread::spawn(move || {
+        let reading = Reading::from(Source::plain(reader));
+        let run = || reading.run(&Filters::default(), 2, |_| Ok(()));
+        done.send(catch_unwind(AssertUnwindSafe(run))).unwrap();
+    });
+    let outcome = outcome.recv_timeout(Duration::from_secs(60));
+    let panic = outcome.expect("it hangs").expect_err("it ends as if whole");
+    panic.downcast_ref::<&str>().unwrap()
+}
+
+/// Many pieces of games; something else may stand in the middle of one.
+fn games(between: &[u8]) -> Vec<u8> {
+    let game = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } *\n\n";
+    let games = game.repeat((25 << 19) / game.len());
+    [&games, between, &games].concat()
+}
+
+#[test]
+fn a_panic_of_any_thread_ends_the_reading() {
+    let marked = [MARK, b"\n\n1. d4 { [%eval 0.1] } *\n\n"].concat();
+    assert_eq!(panic_of(io::Cursor::new(games(&marked))), "a marked game");
+    let broken = io::Cursor::new(games(b"")).chain(Failing);
+    assert_eq!(panic_of(broken), "a reader");
+}
