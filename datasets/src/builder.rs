@@ -22,8 +22,7 @@ use crate::reading::{Checkpoint, resume};
 use crate::spill::{RANGES, Run, Sorted, SpillFile};
 use crate::store::{SealedSet, Set, SetWriter, Store};
 use crate::{
-    Batch, Counts, Error, Filters, Finished, Keyed, Manifest, Reading, Record, Source, SourceEntry,
-    Tally,
+    Batch, Counts, Error, Filters, Finished, Manifest, Reading, Record, Source, SourceEntry, Tally,
 };
 
 /// Records held in memory before a run is spilled: 32 MiB.
@@ -34,7 +33,7 @@ const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 const SPILL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Records that are merged in one go.
-const MERGE_RECORDS: u64 = 1 << 17;
+const MERGE_RECORDS: u64 = 1 << 16;
 
 /// Adds sources to a dataset.
 pub struct Builder {
@@ -47,6 +46,8 @@ pub struct Builder {
     progress: Progress,
     train: Vec<Record>,
     validation: Vec<Record>,
+    /// Memory to gather in next.
+    spare: Vec<Record>,
     spilling: Option<Spilling>,
     last_spill: Instant,
 }
@@ -81,7 +82,8 @@ struct Failure {
 
 /// A run that is being written, with what is committed then.
 struct Spilling {
-    thread: JoinHandle<Result<[Run; 2], Error>>,
+    /// Gives back the memory that the records were in.
+    thread: JoinHandle<Result<([Run; 2], Vec<Record>), Error>>,
     progress: Progress,
 }
 
@@ -164,6 +166,7 @@ impl Builder {
             progress,
             train: Vec::new(),
             validation: Vec::new(),
+            spare: Vec::new(),
             spilling: None,
             last_spill: Instant::now(),
         })
@@ -310,14 +313,14 @@ impl Builder {
         if self.train.is_empty() && self.validation.is_empty() {
             return self.store.set_progress(&self.progress);
         }
-        let train = std::mem::replace(&mut self.train, Vec::with_capacity(SPILL_RECORDS));
+        let train = std::mem::replace(&mut self.train, std::mem::take(&mut self.spare));
         let validation = std::mem::take(&mut self.validation);
         let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
         self.spilling = Some(Spilling {
             thread: std::thread::spawn(move || {
-                let sorted = [Sorted::new(&train), Sorted::new(&validation)];
-                drop((train, validation));
-                spill.append(offset, [&sorted[0], &sorted[1]])
+                let (train, validation) = (Sorted::new(train), Sorted::new(validation));
+                let runs = spill.append(offset, [&train, &validation])?;
+                Ok((runs, train.into_buffer()))
             }),
             progress: self.progress.clone(),
         });
@@ -333,9 +336,11 @@ impl Builder {
         else {
             return Ok(());
         };
-        let [train, validation] = thread
+        let ([train, validation], buffer) = thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        self.spare = buffer;
+        self.spare.clear();
         for progress in [&mut progress, &mut self.progress] {
             progress.train.push(train);
             progress.validation.push(validation);
@@ -388,8 +393,9 @@ impl Builder {
     }
 
     fn seal(&mut self) -> Result<(), Error> {
-        let train = Sorted::new(&std::mem::take(&mut self.train));
-        let validation = Sorted::new(&std::mem::take(&mut self.validation));
+        self.spare = Vec::new();
+        let train = Sorted::new(std::mem::take(&mut self.train));
+        let validation = Sorted::new(std::mem::take(&mut self.validation));
         for entry in std::mem::take(&mut self.progress.entries) {
             self.manifest.add_source(entry);
         }
@@ -453,14 +459,14 @@ impl Runs for SideRuns<'_> {
         self.memory.len() as u64 + spilled + sealed
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
         for set in &self.sealed {
             set.read(ranges, records)?;
         }
         for run in self.spilled {
             self.spill.read(run, ranges, records)?;
         }
-        records.extend_from_slice(self.memory.within(ranges));
+        records.extend(self.memory.within(ranges));
         Ok(())
     }
 }
@@ -476,20 +482,30 @@ fn write(
     let records = (train.len() + validation.len()).max(1);
     let step = (RANGES as u64 * MERGE_RECORDS / records).clamp(1, RANGES as u64) as usize;
     let starts: Vec<usize> = (0..RANGES).step_by(step).collect();
-    for starts in starts.chunks(2 * rayon::current_num_threads()) {
-        let merged: Vec<Merged> = starts
-            .par_iter()
-            .map(|&start| merge(train, validation, &(start..(start + step).min(RANGES))))
-            .collect::<Result<_, _>>()?;
-        for mut merged in merged {
+    let merge_all = |starts: &[usize]| {
+        let ranges = starts.par_iter();
+        let merged = ranges.map(|&start| {
+            let end = (start + step).min(RANGES);
+            merge(train, validation, &(start..end))
+        });
+        merged.collect::<Result<Vec<Merged>, Error>>()
+    };
+    let mut put = |merged: Vec<Merged>| {
+        merged.into_iter().try_for_each(|mut merged| {
             merged.truncate(room);
             room -= merged.len();
-            for (set, records) in sets.iter_mut().zip(merged.into_sets()) {
-                set.push(&records)?;
-            }
-        }
+            let mut pairs = sets.iter_mut().zip(merged.into_sets());
+            pairs.try_for_each(|(set, records)| set.push(&records))
+        })
+    };
+    let mut ready = Vec::new();
+    for starts in starts.chunks(rayon::current_num_threads()) {
+        // What one core alone can do to put the last is hidden behind the next.
+        let (put, next) = rayon::join(|| put(std::mem::take(&mut ready)), || merge_all(starts));
+        put?;
+        ready = next?;
     }
-    Ok(())
+    put(ready)
 }
 
 #[cfg(test)]

@@ -88,17 +88,17 @@ impl<R: BufRead> Frames<R> {
         matches!(self.state, State::Between { lost: true, .. })
     }
 
-    /// The next part, text in pieces of up to `piece` bytes; `None` at the
-    /// end.
+    /// The next part, read into the memory of `buffer`, text in pieces of up to
+    /// `piece` bytes; `None` at the end.
     ///
     /// # Errors
     /// Where the file is corrupt or breaks off. The next call goes on behind:
     /// at the next frame whose size a header tells.
-    pub(crate) fn next(&mut self, piece: u64) -> io::Result<Option<Part>> {
+    pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Part>> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => Ok(None),
-            State::Between { input, lost } => self.between(input, lost, piece),
-            State::Inside(decoder) => self.inside(decoder, piece).map(Some),
+            State::Between { input, lost } => self.between(input, lost, piece, buffer),
+            State::Inside(decoder) => self.inside(decoder, piece, buffer).map(Some),
             State::Failed { input, error } => {
                 self.state = State::Between { input, lost: true };
                 Err(error)
@@ -106,7 +106,13 @@ impl<R: BufRead> Frames<R> {
         }
     }
 
-    fn between(&mut self, mut input: R, lost: bool, piece: u64) -> io::Result<Option<Part>> {
+    fn between(
+        &mut self,
+        mut input: R,
+        lost: bool,
+        piece: u64,
+        buffer: Vec<u8>,
+    ) -> io::Result<Option<Part>> {
         let found = if lost {
             // Whatever goes wrong here is the end: it was told before.
             find_size(&mut input).or(Ok(None))
@@ -118,13 +124,15 @@ impl<R: BufRead> Frames<R> {
                 self.state = State::Between { input, lost: false };
                 return Ok(None);
             }
-            Ok(Some(Found::Size(size))) => match read_frame(&mut input, size) {
+            Ok(Some(Found::Size(size))) => match read_frame(&mut input, size, buffer) {
                 Ok(frame) if max_text_bytes(&frame) > MAX_TEXT_BYTES => {
-                    return self.enter(frame, input, piece);
+                    return self.enter(frame, input, piece, Vec::new());
                 }
                 frame => frame.map(|frame| Some(Part::Frame(frame))),
             },
-            Ok(Some(Found::Magic(magic))) => return self.enter(magic.to_vec(), input, piece),
+            Ok(Some(Found::Magic(magic))) => {
+                return self.enter(magic.to_vec(), input, piece, buffer);
+            }
             Err(error) => Err(error),
         };
         let lost = part.is_err();
@@ -133,20 +141,26 @@ impl<R: BufRead> Frames<R> {
     }
 
     /// Decodes a frame that begins with the bytes that were read of it.
-    fn enter(&mut self, start: Vec<u8>, input: R, piece: u64) -> io::Result<Option<Part>> {
+    fn enter(
+        &mut self,
+        start: Vec<u8>,
+        input: R,
+        piece: u64,
+        buffer: Vec<u8>,
+    ) -> io::Result<Option<Part>> {
         let mut decoder = Decoder::with_buffer(Cursor::new(start).chain(input))?.single_frame();
         decoder.window_log_max(WINDOW_LOG_MAX)?;
-        self.inside(Box::new(decoder), piece).map(Some)
+        self.inside(Box::new(decoder), piece, buffer).map(Some)
     }
 
-    fn inside(&mut self, mut decoder: Inside<R>, piece: u64) -> io::Result<Part> {
-        let mut text = Vec::with_capacity(piece as usize);
+    fn inside(&mut self, mut decoder: Inside<R>, piece: u64, buffer: Vec<u8>) -> io::Result<Part> {
+        let mut text = emptied(buffer, piece as usize);
         let outcome = (&mut decoder).take(piece).read_to_end(&mut text);
         if let Err(error) = outcome {
             let (_, input) = decoder.into_inner().into_inner();
             self.state = State::Failed { input, error };
             if text.is_empty() {
-                return self.next(piece).map(|_| Part::Text(text));
+                return self.next(piece, Vec::new()).map(|_| Part::Text(text));
             }
         } else if text.is_empty() {
             let (start, input) = decoder.finish().into_inner();
@@ -231,13 +245,21 @@ fn find_size(input: &mut impl BufRead) -> io::Result<Option<Found>> {
 }
 
 /// Reads the frame that a header promised.
-fn read_frame(input: &mut impl BufRead, size: u32) -> io::Result<Vec<u8>> {
-    let mut frame = Vec::with_capacity(size as usize);
+fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Result<Vec<u8>> {
+    let mut frame = emptied(buffer, size as usize);
     input.take(size.into()).read_to_end(&mut frame)?;
     if frame.is_empty() {
         return Err(broken_off());
     }
     Ok(frame)
+}
+
+/// The memory of a buffer for so many bytes. To get new memory from the system
+/// for every part costs as much as to digest it.
+pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
+    buffer.clear();
+    buffer.reserve(bytes);
+    buffer
 }
 
 /// The most text that frames can hold, by the sizes of their blocks.

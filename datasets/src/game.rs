@@ -97,6 +97,8 @@ pub(crate) struct GameReader<'a, F> {
     /// Receives each kept game.
     each: F,
     game: Option<Game>,
+    /// Whether the game is left out for what its tags say.
+    pub(crate) left_out: bool,
 }
 
 impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
@@ -107,6 +109,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
             first,
             each,
             game: None,
+            left_out: false,
         }
     }
 
@@ -225,6 +228,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                 self.tally.games += 1;
                 self.tally.games_annotated += 1;
                 self.tally.skip(reason);
+                self.left_out = true;
                 ControlFlow::Break(())
             }
             Ok(position) => {

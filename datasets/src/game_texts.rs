@@ -126,7 +126,7 @@ impl GameTexts {
             self.frame = None;
             return damage.map_or(Ok(()), Err);
         }
-        match self.source.next_part() {
+        match self.source.next_part(Vec::new()) {
             None => self.ended = true,
             Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
             Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(&frame)?),

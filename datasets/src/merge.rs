@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::ops::Range;
 
-use crate::spill::join_sorted;
+use crate::spill::Sorted;
 use crate::{Error, Keyed, Record};
 
 /// A source of sorted runs of records.
@@ -11,9 +11,8 @@ pub(crate) trait Runs: Sync {
     /// How many records there are, at most.
     fn len(&self) -> u64;
 
-    /// Appends every record whose key lies in the ranges: sorted runs, one
-    /// behind the other.
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error>;
+    /// Appends every record whose key lies in the ranges, in any order.
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error>;
 }
 
 /// A stretch of the sealed dataset.
@@ -62,15 +61,12 @@ pub(crate) fn merge(
     let side = |runs: &dyn Runs| {
         let mut records = Vec::new();
         runs.read(ranges, &mut records)?;
-        // A stable sort makes use of the runs that are there.
-        records.sort_by_key(|keyed: &Keyed| keyed.key);
-        join_sorted(&mut records);
-        Ok::<Vec<Keyed>, Error>(records)
+        Ok::<Sorted, Error>(Sorted::new(records))
     };
     let (train, validation) = (side(train)?, side(validation)?);
     let mut merged = Merged::default();
-    let mut held_out = validation.into_iter().peekable();
-    for keyed in train {
+    let mut held_out = validation.iter().peekable();
+    for keyed in train.iter() {
         while let Some(before) = next_before(&mut held_out, &keyed) {
             merged.validation.push(before.record);
         }

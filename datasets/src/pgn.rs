@@ -82,13 +82,13 @@ fn read_annotated(
 ) {
     let end = readable(text);
     let mut reader = reader(&text[..end]);
-    let mut first = true;
+    let (mut first, mut left_out) = (true, false);
     loop {
         let mut visitor = GameReader::new(filters, tally, first, &mut *each);
         first = false;
         match reader.read_game(&mut visitor) {
             Ok(None) => break,
-            Ok(Some(())) => {}
+            Ok(Some(())) => left_out = visitor.left_out,
             Err(_) => {
                 // Reading from a slice, the only errors are of the syntax.
                 // What follows cannot be told from this game.
@@ -97,7 +97,7 @@ fn read_annotated(
             }
         }
     }
-    if end < text.len() {
+    if end < text.len() && !left_out {
         tally.skip(SkipReason::IllegalMove);
     }
 }

@@ -139,6 +139,18 @@ struct Stretch {
     tail: Option<Edge>,
     /// What went wrong, behind all that.
     damage: Option<io::Error>,
+    /// The memory that the part was in.
+    buffer: Vec<u8>,
+}
+
+impl Stretch {
+    /// A part of which nothing is known but what is wrong with it.
+    fn damaged(error: io::Error) -> Stretch {
+        Stretch {
+            damage: Some(error),
+            ..Stretch::default()
+        }
+    }
 }
 
 impl Checkpoint {
@@ -211,7 +223,7 @@ impl Reading {
             filters,
         };
         let under_way = threads * PARTS_PER_THREAD;
-        let (permits, permitted) = sync_channel::<()>(under_way);
+        let (permits, permitted) = sync_channel::<Vec<u8>>(under_way);
         let (parts, queue) = sync_channel::<Task<io::Result<Part>>>(under_way);
         let (done, stretches) = sync_channel::<thread::Result<Task<Stretch>>>(under_way);
         let queue = Mutex::new(queue);
@@ -232,11 +244,11 @@ impl Reading {
             }
             drop(done);
             for _ in 0..under_way {
-                let _ = permits.send(());
+                let _ = permits.send(Vec::new());
             }
             let mut in_order = InOrder::new(stretches);
-            let taken = in_order.try_for_each(|task| {
-                let _ = permits.send(());
+            let taken = in_order.try_for_each(|mut task| {
+                let _ = permits.send(std::mem::take(&mut task.what.buffer));
                 seam.take(task, job, &mut each)
             });
             // Without these the other threads stop.
@@ -290,17 +302,16 @@ struct Task<T> {
     place: Option<Place>,
 }
 
-/// Reads the source's parts, as many ahead as there are permits.
+/// Reads the source's parts, as many ahead as there are permits. A permit is
+/// a buffer to read a part into.
 fn hand_out(
     source: &mut Source,
-    permitted: &Receiver<()>,
+    permitted: &Receiver<Vec<u8>>,
     parts: &SyncSender<Task<io::Result<Part>>>,
 ) {
     for number in 0.. {
-        if permitted.recv().is_err() {
-            return;
-        }
-        let Some((what, place)) = source.next_part() else {
+        let Ok(buffer) = permitted.recv() else { return };
+        let Some((what, place)) = source.next_part(buffer) else {
             return;
         };
         let task = Task {
@@ -325,17 +336,14 @@ fn work(
     loop {
         let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(task) = task else { return };
-        let what = match task.what {
-            Ok(Part::Text(text)) => read_text(job, &text),
-            Ok(Part::Frame(frame)) => read_frame(job, &frame, &mut decoder),
-            Err(error) => Stretch {
-                damage: Some(error),
-                ..Stretch::default()
-            },
+        let (what, buffer) = match task.what {
+            Ok(Part::Text(text)) => (read_text(job, &text), text),
+            Ok(Part::Frame(frame)) => (read_frame(job, &frame, &mut decoder), frame),
+            Err(error) => (Stretch::damaged(error), Vec::new()),
         };
         let task = Task {
             number: task.number,
-            what,
+            what: Stretch { buffer, ..what },
             offset: task.offset,
             place: task.place,
         };
@@ -355,13 +363,12 @@ fn read_text(job: Job, text: &[u8]) -> Stretch {
 /// of it is right cannot be told. One that breaks off gives what is there.
 fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
     let (text, damage) = decoder.decode(frame);
-    let breaks_off = |error: &io::Error| error.kind() == io::ErrorKind::UnexpectedEof;
-    if damage.as_ref().is_some_and(|error| !breaks_off(error)) {
-        return Stretch {
-            damage,
-            ..Stretch::default()
-        };
-    }
+    let damage = match damage {
+        Some(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+            return Stretch::damaged(error);
+        }
+        damage => damage,
+    };
     let mut reader = StretchReader::new(job);
     let (mut start, mut end) = (0, 0);
     while end < text.len() {
@@ -483,6 +490,7 @@ impl Seam {
             mut batch,
             tail,
             damage,
+            ..
         } = task.what;
         self.edge.append(&head.text);
         if let Some(reason) = head.passing {

@@ -92,7 +92,7 @@ impl Source {
         let ends_with_result = frames::is_skippable(magic);
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
         let mut source = Source::new(path, input, size, 0);
-        source.first = source.read_part();
+        source.first = source.read_part(Vec::new());
         let beginning = source.beginning()?;
         source.content = match PositionFormat::detect(&beginning) {
             Some(format) => Content {
@@ -136,7 +136,7 @@ impl Source {
         let mut source = Source::new(path, input, size, place.frame);
         source.content = content;
         while source.text < place.text {
-            let mut text = match source.read_part() {
+            let mut text = match source.read_part(Vec::new()) {
                 Some(Ok(Part::Text(text))) if !text.is_empty() => text,
                 Some(Err(error)) => {
                     return Err(Error::stopping(path, &error).unwrap_or_else(other_source));
@@ -213,12 +213,15 @@ impl Source {
         Arc::clone(&self.consumed)
     }
 
-    /// The next part, and the place behind it, if reading could go on from
+    /// The next part, in the memory of `buffer`, and the place behind it, if reading could go on from
     /// there; `None` at the end.
-    pub(crate) fn next_part(&mut self) -> Option<(io::Result<Part>, Option<Place>)> {
+    pub(crate) fn next_part(
+        &mut self,
+        buffer: Vec<u8>,
+    ) -> Option<(io::Result<Part>, Option<Place>)> {
         let part = match self.first.take() {
             Some(first) => first,
-            None => self.read_part()?,
+            None => self.read_part(buffer)?,
         };
         if let Ok(Part::Text(text)) = &part {
             self.text += text.len() as u64;
@@ -244,13 +247,13 @@ impl Source {
         })
     }
 
-    fn read_part(&mut self) -> Option<io::Result<Part>> {
+    fn read_part(&mut self, buffer: Vec<u8>) -> Option<io::Result<Part>> {
         if self.ended {
             return None;
         }
         let stream: &mut dyn Read = match &mut self.input {
             Input::Zstd(frames) => {
-                let part = frames.next(PIECE_BYTES).transpose();
+                let part = frames.next(PIECE_BYTES, buffer).transpose();
                 // Behind damage there may be more frames.
                 self.ended = matches!(&part, Some(Err(error))
                     if Error::stopping(&self.path, error).is_some());
@@ -264,11 +267,11 @@ impl Source {
             self.ended = true;
             return Some(Err(error));
         }
-        let mut text = Vec::with_capacity(PIECE_BYTES as usize);
+        let mut text = frames::emptied(buffer, PIECE_BYTES as usize);
         self.failure = stream.take(PIECE_BYTES).read_to_end(&mut text).err();
         match (text.is_empty(), &self.failure) {
             (true, None) => None,
-            (true, Some(_)) => self.read_part(),
+            (true, Some(_)) => self.read_part(text),
             (false, _) => Some(Ok(Part::Text(text))),
         }
     }

@@ -20,54 +20,90 @@ pub(crate) fn range_of(key: u64) -> usize {
     (key >> (u64::BITS - RANGE_BITS)) as usize
 }
 
-/// Records sorted by position, those of one position joined.
+/// Records in the order of the store, those of one position joined. They stay
+/// where they are: to sort their keys touches less memory.
 #[derive(Default)]
-pub(crate) struct Sorted(Vec<Keyed>);
+pub(crate) struct Sorted {
+    records: Vec<Record>,
+    order: Vec<Entry>,
+}
+
+/// Where a record stands.
+struct Entry {
+    key: u64,
+    index: u32,
+}
+
+impl Entry {
+    fn keyed(&self, records: &[Record]) -> Keyed {
+        Keyed {
+            key: self.key,
+            record: records[self.index as usize],
+        }
+    }
+}
 
 impl Sorted {
-    /// Sorts and joins records.
-    pub(crate) fn new(records: &[Record]) -> Sorted {
-        let mut keyed: Vec<Keyed> = records
+    /// Sorts and joins records, of which there are less than 2^32.
+    pub(crate) fn new(records: Vec<Record>) -> Sorted {
+        let entries = records
             .par_iter()
-            .map(|&record| Keyed::new(record))
-            .collect();
-        keyed.par_sort_unstable_by_key(|keyed| keyed.key);
-        join_sorted(&mut keyed);
-        Sorted(keyed)
+            .enumerate()
+            .map(|(index, &record)| Entry {
+                key: Keyed::new(record).key,
+                index: index as u32,
+            });
+        let mut order: Vec<Entry> = entries.collect();
+        order.par_sort_unstable_by_key(|entry| entry.key);
+        // Different positions of one key are as good as never seen; but if,
+        // they must not stand between equal ones.
+        for group in order.chunk_by_mut(|a, b| a.key == b.key) {
+            if group.len() > 1 {
+                group.sort_unstable_by(|a, b| a.keyed(&records).position_order(&b.keyed(&records)));
+            }
+        }
+        order.dedup_by(|next, kept| {
+            if next.key != kept.key {
+                return false;
+            }
+            let (a, b) = (kept.keyed(&records), next.keyed(&records));
+            let equal = a.position_order(&b).is_eq();
+            if equal && a.join(b) != a {
+                kept.index = next.index;
+            }
+            equal
+        });
+        Sorted { records, order }
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.0.len()
+        self.order.len()
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Keyed> {
+        self.order.iter().map(|entry| entry.keyed(&self.records))
     }
 
     /// Those whose keys lie in the ranges.
-    pub(crate) fn within(&self, ranges: &Range<usize>) -> &[Keyed] {
-        &self.0[self.start(ranges.start)..self.start(ranges.end)]
+    pub(crate) fn within(&self, ranges: &Range<usize>) -> impl Iterator<Item = Record> {
+        let entries = &self.order[self.start(ranges.start)..self.start(ranges.end)];
+        entries
+            .iter()
+            .map(|entry| entry.keyed(&self.records).record)
     }
 
-    /// The index of the first record of a range, or of any behind it.
+    /// How many records lie before a range.
     fn start(&self, range: usize) -> usize {
-        self.0.partition_point(|keyed| range_of(keyed.key) < range)
+        self.order
+            .partition_point(|entry| range_of(entry.key) < range)
     }
-}
 
-/// Joins records of one position, which must stand together by key.
-pub(crate) fn join_sorted(records: &mut Vec<Keyed>) {
-    // Different positions of one key are as good as never seen; but if, they
-    // must not stand between equal ones.
-    for group in records.chunk_by_mut(|a, b| a.key == b.key) {
-        if group.len() > 1 {
-            group.sort_unstable_by(Keyed::position_order);
-        }
+    /// The memory that the records are in.
+    pub(crate) fn into_buffer(self) -> Vec<Record> {
+        self.records
     }
-    records.dedup_by(|next, kept| {
-        let equal = next.key == kept.key && next.position_order(kept).is_eq();
-        if equal {
-            *kept = kept.join(*next);
-        }
-        equal
-    });
 }
 
 /// Where a sorted run lies in the spill file: the index, then the records.
@@ -157,7 +193,7 @@ impl SpillFile {
             for range in 0..=RANGES {
                 writer.write_all(&(sorted.start(range) as u64).to_le_bytes())?;
             }
-            for keyed in &sorted.0 {
+            for keyed in sorted.iter() {
                 writer.write_all(keyed.record.as_bytes())?;
             }
         }
@@ -172,7 +208,7 @@ impl SpillFile {
         &self,
         run: &Run,
         ranges: &Range<usize>,
-        records: &mut Vec<Keyed>,
+        records: &mut Vec<Record>,
     ) -> Result<(), Error> {
         self.read_within(run, ranges, records)
             .map_err(Error::inaccessible(&self.path))
@@ -182,7 +218,7 @@ impl SpillFile {
         &self,
         run: &Run,
         ranges: &Range<usize>,
-        records: &mut Vec<Keyed>,
+        records: &mut Vec<Record>,
     ) -> io::Result<()> {
         let mut file = File::open(&self.path)?;
         let mut start = |range: usize| {
@@ -198,11 +234,7 @@ impl SpillFile {
         ))?;
         file.read_exact(&mut bytes)?;
         let (chunks, _) = bytes.as_chunks();
-        records.extend(
-            chunks
-                .iter()
-                .map(|&bytes| Keyed::new(Record::from_trusted(bytes))),
-        );
+        records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
         Ok(())
     }
 }

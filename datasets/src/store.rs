@@ -550,7 +550,7 @@ impl SealedSet<'_> {
     pub(crate) fn read(
         &self,
         ranges: &Range<usize>,
-        records: &mut Vec<Keyed>,
+        records: &mut Vec<Record>,
     ) -> Result<(), Error> {
         // The block before the first that begins in the ranges may reach in.
         let begins_before = |range| {
@@ -563,8 +563,8 @@ impl SealedSet<'_> {
             block.clear();
             self.store
                 .read_block(self.set, self.generation, key, &mut block)?;
-            let keyed = block.iter().map(|&record| Keyed::new(record));
-            records.extend(keyed.filter(|keyed| ranges.contains(&range_of(keyed.key))));
+            let within = |record: &&Record| ranges.contains(&range_of(Keyed::new(**record).key));
+            records.extend(block.iter().filter(within));
         }
         Ok(())
     }

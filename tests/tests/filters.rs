@@ -439,3 +439,43 @@ fn what_makes_no_sense_is_wrong_usage() {
         assert!(!path.exists(), "{filters}");
     }
 }
+
+/// A game that is left out has one reason, whatever its moves are: nobody
+/// looks at them.
+#[test]
+fn a_game_left_out_is_counted_for_one_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, tag, filters) in [
+        ("variant", "[Variant \"Antichess\"]", ""),
+        ("bad_fen", "[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]", ""),
+        (
+            "rating_out_of_range",
+            "[WhiteElo \"900\"]\n[BlackElo \"2500\"]",
+            "--min-rating 1500",
+        ),
+        ("unrated", "[WhiteElo \"?\"]", "--min-rating 1500"),
+        ("other_speed", "[TimeControl \"60+0\"]", "--speeds blitz"),
+        (
+            "other_month",
+            "[UTCDate \"2020.01.01\"]",
+            "--from-month 2021-01",
+        ),
+        ("bot", "[WhiteTitle \"BOT\"]", "--skip-bots"),
+        (
+            "termination",
+            "[Termination \"Abandoned\"]",
+            "--skip-terminations abandoned",
+        ),
+    ] {
+        let (file, dataset) = (
+            folder.path().join(name),
+            folder.path().join(format!("{name}.dataset")),
+        );
+        // German for a knight: what cannot be read as a move.
+        let moves = "1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } 2. Sf3 { [%eval 0.3] } *";
+        std::fs::write(&file, format!("[Event \"x\"]\n{tag}\n\n{moves}\n")).unwrap();
+        build(&[&file], &dataset, filters).succeeded();
+        let expected = serde_json::json!({ name: 1 });
+        assert_eq!(stats(&dataset)["skipped"], expected, "{name}");
+    }
+}

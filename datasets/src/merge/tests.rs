@@ -48,7 +48,7 @@ impl Random {
             let at = self.below(runs[run].len() + 1);
             runs[run].insert(at, record);
         }
-        Memory(runs.iter().map(|run| Sorted::new(run)).collect())
+        Memory(runs.into_iter().map(Sorted::new).collect())
     }
 }
 
@@ -59,9 +59,9 @@ impl Runs for Memory {
         self.0.iter().map(|run| run.len() as u64).sum()
     }
 
-    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Keyed>) -> Result<(), Error> {
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
         for run in &self.0 {
-            records.extend_from_slice(run.within(ranges));
+            records.extend(run.within(ranges));
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! Threads that fail.
 
+use std::io::Read;
 use std::panic::panic_any;
 use std::time::Duration;
 
