@@ -5,7 +5,7 @@
 use std::io::{self, BufRead, Chain, Cursor, Read};
 
 use zstd::stream::read::Decoder;
-use zstd::zstd_safe::DCtx;
+use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 /// How a zstd frame begins.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -324,6 +324,20 @@ pub(crate) struct FrameDecoder {
     text: Vec<u8>,
 }
 
+/// Compressed bytes that are decoded in one go: what comes of them, some 4 MB
+/// of a dump's text, is still in a core's cache when it is read.
+const STRIDE_BYTES: usize = 1 << 19;
+
+/// A frame that is being decoded.
+pub(crate) struct Decoding<'a> {
+    decoder: &'a mut FrameDecoder,
+    frame: &'a [u8],
+    /// Bytes that are decoded.
+    done: usize,
+    /// Whether they end where a frame does.
+    whole: bool,
+}
+
 impl FrameDecoder {
     pub(crate) fn new() -> FrameDecoder {
         FrameDecoder {
@@ -332,30 +346,74 @@ impl FrameDecoder {
         }
     }
 
-    /// The text of a frame, up to where something is wrong with it.
-    pub(crate) fn decode(&mut self, frame: &[u8]) -> (&[u8], Option<io::Error>) {
-        let most = max_text_bytes(frame);
+    /// Begins to decode a frame.
+    pub(crate) fn begin<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<Decoding<'a>> {
         self.text.clear();
-        self.text.reserve(most);
-        // In one go, straight to where it is read: a stream would be decoded
-        // elsewhere first, and what its matches are copied from, twice.
-        let damage = match self.context.decompress(&mut self.text, frame) {
-            Ok(_) => None,
-            Err(code) => Some(
-                self.decode_damaged(frame, most)
-                    .err()
-                    .unwrap_or_else(|| io::Error::other(zstd::zstd_safe::get_error_name(code))),
-            ),
-        };
-        (&self.text, damage)
+        self.text.reserve(max_text_bytes(frame));
+        // A frame that failed may have left the context in the middle of it.
+        self.context
+            .reset(ResetDirective::SessionAndParameters)
+            .map_err(zstd_error)?;
+        // Otherwise the text would be decoded elsewhere, to be copied, and what
+        // its matches refer to would lie in two pieces.
+        let parameters = [
+            DParameter::WindowLogMax(WINDOW_LOG_MAX),
+            DParameter::StableOutBuffer(true),
+        ];
+        for parameter in parameters {
+            self.context.set_parameter(parameter).map_err(zstd_error)?;
+        }
+        Ok(Decoding {
+            decoder: self,
+            frame,
+            done: 0,
+            whole: false,
+        })
+    }
+}
+
+impl Decoding<'_> {
+    /// The text so far.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.decoder.text
     }
 
-    /// Decodes piece by piece, to see what there is and what is wrong.
-    fn decode_damaged(&mut self, frame: &[u8], most: usize) -> io::Result<()> {
-        self.text.clear();
-        let mut text = text_of(frame)?.take(most as u64);
-        text.read_to_end(&mut self.text).map(|_| ())
+    /// Decodes some more; false at the end.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::UnexpectedEof`] where the frame breaks off; another
+    /// where it is corrupt.
+    pub(crate) fn advance(&mut self) -> io::Result<bool> {
+        if self.done == self.frame.len() {
+            return match self.whole {
+                true => Ok(false),
+                false => Err(io::Error::new(
+                    io::ErrorKind::UnexpectedEof,
+                    "incomplete frame",
+                )),
+            };
+        }
+        let end = (self.done + STRIDE_BYTES).min(self.frame.len());
+        let mut input = InBuffer::around(&self.frame[self.done..end]);
+        let FrameDecoder { context, text } = &mut *self.decoder;
+        while input.pos() < input.src.len() {
+            let before = (input.pos(), text.len());
+            let mut output = OutBuffer::around_pos(text, before.1);
+            let expected = context
+                .decompress_stream(&mut output, &mut input)
+                .map_err(zstd_error)?;
+            self.whole = expected == 0;
+            if (input.pos(), text.len()) == before {
+                return Err(io::Error::other("a frame has more text than its blocks"));
+            }
+        }
+        self.done = end;
+        Ok(true)
     }
+}
+
+fn zstd_error(code: usize) -> io::Error {
+    io::Error::other(zstd::zstd_safe::get_error_name(code))
 }
 
 /// The text of a frame as a stream.

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
+use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::hash::hash_bytes;
@@ -121,7 +122,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     }
 
     /// Hands over what was accepted of the game that is being read.
-    fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let Some(mut game) = self.game.take() else {
             return;
         };
@@ -173,7 +174,27 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         start_position(tags.fen.as_deref(), mode)
     }
 
-    fn read_comment(&mut self, comment: &[u8]) {
+    /// Plays a move of the game that is being read; `None` if it is illegal.
+    pub(crate) fn play(&mut self, san: &San) -> Option<()> {
+        let game = self.game.as_mut()?;
+        let m = san.to_move(&game.position).ok()?;
+        if self.filters.quiet && game.recorded && (m.is_capture() || m.is_promotion()) {
+            game.records.pop();
+            self.tally.skip(SkipReason::NotQuiet);
+        }
+        game.recorded = false;
+        game.unlabelled_plies += u64::from(!game.labelled);
+        game.labelled = false;
+        game.plies += 1;
+        if game.tags.lichess_id.is_none() {
+            game.moves
+                .extend(m.to_uci(CastlingMode::Chess960).to_string().as_bytes());
+        }
+        game.position.play_unchecked(m);
+        Some(())
+    }
+
+    pub(crate) fn read_comment(&mut self, comment: &[u8]) {
         let Some(game) = &mut self.game else { return };
         let eval = parse_eval(comment);
         game.annotated |= eval != EvalComment::Absent;
@@ -251,26 +272,10 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
     }
 
     fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
-        let Some(game) = &mut self.game else {
-            return ControlFlow::Break(());
-        };
-        let Ok(m) = san.san.to_move(&game.position) else {
+        if self.play(&san.san).is_none() {
             self.broken_off(SkipReason::IllegalMove);
             return ControlFlow::Break(());
-        };
-        if self.filters.quiet && game.recorded && (m.is_capture() || m.is_promotion()) {
-            game.records.pop();
-            self.tally.skip(SkipReason::NotQuiet);
         }
-        game.recorded = false;
-        game.unlabelled_plies += u64::from(!game.labelled);
-        game.labelled = false;
-        game.plies += 1;
-        if game.tags.lichess_id.is_none() {
-            game.moves
-                .extend(m.to_uci(CastlingMode::Chess960).to_string().as_bytes());
-        }
-        game.position.play_unchecked(m);
         ControlFlow::Continue(())
     }
 

@@ -162,12 +162,17 @@ impl GameTexts {
 /// be told.
 fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
     let mut decoder = FrameDecoder::new();
-    let (text, damage) = decoder.decode(frame);
-    match damage {
-        Some(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(error),
-        damage => Ok(FrameText {
-            text: Cursor::new(text.to_vec()),
-            damage,
-        }),
-    }
+    let mut decoding = decoder.begin(frame)?;
+    let damage = loop {
+        match decoding.advance() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Some(error),
+            Err(error) => return Err(error),
+        }
+    };
+    Ok(FrameText {
+        text: Cursor::new(decoding.text().to_vec()),
+        damage,
+    })
 }

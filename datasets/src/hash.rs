@@ -36,12 +36,16 @@ impl Random {
         mix(self.0)
     }
 
-    /// Fisher and Yates's shuffle. The bound is by multiplication (Lemire
-    /// 2019), whose bias is below 2^-32 for slices this side of 2^32.
+    /// A number below a limit. By multiplication (Lemire 2019), whose bias is
+    /// below 2^-32 for limits this side of 2^32.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+    }
+
+    /// Fisher and Yates's shuffle.
     pub(crate) fn shuffle<T>(&mut self, slice: &mut [T]) {
         for i in (1..slice.len()).rev() {
-            let j = (u128::from(self.next()) * (i as u128 + 1)) >> 64;
-            slice.swap(i, j as usize);
+            slice.swap(i, self.below(i + 1));
         }
     }
 }

@@ -35,6 +35,7 @@ mod meter;
 mod movetext;
 pub mod pgn;
 mod phase;
+mod plain;
 mod planes;
 pub mod positions;
 mod reading;

@@ -49,7 +49,7 @@ pub(crate) fn longest_tag(game: &[u8]) -> usize {
 }
 
 /// Where the leading lines that begin with `[` end.
-fn tags_end(game: &[u8]) -> usize {
+pub(crate) fn tags_end(game: &[u8]) -> usize {
     let mut end = 0;
     while end < game.len() {
         let rest = &game[end..];

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::boundary::{self, tags_start};
 use crate::game::GameReader;
 use crate::movetext::{longest_tag, readable};
+use crate::plain::read_plain;
 use crate::scan::{Mark, next_mark};
 use crate::{Error, Filters, GameId, Reading, Record, SkipReason, Source, Tally};
 
@@ -75,6 +76,18 @@ fn count_unannotated(game: &[u8], tally: &mut Tally) {
 
 /// Reads the game of a slice; several, if games without an Event tag follow.
 fn read_annotated(
+    text: &[u8],
+    filters: &Filters,
+    tally: &mut Tally,
+    each: &mut impl FnMut(GameId, &[Record]),
+) {
+    if read_plain(text, filters, tally, each).is_none() {
+        read_general(text, filters, tally, each);
+    }
+}
+
+/// Reads a game in any form.
+pub(crate) fn read_general(
     text: &[u8],
     filters: &Filters,
     tally: &mut Tally,

@@ -362,21 +362,27 @@ fn read_text(job: Job, text: &[u8]) -> Stretch {
 /// Decodes and reads a frame. One that is corrupt gives nothing at all: what
 /// of it is right cannot be told. One that breaks off gives what is there.
 fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
-    let (text, damage) = decoder.decode(frame);
-    let damage = match damage {
-        Some(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
-            return Stretch::damaged(error);
-        }
-        damage => damage,
+    let mut decoding = match decoder.begin(frame) {
+        Ok(decoding) => decoding,
+        Err(error) => return Stretch::damaged(error),
     };
     let mut reader = StretchReader::new(job);
     let (mut start, mut end) = (0, 0);
-    while end < text.len() {
-        let length = (2 * (end - start)).clamp(STRIDE_BYTES, MAX_GAME_BYTES + 1);
-        end = (start + length).min(text.len());
-        start += reader.take(&text[start..end]);
-    }
-    reader.end(&text[start..], damage)
+    let damage = loop {
+        match decoding.advance() {
+            Ok(true) => {}
+            Ok(false) => break None,
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Some(error),
+            Err(error) => return Stretch::damaged(error),
+        }
+        let text = decoding.text();
+        while end < text.len() {
+            let length = (2 * (end - start)).clamp(STRIDE_BYTES, MAX_GAME_BYTES + 1);
+            end = (start + length).min(text.len());
+            start += reader.take(&text[start..end]);
+        }
+    };
+    reader.end(&decoding.text()[start..], damage)
 }
 
 /// Reads the games of a stretch of text that comes in pieces.
