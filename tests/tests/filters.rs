@@ -316,9 +316,10 @@ fn depth_is_that_of_the_comment_in_engine_games() {
     };
     let text = zstd::decode_all(std::fs::File::open(&source).unwrap()).unwrap();
     let text = String::from_utf8(text).unwrap();
-    let standard = text
-        .split("[Event ")
-        .filter(|game| !game.contains("[Variant "));
+    let standard = text.split("[Event ").filter(|game| {
+        let variant = game.contains("[Variant ");
+        !variant || game.contains("[Variant \"normal\"]")
+    });
     let evals = standard.flat_map(|game| game.split("[%eval ").skip(1));
     let depths = evals.map(|eval| {
         let depth = eval.split(']').next().unwrap().split_once(',');
