@@ -24,8 +24,8 @@ pub(crate) fn read_plain(
     let (header, moves) = text.split_at(tags_end(text));
     let mut reader = reader(header);
     let tags = reader.read_game(&mut Header).ok()??;
-    let rest = reader.buffer().trim_ascii();
-    if !rest.is_empty() || reader.has_more().ok()? {
+    // Blanks behind the tags were passed over; a form feed is none to the reader.
+    if !reader.buffer().is_empty() || reader.has_more().ok()? {
         return None;
     }
     // Counted apart, so that a text that turns out not to be plain can still
@@ -182,6 +182,14 @@ mod tests {
         ] {
             let game = format!("[Event \"x\"]\n\n{moves}\n");
             assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game}");
+        }
+        for tags in [
+            "[Event \"x\"]\u{c}",
+            "[Event \"x\"]\n\u{c}",
+            "\u{c}\n[Event \"x\"]",
+        ] {
+            let game = format!("{tags}\n\n1. e4 {{ [%eval 1] }} *\n");
+            assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game:?}");
         }
         let variant = "[Variant \"Antichess\"]\n\n1. e4 { [%eval 1] } *\n";
         assert!(!is_plain(variant.as_bytes(), &Filters::default()));
