@@ -28,7 +28,7 @@ pub(crate) fn pack(records: &[Record]) -> Vec<u8> {
 /// Appends a block's records.
 ///
 /// # Errors
-/// If it ends too early.
+/// If it ends too early, or is none.
 pub(crate) fn unpack(block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
     fn read(block: &[u8], records: &mut Vec<Record>) -> Option<()> {
         with_bit_moves!(unpack_with(block: &[u8], records: &mut Vec<Record>) -> Option<()>)
@@ -150,6 +150,9 @@ fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) ->
     for &occupied in occupied {
         let occupied = u64::from_le_bytes(occupied);
         let pieces = occupied.count_ones();
+        if pieces > 32 {
+            return None;
+        }
         let black = bits.take(pieces)?;
         let officers = bits.take(pieces)?;
         let count = officers.count_ones();
@@ -345,6 +348,8 @@ mod tests {
         for end in 0..block.len() - 8 {
             assert!(unpack(&block[..end], &mut Vec::new()).is_err(), "{end}");
         }
+        let full = [block[..6].to_vec(), vec![0xFF; 4096]].concat();
+        assert!(unpack(&full, &mut Vec::new()).is_err());
         for seed in 0..10_000 {
             let mut other = block.clone();
             other[mix(seed) as usize % block.len()] ^= (mix(seed) >> 32) as u8;

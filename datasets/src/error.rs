@@ -189,9 +189,16 @@ impl Error {
         }
     }
 
+    /// Whether [`Error::stopping`] knows the error.
+    pub(crate) fn stops(error: &io::Error) -> bool {
+        Error::stopping(Path::new(""), error).is_some()
+    }
+
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_path_buf();
-        move |error| Error::Unreadable { path, error }
+        move |error| {
+            Error::stopping(&path, &error).unwrap_or_else(|| Error::Unreadable { path, error })
+        }
     }
 
     pub(crate) fn inaccessible<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {

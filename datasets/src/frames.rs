@@ -7,6 +7,8 @@ use std::io::{self, BufRead, Chain, Cursor, Read};
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
+use crate::Error;
+
 /// How a zstd frame begins.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
@@ -69,6 +71,14 @@ impl<R: BufRead> Frames<R> {
         }
     }
 
+    /// What the next call will say went wrong, if that is known already.
+    pub(crate) fn failure(&self) -> Option<&io::Error> {
+        match &self.state {
+            State::Failed { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
     /// What is read from; `None` where that was lost.
     pub(crate) fn input(&mut self) -> Option<&mut R> {
         match &mut self.state {
@@ -114,8 +124,11 @@ impl<R: BufRead> Frames<R> {
         buffer: Vec<u8>,
     ) -> io::Result<Option<Part>> {
         let found = if lost {
-            // Whatever goes wrong here is the end: it was told before.
-            find_size(&mut input).or(Ok(None))
+            // Damage here is the end: it was told before.
+            find_size(&mut input).or_else(|error| match Error::stops(&error) {
+                true => Err(error),
+                false => Ok(None),
+            })
         } else {
             find_frame(&mut input)
         };
@@ -254,18 +267,29 @@ fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Resul
     Ok(frame)
 }
 
-/// The memory of a buffer for so many bytes. To get new memory from the system
-/// for every part costs as much as to digest it.
+/// Empties a buffer and makes room in it for so many bytes. To get new memory
+/// from the system for every part costs as much as to digest it.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
     buffer.clear();
-    buffer.reserve(bytes);
+    buffer.reserve_exact(bytes);
     buffer
 }
 
-/// The most text that frames can hold, by the sizes of their blocks.
+/// The most text that frames can hold, by the sizes of their blocks and by what
+/// their headers say, which is more where one breaks off.
 fn max_text_bytes(mut frames: &[u8]) -> usize {
-    let mut total = 0;
-    while let Some(blocks) = first_block(frames) {
+    let mut total: usize = 0;
+    loop {
+        if is_skippable(frames) {
+            let length = frames.get(4..).and_then(<[u8]>::first_chunk);
+            let length = length.map_or(0, |length| u32::from_le_bytes(*length) as usize);
+            frames = frames.get(8 + length..).unwrap_or_default();
+            continue;
+        }
+        let Some((header, blocks)) = FrameHeader::read(frames) else {
+            return total;
+        };
+        let mut held = 0;
         frames = blocks;
         while let Some((header, rest)) = frames.split_first_chunk::<3>() {
             let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
@@ -276,30 +300,48 @@ fn max_text_bytes(mut frames: &[u8]) -> usize {
                 1 => (1, size),
                 _ => (size, MAX_BLOCK_BYTES),
             };
-            total += text;
+            held += text;
             frames = rest.get(length..).unwrap_or_default();
             if last == 1 {
                 break;
             }
         }
-        if !frames.starts_with(&MAGIC) {
-            // A checksum.
-            frames = frames.get(4..).unwrap_or_default();
-        }
+        frames = frames.get(header.checksum_bytes..).unwrap_or_default();
+        total = total.saturating_add(header.text_bytes.max(held));
     }
-    total
 }
 
 /// The most text of a block.
 const MAX_BLOCK_BYTES: usize = 1 << 17;
 
-/// What stands behind the header of a frame; `None` if there is none.
-fn first_block(frame: &[u8]) -> Option<&[u8]> {
-    let (descriptor, _) = frame.strip_prefix(&MAGIC)?.split_first()?;
-    let single_segment = descriptor >> 5 & 1;
-    let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
-    let content = [usize::from(single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
-    frame.get(5 + usize::from(1 - single_segment) + dictionary + content..)
+/// What the header of a frame says (RFC 8878, 3.1.1.1).
+struct FrameHeader {
+    /// Bytes of text; 0 if it does not say.
+    text_bytes: usize,
+    /// Bytes of the checksum behind the blocks.
+    checksum_bytes: usize,
+}
+
+impl FrameHeader {
+    /// The header and what stands behind it; `None` if there is none.
+    fn read(frame: &[u8]) -> Option<(FrameHeader, &[u8])> {
+        let (descriptor, rest) = frame.strip_prefix(&MAGIC)?.split_first()?;
+        let single_segment = descriptor >> 5 & 1;
+        let window = usize::from(1 - single_segment);
+        let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        let content = [usize::from(single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
+        let (told, blocks) = rest.get(window + dictionary..)?.split_at_checked(content)?;
+        let mut bytes = [0; 8];
+        bytes[..content].copy_from_slice(told);
+        // Two bytes count from 256.
+        let from = if content == 2 { 256 } else { 0 };
+        let text_bytes = u64::from_le_bytes(bytes).saturating_add(from);
+        let header = FrameHeader {
+            text_bytes: usize::try_from(text_bytes).unwrap_or(usize::MAX),
+            checksum_bytes: if descriptor >> 2 & 1 == 1 { 4 } else { 0 },
+        };
+        Some((header, blocks))
+    }
 }
 
 /// Four bytes; `None` at the end of the file.
@@ -348,8 +390,10 @@ impl FrameDecoder {
 
     /// Begins to decode a frame.
     pub(crate) fn begin<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<Decoding<'a>> {
+        // The same room for every frame, so that what comes of one does not
+        // depend on those before; what is not touched costs nothing.
         self.text.clear();
-        self.text.reserve(max_text_bytes(frame));
+        self.text.reserve_exact(MAX_TEXT_BYTES);
         // A frame that failed may have left the context in the middle of it.
         self.context
             .reset(ResetDirective::SessionAndParameters)
@@ -404,7 +448,7 @@ impl Decoding<'_> {
                 .map_err(zstd_error)?;
             self.whole = expected == 0;
             if (input.pos(), text.len()) == before {
-                return Err(io::Error::other("a frame has more text than its blocks"));
+                return Err(io::Error::other("the decoder stands still"));
             }
         }
         self.done = end;
@@ -459,5 +503,50 @@ mod tests {
             }
         }
         assert_eq!(max_text_bytes(&frames), all);
+    }
+
+    /// All text of a frame, up to where something is wrong.
+    fn decode(decoder: &mut FrameDecoder, frame: &[u8]) -> (Vec<u8>, Option<io::ErrorKind>) {
+        let mut decoding = decoder.begin(frame).unwrap();
+        let damage = loop {
+            match decoding.advance() {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(error) => break Some(error.kind()),
+            }
+        };
+        (decoding.text().to_vec(), damage)
+    }
+
+    #[test]
+    fn what_a_frame_gives_does_not_depend_on_those_before() {
+        let text: Vec<u8> = (0..3_000_000)
+            .map(|i| b"abcdefgh"[crate::hash::mix(i) as usize % 8])
+            .collect();
+        let mut streamed = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        io::copy(&mut &text[..], &mut streamed).unwrap();
+        let frame = zstd::bulk::compress(&text, 1).unwrap();
+        let skippable = [&SIZE_HEADER[..], &[1, 2, 3, 4]].concat();
+        let mut warm = FrameDecoder::new();
+        decode(&mut warm, &frame);
+        for frame in [&frame, &streamed.finish().unwrap()] {
+            for (part, times) in [
+                (frame.clone(), 1),
+                ([&skippable[..], frame].concat(), 1),
+                ([frame, &skippable[..], frame].concat(), 2),
+            ] {
+                let whole = (text.repeat(times), None);
+                assert!(decode(&mut FrameDecoder::new(), &part) == whole);
+                assert!(decode(&mut warm, &part) == whole);
+                assert!(max_text_bytes(&part) >= times * text.len());
+            }
+            for end in [20, frame.len() / 2, frame.len() - 1] {
+                let cold = decode(&mut FrameDecoder::new(), &frame[..end]);
+                assert!(cold == decode(&mut warm, &frame[..end]));
+                assert_eq!(cold.1, Some(io::ErrorKind::UnexpectedEof));
+                assert!(text.starts_with(&cold.0));
+                assert!(end == 20 || cold.0.len() > text.len() / 4);
+            }
+        }
     }
 }

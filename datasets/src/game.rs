@@ -93,24 +93,51 @@ impl Game {
 pub(crate) struct GameReader<'a, F> {
     filters: &'a Filters,
     tally: &'a mut Tally,
-    /// Whether this is the first game of its text; a later one has tags.
-    first: bool,
+    previous: Previous,
     /// Receives each kept game.
     each: F,
     game: Option<Game>,
+    /// Whether what follows in the text no longer matters to the game.
+    pub(crate) over: bool,
     /// Whether the game is left out for what its tags say.
-    pub(crate) left_out: bool,
+    left_out: bool,
+}
+
+/// What stands before a game in its text.
+#[derive(Clone, Copy)]
+pub(crate) enum Previous {
+    /// Nothing.
+    Nothing,
+    /// A game. What follows without tags is the rest of it, which a blank line
+    /// broke off.
+    Game,
+    /// A game that was left out, and its rest with it.
+    LeftOut,
 }
 
 impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
-    pub(crate) fn new(filters: &'a Filters, tally: &'a mut Tally, first: bool, each: F) -> Self {
+    pub(crate) fn new(
+        filters: &'a Filters,
+        tally: &'a mut Tally,
+        previous: Previous,
+        each: F,
+    ) -> Self {
         GameReader {
             filters,
             tally,
-            first,
+            previous,
             each,
             game: None,
+            over: false,
             left_out: false,
+        }
+    }
+
+    /// What the game is to the next one.
+    pub(crate) fn as_previous(&self) -> Previous {
+        match self.left_out {
+            true => Previous::LeftOut,
+            false => Previous::Game,
         }
     }
 
@@ -118,6 +145,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     /// further. What was accepted of it is kept.
     pub(crate) fn broken_off(&mut self, reason: SkipReason) {
         self.tally.skip(reason);
+        self.over = true;
         self.finish();
     }
 
@@ -239,17 +267,25 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
     }
 
     fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<(), ()> {
-        if !self.first && !tags.any {
-            // The rest of a game that a blank line broke off.
-            self.tally.skip(SkipReason::MalformedGame);
-            return ControlFlow::Break(());
+        if !tags.any {
+            match self.previous {
+                Previous::Nothing => {}
+                Previous::Game => {
+                    self.broken_off(SkipReason::MalformedGame);
+                    return ControlFlow::Break(());
+                }
+                Previous::LeftOut => {
+                    (self.over, self.left_out) = (true, true);
+                    return ControlFlow::Break(());
+                }
+            }
         }
         match self.admit(&tags) {
             Err(reason) => {
                 self.tally.games += 1;
                 self.tally.games_annotated += 1;
                 self.tally.skip(reason);
-                self.left_out = true;
+                (self.over, self.left_out) = (true, true);
                 ControlFlow::Break(())
             }
             Ok(position) => {
@@ -307,6 +343,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
 
     /// The game is over, whatever its text goes on to say.
     fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
+        self.over = true;
         self.finish();
         ControlFlow::Break(())
     }

@@ -48,7 +48,8 @@ pub(crate) fn longest_tag(game: &[u8]) -> usize {
     lines.map(<[u8]>::len).max().unwrap_or(0)
 }
 
-/// Where the leading lines that begin with `[` end.
+/// Where the leading lines end that begin with `[`, are blank, or are escaped by
+/// `%`.
 pub(crate) fn tags_end(game: &[u8]) -> usize {
     let mut end = 0;
     while end < game.len() {

@@ -4,7 +4,7 @@ use std::io::{Chain, Read};
 use std::path::Path;
 
 use crate::boundary::{self, tags_start};
-use crate::game::GameReader;
+use crate::game::{GameReader, Previous};
 use crate::movetext::{longest_tag, readable};
 use crate::plain::read_plain;
 use crate::scan::{Mark, next_mark};
@@ -95,13 +95,12 @@ pub(crate) fn read_general(
 ) {
     let end = readable(text);
     let mut reader = reader(&text[..end]);
-    let (mut first, mut left_out) = (true, false);
+    let (mut previous, mut over) = (Previous::Nothing, false);
     loop {
-        let mut visitor = GameReader::new(filters, tally, first, &mut *each);
-        first = false;
+        let mut visitor = GameReader::new(filters, tally, previous, &mut *each);
         match reader.read_game(&mut visitor) {
             Ok(None) => break,
-            Ok(Some(())) => left_out = visitor.left_out,
+            Ok(Some(())) => (previous, over) = (visitor.as_previous(), visitor.over),
             Err(_) => {
                 // Reading from a slice, the only errors are of the syntax.
                 // What follows cannot be told from this game.
@@ -110,7 +109,7 @@ pub(crate) fn read_general(
             }
         }
     }
-    if end < text.len() && !left_out {
+    if end < text.len() && !over {
         tally.skip(SkipReason::IllegalMove);
     }
 }
@@ -222,6 +221,34 @@ mod tests {
         for end in ["1/2-1/2 2. d4 { [%eval 9] }", "\n\n2. d4 { [%eval 9] } *"] {
             let pgn = format!("[Event \"x\"]\n\n1. e4 {{ [%eval 0.3] }} e5 {end}\n");
             assert_eq!(labels(&pgn), ["30"], "{end}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_game_is_counted_once() {
+        for (moves, reasons) in [
+            (
+                "1. e4 { [%eval 0.3] } e4 2. Sf3 *",
+                vec![SkipReason::IllegalMove],
+            ),
+            ("1. e4 { [%eval 0.3] } 1-0 Sf3", vec![]),
+            (
+                "1. e4 { [%eval 0.3] }\n\n2. Sf3 *",
+                vec![SkipReason::MalformedGame],
+            ),
+        ] {
+            for (tag, left_out) in [
+                ("", None),
+                ("[Variant \"Antichess\"]\n", Some(SkipReason::Variant)),
+            ] {
+                let tally = rows(&format!("[Event \"x\"]\n{tag}\n{moves}\n")).1;
+                let expected = match left_out {
+                    Some(reason) => vec![reason],
+                    None => reasons.clone(),
+                };
+                let expected = expected.into_iter().map(|reason| (reason, 1)).collect();
+                assert_eq!(tally.skipped, expected, "{tag}{moves}");
+            }
         }
     }
 

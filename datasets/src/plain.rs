@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{RawTag, SanPlus, Visitor};
 
-use crate::game::GameReader;
+use crate::game::{GameReader, Previous};
 use crate::movetext::tags_end;
 use crate::pgn::reader;
 use crate::tags::Tags;
@@ -24,14 +24,16 @@ pub(crate) fn read_plain(
     let (header, moves) = text.split_at(tags_end(text));
     let mut reader = reader(header);
     let tags = reader.read_game(&mut Header).ok()??;
-    // Blanks behind the tags were passed over; a form feed is none to the reader.
-    if !reader.buffer().is_empty() || reader.has_more().ok()? {
+    // The game that begins here must be the one whose moves these are.
+    let only_tags = is_blank(reader.buffer()) && !reader.has_more().ok()?;
+    // An escaped line end would take the moves into the last tag.
+    if !only_tags || header.ends_with(b"\\\n") {
         return None;
     }
     // Counted apart, so that a text that turns out not to be plain can still
     // be read from its beginning.
     let mut counted = Tally::default();
-    let mut game = GameReader::new(filters, &mut counted, true, each);
+    let mut game = GameReader::new(filters, &mut counted, Previous::Nothing, each);
     if game.begin_movetext(tags).is_break() {
         return None;
     }
@@ -62,7 +64,7 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
                     .take_while(|&&byte| byte == b'.')
                     .count();
                 if digits == 0 || dots == 0 {
-                    return is_result(rest.trim_ascii_end()).then_some(());
+                    return is_last_word(rest).then_some(());
                 }
                 digits + dots
             }
@@ -85,8 +87,17 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
     }
 }
 
-fn is_result(word: &[u8]) -> bool {
-    matches!(word, b"1-0" | b"0-1" | b"1/2-1/2" | b"*")
+/// Whether the text is a result and blanks behind it.
+fn is_last_word(text: &[u8]) -> bool {
+    let results: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
+    results
+        .iter()
+        .any(|result| text.strip_prefix(*result).is_some_and(is_blank))
+}
+
+/// Whether there is nothing but what pgn-reader passes over.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(|byte| b" \t\r\n".contains(byte))
 }
 
 /// Reads the tags of a game.
@@ -179,18 +190,14 @@ mod tests {
             "1. Sf3 1-0",
             "1. e4 -- 1-0",
             "1. e4 *\n\n[White \"b\"]\n\n1. d4 { [%eval 1] } *",
+            "\x0C\n\n1. e4 { [%eval 1] } 1-0",
+            "1. e4 { [%eval 1] } 1-0\n\x0C",
         ] {
             let game = format!("[Event \"x\"]\n\n{moves}\n");
             assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game}");
         }
-        for tags in [
-            "[Event \"x\"]\u{c}",
-            "[Event \"x\"]\n\u{c}",
-            "\u{c}\n[Event \"x\"]",
-        ] {
-            let game = format!("{tags}\n\n1. e4 {{ [%eval 1] }} *\n");
-            assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game:?}");
-        }
+        let escaped = "[White \"a\\\n1. e4 { [%eval 1] } 1-0\n";
+        assert!(!is_plain(escaped.as_bytes(), &Filters::default()));
         let variant = "[Variant \"Antichess\"]\n\n1. e4 { [%eval 1] } *\n";
         assert!(!is_plain(variant.as_bytes(), &Filters::default()));
     }
@@ -204,7 +211,7 @@ mod tests {
             let mut game = game.into_bytes();
             for _ in 0..=random.below(3) {
                 let at = random.below(game.len());
-                let bytes = b" \n\r.{}()[]%;!?*$-+#=/01289abeghxNBRQKOo\"\t\xC3";
+                let bytes = b" \n\r.{}()[]%;!?*$-+#=/01289abeghxNBRQKOo\"\\\t\x0C\xC3";
                 let byte = bytes[random.below(bytes.len())];
                 match random.below(3) {
                     0 => game[at] = byte,

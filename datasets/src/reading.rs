@@ -31,7 +31,7 @@ use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, pg
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
 /// Text of a frame that is read in one go, unless a game is longer.
-const STRIDE_BYTES: usize = 1 << 20;
+const STRIDE_TEXT_BYTES: usize = 1 << 20;
 
 /// Parts that are under way at once, for each core: enough that none waits
 /// for another's slower part.
@@ -377,7 +377,7 @@ fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
         }
         let text = decoding.text();
         while end < text.len() {
-            let length = (2 * (end - start)).clamp(STRIDE_BYTES, MAX_GAME_BYTES + 1);
+            let length = (2 * (end - start)).clamp(STRIDE_TEXT_BYTES, MAX_GAME_BYTES + 1);
             end = (start + length).min(text.len());
             start += reader.take(&text[start..end]);
         }

@@ -157,8 +157,8 @@ impl Record {
     }
 
     /// A record from its bytes. `None` if they are not one: more than 32
-    /// pieces, a piece code that does not exist, not one king a side, or ones where
-    /// nothing is kept.
+    /// pieces, a piece code that does not exist, not one king a side, or bits set
+    /// where a packed block keeps none.
     pub fn from_bytes(bytes: [u8; Record::BYTES]) -> Option<Record> {
         let record = Record(bytes);
         let kings = |color| {

@@ -80,7 +80,8 @@ impl Source {
     /// content are told by the first bytes, not by the name.
     ///
     /// # Errors
-    /// [`Error::Unreadable`], [`Error::Empty`], [`Error::NotPgn`].
+    /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`],
+    /// [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
         let (mut bytes, size) = open_bytes(path)?;
         let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
@@ -93,6 +94,10 @@ impl Source {
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
         let mut source = Source::new(path, input, size, 0);
         source.first = source.read_part(Vec::new());
+        // A beginning that was cut short would be judged by what there is of it.
+        if let Some(error) = source.stopped() {
+            return Err(error);
+        }
         let beginning = source.beginning()?;
         source.content = match PositionFormat::detect(&beginning) {
             Some(format) => Content {
@@ -122,9 +127,7 @@ impl Source {
         let (mut bytes, size) = open_bytes(path)?;
         bytes.expect(place.read.clone());
         let mut before = (&mut bytes).take(place.frame);
-        let skipped = io::copy(&mut before, &mut io::sink()).map_err(|error| {
-            Error::stopping(path, &error).unwrap_or_else(|| Error::unreadable(path)(error))
-        })?;
+        let skipped = io::copy(&mut before, &mut io::sink()).map_err(Error::unreadable(path))?;
         if skipped < place.frame || place.text == 0 && bytes.misses_expected() {
             return Err(other_source());
         }
@@ -230,6 +233,16 @@ impl Source {
         Some((part, place))
     }
 
+    /// What stopped the reading behind the first part, if it was stopped.
+    fn stopped(&self) -> Option<Error> {
+        let failure = match (&self.first, &self.input) {
+            (Some(Err(error)), _) => Some(error),
+            (_, Input::Zstd(frames)) => frames.failure(),
+            _ => self.failure.as_ref(),
+        };
+        failure.and_then(|error| Error::stopping(&self.path, error))
+    }
+
     fn place(&mut self) -> Option<Place> {
         let read = self.input.bytes()?.prefix();
         if let Input::Zstd(frames) = &self.input {
@@ -255,8 +268,7 @@ impl Source {
             Input::Zstd(frames) => {
                 let part = frames.next(PIECE_BYTES, buffer).transpose();
                 // Behind damage there may be more frames.
-                self.ended = matches!(&part, Some(Err(error))
-                    if Error::stopping(&self.path, error).is_some());
+                self.ended = matches!(&part, Some(Err(error)) if Error::stops(error));
                 return part;
             }
             Input::Gzip(decoder) => decoder,
