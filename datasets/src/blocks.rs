@@ -36,6 +36,19 @@ pub(crate) fn unpack(block: &[u8], records: &mut Vec<Record>) -> io::Result<()> 
     read(block, records).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
+/// What the store gives back of records that it is given: for the fuzz targets.
+///
+/// # Errors
+/// If a block ends too early.
+#[cfg(fuzzing)]
+pub fn packed_and_unpacked(records: &[Record]) -> io::Result<Vec<Record>> {
+    let mut unpacked = Vec::new();
+    for block in records.chunks(BLOCK_RECORDS) {
+        unpack(&pack(block), &mut unpacked)?;
+    }
+    Ok(unpacked)
+}
+
 /// What a block's records have in common.
 struct Common {
     records: u16,

@@ -95,11 +95,13 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
 }
 
 /// So many tags are looked for before an Event tag. Without a limit, text of
-/// nothing but Event tags would be read over and over.
+/// nothing but tags would be read over and over, as more and more of it comes.
 const TAGS_BEFORE_EVENT: usize = 64;
 
-/// The start of the block of tags that the line at `line` belongs to: some
-/// files put other tags before Event.
+/// The start of the game whose Event tag is the line at `line`: some files put
+/// other tags before it. They are its own up to the Event tag of another game:
+/// or the limit could let a game begin before an earlier one has its Event tag,
+/// and where that one begins would depend on how much of the text is there.
 pub(crate) fn tags_start(text: &[u8], line: usize) -> usize {
     let mut start = line;
     for _ in 0..TAGS_BEFORE_EVENT {
@@ -108,7 +110,8 @@ pub(crate) fn tags_start(text: &[u8], line: usize) -> usize {
         };
         let previous = memchr::memrchr(b'\n', &text[..above]).map_or(0, |at| at + 1);
         let tag = text[previous..above].trim_ascii();
-        if !(tag.starts_with(b"[") && tag.ends_with(b"\"]")) {
+        let is_tag = tag.starts_with(b"[") && tag.ends_with(b"\"]");
+        if !is_tag || text[previous..].starts_with(&EVENT[1..]) {
             break;
         }
         start = previous;
@@ -140,6 +143,23 @@ mod tests {
         let y = memchr::memmem::find(text, b"[Event \"y").unwrap();
         for from in 0..y {
             assert_eq!(Boundary::Event.first(&text[from..]), Some(z - from));
+        }
+    }
+
+    /// However many tags there are, what stands before a game's start is the
+    /// same text with the game and without.
+    #[test]
+    fn a_game_does_not_begin_before_another_ones_event_tag() {
+        for tags in [0, 1, 20, 60, 70] {
+            let tags = "[Round \"1\"]\n".repeat(tags);
+            let text = format!("1. e4 *\n\n{tags}[Event \"y\"]\n{tags}[Event \"z\"]\n\n1. d4 *\n");
+            let text = text.as_bytes();
+            let y = memchr::memmem::find(text, b"[Event \"y").unwrap();
+            let last = Boundary::Event.last(text).unwrap();
+            assert!(y < last);
+            let first = Boundary::Event.first(text);
+            assert!(first.is_some_and(|first| first <= y));
+            assert_eq!(Boundary::Event.first(&text[..last]), first);
         }
     }
 

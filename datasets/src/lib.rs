@@ -51,6 +51,9 @@ mod tally;
 mod termination;
 mod transcript;
 
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use blocks::packed_and_unpacked;
 pub use builder::Builder;
 pub use dataset::{Dataset, Shuffled};
 pub use error::Error;
@@ -60,6 +63,9 @@ pub use game_texts::{Chunk, GameTexts};
 pub use label::{EvalComment, Label, format_eval, parse_eval};
 pub use manifest::{Counts, FORMAT_VERSION, Manifest, SourceEntry};
 pub use phase::Phase;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use plain::is_plain;
 pub use reading::{Batch, Damage, Finished, Reading};
 pub use record::{GameResult, Keyed, Month, Origin, Record};
 pub use source::{Source, sha256_of};

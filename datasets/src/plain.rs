@@ -126,11 +126,30 @@ impl Visitor for Header {
     }
 }
 
+/// Whether a game is read as a plain one: for tests.
+///
+/// # Panics
+/// If it is then not read as any other is.
+#[cfg(any(test, fuzzing))]
+pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
+    let (mut plain, mut general) = (Vec::new(), Vec::new());
+    let (mut plain_tally, mut general_tally) = (Tally::default(), Tally::default());
+    let mut each = |id, records: &[Record]| plain.push((id, records.to_vec()));
+    if read_plain(text, filters, &mut plain_tally, &mut each).is_none() {
+        assert_eq!((plain, plain_tally), Default::default());
+        return false;
+    }
+    let mut each = |id, records: &[Record]| general.push((id, records.to_vec()));
+    crate::pgn::read_general(text, filters, &mut general_tally, &mut each);
+    let text = String::from_utf8_lossy(text);
+    assert_eq!((plain, plain_tally), (general, general_tally), "{text}");
+    true
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::hash::Random;
-    use crate::pgn::read_general;
 
     const GAMES: [&str; 3] = [
         "[Event \"Rated Blitz game\"]\n[Site \"https://lichess.org/AbCdEfGh\"]\n\
@@ -141,30 +160,6 @@ mod tests {
         "[Event \"x\"]\n\n1.d4 { [%eval 1] } d5 2.c4 dxc4 { [%eval 1.5]\n[%clk 1:00:00] }\n3.e4 1-0",
         "[White \"a\"]\n[FEN \"8/P6k/8/8/8/8/6K1/8 w - - 0 1\"]\n\n1. a8=Q { [%eval #12] } Kg7 2. Qb8+ *\n",
     ];
-
-    type Read = (Vec<(GameId, Vec<Record>)>, Tally);
-
-    fn read(
-        with: impl FnOnce(&mut Tally, &mut dyn FnMut(GameId, &[Record])) -> Option<()>,
-    ) -> Option<Read> {
-        let (mut games, mut tally) = (Vec::new(), Tally::default());
-        with(&mut tally, &mut |id, records| {
-            games.push((id, records.to_vec()))
-        })?;
-        Some((games, tally))
-    }
-
-    /// Whether it is read as a plain game: then as any other game is.
-    fn is_plain(text: &[u8], filters: &Filters) -> bool {
-        let plain = read(|tally, mut each| read_plain(text, filters, tally, &mut each));
-        let Some(plain) = plain else { return false };
-        let general = read(|tally, mut each| {
-            read_general(text, filters, tally, &mut each);
-            Some(())
-        });
-        assert_eq!(Some(plain), general, "{}", String::from_utf8_lossy(text));
-        true
-    }
 
     #[test]
     fn a_plain_game_is_read_as_any_other() {

@@ -68,6 +68,13 @@ fn games_are_the_same_wherever_they_are_cut() {
             4,
             1,
         ),
+        // An Event tag among the tags of another.
+        (
+            "[Round \"1\"]\n[Event \"b\"]\n[Round \"2\"]\n[Event \"c\"]\n\n\
+             1. e4 { [%eval 0.3] } *\n",
+            3,
+            1,
+        ),
         // Broken off: the games before stay.
         (
             "[Event \"b\"]\n\n1. e4 { [%eval 1] } *\n\n[Event \"c\"]\n\n1. e4",
@@ -78,6 +85,16 @@ fn games_are_the_same_wherever_they_are_cut() {
         let (records, tally, _) = read_cut_anywhere(head, text);
         assert_eq!((tally.games, records.len()), (games, labels), "{text}");
     }
+}
+
+/// So many that not all are looked through for where the game begins.
+#[test]
+fn games_of_many_tags_are_the_same_wherever_they_are_cut() {
+    let tags = |count| "[A \"\"]\n".repeat(count);
+    let (few, many) = (tags(3), tags(62));
+    let text = format!("{few}[Event \"b\"]\n{many}[Event \"c\"]\n\n1. e4 {{ [%eval 0.3] }} *\n");
+    let (records, tally, _) = read_cut_anywhere("[Event \"a\"]\n\n*\n\n", &text);
+    assert_eq!((tally.games, records.len()), (3, 1));
 }
 
 #[test]

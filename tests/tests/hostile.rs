@@ -159,7 +159,7 @@ fn tags_without_end() {
         ],
     );
     assert_counts(&build(&long, 0), 2, "oversized_game", 1);
-    // Each could belong to the block of tags that began with the first.
+    // Each could have tags of its own before it.
     let many = "[Event \"x\"]\n".repeat(1 << 20);
     let stats = build(format!("{GAME}{many}{NEXT}").as_bytes(), 0);
     assert_eq!(stats["labels"], 2, "{stats}");

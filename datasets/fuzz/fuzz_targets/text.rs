@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use datasets::{Filters, Tally, pgn, positions};
+use datasets::{Filters, Tally, games, is_plain, pgn, positions};
 use datasets_fuzz::{Scratch, check_record, check_tally, chess960, pack, read, transcribe};
 use libfuzzer_sys::fuzz_target;
 use positions::PositionFormat;
@@ -59,10 +59,23 @@ fn in_memory(text: &[u8], head: &[u8], filters: &Filters) {
         records += read.len() as u64;
     };
     match PositionFormat::detect(head) {
-        None => pgn::read_games(text, filters, &mut tally, &mut each),
+        None => {
+            pgn::read_games(text, filters, &mut tally, &mut each);
+            games(text).for_each(|game| as_any_other(game, filters));
+        }
         Some(format) => positions::read_positions(text, format, filters, &mut tally, &mut each),
     }
     check_tally(&tally, records);
+}
+
+/// A plain game is read as any other is.
+fn as_any_other(game: &[u8], filters: &Filters) {
+    let quiet = Filters {
+        quiet: true,
+        ..filters.clone()
+    };
+    is_plain(game, filters);
+    is_plain(game, &quiet);
 }
 
 fn in_frames(head: &[u8], text: &[u8], cuts: &[usize], filters: &Filters) {

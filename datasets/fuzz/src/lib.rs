@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use datasets::{
     Chunk, Error, Filters, GameTexts, Reading, Record, Source, Tally, Transcript, games,
+    packed_and_unpacked,
 };
 use tempfile::TempDir;
 
@@ -76,7 +77,11 @@ pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     })?;
     let size = std::fs::metadata(path).map(|file| file.len());
     assert_eq!(Some(finished.bytes), size.ok());
-    train.iter().chain(&validation).for_each(check_record);
+    for records in [&train, &validation] {
+        records.iter().for_each(check_record);
+        let unpacked = packed_and_unpacked(records).expect("the blocks are whole");
+        assert_eq!(&unpacked, records);
+    }
     check_tally(&tally, (train.len() + validation.len()) as u64);
     Ok(Read {
         train,
