@@ -381,6 +381,22 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// What came of a source by then is not judged as if it were all of it.
+#[test]
+fn a_connection_that_is_lost_at_once_stops_a_build() {
+    let packed = fs::read(&MONTHS.first).unwrap();
+    let text = zstd::decode_all(&packed[..]).unwrap();
+    for (bytes, most) in [(&packed, 1), (&packed, 5000), (&text, 1), (&text, 300)] {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = folder.path().join("a");
+        let server = BreakingServer::start(bytes.clone(), most);
+        server.set_rest_missing(true);
+        let sources = [Path::new(&server.url), &MONTHS.first];
+        build(&sources, &dataset).failed(UNREADABLE, &[&server.url, "same command again"]);
+        assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
+    }
+}
+
 /// What was wrong with sources before an interruption is said at the end, as
 /// if there had been none.
 #[test]
