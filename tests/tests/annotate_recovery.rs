@@ -251,8 +251,9 @@ fn a_corrupt_source_can_be_gone_on_with_when_it_is_sound() {
 /// though it has a result.
 #[test]
 fn a_source_whose_connection_is_lost_can_be_gone_on_with() {
-    let (_folder, source, out) = folder(&unannotated(300));
-    let text = unannotated(300);
+    // More than the piece of 1 MiB without which a source is not even opened.
+    let text = unannotated(300).repeat(3);
+    let (_folder, source, out) = folder(&text);
     let most = text[..text.len() * 2 / 3].rfind(" 1-0\n").unwrap() + " 1-0".len();
     let server = BreakingServer::start(text.into_bytes(), most);
     let url = Path::new(&server.url);
