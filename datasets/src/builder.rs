@@ -82,9 +82,16 @@ struct Failure {
 
 /// A run that is being written, with what is committed then.
 struct Spilling {
-    /// Gives back the memory that the records were in.
-    thread: JoinHandle<Result<([Run; 2], Vec<Record>), Error>>,
+    thread: JoinHandle<Result<Spilled, Error>>,
     progress: Progress,
+}
+
+/// A run that was written.
+struct Spilled {
+    train: Run,
+    validation: Run,
+    /// The memory that the records were in.
+    buffer: Vec<Record>,
 }
 
 impl Progress {
@@ -318,9 +325,13 @@ impl Builder {
         let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
         self.spilling = Some(Spilling {
             thread: std::thread::spawn(move || {
-                let (train, validation) = (Sorted::new(train), Sorted::new(validation));
-                let runs = spill.append(offset, [&train, &validation])?;
-                Ok((runs, train.into_buffer()))
+                let sorted = (Sorted::new(train), Sorted::new(validation));
+                let [train, validation] = spill.append(offset, [&sorted.0, &sorted.1])?;
+                Ok(Spilled {
+                    train,
+                    validation,
+                    buffer: sorted.0.into_buffer(),
+                })
             }),
             progress: self.progress.clone(),
         });
@@ -336,14 +347,14 @@ impl Builder {
         else {
             return Ok(());
         };
-        let ([train, validation], buffer) = thread
+        let spilled = thread
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        self.spare = buffer;
+        self.spare = spilled.buffer;
         self.spare.clear();
         for progress in [&mut progress, &mut self.progress] {
-            progress.train.push(train);
-            progress.validation.push(validation);
+            progress.train.push(spilled.train);
+            progress.validation.push(spilled.validation);
         }
         self.store.set_progress(&progress)
     }

@@ -196,9 +196,7 @@ impl Error {
 
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
         let path = path.to_path_buf();
-        move |error| {
-            Error::stopping(&path, &error).unwrap_or_else(|| Error::Unreadable { path, error })
-        }
+        move |error| Error::stopping(&path, &error).unwrap_or(Error::Unreadable { path, error })
     }
 
     pub(crate) fn inaccessible<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
