@@ -3,6 +3,7 @@
 //! decoded side by side, and a corrupt one hopped over.
 
 use std::io::{self, BufRead, Chain, Cursor, Read};
+use std::ops::ControlFlow;
 
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
@@ -422,20 +423,15 @@ impl Decoding<'_> {
         &self.decoder.text
     }
 
-    /// Decodes some more; false at the end.
+    /// Decodes some more. Breaks at the end, with an error where the frame
+    /// breaks off: what there is of it is right.
     ///
     /// # Errors
-    /// [`io::ErrorKind::UnexpectedEof`] where the frame breaks off; another
-    /// where it is corrupt.
-    pub(crate) fn advance(&mut self) -> io::Result<bool> {
+    /// Where the frame is corrupt: what of it is right cannot be told.
+    pub(crate) fn advance(&mut self) -> io::Result<ControlFlow<Option<io::Error>>> {
         if self.done == self.frame.len() {
-            return match self.whole {
-                true => Ok(false),
-                false => Err(io::Error::new(
-                    io::ErrorKind::UnexpectedEof,
-                    "incomplete frame",
-                )),
-            };
+            let broken_off = || io::Error::new(io::ErrorKind::UnexpectedEof, "incomplete frame");
+            return Ok(ControlFlow::Break((!self.whole).then(broken_off)));
         }
         let end = (self.done + STRIDE_BYTES).min(self.frame.len());
         let mut input = InBuffer::around(&self.frame[self.done..end]);
@@ -452,7 +448,7 @@ impl Decoding<'_> {
             }
         }
         self.done = end;
-        Ok(true)
+        Ok(ControlFlow::Continue(()))
     }
 }
 
@@ -510,8 +506,8 @@ mod tests {
         let mut decoding = decoder.begin(frame).unwrap();
         let damage = loop {
             match decoding.advance() {
-                Ok(true) => {}
-                Ok(false) => break None,
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(damage)) => break damage.map(|error| error.kind()),
                 Err(error) => break Some(error.kind()),
             }
         };

@@ -1,6 +1,7 @@
 //! The games of a source as text, in their order.
 
 use std::io::{self, Cursor, Read};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
@@ -164,11 +165,8 @@ fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
     let mut decoder = FrameDecoder::new();
     let mut decoding = decoder.begin(frame)?;
     let damage = loop {
-        match decoding.advance() {
-            Ok(true) => {}
-            Ok(false) => break None,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Some(error),
-            Err(error) => return Err(error),
+        if let ControlFlow::Break(damage) = decoding.advance()? {
+            break damage;
         }
     };
     Ok(FrameText {

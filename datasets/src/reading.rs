@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -370,9 +371,8 @@ fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
     let (mut start, mut end) = (0, 0);
     let damage = loop {
         match decoding.advance() {
-            Ok(true) => {}
-            Ok(false) => break None,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break Some(error),
+            Ok(ControlFlow::Continue(())) => {}
+            Ok(ControlFlow::Break(damage)) => break damage,
             Err(error) => return Stretch::damaged(error),
         }
         let text = decoding.text();

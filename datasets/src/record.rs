@@ -193,7 +193,7 @@ impl Record {
     }
 
     fn occupied(&self) -> Bitboard {
-        Bitboard(u64::from_le_bytes(self.0[..8].try_into().expect("8 bytes")))
+        Bitboard(Fields::of(self).occupied)
     }
 
     /// The 4-bit code of the `i`th occupied square.
@@ -203,7 +203,7 @@ impl Record {
 
     /// The side to move.
     pub fn turn(&self) -> Color {
-        Color::from_white(self.0[TURN_EN_PASSANT] & BLACK_TO_MOVE == 0)
+        Color::from_white(!Fields::of(self).black_to_move)
     }
 
     /// Every piece on the board, from a1 to h8.
@@ -261,7 +261,7 @@ impl Record {
 
     /// The label, White's point of view.
     pub fn label(&self) -> Label {
-        Label::from_raw(i16::from_le_bytes([self.0[LABEL], self.0[LABEL + 1]]))
+        Label::from_raw(Fields::of(self).label)
     }
 
     /// The game's result; `None` if it is unknown or no fair label.
@@ -276,7 +276,7 @@ impl Record {
 
     /// Half-moves played before this position, counted as FEN does.
     pub fn ply(&self) -> u16 {
-        u16::from_le_bytes([self.0[PLY], self.0[PLY + 1]])
+        Fields::of(self).ply
     }
 
     /// Depth of the evaluation in plies, 0 if unknown.
@@ -294,22 +294,22 @@ impl Record {
     /// records hold the same position, or each other's colour twins, exactly
     /// if these are equal.
     fn seen_by_mover(&self) -> [u64; 4] {
-        let word =
-            |from: usize| u64::from_le_bytes(self.0[from..from + 8].try_into().expect("8 bytes"));
-        let en_passant = self.0[TURN_EN_PASSANT] & !BLACK_TO_MOVE;
-        if self.turn() == Color::White {
-            return [word(0), word(8), word(16), u64::from(en_passant)];
+        let Fields {
+            occupied,
+            codes,
+            black_to_move,
+            en_passant,
+            ..
+        } = Fields::of(self);
+        if !black_to_move {
+            let en_passant = en_passant.unwrap_or(NO_EN_PASSANT);
+            return [occupied, codes[0], codes[1], u64::from(en_passant)];
         }
-        let occupied = self.occupied().0;
-        let [low, middle, high, black] = unpack(occupied, &[word(8), word(16)]);
+        let [low, middle, high, black] = unpack(occupied, &codes);
         let flipped = occupied.swap_bytes();
         let planes = [low, middle, high, occupied & !black].map(u64::swap_bytes);
         let codes = pack(flipped, &planes);
-        let en_passant = if en_passant < NO_EN_PASSANT {
-            en_passant ^ 56
-        } else {
-            en_passant
-        };
+        let en_passant = en_passant.map_or(NO_EN_PASSANT, |square| square ^ 56);
         [flipped, codes[0], codes[1], u64::from(en_passant)]
     }
 }

@@ -216,8 +216,8 @@ impl Source {
         Arc::clone(&self.consumed)
     }
 
-    /// The next part, in the memory of `buffer`, and the place behind it, if reading could go on from
-    /// there; `None` at the end.
+    /// The next part, in the memory of `buffer`, and the place behind it, if
+    /// reading could go on from there; `None` at the end.
     pub(crate) fn next_part(
         &mut self,
         buffer: Vec<u8>,
