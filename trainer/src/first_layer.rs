@@ -9,7 +9,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use models::{INPUTS, Layer, Network, Piece, Shape, material};
 
 use crate::model::{clip_parameter, floats};
@@ -102,9 +102,9 @@ impl<B: Backend> FirstLayer<B> {
     }
 
     /// The sums of the neurons, `[batch, outputs]`, before the activation, of
-    /// rows of active inputs, `[batch, MAX_ACTIVE]`.
-    pub fn forward(&self, indices: Tensor<B, 2, Int>) -> Tensor<B, 2> {
-        expand(indices).matmul(self.weight()) + self.bias.val().unsqueeze()
+    /// rows of inputs, `[batch, INPUTS]`.
+    pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
+        inputs.matmul(self.weight()) + self.bias.val().unsqueeze()
     }
 
     /// Copies the layer back.
@@ -145,20 +145,6 @@ fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
         row[PIECES * 9 + piece * 4 + file.min(7 - file)] = 1.0;
     }
     Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
-}
-
-/// Expands rows of active inputs on the device: `[batch, MAX_ACTIVE]` to
-/// `[batch, INPUTS]` of zeros and ones.
-fn expand<B: Backend>(indices: Tensor<B, 2, Int>) -> Tensor<B, 2> {
-    let [batch, _] = indices.dims();
-    let rows = Tensor::zeros([batch, INPUTS], &indices.device());
-    let on = indices.clone().lower_elem(INPUTS as i32).float();
-    rows.scatter(
-        1,
-        indices.clamp_max(INPUTS as i32 - 1),
-        on,
-        IndexingUpdateOp::Add,
-    )
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use models::Network;
 use crate::batch::Batch;
 use crate::model::Model;
 use crate::schedule::Schedule;
-use crate::target;
 
 /// How fast weights decay, in units of the learning rate (decoupled, as in
 /// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
@@ -41,8 +40,7 @@ impl<B: AutodiffBackend> Learner<B> {
     /// integer inference can hold. Returns the loss before the step, shape
     /// `[1]`, still on the device.
     pub fn learn(&mut self, batch: &Batch) -> Tensor<B::InnerBackend, 1> {
-        let pawns = self.model.forward(batch.indices(&self.device));
-        let loss = target::loss(pawns, batch.targets(&self.device));
+        let loss = self.model.loss(batch.words(&self.device));
         let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, self.model.clone(), gradients);

@@ -5,6 +5,7 @@ mod cli;
 mod curves;
 mod device;
 mod eval;
+mod expand;
 mod failure;
 mod figures;
 mod first_layer;

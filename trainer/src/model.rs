@@ -7,7 +7,9 @@ use burn::tensor::{Int, Tensor, TensorData};
 use models::{Layer, Network, Shape};
 
 use crate::batch::Batch;
+use crate::expand::Expansion;
 use crate::first_layer::FirstLayer;
+use crate::target;
 
 /// How far the later layers' weights may grow: up to 127 / 64 the second
 /// layer fits i8 at 64 steps to the unit, and the sums of the third and
@@ -18,6 +20,7 @@ const LATER_BOUND: f32 = 1.98;
 /// [`models::Layer`]'s.
 #[derive(Module, Debug)]
 pub struct Model<B: Backend> {
+    expansion: Expansion<B>,
     first: FirstLayer<B>,
     second: Linear<B>,
     third: Linear<B>,
@@ -29,6 +32,7 @@ impl<B: Backend> Model<B> {
     pub fn new(network: &Network, device: &B::Device) -> Model<B> {
         let [first, second, third, fourth] = network.layers();
         Model {
+            expansion: Expansion::new(device),
             first: FirstLayer::new(first, device),
             second: linear(second, device),
             third: linear(third, device),
@@ -62,11 +66,24 @@ impl<B: Backend> Model<B> {
         Network::new(shape, layers)
     }
 
-    /// The values in pawns, from the mover's view, of positions given by their
-    /// active inputs: from [`Batch::indices`](crate::batch::Batch::indices),
-    /// shape `[batch, MAX_ACTIVE]`, to shape `[batch]`.
-    pub fn forward(&self, indices: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let x = self.first.forward(indices).clamp(0.0, 1.0);
+    /// The values in pawns, from the mover's view, of records as
+    /// [`Batch::words`] gives them: from `[batch, WORDS]` to `[batch]`.
+    pub fn forward(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
+        let fields = self.expansion.fields(words);
+        self.evaluate(self.expansion.inputs(&fields))
+    }
+
+    /// The loss of records, shape `[1]`: how far their values are from their
+    /// labels, in the space of [`target`].
+    pub fn loss(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
+        let fields = self.expansion.fields(words);
+        let pawns = self.evaluate(self.expansion.inputs(&fields));
+        target::loss(pawns, fields.labels())
+    }
+
+    /// From inputs, `[batch, INPUTS]`, to values in pawns, `[batch]`.
+    fn evaluate(&self, inputs: Tensor<B, 2>) -> Tensor<B, 1> {
+        let x = self.first.forward(inputs).clamp(0.0, 1.0);
         let x = self.second.forward(x).clamp(0.0, 1.0);
         let x = self.third.forward(x).clamp(0.0, 1.0);
         self.fourth.forward(x).squeeze_dim(1)
@@ -74,7 +91,7 @@ impl<B: Backend> Model<B> {
 
     /// The values in pawns of a batch, from the mover's view.
     pub fn values(&self, batch: &Batch, device: &B::Device) -> Vec<f32> {
-        floats(self.forward(batch.indices(device)))
+        floats(self.forward(batch.words(device)))
     }
 }
 
@@ -87,6 +104,7 @@ impl<B: AutodiffBackend> Model<B> {
             second: clip(self.second),
             third: clip(self.third),
             fourth: clip(self.fourth),
+            ..self
         }
     }
 }
@@ -143,7 +161,6 @@ mod tests {
 
     use crate::first_layer::OWN_SCALE;
     use crate::position::features;
-    use crate::target;
     use crate::testing::games;
 
     #[test]
@@ -184,8 +201,7 @@ mod tests {
     fn loss(network: &Network, batch: &Batch) -> f64 {
         let device = Default::default();
         let model = Model::<Flex>::new(network, &device);
-        let pawns = model.forward(batch.indices(&device));
-        f64::from(target::loss(pawns, batch.targets(&device)).into_scalar())
+        f64::from(model.loss(batch.words(&device)).into_scalar())
     }
 
     #[test]
@@ -199,8 +215,7 @@ mod tests {
         let batch = Batch::new(games(8));
         let device = Default::default();
         let model = Model::<Autodiff<Flex>>::new(&network, &device);
-        let pawns = model.forward(batch.indices(&device));
-        let gradients = target::loss(pawns, batch.targets(&device)).backward();
+        let gradients = model.loss(batch.words(&device)).backward();
         let later = [&model.second, &model.third, &model.fourth].map(|linear| &linear.weight);
         for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {
             let gradient = floats(

@@ -21,9 +21,11 @@ pub fn win_chance(pawns: f32) -> f32 {
 }
 
 /// The loss: the mean distance (L1) between the win chances of `pawns`, the
-/// network's output, and `target`, win chances. Shapes `[batch]`, result `[1]`.
-pub fn loss<B: Backend>(pawns: Tensor<B, 1>, target: Tensor<B, 1>) -> Tensor<B, 1> {
-    ((pawns * (K / 2.0)).tanh() - target).abs().mean()
+/// network's output, and of `labels`, in pawns too. Shapes `[batch]`, result
+/// `[1]`.
+pub fn loss<B: Backend>(pawns: Tensor<B, 1>, labels: Tensor<B, 1>) -> Tensor<B, 1> {
+    let win_chance = |pawns: Tensor<B, 1>| (pawns * (K / 2.0)).tanh();
+    (win_chance(pawns) - win_chance(labels)).abs().mean()
 }
 
 /// The transform as a net's metadata names it.
@@ -59,8 +61,9 @@ mod tests {
     fn loss_is_the_mean_distance() {
         let device = Default::default();
         let pawns = Tensor::<Flex, 1>::from_floats([0.0, 2.0], &device);
-        let target = Tensor::from_floats([0.5, win_chance(2.0) - 0.1], &device);
-        let loss = loss(pawns, target).into_scalar();
-        assert!((loss - 0.3).abs() < 1e-6, "{loss}");
+        let labels = Tensor::from_floats([1.0, -319.99], &device);
+        let loss = loss(pawns, labels).into_scalar();
+        let expected = (win_chance(1.0) + win_chance(2.0) + 1.0) / 2.0;
+        assert!((loss - expected).abs() < 1e-6, "{loss}");
     }
 }
