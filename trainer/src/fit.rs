@@ -13,7 +13,7 @@ use models::{Metadata, Network, Shape};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::batch::{Batch, read_epoch};
+use crate::batch::Batch;
 use crate::curves::{self, Point};
 use crate::device::Device;
 use crate::failure::Failure;
@@ -21,6 +21,7 @@ use crate::learner::{Learner, WEIGHT_DECAY};
 use crate::model::Model;
 use crate::output::write_whole;
 use crate::progress::Progress;
+use crate::reader::read_epoch;
 use crate::schedule::Schedule;
 use crate::validation::{Validation, validate};
 use crate::{golden, net, target};
@@ -142,7 +143,8 @@ fn train_epoch<B: AutodiffBackend>(
 ) -> Result<f64, Failure> {
     let mut losses = RunningLoss::default();
     thread::scope(|scope| {
-        let batches = read_epoch(scope, dataset, Split::Train, (plan.seed, epoch), plan.batch);
+        let order = (plan.seed, epoch);
+        let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, 0);
         for (step, batch) in (1u64..).zip(batches) {
             let batch = batch?;
             losses.add(learner.learn(&batch), batch.records.len());

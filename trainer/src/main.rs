@@ -17,6 +17,7 @@ mod net;
 mod output;
 mod position;
 mod progress;
+mod reader;
 mod schedule;
 mod target;
 #[cfg(test)]

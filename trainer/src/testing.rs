@@ -1,6 +1,9 @@
 //! Records for tests.
 
-use datasets::{Label, Origin, Record};
+use std::fs;
+use std::path::Path;
+
+use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
@@ -46,4 +49,25 @@ pub fn games(count: usize) -> Vec<Record> {
         records.push(Record::new(&position, label, Origin::default()));
     }
     records
+}
+
+/// A dataset in `folder` of the positions of so many moves of random games, all
+/// of them on the training side.
+pub fn dataset(folder: &Path, count: usize) -> Dataset {
+    let source = folder.join("positions.txt");
+    let line = |record: &Record| format!("{} 0 1 | {} | 0.5\n", record.epd(), record.label());
+    let text: String = games(count).iter().map(line).collect();
+    fs::write(&source, text).expect("room for the positions");
+    let path = folder.join("dataset");
+    let filters = Filters {
+        validation_percent: 0,
+        ..Filters::default()
+    };
+    let sources = [source];
+    let mut builder = Builder::open(&path, filters.clone(), &sources).expect("a new dataset");
+    let reading = builder.open_source(&sources[0]).expect("a file");
+    let finished = reading.run(&filters, 1, |batch| builder.add(batch));
+    builder.end_source("positions", finished.expect("positions"));
+    builder.finish().expect("a sealed dataset");
+    Dataset::open(&path).expect("a dataset")
 }

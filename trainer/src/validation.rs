@@ -6,11 +6,11 @@ use burn::tensor::backend::Backend;
 use datasets::{Dataset, Split};
 use serde::Serialize;
 
-use crate::batch::read_epoch;
 use crate::failure::Failure;
 use crate::figures::{Comparison, Tally};
 use crate::model::Model;
 use crate::position;
+use crate::reader::read_epoch;
 use crate::target::win_chance;
 
 /// Figures on the validation side of a dataset.
@@ -38,7 +38,7 @@ pub fn validate<B: Backend>(
     let mut tally = Tally::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
     thread::scope(|scope| -> Result<(), Failure> {
-        for batch in read_epoch(scope, dataset, Split::Validation, (0, 0), batch_size) {
+        for batch in read_epoch(scope, dataset, Split::Validation, (0, 0), batch_size, 0) {
             let batch = batch?;
             for (record, value) in batch.records.iter().zip(model.values(&batch, device)) {
                 tally.add(record, value);
