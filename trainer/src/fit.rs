@@ -90,14 +90,14 @@ pub fn fit<B: AutodiffBackend>(
         Some((_, network)) => Model::new(network, device),
         None => Model::fresh(plan.shape, plan.seed, device),
     };
-    let mut learner = Learner::<B>::new(start, schedule, device.clone());
+    let mut learner = Learner::<B>::new(start, schedule);
     let mut keeper = Keeper::new(dataset, plan)?;
     let progress = Progress::new(plan.epochs * samples);
     let mut training_seconds = 0.0;
     for epoch in 1..=plan.epochs {
         let rate = learner.rate();
         let epoch_began = Instant::now();
-        let train_loss = train_epoch(&mut learner, dataset, plan, epoch, &progress)?;
+        let train_loss = train_epoch(&mut learner, dataset, plan, epoch, device, &progress)?;
         let seconds = epoch_began.elapsed().as_secs_f64();
         training_seconds += seconds;
         let step = samples.div_ceil(plan.batch as u64);
@@ -139,15 +139,23 @@ fn train_epoch<B: AutodiffBackend>(
     dataset: &Dataset,
     plan: &Plan,
     epoch: u64,
+    device: &B::Device,
     progress: &Progress,
 ) -> Result<f64, Failure> {
     let mut losses = RunningLoss::default();
     thread::scope(|scope| {
         let order = (plan.seed, epoch);
         let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, 0);
-        for (step, batch) in (1u64..).zip(batches) {
-            let batch = batch?;
-            losses.add(learner.learn(&batch), batch.records.len());
+        let mut batches = batches
+            .into_iter()
+            .map(|batch| batch.map(|batch| (batch.words(device), batch.records.len())))
+            .peekable();
+        for step in 1u64.. {
+            let Some(batch) = batches.next() else { break };
+            let (words, samples) = batch?;
+            losses.add(learner.learn(words), samples);
+            // The next batch is sent to the device before this one is waited for.
+            batches.peek();
             if step.is_multiple_of(LOOK_EVERY) {
                 let loss = losses.look();
                 if !loss.is_finite() {
@@ -155,7 +163,7 @@ fn train_epoch<B: AutodiffBackend>(
                 }
                 progress.show(losses.mean(), learner.rate());
             }
-            progress.advance(batch.records.len());
+            progress.advance(samples);
         }
         Ok(())
     })?;

@@ -2,11 +2,10 @@
 
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
-use burn::tensor::Tensor;
 use burn::tensor::backend::AutodiffBackend;
+use burn::tensor::{Int, Tensor};
 use models::Network;
 
-use crate::batch::Batch;
 use crate::model::Model;
 use crate::schedule::Schedule;
 
@@ -20,27 +19,25 @@ pub struct Learner<B: AutodiffBackend> {
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
     step: u64,
-    device: B::Device,
 }
 
 impl<B: AutodiffBackend> Learner<B> {
     /// Starts from a model.
-    pub fn new(model: Model<B>, schedule: Schedule, device: B::Device) -> Learner<B> {
+    pub fn new(model: Model<B>, schedule: Schedule) -> Learner<B> {
         let optimizer = AdamWConfig::new().with_weight_decay(WEIGHT_DECAY).init();
         Learner {
             model,
             optimizer,
             schedule,
             step: 0,
-            device,
         }
     }
 
-    /// Takes one step of AdamW on a batch, and clips the weights to what
-    /// integer inference can hold. Returns the loss before the step, shape
-    /// `[1]`, still on the device.
-    pub fn learn(&mut self, batch: &Batch) -> Tensor<B::InnerBackend, 1> {
-        let loss = self.model.loss(batch.words(&self.device));
+    /// Takes one step of AdamW on a batch's records, `[batch, WORDS]`, and
+    /// clips the weights to what integer inference can hold. Returns the loss
+    /// before the step, shape `[1]`, still on the device.
+    pub fn learn(&mut self, words: Tensor<B, 2, Int>) -> Tensor<B::InnerBackend, 1> {
+        let loss = self.model.loss(words);
         let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, self.model.clone(), gradients);
@@ -67,6 +64,7 @@ mod tests {
     use burn_flex::Flex;
     use models::Shape;
 
+    use crate::batch::Batch;
     use crate::testing::{games, record};
 
     type Cpu = Autodiff<Flex>;
@@ -78,13 +76,12 @@ mod tests {
     };
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
-        let batch = Batch::new(games(64));
-        let schedule = Schedule::new(5e-3, steps);
         let device = Default::default();
+        let words = Batch::new(games(64)).words(&device);
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(start, schedule, device);
+        let mut learner = Learner::<Cpu>::new(start, Schedule::new(5e-3, steps));
         let losses = (0..steps)
-            .map(|_| learner.learn(&batch).into_scalar())
+            .map(|_| learner.learn(words.clone()).into_scalar())
             .collect();
         (learner.network(), losses)
     }
@@ -108,13 +105,12 @@ mod tests {
     #[test]
     fn weights_stay_where_integers_can_hold_them() {
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
-        let batch = Batch::new(vec![start; 4]);
-        let schedule = Schedule::new(1.0, 40);
         let device = Default::default();
+        let words = Batch::new(vec![start; 4]).words(&device);
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(fresh, schedule, device);
+        let mut learner = Learner::<Cpu>::new(fresh, Schedule::new(1.0, 40));
         for _ in 0..40 {
-            learner.learn(&batch);
+            learner.learn(words.clone());
         }
         let network = learner.network();
         let widest = network.layers()[3]
