@@ -8,7 +8,7 @@
 
 use burn::module::Module;
 use burn::tensor::backend::Backend;
-use burn::tensor::{DType, Int, Tensor, TensorData};
+use burn::tensor::{DType, ElementConversion, Int, Tensor, TensorData};
 use datasets::Record;
 use models::INPUTS;
 
@@ -18,6 +18,9 @@ pub const WORDS: usize = Record::BYTES / 4;
 /// The words that byte 24 and byte 28 begin.
 const TURN_WORD: i32 = 6;
 const LABEL_WORD: i32 = 7;
+/// The side to move and the label: the word, the lowest bit, the number of bits.
+const TURN_FIELD: (i32, i32, i32) = (TURN_WORD, 7, 1);
+const LABEL_FIELD: (i32, i32, i32) = (LABEL_WORD, 0, 16);
 
 const SQUARES: usize = 64;
 /// The pieces a board holds at most, each a nibble of the record.
@@ -28,7 +31,6 @@ const FIRST_PIECE: usize = SQUARES;
 const TURN: usize = FIRST_PIECE + PIECES;
 const EN_PASSANT: usize = TURN + 1;
 const CHECK: usize = EN_PASSANT + 1;
-const LABEL: usize = CHECK + 1;
 
 const ROOK: i32 = 3;
 const KING: i32 = 5;
@@ -75,19 +77,17 @@ pub struct Expansion<B: Backend> {
 }
 
 /// What is written in a batch of records, `[batch, fields]`, as signed numbers.
-pub struct Fields<B: Backend>(Tensor<B, 2, Int>);
+struct Fields<B: Backend>(Tensor<B, 2, Int>);
 
 impl<B: Backend> Expansion<B> {
     /// The tables, on a device.
     pub fn new(device: &B::Device) -> Expansion<B> {
-        // The word, lowest bit and number of bits of each field.
+        // Of each field as of `TURN_FIELD`.
         let squares = (0..SQUARES as i32).map(|square| (square / 32, square % 32, 1));
         let pieces = (0..PIECES as i32).map(|i| (2 + i / 8, i % 8 * 4, 4));
-        let turn = (TURN_WORD, 7, 1);
         let en_passant = (TURN_WORD, 0, 7);
         let check = (LABEL_WORD, 18, 1);
-        let label = (LABEL_WORD, 0, 16);
-        let others = [turn, en_passant, check, label];
+        let others = [TURN_FIELD, en_passant, check];
         let fields: Vec<(i32, i32, i32)> = squares.chain(pieces).chain(others).collect();
         let looks_at = |input: i32| match (input / 64, input % 64) {
             (plane @ 0..=EN_PASSANT_PLANE, square) => (square, plane),
@@ -114,16 +114,17 @@ impl<B: Backend> Expansion<B> {
         }
     }
 
-    /// Takes records apart: `[batch, WORDS]`, from
-    /// [`Batch::words`](crate::batch::Batch::words).
-    pub fn fields(&self, words: Tensor<B, 2, Int>) -> Fields<B> {
+    /// Takes records apart.
+    fn fields(&self, words: Tensor<B, 2, Int>) -> Fields<B> {
         let words = words.select(1, self.word.clone());
         let shifted = words.bitwise_left_shift(self.left.clone());
         Fields(shifted.bitwise_right_shift(self.right.clone()))
     }
 
-    /// The inputs, `[batch, INPUTS]` of zeros and ones, as the mover sees them.
-    pub fn inputs(&self, fields: &Fields<B>) -> Tensor<B, 2> {
+    /// The inputs, `[batch, INPUTS]` of zeros and ones, as the mover sees them,
+    /// of records from [`Batch::words`](crate::batch::Batch::words), `[batch, WORDS]`.
+    pub fn inputs(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 2> {
+        let fields = &self.fields(words);
         // -1 for Black.
         let turn = fields.at(TURN, 1);
         let nibbles = fields.at(FIRST_PIECE, PIECES);
@@ -181,15 +182,20 @@ impl<B: Backend> Fields<B> {
     fn at(&self, first: usize, count: usize) -> Tensor<B, 2, Int> {
         self.0.clone().narrow(1, first, count)
     }
+}
 
-    /// The labels in pawns as the mover sees them, shape `[batch]`; a mate is
-    /// 310 to 320 pawns.
-    pub fn labels(&self) -> Tensor<B, 1> {
-        // 1 for White to move, -1 for Black.
-        let sign = self.at(TURN, 1) * 2 + 1;
-        let label = self.at(LABEL, 1) * sign;
-        label.float().squeeze_dim(1) / 100.0
-    }
+/// The labels of records, `[batch, WORDS]`, in pawns as the mover sees them,
+/// shape `[batch]`; a mate is 310 to 320 pawns.
+pub fn labels<B: Backend>(words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
+    let field = |(word, low, bits): (i32, i32, i32)| {
+        let word = words.clone().narrow(1, word as usize, 1);
+        let shifted = word.bitwise_left_shift_scalar((32 - low - bits).elem());
+        shifted.bitwise_right_shift_scalar((32 - bits).elem())
+    };
+    // 1 for White to move, -1 for Black.
+    let sign = field(TURN_FIELD) * 2 + 1;
+    let label = field(LABEL_FIELD) * sign;
+    label.float().squeeze_dim(1) / 100.0
 }
 
 #[cfg(test)]
@@ -212,9 +218,9 @@ mod tests {
         let device = Default::default();
         let expansion = Expansion::<Flex>::new(&device);
         let batch = Batch::new(records);
-        let fields = expansion.fields(batch.words(&device));
-        let inputs = floats(expansion.inputs(&fields));
-        let labels = floats(fields.labels());
+        let words = batch.words::<Flex>(&device);
+        let inputs = floats(expansion.inputs(words.clone()));
+        let labels = floats(labels(words));
         assert_eq!(labels.len(), batch.records.len());
         let rows = inputs.chunks_exact(INPUTS);
         for ((record, row), label) in batch.records.iter().zip(rows).zip(labels) {

@@ -41,9 +41,9 @@ pub struct FirstLayer<B: Backend> {
     /// `[INPUTS, outputs]`, times [`OWN_SCALE`].
     pub own: Param<Tensor<B, 2>>,
     /// `[SHARED, outputs]`.
-    shared: Param<Tensor<B, 2>>,
+    pub shared: Param<Tensor<B, 2>>,
     /// `[outputs]`.
-    bias: Param<Tensor<B, 1>>,
+    pub bias: Param<Tensor<B, 1>>,
     /// `[INPUTS, SHARED]`: one where an input takes part in a shared column.
     membership: Tensor<B, 2>,
 }
@@ -99,12 +99,6 @@ impl<B: Backend> FirstLayer<B> {
     pub fn weight(&self) -> Tensor<B, 2> {
         let shared = self.membership.clone().matmul(self.shared.val());
         (self.own.val() * OWN_SCALE + shared).clamp(-BOUND, BOUND)
-    }
-
-    /// The sums of the neurons, `[batch, outputs]`, before the activation, of
-    /// rows of inputs, `[batch, INPUTS]`.
-    pub fn forward(&self, inputs: Tensor<B, 2>) -> Tensor<B, 2> {
-        inputs.matmul(self.weight()) + self.bias.val().unsqueeze()
     }
 
     /// Copies the layer back.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
-use burn::tensor::backend::{AutodiffBackend, Backend};
+use burn::tensor::backend::Backend;
 use burn::tensor::{ElementConversion, Tensor};
 use datasets::{Dataset, Split};
 use models::{Metadata, Network, Shape};
@@ -18,7 +18,7 @@ use crate::curves::{self, Point};
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::learner::{Learner, WEIGHT_DECAY};
-use crate::model::Model;
+use crate::model::{Evaluate, Model, Train};
 use crate::output::write_whole;
 use crate::progress::Progress;
 use crate::reader::read_epoch;
@@ -77,7 +77,7 @@ pub struct Summary {
 ///
 /// # Errors
 /// [`Failure`]; a net that was written before stays.
-pub fn fit<B: AutodiffBackend>(
+pub fn fit<B: Train>(
     dataset: &Dataset,
     plan: &Plan,
     device: &B::Device,
@@ -134,7 +134,7 @@ pub fn fit<B: AutodiffBackend>(
 }
 
 /// One pass over the training positions. Returns the mean loss.
-fn train_epoch<B: AutodiffBackend>(
+fn train_epoch<B: Train>(
     learner: &mut Learner<B>,
     dataset: &Dataset,
     plan: &Plan,
@@ -295,7 +295,7 @@ impl<'a> Keeper<'a> {
 
     /// Takes in an epoch. Returns whether its net is the best so far, and was
     /// written.
-    fn take<B: Backend>(
+    fn take<B: Evaluate>(
         &mut self,
         epoch: Epoch,
         network: &Network,
@@ -322,7 +322,7 @@ impl<'a> Keeper<'a> {
         write_whole(&self.plan.out, &network.to_bytes(&self.metadata))
     }
 
-    fn write_golden<B: Backend>(
+    fn write_golden<B: Evaluate>(
         &self,
         model: &Model<B>,
         device: &B::Device,

@@ -2,12 +2,11 @@
 //! Burn on the device it was trained on, for the engine and for other
 //! frameworks to agree with.
 
-use burn::tensor::backend::Backend;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::batch::Batch;
-use crate::model::Model;
+use crate::model::{Evaluate, Model};
 use crate::position;
 
 /// Positions in a file of golden vectors.
@@ -24,7 +23,7 @@ struct Vector {
 }
 
 /// The golden vectors of a model on a batch of positions, as JSON.
-pub fn vectors<B: Backend>(model: &Model<B>, batch: &Batch, device: &B::Device) -> Value {
+pub fn vectors<B: Evaluate>(model: &Model<B>, batch: &Batch, device: &B::Device) -> Value {
     let values = model.values(batch, device);
     let vectors = batch
         .records

@@ -2,11 +2,10 @@
 
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
-use burn::tensor::backend::AutodiffBackend;
 use burn::tensor::{Int, Tensor};
 use models::Network;
 
-use crate::model::Model;
+use crate::model::{Model, Train};
 use crate::schedule::Schedule;
 
 /// How fast weights decay, in units of the learning rate (decoupled, as in
@@ -14,14 +13,14 @@ use crate::schedule::Schedule;
 pub const WEIGHT_DECAY: f32 = 0.3;
 
 /// A model with its optimizer and its place in the schedule.
-pub struct Learner<B: AutodiffBackend> {
+pub struct Learner<B: Train> {
     model: Model<B>,
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
     step: u64,
 }
 
-impl<B: AutodiffBackend> Learner<B> {
+impl<B: Train> Learner<B> {
     /// Starts from a model.
     pub fn new(model: Model<B>, schedule: Schedule) -> Learner<B> {
         let optimizer = AdamWConfig::new().with_weight_decay(WEIGHT_DECAY).init();

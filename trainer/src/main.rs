@@ -2,6 +2,7 @@
 
 mod batch;
 mod cli;
+mod cpu;
 mod curves;
 mod device;
 mod eval;

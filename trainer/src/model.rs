@@ -1,13 +1,17 @@
 //! The network as Burn trains it.
 
+use burn::backend::Autodiff;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
+use burn_cuda::Cuda;
+use burn_flex::Flex;
 use models::{Layer, Network, Shape};
 
 use crate::batch::Batch;
-use crate::expand::Expansion;
+use crate::cpu;
+use crate::expand::{self, Expansion};
 use crate::first_layer::FirstLayer;
 use crate::target;
 
@@ -15,6 +19,39 @@ use crate::target;
 /// layer fits i8 at 64 steps to the unit, and the sums of the third and
 /// fourth fit i32 at 512 and more.
 const LATER_BOUND: f32 = 1.98;
+
+/// A backend that evaluates the network.
+pub trait Evaluate: Backend {
+    /// The values in pawns, from the mover's view, of records as
+    /// [`Batch::words`] gives them: from `[batch, WORDS]` to `[batch]`.
+    fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
+        model.values_by_operations(words)
+    }
+}
+
+/// A backend that trains the network.
+pub trait Train: Evaluate + AutodiffBackend<InnerBackend: Evaluate> {}
+
+impl<B: Evaluate + AutodiffBackend<InnerBackend: Evaluate>> Train for B {}
+
+impl Evaluate for Cuda {}
+impl Evaluate for Autodiff<Cuda> {}
+
+impl Evaluate for Flex {
+    fn values(model: &Model<Flex>, words: Tensor<Flex, 2, Int>) -> Tensor<Flex, 1> {
+        cpu::values(model.layers(), words)
+    }
+}
+
+impl Evaluate for Autodiff<Flex> {
+    fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
+        cpu::tracked_values(model.layers(), words)
+    }
+}
+
+/// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the four
+/// layers.
+pub type Layers<B> = [(Tensor<B, 2>, Tensor<B, 1>); 4];
 
 /// The network on a device. Weights are `[inputs, outputs]`, the transpose of
 /// [`models::Layer`]'s.
@@ -66,27 +103,41 @@ impl<B: Backend> Model<B> {
         Network::new(shape, layers)
     }
 
+    /// The layers as the network has them: the first is put together of its
+    /// parts.
+    pub fn layers(&self) -> Layers<B> {
+        let later = |linear: &Linear<B>| (linear.weight.val(), bias(linear));
+        [
+            (self.first.weight(), self.first.bias.val()),
+            later(&self.second),
+            later(&self.third),
+            later(&self.fourth),
+        ]
+    }
+
+    /// What [`Evaluate::values`] is, by Burn's own operations, on any backend.
+    pub fn values_by_operations(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
+        let inputs = self.expansion.inputs(words);
+        let [first, second, third, fourth] = self.layers();
+        let x = through(inputs, first).clamp(0.0, 1.0);
+        let x = through(x, second).clamp(0.0, 1.0);
+        let x = through(x, third).clamp(0.0, 1.0);
+        through(x, fourth).squeeze_dim(1)
+    }
+}
+
+impl<B: Evaluate> Model<B> {
     /// The values in pawns, from the mover's view, of records as
     /// [`Batch::words`] gives them: from `[batch, WORDS]` to `[batch]`.
     pub fn forward(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let fields = self.expansion.fields(words);
-        self.evaluate(self.expansion.inputs(&fields))
+        B::values(self, words)
     }
 
     /// The loss of records, shape `[1]`: how far their values are from their
     /// labels, in the space of [`target`].
     pub fn loss(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let fields = self.expansion.fields(words);
-        let pawns = self.evaluate(self.expansion.inputs(&fields));
-        target::loss(pawns, fields.labels())
-    }
-
-    /// From inputs, `[batch, INPUTS]`, to values in pawns, `[batch]`.
-    fn evaluate(&self, inputs: Tensor<B, 2>) -> Tensor<B, 1> {
-        let x = self.first.forward(inputs).clamp(0.0, 1.0);
-        let x = self.second.forward(x).clamp(0.0, 1.0);
-        let x = self.third.forward(x).clamp(0.0, 1.0);
-        self.fourth.forward(x).squeeze_dim(1)
+        let pawns = self.forward(words.clone());
+        target::loss(pawns, expand::labels(words))
     }
 
     /// The values in pawns of a batch, from the mover's view.
@@ -120,11 +171,22 @@ fn linear<B: Backend>(layer: &Layer, device: &B::Device) -> Linear<B> {
 }
 
 fn layer<B: Backend>(linear: &Linear<B>) -> Layer {
-    let bias = linear.bias.as_ref().expect("every layer is made with one");
     Layer {
         weight: floats(linear.weight.val().transpose()),
-        bias: floats(bias.val()),
+        bias: floats(bias(linear)),
     }
+}
+
+fn bias<B: Backend>(linear: &Linear<B>) -> Tensor<B, 1> {
+    let bias = linear.bias.as_ref();
+    bias.expect("every layer is made with one").val()
+}
+
+fn through<B: Backend>(
+    x: Tensor<B, 2>,
+    (weight, bias): (Tensor<B, 2>, Tensor<B, 1>),
+) -> Tensor<B, 2> {
+    x.matmul(weight) + bias.unsqueeze()
 }
 
 /// A tensor's numbers, row-major.
@@ -155,8 +217,6 @@ pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::backend::Autodiff;
-    use burn_flex::Flex;
     use models::Feature;
 
     use crate::first_layer::OWN_SCALE;
@@ -195,6 +255,21 @@ mod tests {
             Model::<Flex>::new(&network, &Default::default()).network(),
             network
         );
+    }
+
+    impl<B: AutodiffBackend> Model<B> {
+        /// What a loss's gradient says of each parameter.
+        pub fn gradients(&self, of: &B::Gradients) -> Vec<Vec<f32>> {
+            let matrix = |x: &Param<Tensor<B, 2>>| floats(x.val().grad(of).expect("tracked"));
+            let vector = |x: &Param<Tensor<B, 1>>| floats(x.val().grad(of).expect("tracked"));
+            let mut all = vec![matrix(&self.first.own), matrix(&self.first.shared)];
+            all.push(vector(&self.first.bias));
+            for linear in [&self.second, &self.third, &self.fourth] {
+                all.push(matrix(&linear.weight));
+                all.push(vector(linear.bias.as_ref().expect("one")));
+            }
+            all
+        }
     }
 
     /// The loss of a network on a batch, in floats of the engine.

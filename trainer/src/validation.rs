@@ -2,13 +2,12 @@
 
 use std::thread;
 
-use burn::tensor::backend::Backend;
 use datasets::{Dataset, Split};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::figures::{Comparison, Tally};
-use crate::model::Model;
+use crate::model::{Evaluate, Model};
 use crate::position;
 use crate::reader::read_epoch;
 use crate::target::win_chance;
@@ -29,7 +28,7 @@ pub struct Validation {
 ///
 /// # Errors
 /// [`Failure::Data`] if the dataset cannot be read.
-pub fn validate<B: Backend>(
+pub fn validate<B: Evaluate>(
     model: &Model<B>,
     dataset: &Dataset,
     batch_size: usize,

@@ -1,0 +1,234 @@
+//! The network on the CPU: one operation of Burn's, forward and backward,
+//! instead of a dozen.
+//!
+//! Burn's own operations would expand every position to 902 numbers of which
+//! some 25 are not zero, and pass whole batches through memory between them.
+//! Here the first layer is the sum of the active inputs' rows, and what is
+//! worked on stays in the cache: the first hidden layer is cut into slices of
+//! neurons, each a task over all samples, so that a slice of the weights is
+//! read from memory once a batch. No two tasks add to the same number, and sums
+//! over samples are formed in one order, so results are equal to the bit
+//! whatever the number of threads.
+//!
+//! [`Flex`]'s tensors go in and come out; parameters, loss and optimizer are
+//! Burn's as on any device.
+
+mod backward;
+mod forward;
+mod lanes;
+mod rows;
+mod samples;
+mod weights;
+
+use std::sync::Arc;
+
+use burn::backend::Autodiff;
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::tensor::backend::Backend;
+use burn::tensor::{Int, Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use burn_flex::{Flex, FlexTensor};
+use datasets::Record;
+use models::Shape;
+use rayon::prelude::*;
+
+use crate::expand::WORDS;
+use crate::model::Layers;
+use forward::{Activations, forward};
+use lanes::Level;
+use samples::{Block, blocks};
+use weights::{Parameters, Weights};
+
+/// The tensors in the order of [`Parameters`].
+fn primitives<B: Backend>(layers: Layers<B>) -> [B::FloatTensorPrimitive; 8] {
+    let mut primitives = layers.into_iter().flat_map(|(weight, bias)| {
+        [
+            weight.into_primitive().tensor(),
+            bias.into_primitive().tensor(),
+        ]
+    });
+    std::array::from_fn(|_| primitives.next().expect("four layers of two"))
+}
+
+/// The values of positions in pawns, `[records]`.
+pub fn values(layers: Layers<Flex>, words: Tensor<Flex, 2, Int>) -> Tensor<Flex, 1> {
+    let run = Run::new(&primitives(layers), words.into_primitive());
+    Tensor::from_primitive(TensorPrimitive::Float(run.output()))
+}
+
+/// The same, for a loss of which [`Backward`] derives the gradient.
+pub fn tracked_values(
+    layers: Layers<Autodiff<Flex>>,
+    words: Tensor<Autodiff<Flex>, 2, Int>,
+) -> Tensor<Autodiff<Flex>, 1> {
+    let tensors = primitives(layers);
+    let nodes = tensors.each_ref().map(|tensor| tensor.node.clone());
+    let run = Run::new(
+        &tensors.map(|tensor| tensor.primitive),
+        words.into_primitive(),
+    );
+    let output = run.output();
+    let values = match Evaluation
+        .prepare::<NoCheckpointing>(nodes)
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prepared) => prepared.finish(Arc::new(run), output),
+        OpsKind::UnTracked(prepared) => prepared.finish(output),
+    };
+    Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// A batch that went forward.
+#[derive(Debug)]
+struct Run {
+    shape: Shape,
+    weights: Weights,
+    blocks: Vec<Block>,
+    activations: Activations,
+}
+
+impl Run {
+    fn new(tensors: &[FlexTensor; 8], words: FlexTensor) -> Run {
+        let outputs = |layer: usize| tensors[2 * layer].shape()[1];
+        let shape = Shape {
+            first: outputs(0),
+            second: outputs(1),
+            third: outputs(2),
+        };
+        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
+        let weights = Weights::new(shape, &Parameters::new(tensors.each_ref().map(floats)));
+        let blocks = blocks(&records(&words.to_contiguous()));
+        let activations = forward(Level::best(), &weights, &blocks);
+        Run {
+            shape,
+            weights,
+            blocks,
+            activations,
+        }
+    }
+
+    fn output(&self) -> FlexTensor {
+        let output = self.activations.output.clone();
+        let samples = output.len();
+        FlexTensor::from_data(TensorData::new(output, [samples]))
+    }
+}
+
+/// The operation, as Burn's graph knows it.
+#[derive(Debug)]
+struct Evaluation;
+
+impl Backward<Flex, 8> for Evaluation {
+    type State = Arc<Run>;
+
+    fn backward(
+        self,
+        ops: Ops<Arc<Run>, 8>,
+        gradients: &mut Gradients,
+        _checkpointer: &mut Checkpointer,
+    ) {
+        let output = gradients.consume::<Flex>(&ops.node).to_contiguous();
+        let run = ops.state;
+        let found = backward::backward(
+            Level::best(),
+            &run.weights,
+            &run.blocks,
+            &run.activations,
+            floats(&output),
+        );
+        let tensors = found.parameters(run.shape).into_tensors(run.shape);
+        for (parent, tensor) in ops.parents.into_iter().zip(tensors) {
+            if let Some(parent) = parent {
+                gradients.register::<Flex>(parent.id, FlexTensor::from_data(tensor));
+            }
+        }
+    }
+}
+
+/// The records in a contiguous tensor, `[batch, WORDS]`.
+fn records(words: &FlexTensor) -> Vec<Record> {
+    let begin = words.layout().start_offset();
+    let numbers = &words.storage::<i32>()[begin..][..words.shape().num_elements()];
+    let (records, _) = numbers.as_chunks::<WORDS>();
+    let record = |words: &[i32; WORDS]| {
+        let bytes = words.map(i32::to_le_bytes);
+        let bytes = bytes.as_flattened().try_into().expect("as many bytes");
+        Record::from_bytes(bytes).expect("it was a record before")
+    };
+    records.par_iter().map(record).collect()
+}
+
+/// A contiguous tensor's numbers.
+fn floats(tensor: &FlexTensor) -> &[f32] {
+    let begin = tensor.layout().start_offset();
+    &tensor.storage::<f32>()[begin..][..tensor.shape().num_elements()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use models::Network;
+
+    use crate::batch::Batch;
+    use crate::model::{self, Model};
+    use crate::testing::games;
+
+    const SHAPES: [Shape; 3] = [
+        Shape::DEFAULT,
+        Shape {
+            first: 50,
+            second: 7,
+            third: 32,
+        },
+        Shape {
+            first: 1,
+            second: 1,
+            third: 1,
+        },
+    ];
+
+    /// Numbers that agree but for rounding.
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
+        let scale = expected.iter().fold(1e-6f32, |max, x| max.max(x.abs()));
+        for (at, (x, y)) in found.iter().zip(expected).enumerate() {
+            assert!((x - y).abs() < 1e-4 * scale, "{at}: {x} instead of {y}");
+        }
+    }
+
+    /// Values and gradients of a batch, in Burn's own operations or in one.
+    fn pass(network: &Network, batch: &Batch, in_one: bool) -> Vec<Vec<f32>> {
+        let device = Default::default();
+        let model = Model::<Autodiff<Flex>>::new(network, &device);
+        let words = batch.words(&device);
+        let values = if in_one {
+            model.forward(words)
+        } else {
+            model.values_by_operations(words)
+        };
+        // A loss whose gradient differs from sample to sample.
+        let weights = Tensor::arange(0..batch.records.len() as i64, &device).float() - 300.0;
+        let gradients = (values.clone() * weights).sum().backward();
+        let mut found = vec![model::floats(values)];
+        found.extend(model.gradients(&gradients));
+        found
+    }
+
+    #[test]
+    fn is_what_burns_own_operations_compute() {
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let network = Network::random(shape, seed as u64);
+            for samples in [1, 9, 1027] {
+                let batch = Batch::new(games(samples));
+                let found = pass(&network, &batch, true);
+                let expected = pass(&network, &batch, false);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_close(found, expected);
+                }
+            }
+        }
+    }
+}
