@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use burn::backend::Autodiff;
+#[cfg(feature = "cuda")]
 use burn_cuda::{Cuda, CudaDevice};
 use burn_flex::{Flex, FlexDevice};
 use clap::{Args, Parser, Subcommand};
@@ -150,6 +151,7 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     announce(&dataset, &plan);
     let summary = match device {
         Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &FlexDevice)?,
+        #[cfg(feature = "cuda")]
         Device::Cuda(index) => {
             fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &CudaDevice::new(index))?
         }

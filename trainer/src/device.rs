@@ -1,6 +1,7 @@
 //! Which device to train on.
 
 use std::fmt;
+#[cfg(feature = "cuda")]
 use std::panic;
 use std::str::FromStr;
 
@@ -42,6 +43,7 @@ pub enum Device {
     /// The CPU.
     Cpu,
     /// The CUDA GPU of this number.
+    #[cfg(feature = "cuda")]
     Cuda(usize),
 }
 
@@ -49,6 +51,7 @@ impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Device::Cpu => f.write_str("cpu"),
+            #[cfg(feature = "cuda")]
             Device::Cuda(index) => write!(f, "cuda:{index}"),
         }
     }
@@ -60,20 +63,33 @@ impl Device {
     /// # Errors
     /// [`Failure::NoDevice`], if a GPU was asked for that is not there.
     pub fn find(choice: DeviceChoice) -> Result<Device, Failure> {
-        match (choice, cuda_devices()) {
-            (DeviceChoice::Cpu, _) | (DeviceChoice::Auto, Err(_) | Ok(0)) => Ok(Device::Cpu),
-            (DeviceChoice::Auto, Ok(_)) => Ok(Device::Cuda(0)),
-            (DeviceChoice::Cuda(index), Ok(count)) if index < count => Ok(Device::Cuda(index)),
-            (DeviceChoice::Cuda(index), Ok(count)) => Err(Failure::NoDevice {
-                index,
-                found: format!("CUDA knows {count} GPUs"),
-            }),
-            (DeviceChoice::Cuda(index), Err(found)) => Err(Failure::NoDevice { index, found }),
+        match choice {
+            DeviceChoice::Cpu => Ok(Device::Cpu),
+            DeviceChoice::Auto => Ok(Device::cuda(0).unwrap_or(Device::Cpu)),
+            DeviceChoice::Cuda(index) => {
+                Device::cuda(index).map_err(|found| Failure::NoDevice { index, found })
+            }
         }
+    }
+
+    /// The CUDA GPU of this number, or why it cannot be used.
+    #[cfg(feature = "cuda")]
+    fn cuda(index: usize) -> Result<Device, String> {
+        let count = cuda_devices()?;
+        let there = index < count;
+        there
+            .then_some(Device::Cuda(index))
+            .ok_or_else(|| format!("CUDA knows {count} GPUs"))
+    }
+
+    #[cfg(not(feature = "cuda"))]
+    fn cuda(_index: usize) -> Result<Device, String> {
+        Err("this trainer was built without the feature \"cuda\"".to_string())
     }
 }
 
 /// Number of CUDA devices, or why CUDA cannot be used.
+#[cfg(feature = "cuda")]
 fn cuda_devices() -> Result<usize, String> {
     // cudarc panics where a library is missing, and Burn would let it do so in
     // a thread of its own; here, before Burn touches CUDA, it can be caught.

@@ -29,6 +29,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// Keeps what a step frees for the next: tensors of some ten megabytes, whose
+/// pages the system would otherwise take back and hand out cleared.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     match cli::run(cli::Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,

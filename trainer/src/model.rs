@@ -5,6 +5,7 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
+#[cfg(feature = "cuda")]
 use burn_cuda::Cuda;
 use burn_flex::Flex;
 use models::{Layer, Network, Shape};
@@ -34,7 +35,9 @@ pub trait Train: Evaluate + AutodiffBackend<InnerBackend: Evaluate> {}
 
 impl<B: Evaluate + AutodiffBackend<InnerBackend: Evaluate>> Train for B {}
 
+#[cfg(feature = "cuda")]
 impl Evaluate for Cuda {}
+#[cfg(feature = "cuda")]
 impl Evaluate for Autodiff<Cuda> {}
 
 impl Evaluate for Flex {
