@@ -52,8 +52,8 @@ net=$out/net.safetensors
     --out "$net" --json >"$out/fit.json"
 
 step "the device's values against the processor's"
-# What a device rounds is its own: TF32 has 10 bits behind the point, so that a sum
-# of some hundred products is right to a hundredth of a pawn.
+# A GPU may multiply in TF32, whose numbers have 10 bits behind the point; the bound
+# leaves room for that, and the distance itself is in the report.
 "$bin/check_golden" "$net" --bound 0.01 | tee "$out/golden.json"
 "$bin/trainer" eval --model "$net" --data "$dataset" --json >"$out/eval.json"
 
