@@ -4,6 +4,7 @@
 pub mod annotated;
 pub mod dump;
 pub mod generator;
+pub mod golden;
 pub mod measure;
 pub mod pzstd;
 pub mod server;

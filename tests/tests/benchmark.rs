@@ -1,9 +1,11 @@
-//! The benchmark runs, and its counts are those of the dump. Its times are
-//! nobody's business here.
+//! The benchmarks run, and their counts are right. Their times are nobody's
+//! business here.
 
 use std::process::Command;
 
+use serde_json::Value;
 use tests::dump::{Dump, Frames};
+use tests::{build, program, run, sample};
 
 #[test]
 fn the_benchmark_runs_on_a_small_dump() {
@@ -55,4 +57,44 @@ fn the_benchmark_runs_on_a_small_dump() {
         assert_eq!(row["runs"].as_array().map(Vec::len), Some(2));
         assert!(row["peak_bytes"].as_u64() > Some(1 << 20), "{row}");
     }
+}
+
+#[test]
+fn the_trainer_measures_its_reader_and_its_device() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let dataset = folder.path().join("d");
+    build(&[&sample("dump_2021-10_first499.pgn.zst")], &dataset).succeeded();
+    let bench = || {
+        let mut trainer = program("trainer");
+        let settings = ["--device", "cpu", "--batch", "100", "--seconds", "0.05"];
+        trainer.arg("bench").args(settings).arg("--json");
+        trainer
+    };
+    let alone = run(&mut bench()).succeeded();
+    let alone: Value = serde_json::from_str(&alone.out).expect("JSON");
+    let whole = run(bench().arg("--data").arg(&dataset)).succeeded();
+    let whole: Value = serde_json::from_str(&whole.out).expect("JSON");
+    for (report, both) in [(&alone, false), (&whole, true)] {
+        assert_eq!(report["device"], "cpu");
+        assert_eq!(report["batch"], 100);
+        assert_eq!(report["sample"]["upload_bytes"], 32);
+        // 1,720,136 for a sample, and a hundredth of 253,844,448 for a step.
+        let flop = report["sample"]["flop"].as_f64().expect("a number");
+        assert!((flop - 4_258_580.48).abs() < 1.0, "{flop}");
+        let rates = &report["samples_per_second"];
+        for (name, there) in [
+            ("reader", both),
+            ("upload", true),
+            ("device", true),
+            ("both", both),
+        ] {
+            assert_eq!(
+                rates[name].as_f64().is_some_and(|rate| rate > 0.0),
+                there,
+                "{rates}"
+            );
+        }
+    }
+    let empty = folder.path().join("no dataset");
+    run(bench().arg("--data").arg(empty)).failed(3, &["no dataset"]);
 }

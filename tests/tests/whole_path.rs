@@ -70,26 +70,9 @@ fn a_dump_becomes_an_engine_that_plays() {
     assert_eq!(report["net"]["count"], 2412);
 
     // The trainer's values are the engine's: inputs and outputs.
-    let golden = std::fs::read(net.with_extension("golden.json")).unwrap();
-    let golden: Value = serde_json::from_slice(&golden).unwrap();
-    let positions = golden["positions"].as_array().unwrap();
-    assert!(positions.len() >= 32);
-    for position in positions {
-        let fen = format!("{} 0 1", position["epd"].as_str().unwrap());
-        let features = engine::features(&engine::parse_fen(&fen).unwrap());
-        let mut ours: Vec<u64> = features.iter().map(|f| f.index() as u64).collect();
-        let theirs = position["features"].as_array().unwrap();
-        let mut theirs: Vec<u64> = theirs.iter().map(|f| f.as_u64().unwrap()).collect();
-        ours.sort();
-        theirs.sort();
-        assert_eq!(ours, theirs, "{fen}");
-        let expected = position["pawns"].as_f64().unwrap();
-        let value = f64::from(network.evaluate(&features));
-        assert!(
-            (value - expected).abs() <= 1e-4,
-            "{fen}: {value}, trainer {expected}"
-        );
-    }
+    let (distance, positions) = tests::golden::largest_distance(&net).unwrap();
+    assert!(positions >= 32);
+    assert!(distance <= 1e-4, "{distance}");
 
     // And the engine plays with it.
     let commands = format!(

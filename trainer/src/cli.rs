@@ -1,6 +1,7 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use burn::backend::Autodiff;
 #[cfg(feature = "cuda")]
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use datasets::{Dataset, Split};
 use models::{MAX_FIRST, MAX_LATER, Shape};
 
+use crate::bench::{self, Bench};
 use crate::device::{Device, DeviceChoice};
 use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
@@ -34,6 +36,8 @@ enum Command {
     Fit(FitArguments),
     /// Measure a net against the labels of held-out games or of PGN files.
     Eval(EvalArguments),
+    /// Measure how fast a device trains, what its reader gives, and the limit.
+    Bench(BenchArguments),
 }
 
 const FIT_EXAMPLE: &str = "\
@@ -109,6 +113,36 @@ struct EvalArguments {
     json: bool,
 }
 
+const BENCH_EXAMPLE: &str = "\
+Examples:
+  trainer bench --data june.dataset
+  trainer bench --device cuda --json        no dataset: the device alone
+
+Rates are samples a second of each part alone and of reader and device together, as
+`trainer fit` runs them, on the default network. What the device can do at most comes from
+its own speed, in products of square f32 matrices and in memory, and from the arithmetic
+and the bytes that a sample costs, which are counted, not measured.";
+
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLE)]
+struct BenchArguments {
+    /// Dataset to read; without it, positions of random games are trained on
+    #[arg(long, value_name = "DATASET")]
+    data: Option<PathBuf>,
+    /// Device: auto takes a GPU where there is one
+    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value = "auto")]
+    device: DeviceChoice,
+    /// Positions a step
+    #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    batch: u32,
+    /// How long each part is measured, in seconds; a warm-up comes before
+    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    seconds: Duration,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 /// Runs a command line.
 ///
 /// # Errors
@@ -117,18 +151,13 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Fit(arguments) => run_fit(arguments),
         Command::Eval(arguments) => run_eval(arguments),
+        Command::Bench(arguments) => run_bench(arguments),
     }
 }
 
 fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     let device = Device::find(arguments.device)?;
-    let dataset = Dataset::open(&arguments.data)?;
-    if dataset.len(Split::Train) == 0 {
-        return Err(Failure::NoPositions {
-            path: arguments.data,
-            split: "training",
-        });
-    }
+    let dataset = dataset_to_train_on(&arguments.data)?;
     let init = match arguments.init {
         Some(path) => Some((path.clone(), net::read(&path)?)),
         None => None,
@@ -248,6 +277,44 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
     result
 }
 
+fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
+    let device = Device::find(arguments.device)?;
+    let dataset = match &arguments.data {
+        Some(path) => Some(dataset_to_train_on(path)?),
+        None => None,
+    };
+    let plan = Bench {
+        dataset: dataset.as_ref(),
+        batch: arguments.batch as usize,
+        time: arguments.seconds,
+        device,
+    };
+    let report = match device {
+        Device::Cpu => bench::bench::<Autodiff<Flex>>(&plan, &FlexDevice)?,
+        #[cfg(feature = "cuda")]
+        Device::Cuda(index) => bench::bench::<Autodiff<Cuda>>(&plan, &CudaDevice::new(index))?,
+    };
+    if arguments.json {
+        print_json(&report);
+    } else {
+        print!("{report}");
+    }
+    Ok(())
+}
+
+/// Opens a dataset that has a position to train on.
+fn dataset_to_train_on(path: &Path) -> Result<Dataset, Failure> {
+    let dataset = Dataset::open(path)?;
+    if dataset.len(Split::Train) > 0 {
+        Ok(dataset)
+    } else {
+        Err(Failure::NoPositions {
+            path: path.to_path_buf(),
+            split: "training",
+        })
+    }
+}
+
 fn print_json(value: &impl serde::Serialize) {
     let text = serde_json::to_string_pretty(value).expect("numbers and names");
     println!("{text}");
@@ -258,6 +325,10 @@ fn positive(text: &str) -> Result<f64, String> {
         Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
         _ => Err("expected a number above 0".to_string()),
     }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    Duration::try_from_secs_f64(positive(text)?).map_err(|error| error.to_string())
 }
 
 fn shape(text: &str) -> Result<Shape, String> {
@@ -305,6 +376,14 @@ mod tests {
             [1, 65_000, 600_000, 100_000_000].map(batch_for),
             [512, 512, 4096, 16_384]
         );
+    }
+
+    #[test]
+    fn seconds_are_a_time_above_0() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for wrong in ["", "0", "-1", "1e300", "nan", "5s"] {
+            assert!(seconds(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

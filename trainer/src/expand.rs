@@ -31,6 +31,7 @@ const FIRST_PIECE: usize = SQUARES;
 const TURN: usize = FIRST_PIECE + PIECES;
 const EN_PASSANT: usize = TURN + 1;
 const CHECK: usize = EN_PASSANT + 1;
+const FIELDS: usize = CHECK + 1;
 
 const ROOK: i32 = 3;
 const KING: i32 = 5;
@@ -49,15 +50,34 @@ const NEVER: i32 = -2;
 /// Four castling rights and the check, which follow the squares.
 const FLAGS: usize = 5;
 
+/// Bytes of the device's memory that are read and written to expand a
+/// position, if every kernel reads its operands once and writes its result
+/// once, and elementwise operations that follow each other are one kernel.
+pub const BYTES: usize = 4
+    * (
+        // Fields: gathered, shifted left, shifted right.
+        (WORDS + FIELDS) + 2 * 2 * FIELDS
+        // Taken apart.
+        + 2 * FIELDS
+        // Pieces: their planes, and their codes for castling.
+        + 3 * PIECES
+        // Castling: kings' places, rooks' sides; joined with the check.
+        + 2 * (PIECES + 4) + 2 * FLAGS
+        // Squares: counted, turned into indices, filled, mirrored.
+        + 2 * SQUARES + 2 * SQUARES + (PIECES + 3 * SQUARES) + 2 * SQUARES
+        // Joined with the flags, and compared with what each input expects.
+        + 2 * (SQUARES + FLAGS) + (SQUARES + FLAGS + INPUTS)
+    );
+
 /// The tables that records are expanded by. They lie on the device for good.
 #[derive(Module, Debug)]
 pub struct Expansion<B: Backend> {
-    /// `[fields]`: the word that a field lies in, ...
+    /// `[FIELDS]`: the word that a field lies in, ...
     word: Tensor<B, 1, Int>,
-    /// `[1, fields]`: ... how far it is shifted left, so that it ends at the
+    /// `[1, FIELDS]`: ... how far it is shifted left, so that it ends at the
     /// word's highest bit, ...
     left: Tensor<B, 2, Int>,
-    /// `[1, fields]`: ... and then right again, which repeats that bit.
+    /// `[1, FIELDS]`: ... and then right again, which repeats that bit.
     right: Tensor<B, 2, Int>,
     /// `[1, 64]`: 0 to 63.
     squares: Tensor<B, 2, Int>,
@@ -76,7 +96,7 @@ pub struct Expansion<B: Backend> {
     expected: Tensor<B, 2, Int>,
 }
 
-/// What is written in a batch of records, `[batch, fields]`, as signed numbers.
+/// What is written in a batch of records, `[batch, FIELDS]`, as signed numbers.
 struct Fields<B: Backend>(Tensor<B, 2, Int>);
 
 impl<B: Backend> Expansion<B> {

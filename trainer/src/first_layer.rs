@@ -28,7 +28,7 @@ pub const OWN_SCALE: f32 = 1.0 / 16.0;
 /// Own and their P N B R Q K.
 const PIECES: usize = 12;
 /// Shared columns: one a piece, 8 ranks and 4 distances from the edge each.
-const SHARED: usize = PIECES * (1 + 8 + 4);
+pub const SHARED: usize = PIECES * (1 + 8 + 4);
 
 /// What a pawn more adds to a first-layer neuron at the start.
 const PAWN_AT_START: f32 = 0.05;

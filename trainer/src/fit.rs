@@ -27,7 +27,7 @@ use crate::validation::{Validation, validate};
 use crate::{golden, net, target};
 
 /// Steps between two looks at the loss: each waits for the device.
-const LOOK_EVERY: u64 = 32;
+pub const LOOK_EVERY: u64 = 32;
 
 /// What to train and how.
 #[derive(Debug)]

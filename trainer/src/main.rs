@@ -1,7 +1,9 @@
 //! Kibitz's trainer: a dataset in, a network in safetensors out.
 
 mod batch;
+mod bench;
 mod cli;
+mod cost;
 mod cpu;
 mod curves;
 mod device;
@@ -16,6 +18,7 @@ mod learner;
 mod model;
 mod net;
 mod output;
+mod playouts;
 mod position;
 mod progress;
 mod reader;

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, Position};
+use shakmaty::{CastlingMode, Chess};
+
+pub use crate::playouts::games;
 
 fn position(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");
@@ -26,29 +28,6 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
 pub fn mated(fen: &str, moves: i64) -> Record {
     let label = Label::from_mate(moves).expect("not mate in 0");
     Record::new(&position(fen), label, Origin::default())
-}
-
-/// So many different positions, of random games, with labels that alternate
-/// between the sides.
-pub fn games(count: usize) -> Vec<Record> {
-    let mut records = Vec::with_capacity(count);
-    let mut position = Chess::new();
-    let mut state = 1u64;
-    while records.len() < count {
-        let moves = position.legal_moves();
-        if moves.is_empty() || position.is_insufficient_material() {
-            position = Chess::new();
-            continue;
-        }
-        // Knuth's MMIX generator; its high bits are the random ones.
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        position.play_unchecked(moves[(state >> 33) as usize % moves.len()]);
-        let label = Label::from_centipawns((state >> 40) as i64 % 1200 - 600);
-        records.push(Record::new(&position, label, Origin::default()));
-    }
-    records
 }
 
 /// A dataset in `folder` of the positions of so many moves of random games, all

@@ -1,0 +1,67 @@
+"""Joins what tests/gpu.sh measured into report.json and report.md.
+
+    python3 tests/gpu_report.py FOLDER BATCH GPU REVISION
+"""
+
+import json
+import os
+import pathlib
+import statistics
+import sys
+
+folder, batch, gpu, revision = pathlib.Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+
+
+def load(name):
+    return json.loads((folder / name).read_text())
+
+
+epochs = [json.loads(line) for line in (folder / "net.metrics.jsonl").read_text().splitlines()]
+fit, figures = load("fit.json"), load("eval.json")
+report = {
+    "revision": revision,
+    "gpu": gpu,
+    "cores": os.cpu_count(),
+    "positions": load("dataset.json")["positions_train"],
+    "bench": [load(f"bench-{size}.json") for size in (batch, 4 * batch)],
+    "fit": fit,
+    # The first epoch compiles kernels and chooses among them.
+    "fit_samples_per_second_median": statistics.median(e["samples_per_second"] for e in epochs[1:]),
+    "golden": load("golden.json"),
+    "winchance_on_the_device": fit["validation"]["net"]["winchance"],
+    "winchance_on_the_processor": figures["net"]["winchance"],
+}
+(folder / "report.json").write_text(json.dumps(report, indent=2) + "\n")
+
+
+def millions(rate):
+    return f"{rate / 1e6:.3f}"
+
+
+lines = [
+    f"{report['positions']} positions, {fit['device']} ({gpu}), {report['cores']} cores, revision {revision}",
+    "",
+    "| million samples/s | " + " | ".join(f"batches of {b['batch']}" for b in report["bench"]) + " |",
+    "|---" * (1 + len(report["bench"])) + "|",
+]
+rows = [
+    ("reader alone", lambda b: b["samples_per_second"]["reader"]),
+    ("upload alone", lambda b: b["samples_per_second"]["upload"]),
+    ("device alone", lambda b: b["samples_per_second"]["device"]),
+    ("both", lambda b: b["samples_per_second"]["both"]),
+    ("limit by arithmetic", lambda b: b["limit"]["arithmetic"]),
+    ("limit by memory", lambda b: b["limit"]["memory"]),
+]
+for name, value in rows:
+    lines.append(f"| {name} | " + " | ".join(millions(value(b)) for b in report["bench"]) + " |")
+lines += [
+    "",
+    f"`trainer fit`, batches of {batch}, median of {len(epochs) - 1} epochs: "
+    f"{millions(report['fit_samples_per_second_median'])} million samples/s.",
+    f"Largest distance of {report['golden']['positions']} values from the processor's: "
+    f"{report['golden']['largest_distance']:.1e} pawns.",
+    f"Win-chance L1 on held-out games: {report['winchance_on_the_device']:.5f} on the device, "
+    f"{report['winchance_on_the_processor']:.5f} on the processor.",
+]
+(folder / "report.md").write_text("\n".join(lines) + "\n")
+print("\n".join(lines))

@@ -1,0 +1,33 @@
+//! Compares a net's golden vectors, from the device it was trained on, with what
+//! the net's file is worth on this processor.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use tests::golden::largest_distance;
+
+/// Compares NAME.golden.json, which `trainer fit` writes on the device it trains
+/// on, with NAME.safetensors on this processor. Prints JSON.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The net
+    #[arg(value_name = "NAME.safetensors")]
+    net: PathBuf,
+    /// The largest distance that is let pass, in pawns
+    #[arg(long, default_value_t = 1e-4)]
+    bound: f64,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let (largest, positions) = largest_distance(&arguments.net)?;
+    println!("{{\"positions\": {positions}, \"largest_distance\": {largest:e}}}");
+    ensure!(
+        largest <= arguments.bound,
+        "the device's values are {largest:e} pawns from the processor's, more than {:e}",
+        arguments.bound
+    );
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! Positions without a dataset: to measure a device with, and to test with.
+
+use datasets::{Label, Origin, Record};
+use shakmaty::{Chess, Position};
+
+/// So many positions, one after the other, of games of random moves, with labels
+/// that alternate between the sides. The same in every run.
+pub fn games(count: usize) -> Vec<Record> {
+    let mut records = Vec::with_capacity(count);
+    let mut position = Chess::new();
+    let mut state = 1u64;
+    while records.len() < count {
+        let moves = position.legal_moves();
+        if moves.is_empty() || position.is_insufficient_material() {
+            position = Chess::new();
+            continue;
+        }
+        // Knuth's MMIX generator; its high bits are the random ones.
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        position.play_unchecked(moves[(state >> 33) as usize % moves.len()]);
+        let label = Label::from_centipawns((state >> 40) as i64 % 1200 - 600);
+        records.push(Record::new(&position, label, Origin::default()));
+    }
+    records
+}
