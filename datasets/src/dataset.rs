@@ -123,6 +123,23 @@ impl Shuffled<'_> {
         self.keys.len().div_ceil(GROUP_BLOCKS)
     }
 
+    /// How many records a group has, without reading it.
+    ///
+    /// # Panics
+    /// If there is no such group.
+    pub fn group_len(&self, group: usize) -> usize {
+        let keys = self.group_keys(group);
+        let full = keys.len() * BLOCK_RECORDS;
+        // All blocks are full but the one that was written last.
+        let last = self.keys.len() - 1;
+        if keys.iter().any(|key| key.number as usize == last) {
+            let missing = self.keys.len() * BLOCK_RECORDS - self.dataset.len(self.split) as usize;
+            full - missing
+        } else {
+            full
+        }
+    }
+
     /// The records of one group, in the order of the epoch.
     ///
     /// # Errors
@@ -131,11 +148,14 @@ impl Shuffled<'_> {
     /// # Panics
     /// If there is no such group.
     pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
-        let keys = self.keys.chunks(GROUP_BLOCKS).nth(group);
-        let keys = keys.expect("a group below groups()");
-        let mut records = self.dataset.read(self.split, keys)?;
+        let mut records = self.dataset.read(self.split, self.group_keys(group))?;
         Random::new(self.seed, self.epoch, group as u64 + 1).shuffle(&mut records);
         Ok(records)
+    }
+
+    fn group_keys(&self, group: usize) -> &[BlockKey] {
+        let keys = self.keys.chunks(GROUP_BLOCKS).nth(group);
+        keys.expect("a group below groups()")
     }
 }
 

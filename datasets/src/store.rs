@@ -394,7 +394,7 @@ fn open_error(path: &Path, error: rocksdb::Error) -> Error {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockKey {
     first: u64,
-    number: u32,
+    pub(crate) number: u32,
 }
 
 impl BlockKey {

@@ -62,37 +62,51 @@ impl Batch {
 }
 
 /// Reads one epoch of a dataset in batches of `size` (the last may be
-/// smaller), on a thread of its own that stays a few batches ahead. The order
-/// is a function of `seed` and `epoch`. Dropping the receiver ends the thread.
+/// smaller), beginning with batch `skip`, counted from 0. The order is a
+/// function of `seed` and `epoch`; groups of blocks that are skipped are not
+/// read. A thread of its own stays a few batches ahead; dropping the receiver
+/// ends it.
 pub fn read_epoch<'scope>(
     scope: &'scope Scope<'scope, '_>,
     dataset: &'scope Dataset,
     split: Split,
-    (seed, epoch): (u64, u64),
+    order: (u64, u64),
     size: usize,
+    skip: u64,
 ) -> Receiver<Result<Batch, datasets::Error>> {
     let (sender, receiver) = sync_channel(AHEAD);
     scope.spawn(move || {
         // A batch that nobody takes any more ends the reading.
         let send = |batch: Vec<Record>| sender.send(Ok(Batch::new(batch))).is_ok();
-        if let Err(error) = for_each_chunk(dataset, split, (seed, epoch), size, send) {
+        if let Err(error) = for_each_chunk(dataset, split, order, size, skip, send) {
             let _ = sender.send(Err(error));
         }
     });
     receiver
 }
 
-/// Cuts an epoch into chunks of `size` records, until `each` returns false.
+/// Cuts an epoch into chunks of `size` records, beginning with chunk `skip`,
+/// until `each` returns false.
 fn for_each_chunk(
     dataset: &Dataset,
     split: Split,
     (seed, epoch): (u64, u64),
     size: usize,
+    skip: u64,
     each: impl Fn(Vec<Record>) -> bool,
 ) -> Result<(), datasets::Error> {
     let mut pending = Vec::with_capacity(size);
-    for block in dataset.shuffled(split, seed, epoch)? {
-        let mut records = block?.into_iter();
+    let shuffled = dataset.shuffled(split, seed, epoch)?;
+    let mut skip = skip.saturating_mul(size as u64);
+    for group in 0..shuffled.groups() {
+        let len = shuffled.group_len(group) as u64;
+        if skip >= len {
+            skip -= len;
+            continue;
+        }
+        let mut records = shuffled.group(group)?.into_iter();
+        records.by_ref().take(skip as usize).for_each(drop);
+        skip = 0;
         while records.len() > 0 {
             let room = size - pending.len();
             pending.extend(records.by_ref().take(room));

@@ -1,54 +1,97 @@
 //! One step of training.
 
+use burn::module::Module;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
-use burn::tensor::Tensor;
+use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder, RecorderError};
 use burn::tensor::backend::AutodiffBackend;
 use models::Network;
+use serde_json::{Value, json};
 
 use crate::batch::Batch;
+use crate::clipping;
+use crate::finite::is_finite;
 use crate::model::Model;
+use crate::readings::Reading;
 use crate::schedule::Schedule;
 use crate::target;
 
 /// How fast weights decay, in units of the learning rate (decoupled, as in
 /// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
-pub const WEIGHT_DECAY: f32 = 0.3;
+const WEIGHT_DECAY: f64 = 0.3;
+
+/// How fast AdamW forgets gradients and their squares, and what keeps it from
+/// dividing by zero: Burn's defaults, named so that they stay what they are.
+const BETAS: [f64; 2] = [0.9, 0.999];
+const EPSILON: f64 = 1e-5;
+
+/// The optimizer as a net's metadata names it.
+pub fn metadata() -> Value {
+    json!({
+        "name": "AdamW",
+        "betas": BETAS,
+        "epsilon": EPSILON,
+        "weight_decay": WEIGHT_DECAY,
+    })
+}
 
 /// A model with its optimizer and its place in the schedule.
 pub struct Learner<B: AutodiffBackend> {
     model: Model<B>,
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
+    clip_norm: f32,
     step: u64,
     device: B::Device,
 }
 
+/// Parameters and moments in Burn's own format, f32.
+type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+
 impl<B: AutodiffBackend> Learner<B> {
-    /// Starts from a model.
-    pub fn new(model: Model<B>, schedule: Schedule, device: B::Device) -> Learner<B> {
-        let optimizer = AdamWConfig::new().with_weight_decay(WEIGHT_DECAY).init();
+    /// Starts from a model. Gradients are shortened to the length `clip_norm`.
+    pub fn new(
+        model: Model<B>,
+        schedule: Schedule,
+        clip_norm: f32,
+        device: B::Device,
+    ) -> Learner<B> {
+        let optimizer = AdamWConfig::new()
+            .with_beta_1(BETAS[0] as f32)
+            .with_beta_2(BETAS[1] as f32)
+            .with_epsilon(EPSILON as f32)
+            .with_weight_decay(WEIGHT_DECAY as f32)
+            .init();
         Learner {
             model,
             optimizer,
             schedule,
+            clip_norm,
             step: 0,
             device,
         }
     }
 
     /// Takes one step of AdamW on a batch, and clips the weights to what
-    /// integer inference can hold. Returns the loss before the step, shape
-    /// `[1]`, still on the device.
-    pub fn learn(&mut self, batch: &Batch) -> Tensor<B::InnerBackend, 1> {
+    /// integer inference can hold. What it measured stays on the device.
+    pub fn learn(&mut self, batch: &Batch) -> Reading<B::InnerBackend> {
         let pawns = self.model.forward(batch.indices(&self.device));
         let loss = target::loss(pawns, batch.targets(&self.device));
-        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        let gradient_norm = clipping::clip(&self.model, &mut gradients, self.clip_norm);
         let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, self.model.clone(), gradients);
         self.model = model.clipped();
         self.step += 1;
-        loss.inner()
+        Reading {
+            loss: loss.inner(),
+            gradient_norm,
+        }
+    }
+
+    /// Steps that were taken.
+    pub fn steps(&self) -> u64 {
+        self.step
     }
 
     /// The learning rate of the next step.
@@ -59,6 +102,33 @@ impl<B: AutodiffBackend> Learner<B> {
     /// The network as it is now.
     pub fn network(&self) -> Network {
         self.model.network()
+    }
+
+    /// Whether every parameter is a finite number.
+    pub fn is_finite(&self) -> bool {
+        is_finite(&self.model)
+    }
+
+    /// Parameters and moments, to the bit.
+    pub fn record(&self) -> Vec<u8> {
+        let state = (self.model.clone().into_record(), self.optimizer.to_record());
+        let bytes = Recorder::<B>::record(&Format::default(), state, ());
+        bytes.expect("tensors can be written to memory")
+    }
+
+    /// Goes on as a learner would that had taken so many steps and given this
+    /// record.
+    ///
+    /// # Errors
+    /// If the record is damaged.
+    pub fn restore(self, step: u64, record: Vec<u8>) -> Result<Learner<B>, RecorderError> {
+        let (model, optimizer) = Recorder::<B>::load(&Format::default(), record, &self.device)?;
+        Ok(Learner {
+            model: self.model.load_record(model),
+            optimizer: self.optimizer.load_record(optimizer),
+            step,
+            ..self
+        })
     }
 }
 
@@ -84,9 +154,9 @@ mod tests {
         let schedule = Schedule::new(5e-3, steps);
         let device = Default::default();
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(start, schedule, device);
+        let mut learner = Learner::<Cpu>::new(start, schedule, 1.0, device);
         let losses = (0..steps)
-            .map(|_| learner.learn(&batch).into_scalar())
+            .map(|_| learner.learn(&batch).loss.into_scalar())
             .collect();
         (learner.network(), losses)
     }
@@ -114,7 +184,7 @@ mod tests {
         let schedule = Schedule::new(1.0, 40);
         let device = Default::default();
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(fresh, schedule, device);
+        let mut learner = Learner::<Cpu>::new(fresh, schedule, 1.0, device);
         for _ in 0..40 {
             learner.learn(&batch);
         }
@@ -125,5 +195,48 @@ mod tests {
             .fold(0f32, |m, w| m.max(w.abs()));
         assert!(widest > 0.9, "the step was to reach far: {widest}");
         models::QuantisedNetwork::new(&network).unwrap();
+    }
+
+    /// A learner of the full size, and its state after some steps.
+    fn after(steps: u64, clip_norm: f32, batch: &Batch) -> (Learner<Cpu>, Network) {
+        let device = Default::default();
+        let start = Model::new(&Network::random(Shape::DEFAULT, 4), &device);
+        let mut learner = Learner::new(start, Schedule::new(1e-2, 20), clip_norm, device);
+        for _ in 0..steps {
+            learner.learn(batch);
+        }
+        let network = learner.network();
+        (learner, network)
+    }
+
+    #[test]
+    fn goes_on_from_its_record_to_the_bit() {
+        let batch = Batch::new(games(64));
+        let (undisturbed, _) = after(9, 1.0, &batch);
+        let (halfway, network) = after(5, 1.0, &batch);
+        let fresh = after(0, 1.0, &batch).0;
+        let mut resumed = fresh.restore(5, halfway.record()).unwrap();
+        assert_eq!(resumed.network(), network);
+        for _ in 5..9 {
+            resumed.learn(&batch);
+        }
+        assert_eq!(resumed.steps(), 9);
+        assert_eq!(resumed.rate(), undisturbed.rate());
+        assert_eq!(resumed.network(), undisturbed.network());
+        let damaged = after(0, 1.0, &batch).0.restore(5, vec![0x80; 100]);
+        assert!(damaged.is_err());
+    }
+
+    #[test]
+    fn clipping_changes_nothing_but_gradients_that_are_too_long() {
+        let batch = Batch::new(games(64));
+        let norm = {
+            let (mut learner, _) = after(0, 1.0, &batch);
+            learner.learn(&batch).gradient_norm.into_scalar()
+        };
+        let (_, free) = after(1, 1e9, &batch);
+        assert_eq!(after(1, norm * 1.001, &batch).1, free, "not acting");
+        // Adam's first step hardly depends on scale; with epsilon it does.
+        assert_ne!(after(1, norm * 1e-3, &batch).1, free, "acting");
     }
 }

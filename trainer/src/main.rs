@@ -1,21 +1,29 @@
 //! Kibitz's trainer: a dataset in, a network in safetensors out.
 
 mod batch;
+mod checkpoint;
 mod cli;
+mod clipping;
 mod curves;
 mod device;
 mod eval;
 mod failure;
 mod figures;
+mod finite;
 mod first_layer;
 mod fit;
 mod golden;
+mod history;
+mod interrupt;
+mod keeper;
 mod learner;
 mod model;
 mod net;
 mod output;
+mod plan;
 mod position;
 mod progress;
+mod readings;
 mod schedule;
 mod target;
 #[cfg(test)]

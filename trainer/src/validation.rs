@@ -4,7 +4,7 @@ use std::thread;
 
 use burn::tensor::backend::Backend;
 use datasets::{Dataset, Split};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::batch::read_epoch;
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use crate::position;
 use crate::target::win_chance;
 
 /// Figures on the validation side of a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// The training loss here: mates count too.
     pub loss: f64,
@@ -38,7 +38,7 @@ pub fn validate<B: Backend>(
     let mut tally = Tally::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
     thread::scope(|scope| -> Result<(), Failure> {
-        for batch in read_epoch(scope, dataset, Split::Validation, (0, 0), batch_size) {
+        for batch in read_epoch(scope, dataset, Split::Validation, (0, 0), batch_size, 0) {
             let batch = batch?;
             for (record, value) in batch.records.iter().zip(model.values(&batch, device)) {
                 tally.add(record, value);
