@@ -1,10 +1,10 @@
-//! A record as FEN.
+//! A record as text.
 
 use std::fmt::Write;
 
 use shakmaty::{Bitboard, Color, File, Square};
 
-use crate::Record;
+use crate::{GameResult, Record};
 
 const EMPTY: u8 = 0;
 
@@ -24,6 +24,21 @@ impl Record {
         self.write_epd(text);
         // Writing to a String cannot fail.
         let _ = write!(text, " 0 {}", self.ply() / 2 + 1);
+    }
+
+    /// Appends a line of [`PositionFormat::Text`](crate::positions::PositionFormat::Text),
+    /// `FEN | cp | wdl`, White's point of view. A mate is written as the label
+    /// stores it, ±(32000 - n), an unknown result as `?`.
+    pub fn write_line(&self, text: &mut String) {
+        self.write_fen(text);
+        let result = match self.result() {
+            Some(GameResult::BlackWins) => "0.0",
+            Some(GameResult::Draw) => "0.5",
+            Some(GameResult::WhiteWins) => "1.0",
+            None => "?",
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, " | {} | {result}", self.label().raw());
     }
 
     /// Appends what [`Record::epd`] gives.

@@ -96,6 +96,21 @@ fn a_shuffled_epoch_has_every_record_once_in_an_order_of_its_own() {
         records
     };
     assert_eq!(sorted(first), sorted(records(&path, Split::Train)));
+    let mut lens = Vec::new();
+    for seed in 0..8 {
+        let shuffled = dataset.shuffled(Split::Train, seed, 0).unwrap();
+        for group in 0..shuffled.groups() {
+            let len = shuffled.group(group).unwrap().len();
+            assert_eq!(shuffled.group_len(group), len, "seed {seed}, group {group}");
+            lens.push(len);
+        }
+    }
+    lens.sort_unstable();
+    lens.dedup();
+    assert!(
+        lens.len() > 1,
+        "the short block was never elsewhere: {lens:?}"
+    );
 }
 
 #[test]

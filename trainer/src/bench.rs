@@ -13,6 +13,7 @@ use models::Shape;
 use serde::Serialize;
 
 use crate::batch::Batch;
+use crate::clipping::CLIP_NORM;
 use crate::cost;
 use crate::device::Device;
 use crate::failure::Failure;
@@ -126,7 +127,7 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
     });
     let start = Model::fresh(shape, 1, device);
     // The rate of learning makes no difference to that of training.
-    let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20));
+    let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), CLIP_NORM);
     let words = batch.words::<B>(device);
     let alone = clock.rate(|| {
         learner.learn(words.clone());
@@ -176,7 +177,7 @@ impl<B: Backend> Clock<'_, B> {
         self.wait();
         let began = Instant::now();
         let mut done = 0;
-        for steps in 1u64.. {
+        for steps in 1usize.. {
             done += step();
             if steps.is_multiple_of(LOOK_EVERY) {
                 self.wait();

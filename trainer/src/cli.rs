@@ -12,11 +12,14 @@ use datasets::{Dataset, Split};
 use models::{MAX_FIRST, MAX_LATER, Shape};
 
 use crate::bench::{self, Bench};
+use crate::clipping::CLIP_NORM;
 use crate::device::{Device, DeviceChoice};
 use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
-use crate::fit::{self, Plan, Summary};
+use crate::fit::{self, Summary};
+use crate::interrupt::Interrupt;
 use crate::net;
+use crate::plan::Plan;
 
 /// Trains Kibitz's network on a dataset, and measures nets.
 #[derive(Debug, Parser)]
@@ -28,7 +31,8 @@ pub struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
-5 dataset refused, 6 net refused, 7 cannot write, 8 no such device, 9 training diverged.";
+5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, 9 training
+diverged, 130 interrupted with Ctrl-C (--resume goes on).";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -45,9 +49,18 @@ Example: a dataset of one month, then a net from it:
   ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
   trainer fit --data 2013-02.dataset --out net.safetensors
 
-Beside net.safetensors appear net.metrics.jsonl (one object an epoch), net.svg (the
-curves) and net.golden.json (the net's values of 64 positions, to check other
-implementations with). On the CPU the same command gives the same net, bit for bit.";
+Beside net.safetensors, the net of the best epoch, appear net.metrics.jsonl (one object
+an epoch), net.svg (the curves), net.golden.json (the net's values of 64 positions, to
+check other implementations with) and net.checkpoint, the run as it stands. On the CPU
+the same command gives the same net, bit for bit.
+
+However a run ends, with Ctrl-C, kill -9 or a power cut, the same command with --resume
+goes on from the checkpoint, and on the CPU ends as if nothing had happened. Where no
+checkpoint is, --resume begins; where the run has ended, it says so. Without --resume a
+net or a checkpoint that is there is never written over.
+
+If the loss, the gradient or a weight stops being a number, the run ends, and the batch
+that did it is in net.diverged.txt, which `ingest build` reads.";
 
 #[derive(Debug, Args)]
 #[command(after_help = FIT_EXAMPLE)]
@@ -76,9 +89,18 @@ struct FitArguments {
     /// Sizes of the three hidden layers
     #[arg(long, value_name = "N,N,N", default_value = "451,32,32", value_parser = shape)]
     hidden: Shape,
+    /// Shorten gradients that are longer, all parameters together (docs/training.md)
+    #[arg(long, value_name = "LENGTH", default_value_t = CLIP_NORM, value_parser = positive_f32)]
+    clip_norm: f32,
     /// Start from this net instead of random weights
     #[arg(long, value_name = "NET.safetensors", conflicts_with = "hidden")]
     init: Option<PathBuf>,
+    /// Go on from the checkpoint beside the net, if there is one
+    #[arg(long)]
+    resume: bool,
+    /// Time between two checkpoints within an epoch
+    #[arg(long, value_name = "MINUTES", default_value_t = 5.0, value_parser = minutes)]
+    checkpoint_minutes: f64,
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -159,12 +181,12 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     let device = Device::find(arguments.device)?;
     let dataset = dataset_to_train_on(&arguments.data)?;
     let init = match arguments.init {
-        Some(path) => Some((path.clone(), net::read(&path)?)),
+        Some(path) => Some(net::read(&path)?),
         None => None,
     };
     let shape = init
         .as_ref()
-        .map_or(arguments.hidden, |(_, network)| network.shape());
+        .map_or(arguments.hidden, |net| net.network.shape());
     let plan = Plan {
         out: arguments.out,
         shape,
@@ -175,14 +197,22 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
             .batch
             .map_or_else(|| batch_for(dataset.len(Split::Train)), |b| b as usize),
         learning_rate: arguments.learning_rate,
+        clip_norm: arguments.clip_norm,
         seed: arguments.seed,
+        checkpoint_every: Duration::from_secs_f64(60.0 * arguments.checkpoint_minutes),
+        resume: arguments.resume,
     };
     announce(&dataset, &plan);
+    let interrupt = Interrupt::on_ctrl_c().unwrap_or_else(|error| {
+        eprintln!("Ctrl-C will end the run without a checkpoint: {error}");
+        Interrupt::default()
+    });
     let summary = match device {
-        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &FlexDevice)?,
+        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &FlexDevice, &interrupt)?,
         #[cfg(feature = "cuda")]
         Device::Cuda(index) => {
-            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &CudaDevice::new(index))?
+            let device = CudaDevice::new(index);
+            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &device, &interrupt)?
         }
     };
     if arguments.json {
@@ -254,7 +284,7 @@ fn print_summary(summary: &Summary) {
 }
 
 fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
-    let network = net::read(&arguments.model)?;
+    let network = net::read(&arguments.model)?.network;
     let (report, result) = match &arguments.data {
         Some(dataset) => (eval::on_dataset(&network, dataset)?, Ok(())),
         None => eval::on_pgn(&network, &arguments.pgn),
@@ -329,6 +359,23 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn seconds(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(positive(text)?).map_err(|error| error.to_string())
+}
+
+fn positive_f32(text: &str) -> Result<f32, String> {
+    let value = positive(text)? as f32;
+    if value > 0.0 && value.is_finite() {
+        Ok(value)
+    } else {
+        Err("expected a number that f32 holds".to_string())
+    }
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    let minutes = positive(text)?;
+    match Duration::try_from_secs_f64(60.0 * minutes) {
+        Ok(_) => Ok(minutes),
+        Err(_) => Err("longer than time is counted".to_string()),
+    }
 }
 
 fn shape(text: &str) -> Result<Shape, String> {

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use models::NetError;
 use thiserror::Error;
 
+use crate::interrupt;
+
 /// Everything that can end a run. Each message is one line that names the
 /// file and says what to do.
 #[derive(Debug, Error)]
@@ -53,18 +55,56 @@ pub enum Failure {
         /// What was found instead.
         found: String,
     },
-    /// The loss is no longer a number.
+    /// The net, or the checkpoint of a run, is there already.
     #[error(
-        "training diverged: the loss became {loss} by step {step} of epoch {epoch}; \
-         lower --learning-rate; the best net so far, if any, stays in --out"
+        "{path}: exists already; {}remove it, or choose another --out",
+        if *resume { "go on with --resume, " } else { "" },
+        path = path.display()
+    )]
+    Exists {
+        /// The file.
+        path: PathBuf,
+        /// Whether --resume would help.
+        resume: bool,
+    },
+    /// A checkpoint is damaged, or that of another run.
+    #[error(
+        "{path}: cannot go on from it: {why}; give the command that it was made with, \
+         or another --out",
+        path = path.display()
+    )]
+    CheckpointRefused {
+        /// The checkpoint.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Something that must be a finite number no longer is one.
+    #[error(
+        "training diverged: {what} at step {step} of epoch {epoch}, whose batch is in {batch}; \
+         choose a lower --learning-rate and another --out; the best net so far, if any, and the \
+         last checkpoint stay",
+        batch = batch.display()
     )]
     Diverged {
+        /// What became what.
+        what: String,
         /// Counted from 1.
         epoch: u64,
         /// Counted from 1 in each epoch.
         step: u64,
-        /// What it became.
-        loss: f32,
+        /// The positions of the step, as `ingest export --format text` writes
+        /// them.
+        batch: PathBuf,
+    },
+    /// The user asked to stop.
+    #[error(
+        "interrupted; the same command with --resume goes on from {checkpoint}",
+        checkpoint = checkpoint.display()
+    )]
+    Interrupted {
+        /// Where the run stands.
+        checkpoint: PathBuf,
     },
 }
 
@@ -74,11 +114,14 @@ impl Failure {
         match self {
             Failure::Unreadable { .. } => 3,
             Failure::Data(error) => error.exit_code(),
-            Failure::NoPositions { .. } => 5,
+            Failure::NoPositions { .. }
+            | Failure::Exists { .. }
+            | Failure::CheckpointRefused { .. } => 5,
             Failure::NetRefused { .. } => 6,
             Failure::Unwritable { .. } => 7,
             Failure::NoDevice { .. } => 8,
             Failure::Diverged { .. } => 9,
+            Failure::Interrupted { .. } => interrupt::EXIT_CODE,
         }
     }
 

@@ -2,7 +2,7 @@
 //! positions whose label is no mate, from the view of the side to move.
 
 use datasets::{Phase, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::position;
 use crate::target::win_chance;
@@ -19,7 +19,7 @@ const BANDS: [(&str, f32); 6] = [
 
 /// An evaluation against the labels. The means are `None` where there is
 /// nothing to average.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Number of positions.
     pub count: u64,
@@ -69,7 +69,7 @@ impl Sums {
 }
 
 /// A net beside the material balance, on the same positions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The net.
     pub net: Figures,

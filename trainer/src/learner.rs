@@ -1,48 +1,88 @@
 //! One step of training.
 
+use burn::module::Module;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
+use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder, RecorderError};
 use burn::tensor::{Int, Tensor};
 use models::Network;
+use serde_json::{Value, json};
 
+use crate::clipping;
+use crate::finite::is_finite;
 use crate::model::{Model, Train};
+use crate::readings::Reading;
 use crate::schedule::Schedule;
 
 /// How fast weights decay, in units of the learning rate (decoupled, as in
 /// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
-pub const WEIGHT_DECAY: f32 = 0.3;
+const WEIGHT_DECAY: f64 = 0.3;
+
+/// How fast AdamW forgets gradients and their squares, and what keeps it from
+/// dividing by zero: Burn's defaults, named so that they stay what they are.
+const BETAS: [f64; 2] = [0.9, 0.999];
+const EPSILON: f64 = 1e-5;
+
+/// The optimizer as a net's metadata names it.
+pub fn metadata() -> Value {
+    json!({
+        "name": "AdamW",
+        "betas": BETAS,
+        "epsilon": EPSILON,
+        "weight_decay": WEIGHT_DECAY,
+    })
+}
 
 /// A model with its optimizer and its place in the schedule.
 pub struct Learner<B: Train> {
     model: Model<B>,
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
+    clip_norm: f32,
     step: u64,
 }
 
+/// Parameters and moments in Burn's own format, f32.
+type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+
 impl<B: Train> Learner<B> {
-    /// Starts from a model.
-    pub fn new(model: Model<B>, schedule: Schedule) -> Learner<B> {
-        let optimizer = AdamWConfig::new().with_weight_decay(WEIGHT_DECAY).init();
+    /// Starts from a model. Gradients are shortened to the length `clip_norm`.
+    pub fn new(model: Model<B>, schedule: Schedule, clip_norm: f32) -> Learner<B> {
+        let optimizer = AdamWConfig::new()
+            .with_beta_1(BETAS[0] as f32)
+            .with_beta_2(BETAS[1] as f32)
+            .with_epsilon(EPSILON as f32)
+            .with_weight_decay(WEIGHT_DECAY as f32)
+            .init();
         Learner {
             model,
             optimizer,
             schedule,
+            clip_norm,
             step: 0,
         }
     }
 
     /// Takes one step of AdamW on a batch's records, `[batch, WORDS]`, and
-    /// clips the weights to what integer inference can hold. Returns the loss
-    /// before the step, shape `[1]`, still on the device.
-    pub fn learn(&mut self, words: Tensor<B, 2, Int>) -> Tensor<B::InnerBackend, 1> {
+    /// clips the weights to what integer inference can hold. What it measured,
+    /// before the step, stays on the device.
+    pub fn learn(&mut self, words: Tensor<B, 2, Int>) -> Reading<B::InnerBackend> {
         let loss = self.model.loss(words);
-        let gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        let gradient_norm = clipping::clip(&self.model, &mut gradients, self.clip_norm);
         let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, self.model.clone(), gradients);
         self.model = model.clipped();
         self.step += 1;
-        loss.inner()
+        Reading {
+            loss: loss.inner(),
+            gradient_norm,
+        }
+    }
+
+    /// Steps that were taken.
+    pub fn steps(&self) -> u64 {
+        self.step
     }
 
     /// The learning rate of the next step.
@@ -53,6 +93,38 @@ impl<B: Train> Learner<B> {
     /// The network as it is now.
     pub fn network(&self) -> Network {
         self.model.network()
+    }
+
+    /// Whether every parameter is a finite number.
+    pub fn is_finite(&self) -> bool {
+        is_finite(&self.model)
+    }
+
+    /// Parameters and moments, to the bit.
+    pub fn record(&self) -> Vec<u8> {
+        let state = (self.model.clone().into_record(), self.optimizer.to_record());
+        let bytes = Recorder::<B>::record(&Format::default(), state, ());
+        bytes.expect("tensors can be written to memory")
+    }
+
+    /// Goes on as a learner would that had taken so many steps and given this
+    /// record.
+    ///
+    /// # Errors
+    /// If the record is damaged.
+    pub fn restore(
+        self,
+        step: u64,
+        record: Vec<u8>,
+        device: &B::Device,
+    ) -> Result<Learner<B>, RecorderError> {
+        let (model, optimizer) = Recorder::<B>::load(&Format::default(), record, device)?;
+        Ok(Learner {
+            model: self.model.load_record(model),
+            optimizer: self.optimizer.load_record(optimizer),
+            step,
+            ..self
+        })
     }
 }
 
@@ -78,9 +150,9 @@ mod tests {
         let device = Default::default();
         let words = Batch::new(games(64)).words(&device);
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(start, Schedule::new(5e-3, steps));
+        let mut learner = Learner::<Cpu>::new(start, Schedule::new(5e-3, steps), 1.0);
         let losses = (0..steps)
-            .map(|_| learner.learn(words.clone()).into_scalar())
+            .map(|_| learner.learn(words.clone()).loss.into_scalar())
             .collect();
         (learner.network(), losses)
     }
@@ -107,7 +179,7 @@ mod tests {
         let device = Default::default();
         let words = Batch::new(vec![start; 4]).words(&device);
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(fresh, Schedule::new(1.0, 40));
+        let mut learner = Learner::<Cpu>::new(fresh, Schedule::new(1.0, 40), 1.0);
         for _ in 0..40 {
             learner.learn(words.clone());
         }
@@ -118,5 +190,54 @@ mod tests {
             .fold(0f32, |m, w| m.max(w.abs()));
         assert!(widest > 0.9, "the step was to reach far: {widest}");
         models::QuantisedNetwork::new(&network).unwrap();
+    }
+
+    fn batch() -> Tensor<Cpu, 2, Int> {
+        Batch::new(games(64)).words(&Default::default())
+    }
+
+    /// A learner of the full size, and its state after some steps.
+    fn after(steps: u64, clip_norm: f32) -> (Learner<Cpu>, Network) {
+        let device = Default::default();
+        let start = Model::new(&Network::random(Shape::DEFAULT, 4), &device);
+        let mut learner = Learner::new(start, Schedule::new(1e-2, 20), clip_norm);
+        for _ in 0..steps {
+            learner.learn(batch());
+        }
+        let network = learner.network();
+        (learner, network)
+    }
+
+    #[test]
+    fn goes_on_from_its_record_to_the_bit() {
+        let (undisturbed, _) = after(9, 1.0);
+        let (halfway, network) = after(5, 1.0);
+        let fresh = after(0, 1.0).0;
+        let mut resumed = fresh
+            .restore(5, halfway.record(), &Default::default())
+            .unwrap();
+        assert_eq!(resumed.network(), network);
+        for _ in 5..9 {
+            resumed.learn(batch());
+        }
+        assert_eq!(resumed.steps(), 9);
+        assert_eq!(resumed.rate(), undisturbed.rate());
+        assert_eq!(resumed.network(), undisturbed.network());
+        let damaged = after(0, 1.0)
+            .0
+            .restore(5, vec![0x80; 100], &Default::default());
+        assert!(damaged.is_err());
+    }
+
+    #[test]
+    fn clipping_changes_nothing_but_gradients_that_are_too_long() {
+        let norm = {
+            let (mut learner, _) = after(0, 1.0);
+            learner.learn(batch()).gradient_norm.into_scalar()
+        };
+        let (_, free) = after(1, 1e9);
+        assert_eq!(after(1, norm * 1.001).1, free, "not acting");
+        // Adam's first step hardly depends on scale; with epsilon it does.
+        assert_ne!(after(1, norm * 1e-3).1, free, "acting");
     }
 }

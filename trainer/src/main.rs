@@ -2,7 +2,9 @@
 
 mod batch;
 mod bench;
+mod checkpoint;
 mod cli;
+mod clipping;
 mod cost;
 mod cpu;
 mod curves;
@@ -11,17 +13,23 @@ mod eval;
 mod expand;
 mod failure;
 mod figures;
+mod finite;
 mod first_layer;
 mod fit;
 mod golden;
+mod history;
+mod interrupt;
+mod keeper;
 mod learner;
 mod model;
 mod net;
 mod output;
+mod plan;
 mod playouts;
 mod position;
 mod progress;
 mod reader;
+mod readings;
 mod schedule;
 mod target;
 #[cfg(test)]

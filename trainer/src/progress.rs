@@ -1,47 +1,148 @@
 //! What a run shows while it runs: a bar on a terminal, plain lines elsewhere.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::time::{Duration, Instant};
+
+use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
+
+/// Between two states of the bar, and between two plain lines.
+const BAR_EVERY: Duration = Duration::from_secs(1);
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Training that was done: positions, and the time they took.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    samples: u64,
+    waiting: Duration,
+    computing: Duration,
+}
+
+impl Work {
+    fn since(self, before: Work) -> Work {
+        Work {
+            samples: self.samples - before.samples,
+            waiting: self.waiting - before.waiting,
+            computing: self.computing - before.computing,
+        }
+    }
+
+    fn seconds(self) -> f64 {
+        (self.waiting + self.computing).as_secs_f64()
+    }
+
+    fn per_second(self) -> f64 {
+        self.samples as f64 / self.seconds().max(1e-9)
+    }
+}
 
 /// The display of a run, on standard error.
 pub struct Progress {
-    bar: ProgressBar,
+    bar: Option<ProgressBar>,
+    /// Positions of the run, all epochs together.
+    total: u64,
+    /// Of these, done before this program was started.
+    start: u64,
+    /// Done since.
+    work: Work,
+    /// When a state was last shown, and the work until then.
+    shown: (Instant, Work),
 }
 
 impl Progress {
-    /// For a run over so many samples, all epochs together.
-    pub fn new(samples: u64) -> Progress {
-        // indicatif draws nothing where standard error is no terminal.
-        let bar = ProgressBar::with_draw_target(Some(samples), ProgressDrawTarget::stderr());
-        let template = "{bar:24} {percent:>3} %  {msg}  {per_sec}  ETA {eta}";
-        let style = ProgressStyle::with_template(template).expect("a template of this file");
-        bar.set_style(style.with_key(
-            "per_sec",
-            |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
-                // A display that cannot be written to is not worth an error.
-                let _ = write!(out, "{:.0} samples/s", state.per_sec());
-            },
-        ));
-        Progress { bar }
+    /// For a run over so many positions, all epochs together, of which so many
+    /// are done.
+    pub fn new(total: u64, start: u64) -> Progress {
+        let bar = stderr().is_terminal().then(|| {
+            let template = "{bar:24} {percent:>3} %  {msg}";
+            let style = ProgressStyle::with_template(template).expect("a template of this file");
+            ProgressBar::new(total).with_style(style)
+        });
+        Progress {
+            bar,
+            total,
+            start,
+            work: Work::default(),
+            shown: (Instant::now(), Work::default()),
+        }
     }
 
-    /// So many samples more are done.
-    pub fn advance(&self, samples: usize) {
-        self.bar.inc(samples as u64);
+    /// A step on so many positions is done: for so long no batch was ready,
+    /// and for so long it was computed.
+    pub fn step(&mut self, samples: usize, waiting: Duration, computing: Duration) {
+        self.work.samples += samples as u64;
+        self.work.waiting += waiting;
+        self.work.computing += computing;
     }
 
-    /// Shows the epoch's mean loss so far, and the learning rate.
-    pub fn show(&self, loss: f64, rate: f64) {
-        self.bar
-            .set_message(format!("loss {loss:.4}  rate {rate:.1e}"));
+    /// Whether it is time to show a state.
+    pub fn is_due(&self) -> bool {
+        let every = match self.bar {
+            Some(_) => BAR_EVERY,
+            None => LINE_EVERY,
+        };
+        self.shown.0.elapsed() >= every
+    }
+
+    /// Shows the state, with the epoch's mean loss so far and the learning
+    /// rate.
+    pub fn show(&mut self, epoch: u64, loss: f64, rate: f64) {
+        let left = self.total - self.start - self.work.samples;
+        let recent = self.work.since(self.shown.1);
+        let state = state(recent, self.work, left);
+        let text = format!("epoch {epoch}, loss {loss:.4}, learning rate {rate:.1e}, {state}");
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position(self.start + self.work.samples);
+                bar.set_message(text);
+            }
+            None => eprintln!("{text}"),
+        }
+        self.shown = (Instant::now(), self.work);
     }
 
     /// Prints a line above the bar.
     pub fn line(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
     }
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        self.bar.finish_and_clear();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Speed and bottleneck of the recent work, and when the training ends if it
+/// goes on as all the work did. The time of validation is not foreseen.
+fn state(recent: Work, all: Work, left: u64) -> String {
+    let waiting = 100.0 * recent.waiting.as_secs_f64() / recent.seconds().max(1e-9);
+    let eta = Duration::try_from_secs_f64(left as f64 / all.per_second()).unwrap_or(Duration::MAX);
+    format!(
+        "{:.0} samples/s, {waiting:.0} % waiting for data, {:.0} % computing, ETA {}",
+        recent.per_second(),
+        100.0 - waiting,
+        FormattedDuration(Duration::from_secs(eta.as_secs()))
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_tells_speed_bottleneck_and_end() {
+        let work = |samples, waiting, computing| Work {
+            samples,
+            waiting: Duration::from_secs(waiting),
+            computing: Duration::from_secs(computing),
+        };
+        assert_eq!(
+            state(work(6_000, 1, 3), work(10_000, 1, 9), 120_000),
+            "1500 samples/s, 25 % waiting for data, 75 % computing, ETA 00:02:00"
+        );
     }
 }

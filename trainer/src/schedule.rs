@@ -20,6 +20,11 @@ impl Schedule {
         }
     }
 
+    /// Steps until the rate is at its peak.
+    pub fn warm_up(&self) -> u64 {
+        self.warm_up
+    }
+
     /// The rate of a step, counted from 0.
     pub fn rate(&self, step: u64) -> f64 {
         if step < self.warm_up {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use datasets::{Dataset, Split};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::failure::Failure;
 use crate::figures::{Comparison, Tally};
@@ -13,7 +13,7 @@ use crate::reader::read_epoch;
 use crate::target::win_chance;
 
 /// Figures on the validation side of a dataset.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
     /// The training loss here: mates count too.
     pub loss: f64,

@@ -1,0 +1,250 @@
+//! However a training run is interrupted, it ends as an undisturbed one does.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tests::{Said, build, program, run, sample};
+
+const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
+
+const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
+const DIVERGED: i32 = 9;
+const INTERRUPTED: i32 = 130;
+
+/// Some hundred steps, a checkpoint after nearly each.
+const SMALL: [&str; 10] = [
+    "--hidden",
+    "32,16,16",
+    "--epochs",
+    "4",
+    "--batch",
+    "64",
+    "--checkpoint-minutes",
+    "0.0001",
+    "--seed",
+    "3",
+];
+
+/// A dataset, and a net that is to be trained on it.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        build(&[&sample(UNSEEN)], &place.path("d")).succeeded();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self, net: &str, arguments: &[&str]) -> Command {
+        let mut command = program("trainer");
+        command
+            .args(["fit", "--device", "cpu", "--data"])
+            .arg(self.path("d"))
+            .arg("--out")
+            .arg(self.path(net))
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    fn fit(&self, net: &str, arguments: &[&str]) -> Said {
+        let mut command = self.command(net, arguments);
+        run(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+    }
+
+    /// Waits until the run has taken a step, and so much longer.
+    fn wait_for_a_step(&self, net: &str, longer: Duration) {
+        let checkpoint = self.path(net).with_extension("checkpoint");
+        let written = || {
+            fs::metadata(&checkpoint)
+                .and_then(|file| file.modified())
+                .ok()
+        };
+        let (first, began) = (written(), Instant::now());
+        while written() == first && began.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        thread::sleep(longer);
+    }
+}
+
+fn resumed<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    [arguments, &["--resume"]].concat()
+}
+
+/// The metrics without the times.
+fn metrics(net: &Path) -> Vec<Value> {
+    let text = fs::read_to_string(net.with_extension("metrics.jsonl")).unwrap();
+    let mut lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for line in &mut lines {
+        let entry = line.as_object_mut().unwrap();
+        for time in ["samples_per_second", "waiting_seconds", "computing_seconds"] {
+            entry.remove(time).expect("every epoch has its times");
+        }
+    }
+    lines
+}
+
+/// Everything that two equal runs have in common.
+fn results(net: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<Value>) {
+    let bytes = |path: &Path| fs::read(path).unwrap();
+    (
+        bytes(net),
+        bytes(&net.with_extension("golden.json")),
+        bytes(&net.with_extension("svg")),
+        metrics(net),
+    )
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
+    let place = Place::new();
+    place.fit("quiet.safetensors", &SMALL).succeeded();
+    let quiet = results(&place.path("quiet.safetensors"));
+    assert_eq!(quiet.3.len(), 4);
+
+    let net = "killed.safetensors";
+    let (mut kills, mut ended) = (0, false);
+    for longer in [0, 3, 40, 150, 11, 90, 300, 600, 25, 5] {
+        let mut child = place.command(net, &resumed(&SMALL)).spawn().unwrap();
+        place.wait_for_a_step(net, Duration::from_millis(longer));
+        ended = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if ended {
+            break;
+        }
+        kills += 1;
+    }
+    assert!(kills >= 3, "only {kills} kills found the run at work");
+    let said = place.fit(net, &resumed(&SMALL)).succeeded();
+    assert!(
+        ended || said.err.contains("going on in epoch"),
+        "{}",
+        said.err
+    );
+    let killed = results(&place.path(net));
+    assert!(killed.0 == quiet.0, "the nets differ after {kills} kills");
+    assert!(killed.1 == quiet.1, "the golden vectors differ");
+    assert!(killed.2 == quiet.2, "the curves differ");
+    assert_eq!(killed.3, quiet.3, "the metrics");
+
+    // Once more: nothing is left to do, and nothing changes.
+    let said = place
+        .fit(net, &resumed(&[&SMALL[..], &["--json"]].concat()))
+        .succeeded();
+    assert!(said.err.contains("has ended already"), "{}", said.err);
+    let summary: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(summary["epochs"], 4);
+    assert!(results(&place.path(net)) == killed);
+}
+
+#[test]
+fn ctrl_c_stops_between_two_steps_and_says_how_to_go_on() {
+    let place = Place::new();
+    // No checkpoint but the first and those of epochs.
+    let rare = [&SMALL[..6], &["--seed", "3"]].concat();
+    let net = "n.safetensors";
+    let mut command = place.command(net, &rare);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    place.wait_for_a_step(net, Duration::from_millis(100));
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    let said = Said::from(child.wait_with_output().unwrap());
+    said.failed(INTERRUPTED, &["--resume", "n.checkpoint"]);
+    place.fit(net, &resumed(&rare)).succeeded();
+    place.fit("quiet.safetensors", &rare).succeeded();
+    assert!(results(&place.path(net)) == results(&place.path("quiet.safetensors")));
+}
+
+#[test]
+fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
+    let place = Place::new();
+    let one = ["--hidden", "16,8,8", "--epochs", "1"];
+    let said = place.fit("n.safetensors", &resumed(&one)).succeeded();
+    assert!(said.err.contains("no checkpoint"), "{}", said.err);
+    let before = results(&place.path("n.safetensors"));
+    let refused = |arguments: &[&str], words: &[&str]| {
+        place
+            .fit("n.safetensors", arguments)
+            .failed(DATASET_OR_OUTPUT_REFUSED, words);
+    };
+    refused(&one, &["n.safetensors", "exists already", "--resume"]);
+    refused(
+        &["--hidden", "16,8,8", "--epochs", "2", "--resume"],
+        &["n.checkpoint", "epochs was 1, now is 2"],
+    );
+    refused(
+        &["--hidden", "16,8,4", "--epochs", "1", "--resume"],
+        &["n.checkpoint", "third was 8, now is 4"],
+    );
+    let checkpoint = place.path("n.checkpoint");
+    let bytes = fs::read(&checkpoint).unwrap();
+    for cut in [0, 100, bytes.len() - 1] {
+        fs::write(&checkpoint, &bytes[..cut]).unwrap();
+        refused(&resumed(&one), &["n.checkpoint", "cannot go on from it"]);
+    }
+    fs::remove_file(&checkpoint).unwrap();
+    refused(&resumed(&one), &["n.safetensors", "exists already"]);
+    assert!(results(&place.path("n.safetensors")) == before);
+
+    // Another dataset.
+    fs::write(&checkpoint, &bytes).unwrap();
+    let more = sample("dump_2026-06_annotated500.pgn.zst");
+    build(&[&more], &place.path("d")).succeeded();
+    refused(&resumed(&one), &["n.checkpoint", "was", "now is"]);
+}
+
+#[test]
+fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
+    let place = Place::new();
+    let arguments = [
+        "--hidden",
+        "16,8,8",
+        "--epochs",
+        "1",
+        "--learning-rate",
+        "1e30",
+        "--batch",
+        "64",
+    ];
+    let said = place
+        .fit("n.safetensors", &arguments)
+        .failed(DIVERGED, &["diverged", "n.diverged.txt", "--learning-rate"]);
+    assert!(!place.path("n.safetensors").exists(), "{}", said.err);
+    assert!(place.path("n.checkpoint").exists());
+
+    // The batch is readable, and it is the one that the message names.
+    let step: usize = {
+        let (_, behind) = said.err.split_once("at step ").unwrap();
+        behind.split(' ').next().unwrap().parse().unwrap()
+    };
+    let text = fs::read_to_string(place.path("n.diverged.txt")).unwrap();
+    let dataset = datasets::Dataset::open(&place.path("d")).unwrap();
+    let shuffled = dataset.shuffled(datasets::Split::Train, 1, 1).unwrap();
+    let records: Vec<_> = shuffled.map(Result::unwrap).collect::<Vec<_>>().concat();
+    let mut expected = String::new();
+    for record in &records[64 * (step - 1)..64 * step] {
+        record.write_line(&mut expected);
+    }
+    assert_eq!(text, expected);
+    build(&[&place.path("n.diverged.txt")], &place.path("batch")).succeeded();
+}

@@ -1,0 +1,87 @@
+//! What to train and how.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use datasets::{Dataset, Split};
+use models::{Metadata, Shape};
+use serde_json::json;
+
+use crate::device::Device;
+use crate::learner;
+use crate::net::Net;
+use crate::schedule::Schedule;
+use crate::target;
+
+/// A run as the command line asks for it.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where the net goes.
+    pub out: PathBuf,
+    /// The sizes of the hidden layers.
+    pub shape: Shape,
+    /// The net to start from, instead of fresh weights.
+    pub init: Option<Net>,
+    /// The device.
+    pub device: Device,
+    /// Passes over the training positions.
+    pub epochs: u64,
+    /// Positions a step.
+    pub batch: usize,
+    /// Peak learning rate.
+    pub learning_rate: f64,
+    /// The length that gradients are shortened to.
+    pub clip_norm: f32,
+    /// Decides the order of positions, and random starting weights.
+    pub seed: u64,
+    /// Time between two checkpoints within an epoch.
+    pub checkpoint_every: Duration,
+    /// Go on from the checkpoint.
+    pub resume: bool,
+}
+
+impl Plan {
+    /// The file of this extension beside the net.
+    pub fn beside(&self, extension: &str) -> PathBuf {
+        self.out.with_extension(extension)
+    }
+
+    /// Steps of an epoch.
+    pub fn steps(&self, dataset: &Dataset) -> u64 {
+        dataset.len(Split::Train).div_ceil(self.batch as u64)
+    }
+
+    /// The learning rate over the run.
+    pub fn schedule(&self, dataset: &Dataset) -> Schedule {
+        Schedule::new(self.learning_rate, self.epochs * self.steps(dataset))
+    }
+
+    /// All that decides what net comes out, as the net's file will tell it. No
+    /// times and no paths that differ from run to run: the same run gives the
+    /// same bytes.
+    pub fn metadata(&self, dataset: &Dataset) -> Metadata {
+        let mut metadata = Metadata::new(
+            self.shape,
+            concat!("kibitz trainer ", env!("CARGO_PKG_VERSION")),
+        );
+        metadata.target = target::metadata();
+        metadata.training = json!({
+            "optimizer": learner::metadata(),
+            "learning_rate": self.learning_rate,
+            "schedule": "linear warm-up, cosine to zero",
+            "warm_up_steps": self.schedule(dataset).warm_up(),
+            "clip_norm": self.clip_norm,
+            "epochs": self.epochs,
+            "batch": self.batch,
+            "seed": self.seed,
+            "init": self.init.as_ref().map(Net::metadata),
+            "device": self.device.to_string(),
+        });
+        metadata.dataset = json!({
+            "fingerprint": dataset.fingerprint(),
+            "positions_train": dataset.len(Split::Train),
+            "positions_validation": dataset.len(Split::Validation),
+        });
+        metadata
+    }
+}
