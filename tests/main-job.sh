@@ -38,7 +38,7 @@ out/engine match --depth 3 --games 200 --book engine/books/openings.epd \
 step "done"
 cat <<'END'
 out/dataset.svg         what the dataset looks like
-out/sample.safetensors  the net; out/sample.svg shows how it learned
+out/sample.safetensors  the net; out/sample.report.html shows it in pictures
 out/match.pgn           the 200 games
 out/engine              the engine with your net inside: add it to any UCI
                         program, or try: printf 'go movetime 1000\n' | out/engine

@@ -1,5 +1,7 @@
 use thiserror::Error;
 
+use crate::Bound;
+
 /// Why a network was refused.
 #[derive(Debug, Error, PartialEq)]
 pub enum NetError {
@@ -57,12 +59,19 @@ pub enum NetError {
         /// The hidden sizes in the file.
         found: Vec<usize>,
     },
-    /// The weights are so large that integer sums could overflow.
-    #[error("the weights of layer {layer} are too large to quantise: {why}")]
+    /// The weights are so large that integers could overflow.
+    #[error(
+        "the weights of layer {layer} are too large for integers: {bound} can reach {reach:.1}, \
+         the most is {most:.1}"
+    )]
     Unquantisable {
         /// The layer, counted from 0.
         layer: usize,
-        /// Which bound does not hold.
-        why: String,
+        /// What does not fit.
+        bound: Bound,
+        /// How far it can reach, in the units of the floats.
+        reach: f64,
+        /// How far integers go at the coarsest scale.
+        most: f64,
     },
 }

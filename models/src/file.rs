@@ -108,7 +108,9 @@ impl Network {
             read_layer(2)?,
             read_layer(3)?,
         ];
-        Ok((Network::new(metadata.shape, layers), metadata))
+        let network = Network::new(metadata.shape, layers);
+        network.check_finite()?;
+        Ok((network, metadata))
     }
 
     /// The net as a safetensors file, weights rounded to f16: half the size,
@@ -164,27 +166,19 @@ fn read_tensor(
         });
     }
     let data = tensor.data();
-    let values: Vec<f32> = match tensor.dtype() {
-        Dtype::F32 => data
+    match tensor.dtype() {
+        Dtype::F32 => Ok(data
             .chunks_exact(4)
             .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect(),
-        Dtype::F16 => data
+            .collect()),
+        Dtype::F16 => Ok(data
             .chunks_exact(2)
             .map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32())
-            .collect(),
-        other => {
-            let found = format!("{other:?}");
-            return Err(NetError::WrongType {
-                name: name.to_string(),
-                found,
-            });
-        }
-    };
-    if values.iter().all(|x| x.is_finite()) {
-        Ok(values)
-    } else {
-        Err(NetError::NotFinite(name.to_string()))
+            .collect()),
+        other => Err(NetError::WrongType {
+            name: name.to_string(),
+            found: format!("{other:?}"),
+        }),
     }
 }
 

@@ -22,9 +22,11 @@ mod file;
 pub mod material;
 mod network;
 mod quantised;
+mod scales;
 
 pub use error::NetError;
 pub use feature::{CastlingSide, Color, Feature, INPUTS, LAYOUT, MAX_ACTIVE, Piece, Square};
 pub use file::Metadata;
 pub use network::{ACTIVATION, Layer, Network, Shape};
 pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
+pub use scales::Bound;

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use crate::{Feature, INPUTS};
+use crate::{Feature, INPUTS, NetError};
 
 /// The name of the activation function between layers: `clamp(x, 0, 1)`, a
 /// ReLU whose top is cut off so that activations fit 7 bits.
@@ -139,6 +139,21 @@ impl Network {
     /// The four layers, input side first.
     pub fn layers(&self) -> &[Layer; 4] {
         &self.layers
+    }
+
+    /// That every weight is a number.
+    ///
+    /// # Errors
+    /// [`NetError::NotFinite`], with the tensor's name.
+    pub(crate) fn check_finite(&self) -> Result<(), NetError> {
+        for (i, layer) in self.layers.iter().enumerate() {
+            for (part, values) in [("weight", &layer.weight), ("bias", &layer.bias)] {
+                if !values.iter().all(|x| x.is_finite()) {
+                    return Err(NetError::NotFinite(format!("layers.{i}.{part}")));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// The value in pawns from the view of the side to move, of the position

@@ -3,9 +3,9 @@
 //! The first layer is a sum of the active inputs' columns, kept in an
 //! [`Accumulator`] of i16 that a move updates by a few columns. Then come three
 //! small dense layers. Scales are powers of two (times 127), each the largest
-//! for which no sum can overflow, proved from the weights when a net is
-//! loaded. Integer sums have one value in any order, so every platform gives
-//! the same centipawns.
+//! for which no sum can overflow, proved from the weights when a net is loaded
+//! (`scales.rs`). Integer sums have one value in any order, so every platform
+//! gives the same centipawns.
 //!
 //! | stage | type | one is |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //! | second and third activation | 0..=`127 << second_shift` | `127 << second_shift` |
 //! | third and fourth layer's weights | i16 | `1 << weight_shift` |
 
-use crate::{Feature, INPUTS, Layer, NetError, Network};
+use crate::{Feature, INPUTS, Layer, NetError, Network, scales};
 
 /// The widest accumulator this build plays with, a multiple of 32 lanes.
 pub const MAX_FIRST: usize = 512;
@@ -24,7 +24,7 @@ pub const MAX_LATER: usize = 32;
 
 /// The top of a first activation: 7 bits, so that products of u8 and i8 can
 /// be added in pairs without saturation.
-const ACTIVATION_MAX: i32 = 127;
+pub(crate) const ACTIVATION_MAX: i32 = 127;
 
 /// The first layer's sums for one view of a board.
 ///
@@ -64,7 +64,8 @@ impl QuantisedNetwork {
     /// Quantises a network.
     ///
     /// # Errors
-    /// [`NetError::TooLarge`] or [`NetError::Unquantisable`].
+    /// [`NetError::TooLarge`], [`NetError::NotFinite`], or
+    /// [`NetError::Unquantisable`] where a sum could overflow.
     pub fn new(network: &Network) -> Result<QuantisedNetwork, NetError> {
         let shape = network.shape();
         if shape.first > MAX_FIRST || shape.second > MAX_LATER || shape.third > MAX_LATER {
@@ -72,16 +73,17 @@ impl QuantisedNetwork {
                 found: vec![shape.first, shape.second, shape.third],
             });
         }
+        network.check_finite()?;
         let [first, second, third, fourth] = network.layers();
-        let first_shift = first_shift(first)?;
+        let first_shift = scales::first_shift(first)?;
         let (columns, first_bias) = quantise_first(first, first_shift);
-        let second_shift = second_shift(second)?;
+        let second_shift = scales::second_shift(second)?;
         let scale = (1u32 << second_shift) as f32;
         let second_weight = (0..second.outputs())
             .map(|o| padded(second.row(o).iter().map(|&w| (w * scale).round() as i16)))
             .collect();
-        let second_one = (ACTIVATION_MAX << second_shift) as f64;
-        let second_bias = quantise_bias(second, second_one);
+        let second_one = ACTIVATION_MAX << second_shift;
+        let second_bias = quantise_bias(second, second_one.into());
         Ok(QuantisedNetwork {
             columns,
             first_bias,
@@ -163,8 +165,8 @@ impl QuantisedNetwork {
             .zip(&self.third.weight)
             .zip(&self.third.bias)
         {
-            let sum = bias + dot(row, &second);
-            *out = ((sum.saturating_add(rounding)) >> self.third.shift).clamp(0, top) as i16;
+            let sum = bias + dot(row, &second) + rounding;
+            *out = (sum >> self.third.shift).clamp(0, top) as i16;
         }
         let sum = self.fourth.bias[0] + dot(&self.fourth.weight[0], &third);
         let one = i64::from(top) << self.fourth.shift;
@@ -179,53 +181,6 @@ fn dot<const N: usize>(a: &[i16; N], b: &[i16; N]) -> i32 {
         .zip(b)
         .map(|(&x, &y)| i32::from(x) * i32::from(y))
         .sum()
-}
-
-/// The widest sum each neuron of the first layer can reach in any position,
-/// in floats: its bias, on each square at most one piece and at most 32 in
-/// all, one en-passant square, all flags. Returns `(lowest, highest)`.
-fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
-    let row = layer.row(neuron);
-    let extreme = |sign: f64| -> f64 {
-        let gain = |input: usize| (sign * f64::from(row[input])).max(0.0);
-        let mut squares: Vec<f64> = (0..64)
-            .map(|s| (0..12).map(|p| gain(p * 64 + s)).fold(0.0, f64::max))
-            .collect();
-        squares.sort_by(|a, b| b.total_cmp(a));
-        let en_passant = (0..64).map(|s| gain(12 * 64 + s)).fold(0.0, f64::max);
-        let flags: f64 = (14 * 64..INPUTS).map(gain).sum();
-        squares[..32].iter().sum::<f64>() + en_passant + flags
-    };
-    let bias = f64::from(layer.bias[neuron]);
-    (bias - extreme(-1.0), bias + extreme(1.0))
-}
-
-/// The largest shift for which no accumulator can leave i16.
-fn first_shift(layer: &Layer) -> Result<u32, NetError> {
-    let sums = (0..layer.outputs())
-        .map(|neuron| first_layer_range(layer, neuron))
-        .map(|(low, high)| high.max(-low));
-    // Each weight has to fit by itself as well, whatever its neuron's bias.
-    let terms = layer.weight.iter().chain(&layer.bias);
-    let reach = sums
-        .chain(terms.map(|&term| f64::from(term).abs()))
-        .fold(0.0, f64::max);
-    // Each of the at most MAX_ACTIVE + 1 terms is off by at most one half when
-    // rounded, and the bias carries the rounding of the shift.
-    let fits = |shift: u32| {
-        let slack = crate::MAX_ACTIVE as f64 + f64::from(1u32 << shift);
-        reach * f64::from(ACTIVATION_MAX << shift) + slack <= f64::from(i16::MAX)
-    };
-    (0..=5)
-        .rev()
-        .find(|&shift| fits(shift))
-        .ok_or_else(|| NetError::Unquantisable {
-            layer: 0,
-            why: format!(
-                "a neuron's sum can reach {reach:.1}, i16 holds {}",
-                i16::MAX / 127
-            ),
-        })
 }
 
 fn quantise_first(layer: &Layer, shift: u32) -> (Vec<[i16; MAX_FIRST]>, Accumulator) {
@@ -245,29 +200,6 @@ fn quantise_first(layer: &Layer, shift: u32) -> (Vec<[i16; MAX_FIRST]>, Accumula
     (columns, Accumulator(bias))
 }
 
-/// The largest shift for which the second layer's weights fit i8. At most 8,
-/// so that its activations, `127 << shift`, fit i16.
-fn second_shift(layer: &Layer) -> Result<u32, NetError> {
-    let largest = layer.weight.iter().fold(0f32, |m, w| m.max(w.abs()));
-    let fits = |shift: u32| {
-        let one = f64::from(ACTIVATION_MAX << shift);
-        // 512 products of at most 127 * 127 leave i32 room for such a bias.
-        let bias = layer
-            .bias
-            .iter()
-            .fold(0f64, |m, b| m.max(f64::from(b.abs())))
-            * one;
-        f64::from(largest) * f64::from(1u32 << shift) <= 127.0 && bias < 2e9
-    };
-    (3..=8)
-        .rev()
-        .find(|&shift| fits(shift))
-        .ok_or_else(|| NetError::Unquantisable {
-            layer: 1,
-            why: format!("its largest weight is {largest:.1}, i8 holds 15.8 at the coarsest scale"),
-        })
-}
-
 fn quantise_bias(layer: &Layer, one: f64) -> Vec<i32> {
     layer
         .bias
@@ -277,36 +209,15 @@ fn quantise_bias(layer: &Layer, one: f64) -> Vec<i32> {
 }
 
 impl Dense {
-    /// Quantises a layer whose inputs lie in `0..=activation_one`.
-    fn new(layer: &Layer, index: usize, activation_one: f64) -> Result<Dense, NetError> {
-        let fits = |shift: u32| {
-            let scale = f64::from(1u32 << shift);
-            (0..layer.outputs()).all(|o| {
-                let row = layer.row(o);
-                let weights: f64 = row
-                    .iter()
-                    .map(|&w| (f64::from(w) * scale).abs() + 0.5)
-                    .sum();
-                let bias = (f64::from(layer.bias[o]) * scale * activation_one).abs() + 1.0;
-                let widest = row.iter().fold(0f64, |m, &w| m.max(f64::from(w).abs()));
-                weights * activation_one + bias <= f64::from(i32::MAX)
-                    && widest * scale <= f64::from(i16::MAX) - 1.0
-            })
-        };
-        let shift =
-            (4..=12)
-                .rev()
-                .find(|&shift| fits(shift))
-                .ok_or_else(|| NetError::Unquantisable {
-                    layer: index,
-                    why: "a sum of its weights can leave i32 at the coarsest scale".to_string(),
-                })?;
+    /// Quantises layer `index`, whose inputs lie in `0..=activation_one`.
+    fn new(layer: &Layer, index: usize, activation_one: i32) -> Result<Dense, NetError> {
+        let shift = scales::later_shift(layer, index, activation_one)?;
         let scale = (1u32 << shift) as f32;
         Ok(Dense {
             weight: (0..layer.outputs())
                 .map(|o| padded(layer.row(o).iter().map(|&w| (w * scale).round() as i16)))
                 .collect(),
-            bias: quantise_bias(layer, f64::from(scale) * activation_one),
+            bias: quantise_bias(layer, f64::from(scale) * f64::from(activation_one)),
             shift,
         })
     }
@@ -323,7 +234,7 @@ fn padded<const N: usize>(values: impl Iterator<Item = i16>) -> [i16; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CastlingSide, Color, Piece, Shape, Square};
+    use crate::{Bound, CastlingSide, Color, Piece, Shape, Square};
 
     fn position() -> Vec<Feature> {
         let square = |i| Square::new(i).unwrap();
@@ -369,16 +280,81 @@ mod tests {
         assert_eq!(accumulator, before);
     }
 
+    /// Layer, bound, and what is put into the layer to break that bound alone.
+    type Breaks = (usize, Bound, fn(&mut Layer));
+
     #[test]
-    fn refuses_what_could_overflow() {
+    fn each_bound_refuses_what_breaks_it() {
+        let breaks: [Breaks; 8] = [
+            (0, Bound::Sum, |layer| layer.weight[..768].fill(9.0)),
+            (0, Bound::Sum, |layer| layer.bias[3] = -258.0),
+            (0, Bound::Weight, |layer| {
+                layer.bias.fill(-100.0);
+                layer.weight[900] = 270.0;
+            }),
+            (1, Bound::Weight, |layer| layer.weight[7] = -16.0),
+            (1, Bound::Bias, |layer| layer.bias[7] = 3e6),
+            (2, Bound::Sum, |layer| layer.weight.fill(200.0)),
+            (2, Bound::Weight, |layer| layer.weight[7] = 2100.0),
+            (3, Bound::Sum, |layer| layer.bias[0] = -5000.0),
+        ];
+        for (index, expected, put) in breaks {
+            let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+            put(&mut layers[index]);
+            match QuantisedNetwork::new(&Network::new(Shape::DEFAULT, layers)) {
+                Err(NetError::Unquantisable {
+                    layer,
+                    bound,
+                    reach,
+                    most,
+                }) => {
+                    assert_eq!((layer, bound), (index, expected));
+                    assert!(reach > most, "{reach} {most}");
+                }
+                other => panic!("layer {index}, {expected}: {:?}", other.err()),
+            }
+        }
+    }
+
+    /// The sums of the later layers at their widest; those of 515 a weight are
+    /// at the edge of i32 where the second layer's shift is 6, as with the
+    /// first of its weights. With overflow checks on, as tests are built, a sum
+    /// beyond its type panics; and the value is the float's.
+    #[test]
+    fn the_widest_sums_do_not_overflow() {
+        for (weight, bias) in [(0.4, 2e5), (0.9, 9e5), (15.8, 2e6)] {
+            for third in [1.0, 100.0, 515.0] {
+                for sign in [1.0, -1.0] {
+                    let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+                    layers[0].bias.fill(200.0);
+                    layers[1].weight.fill(sign * weight);
+                    layers[1].bias.fill(sign * bias);
+                    layers[2].weight.fill(sign * third);
+                    layers[2].bias.fill(sign * 30.0);
+                    layers[3].weight.fill(sign * third);
+                    layers[3].bias.fill(sign * 30.0);
+                    let network = Network::new(Shape::DEFAULT, layers);
+                    let quantised = QuantisedNetwork::new(&network).unwrap();
+                    let integer = quantised.evaluate(&quantised.bias(), &[]);
+                    let float = network.evaluate(&[]) * 100.0;
+                    assert!(
+                        (integer as f32 - float).abs() <= 1.0,
+                        "{integer} against {float}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_no_number() {
         for layer in 0..4 {
             let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
-            layers[layer].weight.fill(3e4);
+            layers[layer].bias[0] = f32::NAN;
             let network = Network::new(Shape::DEFAULT, layers);
-            let error = QuantisedNetwork::new(&network).unwrap_err();
-            assert!(
-                matches!(error, NetError::Unquantisable { layer: l, .. } if l == layer),
-                "{error}"
+            assert_eq!(
+                QuantisedNetwork::new(&network).unwrap_err(),
+                NetError::NotFinite(format!("layers.{layer}.bias"))
             );
         }
     }

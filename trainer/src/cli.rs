@@ -20,6 +20,7 @@ use crate::fit::{self, Summary};
 use crate::interrupt::Interrupt;
 use crate::net;
 use crate::plan::Plan;
+use crate::report::{self, Subject};
 
 /// Trains Kibitz's network on a dataset, and measures nets.
 #[derive(Debug, Parser)]
@@ -49,10 +50,12 @@ Example: a dataset of one month, then a net from it:
   ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
   trainer fit --data 2013-02.dataset --out net.safetensors
 
-Beside net.safetensors, the net of the best epoch, appear net.metrics.jsonl (one object
-an epoch), net.svg (the curves), net.golden.json (the net's values of 64 positions, to
-check other implementations with) and net.checkpoint, the run as it stands. On the CPU
-the same command gives the same net, bit for bit.
+Beside net.safetensors, the net of the best epoch, appear net.report.html (all there is
+to see, in one page), net.metrics.jsonl (one object an epoch), net.svg (the curves),
+net.calibration.svg, net.errors.svg, net.neurons.svg (what the first layer looks at),
+net.golden.json (the net's values of 64 positions, to check other implementations with)
+and net.checkpoint, the run as it stands. On the CPU the same command gives the same
+net, bit for bit.
 
 However a run ends, with Ctrl-C, kill -9 or a power cut, the same command with --resume
 goes on from the checkpoint, and on the CPU ends as if nothing had happened. Where no
@@ -110,13 +113,17 @@ const EVAL_EXAMPLE: &str = "\
 Examples:
   trainer eval --model net.safetensors --data 2013-02.dataset
   trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
+  trainer eval --model net.safetensors --pgn annotated.pgn.zst --report net.html
 
 Figures over all positions whose label is no mate, from the view of the side to move:
   winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
   clamp10 L1     mean distance in pawns, both sides clamped to +-10
   sign accuracy  share with the right sign where |label| is a pawn or more
 Phases go by the number of pieces on the board, kings and pawns included. The material
-baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9.";
+baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9. Also measured: the
+calibration, which is how far the mean label of the positions with about the same
+prediction is from it; and how far the engine's integers are from the net's floats, in
+centipawns, over all positions.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EVAL_EXAMPLE)]
@@ -130,6 +137,9 @@ struct EvalArguments {
     /// PGN files with [%eval] comments: every labelled position is taken
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data")]
     pgn: Vec<PathBuf>,
+    /// Write a report with pictures as one page, for a browser
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -215,6 +225,7 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
             fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &device, &interrupt)?
         }
     };
+    report::write_beside(&summary.net, &dataset)?;
     if arguments.json {
         print_json(&summary);
     } else {
@@ -285,19 +296,26 @@ fn print_summary(summary: &Summary) {
 
 fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
     let network = net::read(&arguments.model)?.network;
-    let (report, result) = match &arguments.data {
-        Some(dataset) => (eval::on_dataset(&network, dataset)?, Ok(())),
-        None => eval::on_pgn(&network, &arguments.pgn),
+    let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
+    let (measured, result) = match (&dataset, &arguments.data) {
+        (Some(dataset), Some(path)) => (eval::on_dataset(&network, dataset, path)?, Ok(())),
+        _ => eval::on_pgn(&network, &arguments.pgn),
     };
-    let data = arguments
-        .data
-        .map_or(arguments.pgn, |dataset| vec![dataset]);
+    let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
     let evaluation = Evaluation {
         model: arguments.model,
         data,
-        report,
+        measured,
     };
-    if result.is_ok() || evaluation.report.all.net.count > 0 {
+    if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
+        if let Some(path) = &arguments.report {
+            let subject = match &dataset {
+                Some(dataset) => Subject::HeldOut(dataset.manifest()),
+                None => Subject::Games(&evaluation.data),
+            };
+            let model = &evaluation.model;
+            report::write(path, model, &network, subject, Some(&evaluation.measured))?;
+        }
         if arguments.json {
             print_json(&evaluation);
         } else {

@@ -1,6 +1,6 @@
 //! The loss over the epochs, as a picture.
 
-use plotters::prelude::*;
+use crate::picture::{self, Anchor, Panel, WIDTH};
 
 /// The measure of one epoch: the loss of [`crate::target`], mates included.
 #[derive(Clone, Copy, Debug)]
@@ -13,84 +13,98 @@ pub struct Point {
     pub validation: Option<f64>,
 }
 
-/// Draws the curves as SVG. `material` is the loss of the material balance on
-/// the held-out games, a level line; `best` is the epoch whose net was kept.
+/// Where the curves lie in the panel.
+const LEFT: f64 = 52.0;
+const TOP: f64 = 34.0;
+const RIGHT: f64 = WIDTH - 10.0;
+const BOTTOM: f64 = 290.0;
+const HEIGHT: f64 = 335.0;
+
+/// The curves as an SVG that stands alone. `material` is the loss of the
+/// material balance on the held-out games, a level line; `best` is the epoch
+/// whose net was kept.
 pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
-    let mut svg = String::new();
-    // Drawing into a string fails only for a range without width, and the
-    // ranges below have one.
-    draw(&mut svg, points, material, best).expect("drawing into a string");
-    svg
+    picture::sheet(vec![panel(points, material, best)], 1)
 }
 
-type DrawResult = Result<(), Box<dyn std::error::Error>>;
-
-fn draw(svg: &mut String, points: &[Point], material: Option<f64>, best: u64) -> DrawResult {
-    let root = SVGBackend::with_string(svg, (800, 480)).into_drawing_area();
-    root.fill(&WHITE)?;
-    let last = points.len().max(2) as f64;
-    let highest = points
-        .iter()
-        .flat_map(|p| [Some(p.train), p.validation])
-        .chain([material])
-        .flatten()
-        .fold(0.01, f64::max);
-    let mut chart = ChartBuilder::on(&root)
-        .caption("Loss: L1 of win chance (-1 to 1)", ("sans-serif", 20))
-        .margin(12)
-        .x_label_area_size(40)
-        .y_label_area_size(56)
-        .build_cartesian_2d(1.0..last, 0.0..highest * 1.05)?;
-    chart
-        .configure_mesh()
-        .x_desc("epoch")
-        // There is no epoch one and a half.
-        .x_label_formatter(&|x| {
-            if x.fract() == 0.0 {
-                x.to_string()
-            } else {
-                String::new()
-            }
-        })
-        .y_label_formatter(&|y| format!("{y:.2}"))
-        .light_line_style(WHITE)
-        .draw()?;
-    let train = points.iter().map(|p| (p.epoch as f64, p.train)).collect();
-    let validation: Vec<(f64, f64)> = points
-        .iter()
-        .filter_map(|p| Some((p.epoch as f64, p.validation?)))
-        .collect();
-    let kept = validation
-        .iter()
-        .copied()
-        .find(|&(epoch, _)| epoch == best as f64);
-    let baseline = material
-        .map(|loss| vec![(1.0, loss), (last, loss)])
-        .unwrap_or_default();
-    let series = [
-        (train, BLUE, "training"),
-        (validation, RED, "held-out games"),
-        (
-            baseline,
-            RGBColor(128, 128, 128),
-            "material alone, held-out games",
-        ),
-    ];
-    for (line, color, name) in series {
-        chart
-            .draw_series(LineSeries::new(line, color.stroke_width(2)))?
-            .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2)));
+/// The curves as a panel; as [`svg`].
+pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
+    let kept = points.iter().find(|p| p.epoch == best);
+    let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
+    let note = match kept {
+        Some((epoch, loss)) => {
+            format!("Mean distance (L1) in win chance, -1 to 1. Best: {loss:.4}, epoch {epoch}.")
+        }
+        None => "Mean distance (L1) in win chance, -1 lost to 1 won.".to_string(),
+    };
+    let mut panel = Panel::new("Loss by epoch", &note, HEIGHT);
+    let losses = points.iter().flat_map(|p| [Some(p.train), p.validation]);
+    let losses = losses.chain([material]).flatten();
+    let (least, most) = losses.fold((f64::INFINITY, 0.0f64), |(least, most), loss| {
+        (least.min(loss), most.max(loss))
+    });
+    // Losses that are all alike, or none, still need a range.
+    let margin = (0.08 * (most - least)).max(0.01);
+    let (low, high) = (least.min(most) - margin, most + margin);
+    let first = points.first().map_or(1, |p| p.epoch) as f64;
+    let last = points.last().map_or(1, |p| p.epoch) as f64;
+    let x = |epoch: f64| LEFT + (RIGHT - LEFT) * (epoch - first + 0.25) / (last - first + 0.5);
+    let y = |loss: f64| BOTTOM - (BOTTOM - TOP) * (loss - low) / (high - low);
+    for loss in picture::ticks(low, high, 5) {
+        panel.rule((LEFT, y(loss)), (RIGHT, y(loss)), "grid");
+        let at = (LEFT - 8.0, y(loss) + 4.5);
+        panel.text(at, 13, "faint", Anchor::End, format!("{loss:.2}"));
     }
-    chart.draw_series(kept.map(|point| Circle::new(point, 5, RED.filled())))?;
-    chart
-        .configure_series_labels()
-        .position(SeriesLabelPosition::LowerLeft)
-        .background_style(WHITE.mix(0.8))
-        .border_style(BLACK)
-        .draw()?;
-    root.present()?;
-    Ok(())
+    // There is no epoch one and a half.
+    let epochs = picture::ticks(first, last, 9)
+        .into_iter()
+        .filter(|x| x.fract() == 0.0);
+    for epoch in epochs {
+        panel.text(
+            (x(epoch), BOTTOM + 20.0),
+            13,
+            "faint",
+            Anchor::Middle,
+            epoch.to_string(),
+        );
+    }
+    let middle = (LEFT + RIGHT) / 2.0;
+    panel.text(
+        (middle, BOTTOM + 40.0),
+        13,
+        "faint",
+        Anchor::Middle,
+        "epoch",
+    );
+    let along = |loss: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+        let places = points
+            .iter()
+            .filter_map(|p| Some((x(p.epoch as f64), y(loss(p)?))));
+        places.collect()
+    };
+    let mut legend = vec![("other", "training")];
+    let mut series = vec![("other", along(|p| Some(p.train)))];
+    if points.iter().any(|p| p.validation.is_some()) {
+        legend.push(("net", "held-out games"));
+        series.push(("net", along(|p| p.validation)));
+    }
+    if let Some(loss) = material {
+        legend.push(("rival", "material on those"));
+        panel.line(&[(LEFT, y(loss)), (RIGHT, y(loss))], "rival");
+    }
+    panel.legend((LEFT, 14.0), &legend, true);
+    for (class, places) in series {
+        // A line through one point cannot be seen.
+        if let [place] = places[..] {
+            panel.dot(place, 3.5, class, "");
+        }
+        panel.line(&places, class);
+    }
+    if let Some((epoch, loss)) = kept {
+        let hint = format!("epoch {epoch}, the best: {loss:.4}");
+        panel.dot((x(epoch as f64), y(loss)), 6.0, "net", &hint);
+    }
+    panel
 }
 
 #[cfg(test)]
@@ -104,17 +118,19 @@ mod tests {
             train: 0.3 / epoch as f64,
             validation: Some(0.35),
         };
-        for epochs in [1, 2, 30] {
+        for epochs in [1, 2, 30, 400] {
             let points: Vec<Point> = (1..=epochs).map(point).collect();
             let svg = svg(&points, Some(0.4), 1);
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-            assert!(svg.contains("held-out games"));
+            assert!(svg.contains("held-out games") && svg.contains("Best: 0.3500, epoch 1"));
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
         }
         let alone = Point {
             epoch: 1,
             train: 0.3,
             validation: None,
         };
-        assert!(svg(&[alone], None, 1).contains("</svg>"));
+        let svg = svg(&[alone], None, 1);
+        assert!(!svg.contains("held-out games") && !svg.contains("NaN"));
     }
 }

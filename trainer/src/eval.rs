@@ -1,4 +1,5 @@
-//! `trainer eval`: how far a net is from the labels, beside material alone.
+//! `trainer eval`: how far a net is from the labels, beside material alone,
+//! and how far the engine's integers are from the net.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,10 @@ use models::{Feature, Network};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::calibration::{Calibration, CalibrationTally};
 use crate::failure::Failure;
 use crate::figures::{Comparison, Figures, Report, Tally};
+use crate::integers::{Integers, IntegersTally};
 use crate::position;
 
 /// PGN positions that are evaluated together.
@@ -22,63 +25,110 @@ pub struct Evaluation {
     pub model: PathBuf,
     /// The dataset, or the PGN files.
     pub data: Vec<PathBuf>,
-    /// The figures.
+    /// What was measured.
     #[serde(flatten)]
-    pub report: Report,
+    pub measured: Measured,
 }
 
-/// Evaluates a network on the held-out games of a dataset.
+/// All that is measured of a net on a set of positions.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// Against the labels, beside material.
+    #[serde(flatten)]
+    pub report: Report,
+    /// Whether predictions are what the labels say on average.
+    pub calibration: Calibration,
+    /// The engine's integers against the net's floats.
+    pub integers: Integers,
+}
+
+/// Gathers [`Measured`] block by block.
+struct Gathering<'a> {
+    network: &'a Network,
+    figures: Tally,
+    calibration: CalibrationTally,
+    integers: IntegersTally,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(network: &'a Network) -> Gathering<'a> {
+        Gathering {
+            network,
+            figures: Tally::default(),
+            calibration: CalibrationTally::default(),
+            integers: IntegersTally::new(network),
+        }
+    }
+
+    fn add(&mut self, records: &[Record]) {
+        let values: Vec<(f32, Option<i32>)> = records
+            .par_iter()
+            .map(|record| {
+                let features: Vec<Feature> = position::features(record).collect();
+                (
+                    self.network.evaluate(&features),
+                    self.integers.value(&features),
+                )
+            })
+            .collect();
+        for (record, (pawns, centipawns)) in records.iter().zip(values) {
+            self.figures.add(record, pawns);
+            if record.label().mate().is_none() {
+                self.calibration.add(pawns, position::label(record));
+            }
+            self.integers.add(record, pawns, centipawns);
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        Measured {
+            report: self.figures.report(),
+            calibration: self.calibration.calibration(),
+            integers: self.integers.integers(),
+        }
+    }
+}
+
+/// Evaluates a network on the held-out games of a dataset, which is at `path`.
 ///
 /// # Errors
 /// [`Failure::Data`] or [`Failure::NoPositions`].
-pub fn on_dataset(network: &Network, path: &Path) -> Result<Report, Failure> {
-    let dataset = Dataset::open(path)?;
+pub fn on_dataset(network: &Network, dataset: &Dataset, path: &Path) -> Result<Measured, Failure> {
     if dataset.len(Split::Validation) == 0 {
         return Err(Failure::NoPositions {
             path: path.to_path_buf(),
             split: "validation",
         });
     }
-    let mut tally = Tally::default();
+    let mut gathering = Gathering::new(network);
     for block in dataset.blocks(Split::Validation)? {
-        add(&mut tally, network, &block?);
+        gathering.add(&block?);
     }
-    Ok(tally.report())
+    Ok(gathering.measured())
 }
 
 /// Evaluates a network on every labelled position of PGN files; a position
 /// that occurs twice counts twice. If a file is damaged, the error comes with
 /// the figures of what was read.
-pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Report, Result<(), Failure>) {
-    let mut tally = Tally::default();
+pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Failure>) {
+    let mut gathering = Gathering::new(network);
     let mut result = Ok(());
     for path in paths {
         let mut block = Vec::with_capacity(BLOCK);
         let read = pgn::read_labelled(path, |record| {
             block.push(record);
             if block.len() == BLOCK {
-                add(&mut tally, network, &block);
+                gathering.add(&block);
                 block.clear();
             }
         });
-        add(&mut tally, network, &block);
+        gathering.add(&block);
         if let Err(error) = read {
             result = Err(error.into());
             break;
         }
     }
-    (tally.report(), result)
-}
-
-fn add(tally: &mut Tally, network: &Network, records: &[Record]) {
-    let value = |record: &Record| {
-        let features: Vec<Feature> = position::features(record).collect();
-        network.evaluate(&features)
-    };
-    let values: Vec<f32> = records.par_iter().map(value).collect();
-    for (record, value) in records.iter().zip(values) {
-        tally.add(record, value);
-    }
+    (gathering.measured(), result)
 }
 
 impl fmt::Display for Evaluation {
@@ -89,7 +139,12 @@ impl fmt::Display for Evaluation {
             .map(|path| path.display().to_string())
             .collect();
         writeln!(f, "{} on {}", self.model.display(), data.join(", "))?;
-        writeln!(f, "mates left out: {}", self.report.mates)?;
+        let Measured {
+            report,
+            calibration,
+            integers,
+        } = &self.measured;
+        writeln!(f, "mates left out: {}", report.mates)?;
         writeln!(
             f,
             "\n{:23}{:>9}  {:^17}  {:^17}  {:^17}",
@@ -100,17 +155,20 @@ impl fmt::Display for Evaluation {
             write!(f, "  {:>8} {:>8}", "net", "material")?;
         }
         writeln!(f)?;
-        row(f, "all", &self.report.all)?;
+        row(f, "all", &report.all)?;
         for (title, parts) in [
-            ("by phase", &self.report.by_phase),
-            ("by |label| in pawns", &self.report.by_label),
+            ("by phase", &report.by_phase),
+            ("by |label| in pawns", &report.by_label),
         ] {
             writeln!(f, "{title}")?;
             for part in parts {
                 row(f, &format!("  {}", part.name), &part.comparison)?;
             }
         }
-        Ok(())
+        if let Some(error) = calibration.error {
+            writeln!(f, "\ncalibration: {error:.4} in win chance off on average")?;
+        }
+        writeln!(f, "the engine's integers: {integers}")
     }
 }
 

@@ -1,11 +1,13 @@
 //! Golden vectors: what the trained net says of a few positions, computed by
-//! Burn on the device it was trained on, for the engine and for other
-//! frameworks to agree with.
+//! Burn on the device it was trained on, and what its integers say, for the
+//! engine and for other frameworks to agree with.
 
+use models::Feature;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::batch::Batch;
+use crate::integers::IntegersTally;
 use crate::model::{Evaluate, Model};
 use crate::position;
 
@@ -20,22 +22,23 @@ struct Vector {
     features: Vec<usize>,
     /// The net's value in pawns, mover's view.
     pawns: f32,
+    /// The same by integers, in centipawns; `None` of a net that has none.
+    centipawns: Option<i32>,
 }
 
 /// The golden vectors of a model on a batch of positions, as JSON.
 pub fn vectors<B: Evaluate>(model: &Model<B>, batch: &Batch, device: &B::Device) -> Value {
     let values = model.values(batch, device);
-    let vectors = batch
-        .records
-        .iter()
-        .zip(values)
-        .map(|(record, pawns)| Vector {
+    let integers = IntegersTally::new(&model.network());
+    let vectors = batch.records.iter().zip(values).map(|(record, pawns)| {
+        let features: Vec<Feature> = position::features(record).collect();
+        Vector {
             epd: record.epd(),
-            features: position::features(record)
-                .map(|feature| feature.index())
-                .collect(),
+            features: features.iter().map(|feature| feature.index()).collect(),
             pawns,
-        });
+            centipawns: integers.value(&features),
+        }
+    });
     json!({
         "layout": models::LAYOUT,
         "output": "pawns, from the view of the side to move",

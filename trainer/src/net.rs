@@ -56,3 +56,15 @@ pub fn rounded(network: &Network) -> Option<Network> {
         .ok()
         .map(|(network, _)| network)
 }
+
+/// What a net's file says of itself.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_metadata(path: &Path) -> Result<Metadata, Failure> {
+    let bytes = fs::read(path).map_err(Failure::unreadable(path))?;
+    Metadata::from_bytes(&bytes).map_err(|error| Failure::NetRefused {
+        path: path.to_path_buf(),
+        error,
+    })
+}

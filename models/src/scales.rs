@@ -1,0 +1,303 @@
+//! The scales of integer inference: for each layer the finest at which no sum
+//! can overflow, whatever the position.
+//!
+//! The proof is made from the weights when a net is loaded. For every type
+//! that a number must fit there is a [`Bound`]: how far the layer's floats can
+//! reach, and how far the type goes at a scale, less what rounding can add. A
+//! net that breaks a bound at the coarsest scale is refused.
+//!
+//! Sums are added up in any order: each bound is on the sum of magnitudes, or,
+//! for the accumulator, on wrapping sums, of which the last alone counts.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use crate::quantised::ACTIVATION_MAX;
+use crate::{INPUTS, Layer, MAX_ACTIVE, MAX_FIRST, MAX_LATER, NetError};
+
+/// What of a layer has to fit an integer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The sum of a neuron: its bias and its inputs' shares.
+    Sum,
+    /// A single weight.
+    Weight,
+    /// A single bias.
+    Bias,
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Bound::Sum => "a neuron's sum",
+            Bound::Weight => "a weight",
+            Bound::Bias => "a bias",
+        })
+    }
+}
+
+/// How far the floats of a layer reach, and how far they may at a shift.
+struct Limit<'a> {
+    bound: Bound,
+    reach: f64,
+    most: &'a dyn Fn(u32) -> f64,
+}
+
+/// The largest shift at which every limit is kept.
+fn finest(layer: usize, shifts: RangeInclusive<u32>, limits: &[Limit]) -> Result<u32, NetError> {
+    let keeps = |limit: &Limit, shift: u32| limit.reach <= (limit.most)(shift);
+    let coarsest = *shifts.start();
+    match limits.iter().find(|limit| !keeps(limit, coarsest)) {
+        None => Ok(shifts
+            .rev()
+            .find(|&shift| limits.iter().all(|limit| keeps(limit, shift)))
+            .unwrap_or(coarsest)),
+        Some(limit) => Err(NetError::Unquantisable {
+            layer,
+            bound: limit.bound,
+            reach: limit.reach,
+            most: (limit.most)(coarsest),
+        }),
+    }
+}
+
+/// log2 of the scale of the first layer's sums over [`ACTIVATION_MAX`]: every
+/// sum, and every column's weight by itself, fits i16.
+///
+/// # Errors
+/// [`NetError::Unquantisable`].
+pub fn first_shift(layer: &Layer) -> Result<u32, NetError> {
+    // Each active input is off by at most one half when rounded, and the bias
+    // by one half and by the rounding of the shift that it carries.
+    let most = |shift: u32| {
+        let slack = MAX_ACTIVE as f64 + power(shift);
+        (f64::from(i16::MAX) - slack) / one(shift)
+    };
+    let sum = largest((0..layer.outputs()).flat_map(|neuron| {
+        let (lowest, highest) = first_layer_range(layer, neuron);
+        [lowest, highest]
+    }));
+    let limits = [
+        Limit {
+            bound: Bound::Sum,
+            reach: sum,
+            most: &most,
+        },
+        Limit {
+            bound: Bound::Weight,
+            reach: largest(floats(&layer.weight)),
+            most: &most,
+        },
+    ];
+    finest(0, 0..=5, &limits)
+}
+
+/// The lowest and the highest sum that a neuron of the first layer reaches in
+/// any position, or in any part of one: its bias, on each square at most one
+/// piece and at most 32 in all, one en-passant square, every flag.
+fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
+    let row = layer.row(neuron);
+    let extreme = |sign: f64| -> f64 {
+        let gain = |input: usize| (sign * f64::from(row[input])).max(0.0);
+        let mut squares: Vec<f64> = (0..64)
+            .map(|s| (0..12).map(|p| gain(p * 64 + s)).fold(0.0, f64::max))
+            .collect();
+        squares.sort_by(|a, b| b.total_cmp(a));
+        let en_passant = (0..64).map(|s| gain(12 * 64 + s)).fold(0.0, f64::max);
+        let flags: f64 = (14 * 64..INPUTS).map(gain).sum();
+        squares[..32].iter().sum::<f64>() + en_passant + flags
+    };
+    let bias = f64::from(layer.bias[neuron]);
+    (bias - extreme(-1.0), bias + extreme(1.0))
+}
+
+/// log2 of the scale of the second layer's weights, which fit the range of
+/// i8. At most 8, so that its activations, `127 << shift`, fit i16.
+///
+/// # Errors
+/// [`NetError::Unquantisable`].
+pub fn second_shift(layer: &Layer) -> Result<u32, NetError> {
+    // What products of a first activation and a weight can sum up to.
+    let products = (MAX_FIRST as i32 * ACTIVATION_MAX * ACTIVATION_MAX) as f64;
+    let limits = [
+        Limit {
+            bound: Bound::Weight,
+            reach: largest(floats(&layer.weight)),
+            most: &|shift| f64::from(i8::MAX) / power(shift),
+        },
+        Limit {
+            bound: Bound::Bias,
+            reach: largest(floats(&layer.bias)),
+            most: &|shift| (f64::from(i32::MAX) - products - 1.0) / one(shift),
+        },
+    ];
+    finest(1, 3..=8, &limits)
+}
+
+/// log2 of the scale of a later layer's weights, which fit i16 as its sums
+/// fit i32. `layer_index` is 2 or 3; its inputs lie in `0..=activation_one`.
+///
+/// # Errors
+/// [`NetError::Unquantisable`].
+pub fn later_shift(
+    layer: &Layer,
+    layer_index: usize,
+    activation_one: i32,
+) -> Result<u32, NetError> {
+    let activation_one = f64::from(activation_one);
+    // Each weight is off by at most one half when rounded, the bias too, and
+    // half of the scale is added to round the shift.
+    let slack = |shift: u32| MAX_LATER as f64 / 2.0 * activation_one + power(shift);
+    let sums = (0..layer.outputs()).map(|neuron| {
+        let terms = layer.row(neuron).iter().chain([&layer.bias[neuron]]);
+        terms.map(|&term| f64::from(term).abs()).sum()
+    });
+    let limits = [
+        Limit {
+            bound: Bound::Sum,
+            reach: largest(sums),
+            most: &|shift| (f64::from(i32::MAX) - slack(shift)) / (power(shift) * activation_one),
+        },
+        Limit {
+            bound: Bound::Weight,
+            reach: largest(floats(&layer.weight)),
+            most: &|shift| f64::from(i16::MAX) / power(shift),
+        },
+    ];
+    finest(layer_index, 4..=12, &limits)
+}
+
+fn floats(values: &[f32]) -> impl Iterator<Item = f64> {
+    values.iter().copied().map(f64::from)
+}
+
+/// The largest magnitude.
+fn largest(values: impl Iterator<Item = f64>) -> f64 {
+    values.fold(0.0, |most, value| most.max(value.abs()))
+}
+
+fn power(shift: u32) -> f64 {
+    f64::from(1u32 << shift)
+}
+
+/// What stands for 1 where activations are scaled by a shift.
+fn one(shift: u32) -> f64 {
+    f64::from(ACTIVATION_MAX << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Network, Shape};
+
+    /// A first layer of one neuron.
+    fn neuron(weight: impl Fn(usize) -> f32, bias: f32) -> Layer {
+        Layer {
+            weight: (0..INPUTS).map(weight).collect(),
+            bias: vec![bias],
+        }
+    }
+
+    #[test]
+    fn a_position_has_at_most_so_many_inputs() {
+        // All weights alike: 32 pieces, en passant, and the six flags.
+        let (low, high) = first_layer_range(&neuron(|_| 1.0, 0.5), 0);
+        assert_eq!((low, high), (0.5, 39.5));
+        // Both kings on one square are one piece, the better of them.
+        let kings = neuron(
+            |input| {
+                [(5 * 64, 2.0), (11 * 64, 3.0)]
+                    .map(|(i, w)| if i == input { w } else { 0.0 })
+                    .iter()
+                    .sum()
+            },
+            0.0,
+        );
+        assert_eq!(first_layer_range(&kings, 0), (0.0, 3.0));
+        // The plane that no position uses cannot be reached.
+        let unused = neuron(
+            |input| {
+                if (13 * 64..14 * 64).contains(&input) {
+                    9.0
+                } else {
+                    0.0
+                }
+            },
+            0.0,
+        );
+        assert_eq!(first_layer_range(&unused, 0), (0.0, 0.0));
+    }
+
+    /// At each scale: a layer that just fits gets it, and its widest sums, in
+    /// exact integers, fit; a hair more gets the next coarser scale or none.
+    #[test]
+    fn accumulators_fit_at_the_very_edge() {
+        for seed in 0..4 {
+            let network = Network::random(Shape::DEFAULT, seed);
+            let layer = &network.layers()[0];
+            let reach = largest((0..layer.outputs()).flat_map(|neuron| {
+                let (low, high) = first_layer_range(layer, neuron);
+                [low, high]
+            }));
+            for shift in 0..=5u32 {
+                let most = (f64::from(i16::MAX) - MAX_ACTIVE as f64 - power(shift)) / one(shift);
+                let edge = scaled(layer, most / reach * 0.999_999);
+                assert_eq!(first_shift(&edge), Ok(shift));
+                let beyond = first_shift(&scaled(layer, most / reach * 1.000_001));
+                match shift {
+                    0 => assert!(matches!(
+                        beyond,
+                        Err(NetError::Unquantisable {
+                            layer: 0,
+                            bound: Bound::Sum,
+                            ..
+                        })
+                    )),
+                    _ => assert_eq!(beyond, Ok(shift - 1)),
+                }
+                for neuron in 0..edge.outputs() {
+                    let (low, high) = widest_integers(&edge, neuron, shift);
+                    assert!(
+                        low >= i16::MIN.into() && high <= i16::MAX.into(),
+                        "{low} {high}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn scaled(layer: &Layer, factor: f64) -> Layer {
+        let scale = |values: &[f32]| {
+            let values = values
+                .iter()
+                .map(|&value| (f64::from(value) * factor) as f32);
+            values.collect()
+        };
+        Layer {
+            weight: scale(&layer.weight),
+            bias: scale(&layer.bias),
+        }
+    }
+
+    /// A neuron's least and greatest sum over positions, of its weights as
+    /// they are rounded, in integers that cannot overflow.
+    fn widest_integers(layer: &Layer, neuron: usize, shift: u32) -> (i64, i64) {
+        let one = (ACTIVATION_MAX << shift) as f32;
+        let row: Vec<i64> = layer
+            .row(neuron)
+            .iter()
+            .map(|w| (w * one).round() as i64)
+            .collect();
+        let extreme = |sign: i64| {
+            let gain = |input: usize| (sign * row[input]).max(0);
+            let mut squares: Vec<i64> = (0..64)
+                .map(|s| (0..12).map(|p| gain(p * 64 + s)).max().unwrap())
+                .collect();
+            squares.sort_by(|a, b| b.cmp(a));
+            let en_passant = (0..64).map(|s| gain(12 * 64 + s)).max().unwrap();
+            squares[..32].iter().sum::<i64>() + en_passant + (896..INPUTS).map(gain).sum::<i64>()
+        };
+        let bias = (layer.bias[neuron] * one + ((1i64 << shift) >> 1) as f32).round() as i64;
+        (bias - extreme(-1), bias + extreme(1))
+    }
+}

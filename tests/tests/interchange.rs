@@ -1,0 +1,123 @@
+//! What other programs get of a net: the documented script opens it, and the
+//! golden vectors are the engine's values.
+
+use std::path::Path;
+use std::process::Command;
+
+use models::QuantisedNetwork;
+use serde_json::Value;
+use tests::{build, program, root, run, sample};
+
+const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
+
+/// A small net of the sample, with all that lies beside it.
+fn fit(folder: &Path) -> std::path::PathBuf {
+    let (dataset, net) = (folder.join("d"), folder.join("n.safetensors"));
+    build(&[&sample(SAMPLE)], &dataset).succeeded();
+    let mut command = program("trainer");
+    command.args(["fit", "--device", "cpu", "--hidden", "32,16,16"]);
+    command.args(["--epochs", "1", "--data"]).arg(&dataset);
+    run(command.arg("--out").arg(&net)).succeeded();
+    net
+}
+
+/// The script that docs/network.md shows.
+fn documented_script() -> String {
+    let text = std::fs::read_to_string(root().join("docs/network.md")).unwrap();
+    let (_, rest) = text.split_once("```python\n").unwrap();
+    rest.split_once("```").unwrap().0.to_string()
+}
+
+#[test]
+fn the_documented_script_opens_a_net() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = fit(folder.path());
+    let script = folder.path().join("script.py");
+    std::fs::write(&script, documented_script()).unwrap();
+    let run_on = |golden: &Path| {
+        let mut python = Command::new("python3");
+        python.env("PYTHONPATH", root().join("tests/reference/stand_ins"));
+        python.env("PYTHONDONTWRITEBYTECODE", "1");
+        let said = run(python.arg(&script).arg(&net).arg(golden)).succeeded();
+        let words: Vec<&str> = said.out.split_whitespace().collect();
+        let [count, "positions,", apart, "pawns", ..] = words[..] else {
+            panic!("{}", said.out)
+        };
+        (count.parse::<u32>().unwrap(), apart.parse::<f64>().unwrap())
+    };
+    let golden = net.with_extension("golden.json");
+    let (count, apart) = run_on(&golden);
+    assert_eq!(count, 64);
+    assert!(apart < 1e-4, "{apart}");
+
+    // It would notice a value that is wrong.
+    let mut vectors: Value = serde_json::from_slice(&std::fs::read(&golden).unwrap()).unwrap();
+    let pawns = vectors["positions"][9]["pawns"].as_f64().unwrap();
+    vectors["positions"][9]["pawns"] = (pawns + 0.5).into();
+    let wrong = folder.path().join("wrong.json");
+    std::fs::write(&wrong, vectors.to_string()).unwrap();
+    assert!((run_on(&wrong).1 - 0.5).abs() < 1e-2);
+}
+
+#[test]
+fn golden_centipawns_are_the_engines() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = fit(folder.path());
+    let network = QuantisedNetwork::from_bytes(&std::fs::read(&net).unwrap()).unwrap();
+    let golden = std::fs::read(net.with_extension("golden.json")).unwrap();
+    let golden: Value = serde_json::from_slice(&golden).unwrap();
+    for position in golden["positions"].as_array().unwrap() {
+        let fen = format!("{} 0 1", position["epd"].as_str().unwrap());
+        let mut accumulator = network.bias();
+        for feature in engine::features(&engine::parse_fen(&fen).unwrap()) {
+            network.add(&mut accumulator, feature);
+        }
+        let ours = network.evaluate(&accumulator, &[]);
+        assert_eq!(position["centipawns"], ours, "{fen}");
+    }
+}
+
+/// The page and the pictures beside a net: whole, and of nothing but
+/// themselves.
+#[test]
+fn the_report_stands_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = fit(folder.path());
+    let read = |extension: &str| std::fs::read_to_string(net.with_extension(extension)).unwrap();
+    for picture in ["svg", "calibration.svg", "errors.svg", "neurons.svg"] {
+        let svg = read(picture);
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+        assert!(svg.contains("prefers-color-scheme: dark"), "{picture}");
+    }
+    let page = read("report.html");
+    for part in [
+        "How it learned",
+        "Calibration",
+        "Neuron ",
+        "learning rate",
+        SAMPLE,
+    ] {
+        assert!(page.contains(part), "{part:?} is not in the page");
+    }
+    for reference in ["src=", "href=", "url(", "@import", "<script"] {
+        assert!(!page.contains(reference), "{reference:?} is in the page");
+    }
+
+    // The same by hand, on games of any file.
+    let other = folder.path().join("other.html");
+    let mut eval = program("trainer");
+    eval.args(["eval", "--json", "--model"]).arg(&net);
+    eval.arg("--pgn")
+        .arg(sample(SAMPLE))
+        .arg("--report")
+        .arg(&other);
+    let said = run(&mut eval).succeeded();
+    let figures: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(figures["integers"]["positions"], 2586);
+    assert!(
+        figures["integers"]["largest"].as_f64().unwrap() < 15.0,
+        "{figures}"
+    );
+    let page = std::fs::read_to_string(other).unwrap();
+    assert!(page.contains("2,412") && page.contains("Error in win chance"));
+}

@@ -1,0 +1,148 @@
+//! How far the engine's integers are from the net's floats.
+
+use std::fmt;
+
+use datasets::Record;
+use models::{Feature, NetError, Network, QuantisedNetwork};
+use serde::Serialize;
+
+/// The difference of integer from float inference. In JSON, the fields of one
+/// of the variants.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Integers {
+    /// Over all positions, mates included.
+    Measured(Difference),
+    /// The net has no integers, and the engine refuses it.
+    Refused {
+        /// Why.
+        refused: String,
+    },
+}
+
+/// Distances in centipawns, mover's view.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Difference {
+    /// Number of positions.
+    pub positions: u64,
+    /// Mean distance; `None` where there is no position.
+    pub mean: Option<f64>,
+    /// The largest.
+    pub largest: f64,
+    /// Where it is: the first four fields of a FEN.
+    pub largest_at: Option<String>,
+}
+
+/// Gathers [`Integers`] position by position.
+#[derive(Debug)]
+pub struct IntegersTally {
+    network: Result<QuantisedNetwork, NetError>,
+    sum: f64,
+    difference: Difference,
+}
+
+impl IntegersTally {
+    /// For a network and its integers.
+    pub fn new(network: &Network) -> IntegersTally {
+        IntegersTally {
+            network: QuantisedNetwork::new(network),
+            sum: 0.0,
+            difference: Difference::default(),
+        }
+    }
+
+    /// The value in centipawns as the engine computes it; `None` of a net that
+    /// it refuses.
+    pub fn value(&self, features: &[Feature]) -> Option<i32> {
+        let network = self.network.as_ref().ok()?;
+        let mut accumulator = network.bias();
+        for &feature in features {
+            network.add(&mut accumulator, feature);
+        }
+        Some(network.evaluate(&accumulator, &[]))
+    }
+
+    /// Takes in a position: the float in pawns, and [`IntegersTally::value`].
+    pub fn add(&mut self, record: &Record, pawns: f32, centipawns: Option<i32>) {
+        let Some(centipawns) = centipawns else { return };
+        let distance = (f64::from(centipawns) - 100.0 * f64::from(pawns)).abs();
+        self.sum += distance;
+        self.difference.positions += 1;
+        if distance > self.difference.largest || self.difference.largest_at.is_none() {
+            self.difference.largest = distance;
+            self.difference.largest_at = Some(record.epd());
+        }
+    }
+
+    /// The difference so far.
+    pub fn integers(&self) -> Integers {
+        match &self.network {
+            Err(error) => Integers::Refused {
+                refused: error.to_string(),
+            },
+            Ok(_) => {
+                let count = self.difference.positions;
+                Integers::Measured(Difference {
+                    mean: (count > 0).then(|| self.sum / count as f64),
+                    ..self.difference.clone()
+                })
+            }
+        }
+    }
+}
+
+impl fmt::Display for Integers {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Integers::Refused { refused } => write!(f, "refused: {refused}"),
+            Integers::Measured(Difference {
+                positions,
+                mean: Some(mean),
+                largest,
+                largest_at: Some(place),
+            }) => write!(
+                f,
+                "{mean:.2} centipawns from the net on average over {positions} positions, \
+                 {largest:.1} at most ({place})"
+            ),
+            Integers::Measured(_) => f.write_str("no position to measure them on"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::games;
+    use models::Shape;
+
+    #[test]
+    fn mean_and_largest_by_hand() {
+        let mut tally = IntegersTally::new(&Network::random(Shape::DEFAULT, 1));
+        let records = games(3);
+        for (record, centipawns) in records.iter().zip([101, 95, 100]) {
+            tally.add(record, 1.0, Some(centipawns));
+        }
+        let Integers::Measured(found) = tally.integers() else {
+            panic!("refused")
+        };
+        assert_eq!(
+            (found.positions, found.mean, found.largest),
+            (3, Some(2.0), 5.0)
+        );
+        assert_eq!(found.largest_at, Some(records[1].epd()));
+    }
+
+    #[test]
+    fn a_net_without_integers_says_why() {
+        let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+        layers[1].weight[0] = 100.0;
+        let mut tally = IntegersTally::new(&Network::new(Shape::DEFAULT, layers));
+        let value = tally.value(&[]);
+        tally.add(&games(1)[0], 1.0, value);
+        match tally.integers() {
+            Integers::Refused { refused } => assert!(refused.contains("layer 1"), "{refused}"),
+            Integers::Measured(found) => panic!("{found:?}"),
+        }
+    }
+}
