@@ -3,18 +3,25 @@
 use datasets::{Label, Origin, Record};
 use shakmaty::{Chess, Position};
 
+/// Plies after which a game ends: random players would shuffle bare kings, and a
+/// position's cost on the CPU is in its pieces.
+const PLIES: usize = 100;
+
 /// So many positions, one after the other, of games of random moves, with labels
 /// that alternate between the sides. The same in every run.
 pub fn games(count: usize) -> Vec<Record> {
     let mut records = Vec::with_capacity(count);
     let mut position = Chess::new();
     let mut state = 1u64;
+    let mut plies = 0;
     while records.len() < count {
         let moves = position.legal_moves();
-        if moves.is_empty() || position.is_insufficient_material() {
+        if moves.is_empty() || position.is_insufficient_material() || plies == PLIES {
             position = Chess::new();
+            plies = 0;
             continue;
         }
+        plies += 1;
         // Knuth's MMIX generator; its high bits are the random ones.
         state = state
             .wrapping_mul(6364136223846793005)
