@@ -14,7 +14,6 @@ use serde::Serialize;
 
 use crate::batch::Batch;
 use crate::clipping::CLIP_NORM;
-use crate::cost;
 use crate::device::Device;
 use crate::failure::Failure;
 use crate::fit::LOOK_EVERY;
@@ -107,9 +106,11 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
         time: plan.time,
         device,
     };
+    let batch = Batch::new(playouts::games(plan.batch));
+    let cost = B::cost(shape, &batch);
     let sample = Sample {
-        flop: cost::flop(shape, plan.batch),
-        memory_bytes: cost::bytes(shape, plan.batch),
+        flop: cost.flop,
+        memory_bytes: cost.bytes,
         upload_bytes: Record::BYTES,
     };
     let measured = Measured {
@@ -120,7 +121,6 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
         arithmetic: measured.flop_per_second / sample.flop,
         memory: measured.memory_bytes_per_second / sample.memory_bytes,
     };
-    let batch = Batch::new(playouts::games(plan.batch));
     let upload = clock.rate(|| {
         batch.words::<B>(device);
         plan.batch

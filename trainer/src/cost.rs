@@ -1,5 +1,5 @@
-//! What a training step costs, counted: arithmetic of the matrix products, and
-//! bytes of the device's memory. Beside what a device can do, they say how far a
+//! What a training step costs, counted: arithmetic, and bytes of the device's
+//! memory. Beside what a device can do, they say how far a
 //! measured speed is from the limit.
 //!
 //! Bytes are counted as if every kernel read its operands once and wrote its
@@ -7,6 +7,7 @@
 //! and nothing stayed in a cache. What is done once a step (the optimizer, the
 //! sum of the first layer's parts) is shared out among the batch.
 
+use datasets::Record;
 use models::{INPUTS, Shape};
 
 use crate::expand;
@@ -28,26 +29,55 @@ const NEURON_PASSES: usize = 13;
 /// 1 written); read by the products forward and back (2).
 const PARAMETER_PASSES: usize = 12;
 
-/// Floating-point operations of the matrix products for one sample, a
-/// multiplication and an addition counted as two: forward, the gradients of the
-/// weights, and the gradients of all layers' inputs but the first's.
-pub fn flop(shape: Shape, batch: usize) -> f64 {
-    let layers = shape.layers().map(|(outputs, inputs)| outputs * inputs);
-    let all: usize = layers.iter().sum();
-    let later = all - layers[0];
-    // The first layer's shared parts are spread by a product, forward and back.
-    let spread = 2 * INPUTS * SHARED * shape.first;
-    (2 * (2 * all + later)) as f64 + (2 * spread) as f64 / batch as f64
+/// What training one sample costs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cost {
+    /// Floating-point operations, a multiplication and an addition counted as
+    /// two, of layers and their gradients; the rest is small beside them.
+    pub flop: f64,
+    /// Bytes of the device's memory that are read or written.
+    pub bytes: f64,
 }
 
-/// Bytes of the device's memory that are read or written for one sample.
-pub fn bytes(shape: Shape, batch: usize) -> f64 {
-    let neurons = shape.first + shape.second + shape.third;
-    // The products forward and for the weights' gradients read the inputs.
-    let inputs = 2 * INPUTS;
+impl Cost {
+    /// By Burn's operations on whole batches of this size: matrix products
+    /// forward, for the gradients of the weights, and for the gradients of all
+    /// layers' inputs but the first's.
+    pub fn of_operations(shape: Shape, batch: usize) -> Cost {
+        let layers = shape.layers().map(|(outputs, inputs)| outputs * inputs);
+        let all: usize = layers.iter().sum();
+        let later = all - layers[0];
+        // The first layer's shared parts are spread by a product, forward and back.
+        let spread = 2 * INPUTS * SHARED * shape.first;
+        let neurons = shape.first + shape.second + shape.third;
+        // The products forward and for the weights' gradients read the inputs.
+        let inputs = 2 * INPUTS;
+        let sample = FLOAT * (inputs + NEURON_PASSES * neurons) + expand::BYTES;
+        Cost {
+            flop: (2 * (2 * all + later)) as f64 + (2 * spread) as f64 / batch as f64,
+            bytes: sample as f64 + step_bytes(shape) / batch as f64,
+        }
+    }
+
+    /// By the CPU's own operation, where a sample has so many `active` inputs:
+    /// the first layer adds their rows, and adds to them on the way back. What
+    /// is in a cache is no memory: of a batch, the first hidden layer is
+    /// written, and read for the second layer and twice on the way back; of the
+    /// others, one number is written and two are read.
+    pub fn of_kernel(shape: Shape, batch: usize, active: f64) -> Cost {
+        let later: usize = shape.layers()[1..].iter().map(|(o, i)| o * i).sum();
+        let neurons = 4 * shape.first + 3 * (shape.second + shape.third);
+        Cost {
+            flop: 2.0 * active * shape.first as f64 + (6 * later) as f64,
+            bytes: (Record::BYTES + FLOAT * neurons) as f64 + step_bytes(shape) / batch as f64,
+        }
+    }
+}
+
+/// Bytes of parameters that are read and written in a step.
+fn step_bytes(shape: Shape) -> f64 {
     let parameters = shape.parameters() + SHARED * shape.first;
-    let sample = FLOAT * (inputs + NEURON_PASSES * neurons) + expand::BYTES;
-    sample as f64 + (FLOAT * PARAMETER_PASSES * parameters) as f64 / batch as f64
+    (FLOAT * PARAMETER_PASSES * parameters) as f64
 }
 
 #[cfg(test)]
@@ -58,11 +88,16 @@ mod tests {
     fn the_default_network_by_hand() {
         // 902 * 451 + 451 * 32 + 32 * 32 + 32 = 422,290 weights, 15,488 of them
         // behind the first layer; 2 * (2 * 422,290 + 15,488) operations.
-        assert_eq!(flop(Shape::DEFAULT, usize::MAX).round(), 1_720_136.0);
+        let whole = Cost::of_operations(Shape::DEFAULT, usize::MAX);
+        assert_eq!(whole.flop.round(), 1_720_136.0);
         // 2 * 2 * 902 * 156 * 451 more in a step.
-        let spread = flop(Shape::DEFAULT, 1) - flop(Shape::DEFAULT, usize::MAX);
+        let spread = Cost::of_operations(Shape::DEFAULT, 1).flop - whole.flop;
         assert_eq!(spread.round(), 253_844_448.0);
-        let whole = bytes(Shape::DEFAULT, usize::MAX).round();
-        assert_eq!(whole, (4 * (1804 + 13 * 515) + expand::BYTES) as f64);
+        let bytes = (4 * (1804 + 13 * 515) + expand::BYTES) as f64;
+        assert_eq!(whole.bytes.round(), bytes);
+        // 25 rows of 451 added forward and back, and 6 * 15,488.
+        let kernel = Cost::of_kernel(Shape::DEFAULT, usize::MAX, 25.0);
+        assert_eq!(kernel.flop, 115_478.0);
+        assert_eq!(kernel.bytes.round(), 32.0 + 4.0 * (1804.0 + 192.0));
     }
 }

@@ -34,8 +34,11 @@ use datasets::Record;
 use models::Shape;
 use rayon::prelude::*;
 
+use crate::batch::Batch;
+use crate::cost::Cost;
 use crate::expand::WORDS;
 use crate::model::Layers;
+use crate::position;
 use forward::{Activations, forward};
 use lanes::Level;
 use samples::{Block, blocks};
@@ -79,6 +82,14 @@ pub fn tracked_values(
         OpsKind::UnTracked(prepared) => prepared.finish(output),
     };
     Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// What training on a batch costs, a sample.
+pub fn cost(shape: Shape, batch: &Batch) -> Cost {
+    let active = batch.records.iter().map(|r| position::features(r).count());
+    let samples = batch.records.len();
+    let mean = active.sum::<usize>() as f64 / samples as f64;
+    Cost::of_kernel(shape, samples, mean)
 }
 
 /// A batch that went forward.
@@ -172,7 +183,6 @@ mod tests {
     use super::*;
     use models::Network;
 
-    use crate::batch::Batch;
     use crate::model::{self, Model};
     use crate::testing::games;
 
@@ -215,6 +225,52 @@ mod tests {
         let mut found = vec![model::floats(values)];
         found.extend(model.gradients(&gradients));
         found
+    }
+
+    /// Values and gradients of a batch, by the kernel itself.
+    fn run(level: Level, network: &Network, records: &[Record]) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let shape = network.shape();
+        let model = Model::<Flex>::new(network, &Default::default());
+        let tensors = primitives(model.layers());
+        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
+        let weights = Weights::new(shape, &Parameters::new(tensors.each_ref().map(floats)));
+        let blocks = blocks(records);
+        let activations = forward(level, &weights, &blocks);
+        // A loss whose gradient differs from sample to sample.
+        let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
+        let gradients = backward::backward(level, &weights, &blocks, &activations, &output);
+        let tensors = gradients.parameters(shape).into_tensors(shape);
+        let gradients = tensors.map(|tensor| tensor.to_vec().expect("f32"));
+        (activations.output, gradients.to_vec())
+    }
+
+    #[test]
+    fn every_level_computes_what_the_portable_one_does() {
+        let records = games(1030);
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let network = Network::random(shape, seed as u64);
+            let (values, gradients) = run(Level::Portable, &network, &records);
+            for level in Level::all() {
+                let (found_values, found_gradients) = run(level, &network, &records);
+                assert_close(&found_values, &values);
+                for (found, expected) in found_gradients.iter().zip(&gradients) {
+                    assert_close(found, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let records = games(3000);
+        let network = Network::random(Shape::DEFAULT, 3);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("threads")
+                .install(|| run(Level::best(), &network, &records))
+        };
+        let one = on(1);
+        assert!(one == on(2) && one == on(5));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use burn_flex::Flex;
 use models::{Layer, Network, Shape};
 
 use crate::batch::Batch;
+use crate::cost::Cost;
 use crate::cpu;
 use crate::expand::{self, Expansion};
 use crate::first_layer::FirstLayer;
@@ -28,6 +29,11 @@ pub trait Evaluate: Backend {
     fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
         model.values_by_operations(words)
     }
+
+    /// What training on a batch costs, a sample.
+    fn cost(shape: Shape, batch: &Batch) -> Cost {
+        Cost::of_operations(shape, batch.records.len())
+    }
 }
 
 /// A backend that trains the network.
@@ -44,11 +50,19 @@ impl Evaluate for Flex {
     fn values(model: &Model<Flex>, words: Tensor<Flex, 2, Int>) -> Tensor<Flex, 1> {
         cpu::values(model.layers(), words)
     }
+
+    fn cost(shape: Shape, batch: &Batch) -> Cost {
+        cpu::cost(shape, batch)
+    }
 }
 
 impl Evaluate for Autodiff<Flex> {
     fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
         cpu::tracked_values(model.layers(), words)
+    }
+
+    fn cost(shape: Shape, batch: &Batch) -> Cost {
+        cpu::cost(shape, batch)
     }
 }
 
