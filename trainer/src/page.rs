@@ -180,7 +180,8 @@ fn quality(measured: &Measured) -> Markup {
 }
 
 fn table(report: &Report) -> Markup {
-    let columns: [(&str, fn(&Figures) -> String); 3] = [
+    type Show = fn(&Figures) -> String;
+    let columns: [(&str, Show); 3] = [
         ("win chance", |figures| decimals(figures.winchance, 4)),
         ("pawns", |figures| decimals(figures.clamp10, 3)),
         ("right sign", |figures| share(figures.sign_accuracy)),
