@@ -11,7 +11,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --device | --games | --epochs | --seconds | --out) declare "${1#--}=${2:?a value}" ;;
         *)
-            echo "usage: $0 [--device cuda[:N]|cpu] [--games N] [--epochs N] [--seconds S] [--out FOLDER]" >&2
+            echo "usage: $0 [--device cuda[:N,...]|cpu] [--games N] [--epochs N] [--seconds S] [--out FOLDER]" >&2
             exit 2
             ;;
     esac

@@ -22,12 +22,54 @@ impl Batch {
     /// The records on a device, shape `[records, WORDS]`: the bytes of each as
     /// little-endian words.
     pub fn words<B: Backend>(&self, device: &B::Device) -> Tensor<B, 2, Int> {
-        let mut words = Vec::with_capacity(self.records.len() * WORDS);
-        for record in &self.records {
-            let (bytes, _) = record.as_bytes().as_chunks::<4>();
-            words.extend(bytes.iter().map(|&word| i32::from_le_bytes(word)));
+        words(&self.records, device)
+    }
+
+    /// The records cut into one part a device, in order, with sizes that differ
+    /// by one at most, each on its device as [`words`](Batch::words) gives it.
+    /// If there are fewer records than devices, the last devices have none.
+    pub fn parts<B: Backend>(&self, devices: &[B::Device]) -> Vec<Tensor<B, 2, Int>> {
+        let records = self.records.len();
+        let parts = devices.len().min(records);
+        let begins = |part: usize| part * records / parts;
+        let parts = devices.iter().take(parts).enumerate();
+        parts
+            .map(|(part, device)| words(&self.records[begins(part)..begins(part + 1)], device))
+            .collect()
+    }
+}
+
+fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int> {
+    let mut words = Vec::with_capacity(records.len() * WORDS);
+    for record in records {
+        let (bytes, _) = record.as_bytes().as_chunks::<4>();
+        words.extend(bytes.iter().map(|&word| i32::from_le_bytes(word)));
+    }
+    let data = TensorData::new(words, [records.len(), WORDS]);
+    Tensor::from_data(data, (device, DType::I32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_flex::{Flex, FlexDevice};
+
+    use crate::testing::games;
+
+    #[test]
+    fn parts_are_the_batch_in_order_and_as_equal_as_can_be() {
+        for (records, devices, expected) in [
+            (7, 1, vec![7]),
+            (7, 2, vec![3, 4]),
+            (8, 3, vec![2, 3, 3]),
+            (2, 3, vec![1, 1]),
+        ] {
+            let batch = Batch::new(games(records));
+            let parts = batch.parts::<Flex>(&vec![FlexDevice; devices]);
+            let sizes: Vec<usize> = parts.iter().map(|part| part.dims()[0]).collect();
+            assert_eq!(sizes, expected);
+            let whole = Tensor::cat(parts, 0).into_data();
+            assert_eq!(whole, batch.words::<Flex>(&FlexDevice).into_data());
         }
-        let data = TensorData::new(words, [self.records.len(), WORDS]);
-        Tensor::from_data(data, (device, DType::I32))
     }
 }

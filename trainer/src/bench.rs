@@ -21,6 +21,7 @@ use crate::learner::Learner;
 use crate::model::{Model, Train};
 use crate::playouts;
 use crate::reader::read_epoch;
+use crate::replicas::Replicas;
 use crate::schedule::Schedule;
 
 /// Sides of the square matrices whose products are measured: doubled from the
@@ -42,7 +43,7 @@ pub struct Bench<'a> {
     pub batch: usize,
     /// How long each part is measured.
     pub time: Duration,
-    /// The device, for the report.
+    /// The devices, for the report.
     pub device: Device,
 }
 
@@ -55,9 +56,10 @@ pub struct Report {
     samples_per_second: Rates,
     /// What training a sample costs, counted.
     sample: Sample,
-    /// What the device does by itself, measured.
+    /// What the first device does by itself, measured.
     measured: Measured,
-    /// Samples a second that the device would reach if it did nothing but ...
+    /// Samples a second that the devices would reach, all as fast as the first,
+    /// if they did nothing but ...
     limit: Limit,
 }
 
@@ -65,9 +67,9 @@ pub struct Report {
 struct Rates {
     /// Batches read and dropped; none without a dataset.
     reader: Option<f64>,
-    /// One batch sent to the device again and again.
+    /// One batch sent to the devices again and again.
     upload: f64,
-    /// Steps on one batch that stays on the device.
+    /// Steps on one batch that stays on the devices.
     device: f64,
     /// Steps on what is read; none without a dataset.
     both: Option<f64>,
@@ -96,15 +98,16 @@ struct Limit {
     memory: f64,
 }
 
-/// Measures a device, and the reader of a dataset.
+/// Measures devices, one at least, that share each step, and the reader of a
+/// dataset.
 ///
 /// # Errors
 /// [`Failure::Data`] if the dataset cannot be read.
-pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failure> {
+pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Failure> {
     let shape = Shape::DEFAULT;
     let clock = Clock::<B> {
         time: plan.time,
-        device,
+        devices,
     };
     let batch = Batch::new(playouts::games(plan.batch));
     let cost = B::cost(shape, &batch);
@@ -117,20 +120,21 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
         flop_per_second: square_products(&clock),
         memory_bytes_per_second: copies(&clock),
     };
+    let count = devices.len() as f64;
     let limit = Limit {
-        arithmetic: measured.flop_per_second / sample.flop,
-        memory: measured.memory_bytes_per_second / sample.memory_bytes,
+        arithmetic: count * measured.flop_per_second / sample.flop,
+        memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
     };
     let upload = clock.rate(|| {
-        batch.words::<B>(device);
+        batch.parts::<B>(devices);
         plan.batch
     });
-    let start = Model::fresh(shape, 1, device);
+    let start = Replicas::new(Model::fresh(shape, 1, &devices[0]), devices);
     // The rate of learning makes no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), CLIP_NORM);
-    let words = batch.words::<B>(device);
+    let parts = batch.parts::<B>(devices);
     let alone = clock.rate(|| {
-        learner.learn(words.clone());
+        learner.learn(parts.clone());
         plan.batch
     });
     let (reader, both) = match plan.dataset {
@@ -138,7 +142,7 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
             let read = |batch: Batch| batch.records.len();
             let reader = read_endlessly(dataset, plan.batch, &clock, read)?;
             let both = read_endlessly(dataset, plan.batch, &clock, |batch| {
-                learner.learn(batch.words(device));
+                learner.learn(batch.parts(devices));
                 batch.records.len()
             })?;
             (Some(reader), Some(both))
@@ -161,15 +165,15 @@ pub fn bench<B: Train>(plan: &Bench, device: &B::Device) -> Result<Report, Failu
     })
 }
 
-/// Measures work on a device, which may be behind the host.
+/// Measures work on devices, which may be behind the host.
 struct Clock<'a, B: Backend> {
     time: Duration,
-    device: &'a B::Device,
+    devices: &'a [B::Device],
 }
 
 impl<B: Backend> Clock<'_, B> {
     /// Does a step again and again; how much of what it returns is done a
-    /// second. The host waits for the device as often as in training.
+    /// second. The host waits for the devices as often as in training.
     fn rate(&self, mut step: impl FnMut() -> usize) -> f64 {
         for _ in 0..WARM_UP {
             step();
@@ -191,7 +195,9 @@ impl<B: Backend> Clock<'_, B> {
     }
 
     fn wait(&self) {
-        B::sync(self.device).expect("the device carries out what it is given");
+        for device in self.devices {
+            B::sync(device).expect("the device carries out what it is given");
+        }
     }
 }
 
@@ -203,7 +209,7 @@ fn square_products<B: Backend>(clock: &Clock<B>) -> f64 {
         // Columns sum to about one, so that numbers stay what they are however
         // often they are multiplied.
         let random = Distribution::Uniform(0.0, 2.0 / side as f64);
-        let matrix = Tensor::<B, 2>::random([side, side], random, clock.device);
+        let matrix = Tensor::<B, 2>::random([side, side], random, &clock.devices[0]);
         let mut product = matrix.clone();
         let products = clock.rate(|| {
             product = product.clone().matmul(matrix.clone());
@@ -219,7 +225,7 @@ fn square_products<B: Backend>(clock: &Clock<B>) -> f64 {
 
 /// Bytes a second that are read and written when a large tensor is copied.
 fn copies<B: Backend>(clock: &Clock<B>) -> f64 {
-    let mut tensor = Tensor::<B, 1>::zeros([COPIED], clock.device);
+    let mut tensor = Tensor::<B, 1>::zeros([COPIED], &clock.devices[0]);
     let copies = clock.rate(|| {
         tensor = tensor.clone() + 1.0;
         // One at a time: two could be done in one go.
@@ -351,7 +357,7 @@ impl fmt::Display for Report {
 mod tests {
     use super::*;
     use burn::backend::Autodiff;
-    use burn_flex::Flex;
+    use burn_flex::{Flex, FlexDevice};
 
     use crate::testing;
 
@@ -365,7 +371,7 @@ mod tests {
             time: Duration::from_millis(10),
             device: Device::Cpu,
         };
-        let report = bench::<Autodiff<Flex>>(&plan, &Default::default()).unwrap();
+        let report = bench::<Autodiff<Flex>>(&plan, &[FlexDevice]).unwrap();
         let Rates {
             reader,
             upload,

@@ -74,8 +74,8 @@ struct FitArguments {
     /// Where to write the net
     #[arg(long, value_name = "NET.safetensors")]
     out: PathBuf,
-    /// Device: auto takes a GPU where there is one
-    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value = "auto")]
+    /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
+    #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Passes over the training positions
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
@@ -161,8 +161,8 @@ struct BenchArguments {
     /// Dataset to read; without it, positions of random games are trained on
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device: auto takes a GPU where there is one
-    #[arg(long, value_name = "auto|cpu|cuda[:N]", default_value = "auto")]
+    /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
+    #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Positions a step
     #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
@@ -217,12 +217,11 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
         eprintln!("Ctrl-C will end the run without a checkpoint: {error}");
         Interrupt::default()
     });
-    let summary = match device {
-        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &FlexDevice, &interrupt)?,
+    let summary = match &plan.device {
+        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &[FlexDevice], &interrupt)?,
         #[cfg(feature = "cuda")]
-        Device::Cuda(index) => {
-            let device = CudaDevice::new(index);
-            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &device, &interrupt)?
+        Device::Cuda(gpus) => {
+            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &cuda_devices(gpus), &interrupt)?
         }
     };
     report::write_beside(&summary.net, &dataset)?;
@@ -337,10 +336,10 @@ fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
         time: arguments.seconds,
         device,
     };
-    let report = match device {
-        Device::Cpu => bench::bench::<Autodiff<Flex>>(&plan, &FlexDevice)?,
+    let report = match &plan.device {
+        Device::Cpu => bench::bench::<Autodiff<Flex>>(&plan, &[FlexDevice])?,
         #[cfg(feature = "cuda")]
-        Device::Cuda(index) => bench::bench::<Autodiff<Cuda>>(&plan, &CudaDevice::new(index))?,
+        Device::Cuda(gpus) => bench::bench::<Autodiff<Cuda>>(&plan, &cuda_devices(gpus))?,
     };
     if arguments.json {
         print_json(&report);
@@ -348,6 +347,12 @@ fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
         print!("{report}");
     }
     Ok(())
+}
+
+/// The GPUs of these numbers as Burn knows them.
+#[cfg(feature = "cuda")]
+fn cuda_devices(gpus: &[usize]) -> Vec<CudaDevice> {
+    gpus.iter().map(|&gpu| CudaDevice::new(gpu)).collect()
 }
 
 /// Opens a dataset that has a position to train on.

@@ -47,11 +47,11 @@ pub enum Failure {
         /// What the system said.
         error: io::Error,
     },
-    /// The device asked for is not there.
-    #[error("no device cuda:{index}: {found}; use --device cpu or --device auto")]
+    /// The device asked for is not there, or cannot be used.
+    #[error("no device {device}: {found}; use --device cpu or --device auto")]
     NoDevice {
-        /// The device's number.
-        index: usize,
+        /// The device, as the command line names it.
+        device: String,
         /// What was found instead.
         found: String,
     },

@@ -24,6 +24,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::reader::read_epoch;
 use crate::readings::Unseen;
+use crate::replicas::Replicas;
 use crate::validation::{Validation, validate};
 
 /// Steps between two looks at what they measured: each waits for the device.
@@ -55,25 +56,31 @@ pub struct Summary {
 /// an epoch), `NAME.svg` (the curves), `NAME.golden.json`, and
 /// `NAME.checkpoint`, from which [`Plan::resume`] goes on.
 ///
+/// Each step is shared among `devices`, one at least; all else is done on the
+/// first.
+///
 /// # Errors
 /// [`Failure`]; a net that was written before stays.
 pub fn fit<B: Train>(
     dataset: &Dataset,
     plan: &Plan,
-    device: &B::Device,
+    devices: &[B::Device],
     interrupt: &Interrupt,
 ) -> Result<Summary, Failure> {
-    let mut run = Run::<B>::begin(dataset, plan, device, interrupt)?;
+    let mut run = Run::<B>::begin(dataset, plan, devices, interrupt)?;
     let ended = run.run_epochs();
     run.progress.finish();
     ended.map(|()| run.summary())
 }
 
+/// The parts of a batch and its number of positions, if there is one more.
+type Received<B> = Result<Option<(Vec<Tensor<B, 2, Int>>, usize)>, Failure>;
+
 /// A run between two steps.
 struct Run<'a, B: Train> {
     dataset: &'a Dataset,
     plan: &'a Plan,
-    device: &'a B::Device,
+    devices: &'a [B::Device],
     interrupt: &'a Interrupt,
     learner: Learner<B>,
     /// Steps that the history does not know of yet.
@@ -92,10 +99,11 @@ impl<'a, B: Train> Run<'a, B> {
     fn begin(
         dataset: &'a Dataset,
         plan: &'a Plan,
-        device: &'a B::Device,
+        devices: &'a [B::Device],
         interrupt: &'a Interrupt,
     ) -> Result<Run<'a, B>, Failure> {
         let now = Instant::now();
+        let device = &devices[0];
         let metadata = plan.metadata(dataset);
         let checkpoint = Checkpoint::new(plan.beside("checkpoint"), metadata.clone());
         let start = match &plan.init {
@@ -103,7 +111,7 @@ impl<'a, B: Train> Run<'a, B> {
             None => Model::fresh(plan.shape, plan.seed, device),
         };
         let schedule = plan.schedule(dataset);
-        let mut learner = Learner::new(start, schedule, plan.clip_norm);
+        let mut learner = Learner::new(Replicas::new(start, devices), schedule, plan.clip_norm);
         let mut history = History::default();
         let resumed = before(&checkpoint, plan)?;
         let begins = resumed.is_none();
@@ -118,7 +126,7 @@ impl<'a, B: Train> Run<'a, B> {
         let mut run = Run {
             dataset,
             plan,
-            device,
+            devices,
             interrupt,
             learner,
             unseen: Unseen::default(),
@@ -154,15 +162,15 @@ impl<'a, B: Train> Run<'a, B> {
             let mut next = self.receive(&batches)?;
             let mut received = Instant::now();
             let mut waiting = received - began;
-            while let Some((words, samples)) = next {
+            while let Some((parts, samples)) = next {
                 if self.interrupt.is_asked() {
                     self.save()?;
                     let checkpoint = self.checkpoint.path().to_path_buf();
                     return Err(Failure::Interrupted { checkpoint });
                 }
-                let reading = self.learner.learn(words);
+                let reading = self.learner.learn(parts);
                 let queued = Instant::now();
-                // The next batch is sent to the device before this one is
+                // The next batch is sent to the devices before this one is
                 // waited for.
                 next = self.receive(&batches)?;
                 let sent = Instant::now();
@@ -177,17 +185,14 @@ impl<'a, B: Train> Run<'a, B> {
         })
     }
 
-    /// The next batch, on the device, and its number of positions. `None` at
-    /// the end of the epoch.
-    fn receive(
-        &self,
-        batches: &Receiver<Result<Batch, datasets::Error>>,
-    ) -> Result<Option<(Tensor<B, 2, Int>, usize)>, Failure> {
+    /// The next batch, a part on each device, and its number of positions.
+    /// `None` at the end of the epoch.
+    fn receive(&self, batches: &Receiver<Result<Batch, datasets::Error>>) -> Received<B> {
         let Ok(batch) = batches.recv() else {
             return Ok(None);
         };
         let batch = batch?;
-        Ok(Some((batch.words(self.device), batch.records.len())))
+        Ok(Some((batch.parts(self.devices), batch.records.len())))
     }
 
     /// Looks at what the last steps measured, where it is time to.
@@ -275,8 +280,9 @@ impl<'a, B: Train> Run<'a, B> {
         self.check_weights()?;
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
-        let model = Model::<B::InnerBackend>::new(&network, self.device);
-        let validation = validate(&model, self.dataset, self.plan.batch, self.device)?;
+        let device = &self.devices[0];
+        let model = Model::<B::InnerBackend>::new(&network, device);
+        let validation = validate(&model, self.dataset, self.plan.batch, device)?;
         let history = &self.keeper.history;
         let (epoch, pass) = (history.epoch(), history.pass);
         let first_step = (epoch - 1) * self.plan.steps(self.dataset);
@@ -290,7 +296,7 @@ impl<'a, B: Train> Run<'a, B> {
             waiting_seconds: pass.waiting_seconds,
             computing_seconds: pass.computing_seconds,
         };
-        let kept = self.keeper.take(entry, &network, &model, self.device)?;
+        let kept = self.keeper.take(entry, &network, &model, device)?;
         self.progress.line(&entry.line(self.plan.epochs, kept));
         self.save()
     }

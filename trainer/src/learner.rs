@@ -2,7 +2,7 @@
 
 use burn::module::Module;
 use burn::optim::adaptor::OptimizerAdaptor;
-use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
+use burn::optim::{AdamW, AdamWConfig, Optimizer};
 use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder, RecorderError};
 use burn::tensor::{Int, Tensor};
 use models::Network;
@@ -12,6 +12,7 @@ use crate::clipping;
 use crate::finite::is_finite;
 use crate::model::{Model, Train};
 use crate::readings::Reading;
+use crate::replicas::Replicas;
 use crate::schedule::Schedule;
 
 /// How fast weights decay, in units of the learning rate (decoupled, as in
@@ -33,9 +34,10 @@ pub fn metadata() -> Value {
     })
 }
 
-/// A model with its optimizer and its place in the schedule.
+/// A model with its optimizer, which is on the first of its devices, and its
+/// place in the schedule.
 pub struct Learner<B: Train> {
-    model: Model<B>,
+    replicas: Replicas<B>,
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
     clip_norm: f32,
@@ -47,7 +49,7 @@ type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
 
 impl<B: Train> Learner<B> {
     /// Starts from a model. Gradients are shortened to the length `clip_norm`.
-    pub fn new(model: Model<B>, schedule: Schedule, clip_norm: f32) -> Learner<B> {
+    pub fn new(replicas: Replicas<B>, schedule: Schedule, clip_norm: f32) -> Learner<B> {
         let optimizer = AdamWConfig::new()
             .with_beta_1(BETAS[0] as f32)
             .with_beta_2(BETAS[1] as f32)
@@ -55,7 +57,7 @@ impl<B: Train> Learner<B> {
             .with_weight_decay(WEIGHT_DECAY as f32)
             .init();
         Learner {
-            model,
+            replicas,
             optimizer,
             schedule,
             clip_norm,
@@ -63,19 +65,20 @@ impl<B: Train> Learner<B> {
         }
     }
 
-    /// Takes one step of AdamW on a batch's records, `[batch, WORDS]`, and
-    /// clips the weights to what integer inference can hold. What it measured,
-    /// before the step, stays on the device.
-    pub fn learn(&mut self, words: Tensor<B, 2, Int>) -> Reading<B::InnerBackend> {
-        let loss = self.model.loss(words);
-        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
-        let gradient_norm = clipping::clip(&self.model, &mut gradients, self.clip_norm);
+    /// Takes one step of AdamW on a batch's records, which lie on the devices
+    /// as [`Batch::parts`](crate::batch::Batch::parts) lays them, and clips the
+    /// weights to what integer inference can hold. What it measured, before the
+    /// step, stays on the first device.
+    pub fn learn(&mut self, parts: Vec<Tensor<B, 2, Int>>) -> Reading<B::InnerBackend> {
+        let (loss, mut gradients) = self.replicas.gradients(parts);
+        let model = self.replicas.first();
+        let gradient_norm = clipping::clip(model, &mut gradients, self.clip_norm);
         let rate = self.schedule.rate(self.step);
-        let model = self.optimizer.step(rate, self.model.clone(), gradients);
-        self.model = model.clipped();
+        let model = self.optimizer.step(rate, model.clone(), gradients);
+        self.replicas.set(model.clipped());
         self.step += 1;
         Reading {
-            loss: loss.inner(),
+            loss,
             gradient_norm,
         }
     }
@@ -92,35 +95,37 @@ impl<B: Train> Learner<B> {
 
     /// The network as it is now.
     pub fn network(&self) -> Network {
-        self.model.network()
+        self.replicas.first().network()
     }
 
     /// Whether every parameter is a finite number.
     pub fn is_finite(&self) -> bool {
-        is_finite(&self.model)
+        is_finite(self.replicas.first())
     }
 
     /// Parameters and moments, to the bit.
     pub fn record(&self) -> Vec<u8> {
-        let state = (self.model.clone().into_record(), self.optimizer.to_record());
+        let model = self.replicas.first().clone();
+        let state = (model.into_record(), self.optimizer.to_record());
         let bytes = Recorder::<B>::record(&Format::default(), state, ());
         bytes.expect("tensors can be written to memory")
     }
 
     /// Goes on as a learner would that had taken so many steps and given this
-    /// record.
+    /// record. `device` is the first.
     ///
     /// # Errors
     /// If the record is damaged.
     pub fn restore(
-        self,
+        mut self,
         step: u64,
         record: Vec<u8>,
         device: &B::Device,
     ) -> Result<Learner<B>, RecorderError> {
         let (model, optimizer) = Recorder::<B>::load(&Format::default(), record, device)?;
+        let model = self.replicas.first().clone().load_record(model);
+        self.replicas.set(model);
         Ok(Learner {
-            model: self.model.load_record(model),
             optimizer: self.optimizer.load_record(optimizer),
             step,
             ..self
@@ -132,7 +137,7 @@ impl<B: Train> Learner<B> {
 mod tests {
     use super::*;
     use burn::backend::Autodiff;
-    use burn_flex::Flex;
+    use burn_flex::{Flex, FlexDevice};
     use models::Shape;
 
     use crate::batch::Batch;
@@ -146,13 +151,17 @@ mod tests {
         third: 16,
     };
 
+    fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
+        Replicas::new(model, &[FlexDevice])
+    }
+
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
         let device = Default::default();
         let words = Batch::new(games(64)).words(&device);
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(start, Schedule::new(5e-3, steps), 1.0);
+        let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 1.0);
         let losses = (0..steps)
-            .map(|_| learner.learn(words.clone()).loss.into_scalar())
+            .map(|_| learner.learn(vec![words.clone()]).loss.into_scalar())
             .collect();
         (learner.network(), losses)
     }
@@ -179,9 +188,9 @@ mod tests {
         let device = Default::default();
         let words = Batch::new(vec![start; 4]).words(&device);
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(fresh, Schedule::new(1.0, 40), 1.0);
+        let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 1.0);
         for _ in 0..40 {
-            learner.learn(words.clone());
+            learner.learn(vec![words.clone()]);
         }
         let network = learner.network();
         let widest = network.layers()[3]
@@ -192,15 +201,15 @@ mod tests {
         models::QuantisedNetwork::new(&network).unwrap();
     }
 
-    fn batch() -> Tensor<Cpu, 2, Int> {
-        Batch::new(games(64)).words(&Default::default())
+    fn batch() -> Vec<Tensor<Cpu, 2, Int>> {
+        Batch::new(games(64)).parts(&[FlexDevice])
     }
 
     /// A learner of the full size, and its state after some steps.
     fn after(steps: u64, clip_norm: f32) -> (Learner<Cpu>, Network) {
         let device = Default::default();
         let start = Model::new(&Network::random(Shape::DEFAULT, 4), &device);
-        let mut learner = Learner::new(start, Schedule::new(1e-2, 20), clip_norm);
+        let mut learner = Learner::new(alone(start), Schedule::new(1e-2, 20), clip_norm);
         for _ in 0..steps {
             learner.learn(batch());
         }

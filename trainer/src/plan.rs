@@ -22,7 +22,7 @@ pub struct Plan {
     pub shape: Shape,
     /// The net to start from, instead of fresh weights.
     pub init: Option<Net>,
-    /// The device.
+    /// The device, or the GPUs that share each step.
     pub device: Device,
     /// Passes over the training positions.
     pub epochs: u64,
