@@ -158,12 +158,17 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
 #[test]
 fn ctrl_c_stops_between_two_steps_and_says_how_to_go_on() {
     let place = Place::new();
-    // No checkpoint but the first and those of epochs.
-    let rare = [&SMALL[..6], &["--seed", "3"]].concat();
+    // No checkpoint but the first and those of epochs, and more epochs than can
+    // be over before the signal comes.
+    let rare = [
+        &SMALL[..2],
+        &["--epochs", "60", "--batch", "64", "--seed", "3"],
+    ]
+    .concat();
     let net = "n.safetensors";
     let mut command = place.command(net, &rare);
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    place.wait_for_a_step(net, Duration::from_millis(100));
+    place.wait_for_a_step(net, Duration::from_millis(20));
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();

@@ -86,7 +86,7 @@ struct Sample {
 struct Measured {
     /// In products of square f32 matrices.
     flop_per_second: f64,
-    /// Read and written, by a copy with an addition.
+    /// Read and written, by a copy with an addition; on a CPU by one thread.
     memory_bytes_per_second: f64,
 }
 

@@ -9,7 +9,7 @@ use burn_cuda::{Cuda, CudaDevice};
 use burn_flex::{Flex, FlexDevice};
 use clap::{Args, Parser, Subcommand};
 use datasets::{Dataset, Split};
-use models::{MAX_FIRST, MAX_LATER, Shape};
+use models::{MAX_FIRST, MAX_LATER, NetError, Shape};
 
 use crate::bench::{self, Bench};
 use crate::clipping::CLIP_NORM;
@@ -18,7 +18,7 @@ use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
 use crate::fit::{self, Summary};
 use crate::interrupt::Interrupt;
-use crate::net;
+use crate::net::{self, Net};
 use crate::plan::Plan;
 use crate::report::{self, Subject};
 
@@ -45,6 +45,9 @@ enum Command {
     Bench(BenchArguments),
 }
 
+/// The largest batch: 32 MiB of records.
+const MOST_POSITIONS: i64 = 1 << 20;
+
 const FIT_EXAMPLE: &str = "\
 Example: a dataset of one month, then a net from it:
   ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
@@ -55,7 +58,7 @@ to see, in one page), net.metrics.jsonl (one object an epoch), net.svg (the curv
 net.calibration.svg, net.errors.svg, net.neurons.svg (what the first layer looks at),
 net.golden.json (the net's values of 64 positions, to check other implementations with)
 and net.checkpoint, the run as it stands. On the CPU the same command gives the same
-net, bit for bit.
+net, bit for bit, on processors of the same kind.
 
 However a run ends, with Ctrl-C, kill -9 or a power cut, the same command with --resume
 goes on from the checkpoint, and on the CPU ends as if nothing had happened. Where no
@@ -78,10 +81,10 @@ struct FitArguments {
     #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Passes over the training positions
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     epochs: u64,
     /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_POSITIONS))]
     batch: Option<u32>,
     /// Learning rate at the peak of the schedule
     #[arg(long, default_value_t = 3e-3, value_parser = positive)]
@@ -165,7 +168,7 @@ struct BenchArguments {
     #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Positions a step
-    #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=MOST_POSITIONS))]
     batch: u32,
     /// How long each part is measured, in seconds; a warm-up comes before
     #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
@@ -187,11 +190,23 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
+/// Reads the net of `--init`: one that the engine would play with.
+fn net_to_start_from(path: PathBuf) -> Result<Net, Failure> {
+    let net = net::read(&path)?;
+    let shape = net.network.shape();
+    if fits(shape) {
+        return Ok(net);
+    }
+    let found = vec![shape.first, shape.second, shape.third];
+    let error = NetError::TooLarge { found };
+    Err(Failure::NetRefused { path, error })
+}
+
 fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     let device = Device::find(arguments.device)?;
     let dataset = dataset_to_train_on(&arguments.data)?;
     let init = match arguments.init {
-        Some(path) => Some(net::read(&path)?),
+        Some(path) => Some(net_to_start_from(path)?),
         None => None,
     };
     let shape = init
@@ -307,6 +322,11 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
         measured,
     };
     if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
+        if arguments.json {
+            print_json(&evaluation);
+        } else {
+            print!("{evaluation}");
+        }
         if let Some(path) = &arguments.report {
             let subject = match &dataset {
                 Some(dataset) => Subject::HeldOut(dataset.manifest()),
@@ -314,11 +334,6 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
             };
             let model = &evaluation.model;
             report::write(path, model, &network, subject, Some(&evaluation.measured))?;
-        }
-        if arguments.json {
-            print_json(&evaluation);
-        } else {
-            print!("{evaluation}");
         }
     }
     result
@@ -401,6 +416,12 @@ fn minutes(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Whether the engine plays with a net of these sizes.
+fn fits(shape: Shape) -> bool {
+    let later = [shape.second, shape.third];
+    (1..=MAX_FIRST).contains(&shape.first) && later.iter().all(|s| (1..=MAX_LATER).contains(s))
+}
+
 fn shape(text: &str) -> Result<Shape, String> {
     let sizes: Vec<usize> = text
         .split(',')
@@ -413,16 +434,13 @@ fn shape(text: &str) -> Result<Shape, String> {
     let [first, second, third] = sizes[..] else {
         return Err("expected three sizes, such as 451,32,32".to_string());
     };
-    let fits = (1..=MAX_FIRST).contains(&first)
-        && [second, third]
-            .iter()
-            .all(|size| (1..=MAX_LATER).contains(size));
-    if fits {
-        Ok(Shape {
-            first,
-            second,
-            third,
-        })
+    let shape = Shape {
+        first,
+        second,
+        third,
+    };
+    if fits(shape) {
+        Ok(shape)
     } else {
         Err(format!(
             "the engine plays with sizes of 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}"
@@ -434,6 +452,7 @@ fn shape(text: &str) -> Result<Shape, String> {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use models::{Metadata, Network};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -471,5 +490,23 @@ mod tests {
         ] {
             assert!(shape(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_net_the_engine_has_no_room_for_is_no_start() {
+        let shape = Shape {
+            first: 16,
+            second: MAX_LATER + 1,
+            third: 8,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("large.safetensors");
+        let bytes = Network::random(shape, 1).to_bytes(&Metadata::new(shape, "a test"));
+        std::fs::write(&path, bytes).unwrap();
+        let Err(error) = net_to_start_from(path) else {
+            panic!("a net with a layer of 33");
+        };
+        assert_eq!(error.exit_code(), 6);
+        assert!(error.to_string().contains("33"), "{error}");
     }
 }

@@ -20,7 +20,10 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         let mut file = File::create(&temporary)?;
         file.write_all(bytes)?;
         file.sync_all()?;
-        fs::rename(&temporary, path)
+        fs::rename(&temporary, path)?;
+        // The renaming too must outlast a power cut.
+        let folder = path.parent().filter(|folder| *folder != Path::new(""));
+        File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
     };
     write().map_err(|error| {
         // Best effort: the write's own error is the one to report.

@@ -114,7 +114,7 @@ mod tests {
         // Every gradient is shortened.
         let mut learner = Learner::new(Replicas::new(start, &devices), schedule, 0.05);
         let mut unseen = Unseen::default();
-        // No size is divisible by 2 or 3, and one replica of three has no part
+        // No size is divisible by 2 or 3, and some replicas have no part
         // of the last.
         let records = games(STEPS * 35);
         let mut batches: Vec<&[_]> = records.chunks_exact(35).collect();

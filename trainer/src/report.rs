@@ -112,6 +112,7 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Failure
     let best = metadata.validation["epoch"].as_u64();
     let kept = lines.iter().find(|line| Some(line.epoch) == best);
     Ok(kept
+        .filter(|kept| !kept.validation.is_null())
         .filter(|kept| kept.validation == metadata.validation["figures"])
         .map(|kept| History {
             points: lines
