@@ -27,7 +27,7 @@ pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
     picture::sheet(vec![panel(points, material, best)], 1)
 }
 
-/// The curves as a panel; as [`svg`].
+/// The curves as a panel; as [`svg()`].
 pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     let kept = points.iter().find(|p| p.epoch == best);
     let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
