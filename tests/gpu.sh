@@ -48,6 +48,8 @@ done
 
 step "trainer fit: $epochs epochs"
 net=$out/net.safetensors
+# Of an earlier call; trainer writes over no net.
+rm -f "$out"/net.*
 "$bin/trainer" fit --data "$dataset" --device "$device" --batch $batch --epochs "$epochs" \
     --out "$net" --json >"$out/fit.json"
 

@@ -1,6 +1,7 @@
 //! What a picture is drawn with: text, rectangles, lines, and the charts that
 //! are made of them. Lengths are in pixels, from the top left.
 
+use indicatif::HumanCount;
 use svg::Document;
 use svg::node::Blob;
 use svg::node::element::{Line, Rectangle, Text, Title};
@@ -295,15 +296,7 @@ fn round_step(highest: f64, parts: u32) -> f64 {
 
 /// `1,234,567`.
 pub fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(count).to_string()
 }
 
 /// A count for little room: `250`, `12k`, `1.5M`, `1.1B`.

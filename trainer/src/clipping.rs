@@ -71,14 +71,12 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Scale<'_, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::backend::Autodiff;
     use burn::module::Module;
     use burn_flex::Flex;
     use models::{Network, Shape};
 
     use crate::model::{Model, floats};
-
-    type Cpu = Autodiff<Flex>;
+    use crate::testing::Cpu;
 
     struct Fill<'a>(&'a mut GradientsParams);
 

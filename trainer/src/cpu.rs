@@ -42,10 +42,10 @@ use crate::position;
 use forward::{Activations, forward};
 use lanes::Level;
 use samples::{Block, blocks};
-use weights::{Parameters, Weights};
+use weights::{OfParameters, Weights};
 
-/// The tensors in the order of [`Parameters`].
-fn primitives<B: Backend>(layers: Layers<B>) -> [B::FloatTensorPrimitive; 8] {
+/// The layers' tensors.
+fn primitives<B: Backend>(layers: Layers<B>) -> OfParameters<B::FloatTensorPrimitive> {
     let mut primitives = layers.into_iter().flat_map(|(weight, bias)| {
         [
             weight.into_primitive().tensor(),
@@ -102,7 +102,7 @@ struct Run {
 }
 
 impl Run {
-    fn new(tensors: &[FlexTensor; 8], words: FlexTensor) -> Run {
+    fn new(tensors: &OfParameters<FlexTensor>, words: FlexTensor) -> Run {
         let outputs = |layer: usize| tensors[2 * layer].shape()[1];
         let shape = Shape {
             first: outputs(0),
@@ -110,7 +110,7 @@ impl Run {
             third: outputs(2),
         };
         let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
-        let weights = Weights::new(shape, &Parameters::new(tensors.each_ref().map(floats)));
+        let weights = Weights::new(shape, tensors.each_ref().map(floats));
         let blocks = blocks(&records(&words.to_contiguous()));
         let activations = forward(Level::best(), &weights, &blocks);
         Run {
@@ -150,7 +150,7 @@ impl Backward<Flex, 8> for Evaluation {
             &run.activations,
             floats(&output),
         );
-        let tensors = found.parameters(run.shape).into_tensors(run.shape);
+        let tensors = found.tensors(run.shape);
         for (parent, tensor) in ops.parents.into_iter().zip(tensors) {
             if let Some(parent) = parent {
                 gradients.register::<Flex>(parent.id, FlexTensor::from_data(tensor));
@@ -233,13 +233,13 @@ mod tests {
         let model = Model::<Flex>::new(network, &Default::default());
         let tensors = primitives(model.layers());
         let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
-        let weights = Weights::new(shape, &Parameters::new(tensors.each_ref().map(floats)));
+        let weights = Weights::new(shape, tensors.each_ref().map(floats));
         let blocks = blocks(records);
         let activations = forward(level, &weights, &blocks);
         // A loss whose gradient differs from sample to sample.
         let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
         let gradients = backward::backward(level, &weights, &blocks, &activations, &output);
-        let tensors = gradients.parameters(shape).into_tensors(shape);
+        let tensors = gradients.tensors(shape);
         let gradients = tensors.map(|tensor| tensor.to_vec().expect("f32"));
         (activations.output, gradients.to_vec())
     }

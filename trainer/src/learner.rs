@@ -136,20 +136,11 @@ impl<B: Train> Learner<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::backend::Autodiff;
-    use burn_flex::{Flex, FlexDevice};
+    use burn_flex::FlexDevice;
     use models::Shape;
 
     use crate::batch::Batch;
-    use crate::testing::{games, record};
-
-    type Cpu = Autodiff<Flex>;
-
-    const SMALL: Shape = Shape {
-        first: 64,
-        second: 16,
-        third: 16,
-    };
+    use crate::testing::{Cpu, SMALL, games, record};
 
     fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
         Replicas::new(model, &[FlexDevice])

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use datasets::{Manifest, SourceEntry};
+use indicatif::HumanCount;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use models::{Metadata, Network, Shape};
 use serde_json::Value;
@@ -359,13 +360,5 @@ fn share(value: Option<f64>) -> String {
 
 /// `1,234,567`.
 fn thousands(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    HumanCount(count).to_string()
 }

@@ -85,7 +85,6 @@ impl<B: Train> Replicas<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::backend::Autodiff;
     use burn_flex::{Flex, FlexDevice};
     use models::{Network, Shape};
 
@@ -93,15 +92,7 @@ mod tests {
     use crate::learner::Learner;
     use crate::readings::Unseen;
     use crate::schedule::Schedule;
-    use crate::testing::games;
-
-    type Cpu = Autodiff<Flex>;
-
-    const SMALL: Shape = Shape {
-        first: 64,
-        second: 16,
-        third: 16,
-    };
+    use crate::testing::{Cpu, SMALL, games};
 
     const STEPS: usize = 20;
 

@@ -3,11 +3,24 @@
 use std::fs;
 use std::path::Path;
 
+use burn::backend::Autodiff;
+use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
+use models::Shape;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
 pub use crate::playouts::games;
+
+/// The processor, with gradients.
+pub type Cpu = Autodiff<Flex>;
+
+/// A network that is trained in no time.
+pub const SMALL: Shape = Shape {
+    first: 64,
+    second: 16,
+    third: 16,
+};
 
 fn position(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");

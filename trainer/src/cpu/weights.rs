@@ -6,61 +6,9 @@ use rayon::prelude::*;
 
 use super::rows::{LATER, Narrow, Row, SLICE, Wide};
 
-/// The network's parameters, or numbers one for each of them, as Burn keeps
-/// them: row-major, weights `[inputs, outputs]`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Parameters<T> {
-    pub(super) first: T,
-    pub(super) first_bias: T,
-    pub(super) second: T,
-    pub(super) second_bias: T,
-    pub(super) third: T,
-    pub(super) third_bias: T,
-    pub(super) fourth: T,
-    pub(super) fourth_bias: T,
-}
-
-impl<T> Parameters<T> {
-    /// In the order of the fields.
-    pub(super) fn new(all: [T; 8]) -> Parameters<T> {
-        let [
-            first,
-            first_bias,
-            second,
-            second_bias,
-            third,
-            third_bias,
-            fourth,
-            fourth_bias,
-        ] = all;
-        Parameters {
-            first,
-            first_bias,
-            second,
-            second_bias,
-            third,
-            third_bias,
-            fourth,
-            fourth_bias,
-        }
-    }
-}
-
-impl Parameters<Vec<f32>> {
-    /// As tensors, in the order of the fields.
-    pub(super) fn into_tensors(self, shape: Shape) -> [TensorData; 8] {
-        [
-            TensorData::new(self.first, [INPUTS, shape.first]),
-            TensorData::new(self.first_bias, [shape.first]),
-            TensorData::new(self.second, [shape.first, shape.second]),
-            TensorData::new(self.second_bias, [shape.second]),
-            TensorData::new(self.third, [shape.second, shape.third]),
-            TensorData::new(self.third_bias, [shape.third]),
-            TensorData::new(self.fourth, [shape.third, 1]),
-            TensorData::new(self.fourth_bias, [1]),
-        ]
-    }
-}
+/// Something for each of the network's parameters, as Burn keeps them: of each
+/// layer the weights, row-major `[inputs, outputs]`, and the biases.
+pub(super) type OfParameters<T> = [T; 8];
 
 /// The weights, padded with zeros. Padded neurons stay at zero and pass
 /// nothing on.
@@ -85,33 +33,43 @@ pub(super) struct Weights {
 }
 
 impl Weights {
-    pub(super) fn new(shape: Shape, from: &Parameters<&[f32]>) -> Weights {
+    pub(super) fn new(shape: Shape, from: OfParameters<&[f32]>) -> Weights {
+        let [
+            first_weight,
+            first_bias,
+            second_weight,
+            second_bias,
+            third_weight,
+            third_bias,
+            fourth_weight,
+            fourth_bias,
+        ] = from;
         let slices = shape.first.div_ceil(SLICE);
         let part = |slice: usize| slice * SLICE..shape.first.min((slice + 1) * SLICE);
         let mut first = vec![Wide::ZERO; slices * INPUTS];
         let tables = first.par_chunks_exact_mut(INPUTS).enumerate();
         tables.for_each(|(slice, table)| {
-            for (row, numbers) in table.iter_mut().zip(from.first.chunks_exact(shape.first)) {
+            for (row, numbers) in table.iter_mut().zip(first_weight.chunks_exact(shape.first)) {
                 *row = Wide::padded(&numbers[part(slice)]);
             }
         });
-        let mut second = rows(from.second, shape.second);
+        let mut second = rows(second_weight, shape.second);
         second.resize(slices * SLICE, Narrow::ZERO);
-        let mut third = rows(from.third, shape.third);
+        let mut third = rows(third_weight, shape.third);
         third.resize(LATER, Narrow::ZERO);
         Weights {
             first,
             first_bias: (0..slices)
-                .map(|slice| Wide::padded(&from.first_bias[part(slice)]))
+                .map(|slice| Wide::padded(&first_bias[part(slice)]))
                 .collect(),
             second_transposed: second.chunks_exact(SLICE).flat_map(transposed).collect(),
             second,
-            second_bias: Narrow::padded(from.second_bias),
+            second_bias: Narrow::padded(second_bias),
             third_transposed: transposed(&third).collect(),
             third,
-            third_bias: Narrow::padded(from.third_bias),
-            fourth: Narrow::padded(from.fourth),
-            fourth_bias: from.fourth_bias[0],
+            third_bias: Narrow::padded(third_bias),
+            fourth: Narrow::padded(fourth_weight),
+            fourth_bias: fourth_bias[0],
         }
     }
 
@@ -189,8 +147,8 @@ impl Gradients {
         }
     }
 
-    /// Without the padding.
-    pub(super) fn parameters(&self, shape: Shape) -> Parameters<Vec<f32>> {
+    /// As tensors, without the padding.
+    pub(super) fn tensors(&self, shape: Shape) -> OfParameters<TensorData> {
         let mut first = vec![0.0; INPUTS * shape.first];
         let rows = first.par_chunks_exact_mut(shape.first).enumerate();
         rows.for_each(|(input, row)| {
@@ -204,15 +162,22 @@ impl Gradients {
             let numbers = rows.iter().flat_map(|row| &row.numbers()[..width]);
             numbers.copied().collect()
         };
-        Parameters {
-            first,
-            first_bias: wide.take(shape.first).collect(),
-            second: matrix(&self.second[..shape.first], shape.second),
-            second_bias: narrow(&self.later.second_bias, shape.second),
-            third: matrix(&self.later.third[..shape.second], shape.third),
-            third_bias: narrow(&self.later.third_bias, shape.third),
-            fourth: narrow(&self.later.fourth, shape.third),
-            fourth_bias: vec![self.later.fourth_bias],
-        }
+        let later = &self.later;
+        [
+            TensorData::new(first, [INPUTS, shape.first]),
+            TensorData::new(wide.take(shape.first).collect(), [shape.first]),
+            TensorData::new(
+                matrix(&self.second[..shape.first], shape.second),
+                [shape.first, shape.second],
+            ),
+            TensorData::new(narrow(&later.second_bias, shape.second), [shape.second]),
+            TensorData::new(
+                matrix(&later.third[..shape.second], shape.third),
+                [shape.second, shape.third],
+            ),
+            TensorData::new(narrow(&later.third_bias, shape.third), [shape.third]),
+            TensorData::new(narrow(&later.fourth, shape.third), [shape.third, 1]),
+            TensorData::new(vec![later.fourth_bias], [1]),
+        ]
     }
 }
