@@ -309,11 +309,11 @@ fn print_summary(summary: &Summary) {
 }
 
 fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
-    let network = net::read(&arguments.model)?.network;
+    let net = net::read(&arguments.model)?;
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
-        (Some(dataset), Some(path)) => (eval::on_dataset(&network, dataset, path)?, Ok(())),
-        _ => eval::on_pgn(&network, &arguments.pgn),
+        (Some(dataset), Some(path)) => (eval::on_dataset(&net.network, dataset, path)?, Ok(())),
+        _ => eval::on_pgn(&net.network, &arguments.pgn),
     };
     let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
     let evaluation = Evaluation {
@@ -332,8 +332,7 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
                 Some(dataset) => Subject::HeldOut(dataset.manifest()),
                 None => Subject::Games(&evaluation.data),
             };
-            let model = &evaluation.model;
-            report::write(path, model, &network, subject, Some(&evaluation.measured))?;
+            report::write(path, &net, subject, Some(&evaluation.measured))?;
         }
     }
     result

@@ -13,17 +13,19 @@ use crate::failure::Failure;
 #[derive(Debug)]
 pub struct Net {
     /// The file.
-    path: PathBuf,
+    pub path: PathBuf,
     /// SHA-256 of the file, hexadecimal.
     sha256: String,
     /// What it holds.
     pub network: Network,
+    /// What it says of itself.
+    pub metadata: Metadata,
 }
 
 impl Net {
-    /// The net's file as the metadata of another name it: without folders,
-    /// which differ from machine to machine.
-    pub fn metadata(&self) -> Value {
+    /// The net as the metadata of another name it: without folders, which
+    /// differ from machine to machine.
+    pub fn named(&self) -> Value {
         let name = self.path.file_name().unwrap_or_default();
         json!({ "file": name.to_string_lossy(), "sha256": self.sha256 })
     }
@@ -36,10 +38,11 @@ impl Net {
 pub fn read(path: &Path) -> Result<Net, Failure> {
     let bytes = fs::read(path).map_err(Failure::unreadable(path))?;
     match Network::from_bytes(&bytes) {
-        Ok((network, _)) => Ok(Net {
+        Ok((network, metadata)) => Ok(Net {
             path: path.to_path_buf(),
             sha256: format!("{:x}", Sha256::digest(&bytes)),
             network,
+            metadata,
         }),
         Err(error) => Err(Failure::NetRefused {
             path: path.to_path_buf(),
@@ -55,16 +58,4 @@ pub fn rounded(network: &Network) -> Option<Network> {
     Network::from_bytes(&network.to_bytes(&metadata))
         .ok()
         .map(|(network, _)| network)
-}
-
-/// What a net's file says of itself.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_metadata(path: &Path) -> Result<Metadata, Failure> {
-    let bytes = fs::read(path).map_err(Failure::unreadable(path))?;
-    Metadata::from_bytes(&bytes).map_err(|error| Failure::NetRefused {
-        path: path.to_path_buf(),
-        error,
-    })
 }

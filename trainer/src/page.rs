@@ -1,7 +1,5 @@
 //! The report as one HTML page that needs nothing but itself.
 
-use std::path::Path;
-
 use datasets::{Manifest, SourceEntry};
 use indicatif::HumanCount;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -11,18 +9,15 @@ use serde_json::Value;
 use crate::eval::Measured;
 use crate::figures::{Comparison, Figures, Report};
 use crate::integers::{Difference, Integers};
+use crate::net::Net;
 use crate::picture::{self, Panel};
 use crate::report::{History, Subject};
 use crate::{calibration, curves, errors, neurons};
 
 /// What the page is about.
 pub struct Page<'a> {
-    /// The net's file.
-    pub model: &'a Path,
-    /// What is in it.
-    pub network: &'a Network,
-    /// What it says of itself.
-    pub metadata: &'a Metadata,
+    /// The net.
+    pub net: &'a Net,
     /// How it was trained, if that is known.
     pub history: Option<History>,
     /// What it was measured on.
@@ -55,7 +50,12 @@ footer { margin-top: 36px; font-size: .85rem; color: var(--faint) }
 
 /// Writes the page.
 pub fn html(page: Page) -> String {
-    let name = page.model.file_name().unwrap_or_default().to_string_lossy();
+    let name = page
+        .net
+        .path
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -67,12 +67,12 @@ pub fn html(page: Page) -> String {
             }
             body {
                 h1 { (name) }
-                p { (shape(page.network.shape())) ". " (subject_line(page.subject)) }
+                p { (shape(page.net.network.shape())) ". " (subject_line(page.subject)) }
                 @if let Some(measured) = page.measured { (glance(measured)) }
                 @if let Some(history) = &page.history { (learning(history)) }
                 @if let Some(measured) = page.measured { (quality(measured)) }
-                (first_layer(page.network))
-                (configuration(page.metadata))
+                (first_layer(&page.net.network))
+                (configuration(&page.net.metadata))
                 (provenance(page.subject))
                 footer { "Written by " (concat!("kibitz trainer ", env!("CARGO_PKG_VERSION"))) "." }
             }

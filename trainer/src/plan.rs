@@ -74,7 +74,7 @@ impl Plan {
             "epochs": self.epochs,
             "batch": self.batch,
             "seed": self.seed,
-            "init": self.init.as_ref().map(Net::metadata),
+            "init": self.init.as_ref().map(Net::named),
             "device": self.device.to_string(),
         });
         metadata.dataset = json!({

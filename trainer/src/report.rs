@@ -8,14 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use datasets::{Dataset, Manifest, Split};
-use models::{Metadata, Network};
+use models::Metadata;
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::curves::Point;
 use crate::eval::{self, Measured};
 use crate::failure::Failure;
-use crate::net;
+use crate::net::{self, Net};
 use crate::output::write_whole;
 use crate::page::{self, Page};
 use crate::{calibration, errors, neurons};
@@ -45,41 +45,37 @@ pub struct History {
 /// # Errors
 /// [`Failure`].
 pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
-    let network = net::read(model)?.network;
+    let net = net::read(model)?;
     let measured = match dataset.len(Split::Validation) {
         0 => None,
-        _ => Some(eval::on_dataset(&network, dataset, model)?),
+        _ => Some(eval::on_dataset(&net.network, dataset, model)?),
     };
     let picture = |extension: &str, svg: String| {
         write_whole(&model.with_extension(extension), svg.as_bytes())
     };
-    picture("neurons.svg", neurons::svg(&network))?;
+    picture("neurons.svg", neurons::svg(&net.network))?;
     if let Some(measured) = &measured {
         picture("calibration.svg", calibration::svg(&measured.calibration))?;
         picture("errors.svg", errors::svg(&measured.report))?;
     }
     let page = model.with_extension("report.html");
     let subject = Subject::HeldOut(dataset.manifest());
-    write(&page, model, &network, subject, measured.as_ref())
+    write(&page, &net, subject, measured.as_ref())
 }
 
-/// Writes the page about the net in the file `model`, `network`.
+/// Writes the page about a net.
 ///
 /// # Errors
 /// [`Failure`].
 pub fn write(
     path: &Path,
-    model: &Path,
-    network: &Network,
+    net: &Net,
     subject: Subject,
     measured: Option<&Measured>,
 ) -> Result<(), Failure> {
-    let metadata = net::read_metadata(model)?;
     let page = Page {
-        model,
-        network,
-        history: history(model, &metadata)?,
-        metadata: &metadata,
+        net,
+        history: history(&net.path, &net.metadata)?,
         subject,
         measured,
     };
