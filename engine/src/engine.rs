@@ -1,39 +1,37 @@
 //! The engine: an evaluator and everything a search remembers.
 
+use std::sync::Arc;
+
 use cozy_chess::Board;
 
-use crate::heuristics::{Heuristics, ScoredMove};
-use crate::pv::PvTable;
-use crate::search::Search;
+use crate::search::{self, Shared};
 use crate::table::Table;
-use crate::tree::Tree;
-use crate::{Evaluator, HashError, Limits, Outcome, Position, Report, Signals};
+use crate::worker::Worker;
+use crate::{Evaluator, HashError, Limits, Outcome, Position, Report, Signals, Tablebase};
 
 /// Size of the transposition table of a new engine, in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
 /// The largest transposition table that can be asked for, in MiB.
 pub const MAX_HASH_MIB: usize = 4096;
+/// The most threads that can be asked for.
+pub const MAX_THREADS: usize = 512;
 
 /// Searches positions, and remembers from one search to the next.
 pub struct Engine {
-    pub(crate) evaluator: Evaluator,
-    pub(crate) table: Table,
-    pub(crate) heuristics: Heuristics,
-    pub(crate) tree: Tree,
-    pub(crate) pv: PvTable,
-    /// The moves of all nodes on the present line, one after the other.
-    pub(crate) moves: Vec<ScoredMove>,
+    evaluator: Evaluator,
+    table: Table,
+    tablebase: Option<Arc<dyn Tablebase>>,
+    /// One a thread, the first of which reports.
+    workers: Vec<Worker>,
 }
 
 impl Engine {
-    /// An engine with a table of [`DEFAULT_HASH_MIB`].
+    /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
     pub fn new(evaluator: Evaluator) -> Engine {
         Engine {
             table: Table::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
-            heuristics: Heuristics::new(),
-            tree: Tree::new(&evaluator),
-            pv: PvTable::new(),
-            moves: Vec::new(),
+            tablebase: None,
+            workers: vec![Worker::new(&evaluator)],
             evaluator,
         }
     }
@@ -47,9 +45,24 @@ impl Engine {
         Ok(())
     }
 
+    /// Searches with so many threads from now on, at least one and at most
+    /// [`MAX_THREADS`]. With one, equal searches are equal.
+    pub fn set_threads(&mut self, threads: usize) {
+        let evaluator = &self.evaluator;
+        self.workers
+            .resize_with(threads.clamp(1, MAX_THREADS), || Worker::new(evaluator));
+    }
+
+    /// Asks these tables about endgames from now on.
+    pub fn set_tablebase(&mut self, tablebase: Option<Arc<dyn Tablebase>>) {
+        self.tablebase = tablebase;
+        self.clear();
+    }
+
     /// Forgets all earlier searches.
     pub fn clear(&mut self) {
         self.table.clear();
+        self.workers.iter_mut().for_each(Worker::clear);
     }
 
     /// Changes the evaluator, and forgets the scores of the former one.
@@ -64,7 +77,7 @@ impl Engine {
     }
 
     /// Searches until a limit is reached or the caller says stop, and reports
-    /// after every iteration.
+    /// every line of every iteration.
     pub fn search(
         &mut self,
         position: &Position,
@@ -73,9 +86,13 @@ impl Engine {
         report: &mut dyn FnMut(&Report),
     ) -> Outcome {
         self.table.age();
-        self.heuristics.clear();
-        self.moves.clear();
-        self.tree.start(position, &self.evaluator);
-        Search::new(self, limits, signals).run(report)
+        let mut shared = Shared::new(
+            &self.evaluator,
+            &self.table,
+            self.tablebase.as_deref(),
+            limits,
+            signals,
+        );
+        search::run(&mut shared, &mut self.workers, position, report)
     }
 }

@@ -9,22 +9,9 @@ use cozy_chess::{
 use models::material;
 
 use crate::features::model_piece;
-use crate::heuristics::victim;
 
-/// Whether a capture or promotion ends in a loss of material on its square.
-/// Pins and checks are not looked at.
-pub(crate) fn loses_material(board: &Board, mv: Move) -> bool {
-    let Some(attacker) = board.piece_on(mv.from) else {
-        return false;
-    };
-    let captured = victim(board, mv).map_or(0, value);
-    if mv.promotion.is_none() && captured >= value(attacker) {
-        return false;
-    }
-    swap_off(board, mv, attacker, captured) < 0
-}
-
-fn value(piece: Piece) -> i32 {
+/// What a piece counts in an exchange, in centipawns.
+pub(crate) fn value(piece: Piece) -> i32 {
     match piece {
         // Never worth giving for anything.
         Piece::King => 10_000,
@@ -32,41 +19,79 @@ fn value(piece: Piece) -> i32 {
     }
 }
 
-/// The balance of the exchange for the side that begins it.
-fn swap_off(board: &Board, mv: Move, attacker: Piece, captured: i32) -> i32 {
+/// What a move captures, en passant included.
+pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
+    let theirs = board.colors(!board.side_to_move());
+    if theirs.has(mv.to) {
+        return board.piece_on(mv.to);
+    }
+    // A pawn that changes its file without a victim there takes en passant.
+    let is_pawn = board.pieces(Piece::Pawn).has(mv.from);
+    (is_pawn && mv.from.file() != mv.to.file()).then_some(Piece::Pawn)
+}
+
+/// Whether a move wins at least `threshold` centipawns (loses at most so many
+/// where that is negative) by the exchange it begins on its square. Pins and
+/// checks are not looked at.
+pub(crate) fn wins_at_least(board: &Board, mv: Move, threshold: i32) -> bool {
+    let us = board.side_to_move();
+    if board.colors(us).has(mv.to) {
+        // Castling exchanges nothing.
+        return threshold <= 0;
+    }
+    let Some(attacker) = board.piece_on(mv.from) else {
+        return false;
+    };
+    let captured = victim(board, mv);
     let standing = mv.promotion.unwrap_or(attacker);
-    let gained = captured + value(standing) - value(attacker);
+    let gained = captured.map_or(0, value) + value(standing) - value(attacker);
+    // What the side that has just captured is above the threshold, once the
+    // other has taken back: it need not go on while that is not negative.
+    let mut balance = gained - threshold;
+    if balance < 0 {
+        return false;
+    }
+    balance -= value(standing);
+    if balance >= 0 {
+        return true;
+    }
     let mut occupied = board.occupied() ^ mv.from.bitboard();
-    if attacker == Piece::Pawn && captured > 0 && !board.occupied().has(mv.to) {
+    if captured == Some(Piece::Pawn) && !board.occupied().has(mv.to) {
         // En passant: the victim stands beside the capturing pawn.
         occupied ^= Square::new(mv.to.file(), mv.from.rank()).bitboard();
     }
-    gained
-        - best_reply(
-            board,
-            mv.to,
-            occupied,
-            !board.side_to_move(),
-            value(standing),
-        )
-}
-
-/// What `side` wins by taking what stands on `square`, worth `standing`, with
-/// its least valuable piece; 0 where it had better not.
-fn best_reply(
-    board: &Board,
-    square: Square,
-    occupied: BitBoard,
-    side: Color,
-    standing: i32,
-) -> i32 {
-    let attackers = attackers(board, square, occupied) & board.colors(side);
-    let least = Piece::ALL
-        .into_iter()
-        .find_map(|piece| Some((piece, (attackers & board.pieces(piece)).next_square()?)));
-    let Some((piece, from)) = least else { return 0 };
-    let rest = occupied ^ from.bitboard();
-    (standing - best_reply(board, square, rest, !side, value(piece))).max(0)
+    let diagonal = board.pieces(Piece::Bishop) | board.pieces(Piece::Queen);
+    let straight = board.pieces(Piece::Rook) | board.pieces(Piece::Queen);
+    let mut attackers = attackers(board, mv.to, occupied);
+    let mut side = !us;
+    loop {
+        attackers &= occupied;
+        let own = attackers & board.colors(side);
+        let least = Piece::ALL
+            .into_iter()
+            .find_map(|piece| Some((piece, (own & board.pieces(piece)).next_square()?)));
+        let Some((piece, from)) = least else { break };
+        if piece == Piece::King && !(attackers & board.colors(!side)).is_empty() {
+            // The king cannot take what is defended.
+            break;
+        }
+        occupied ^= from.bitboard();
+        // What stood behind it attacks now.
+        if matches!(piece, Piece::Pawn | Piece::Bishop | Piece::Queen) {
+            attackers |= get_bishop_moves(mv.to, occupied) & diagonal;
+        }
+        if matches!(piece, Piece::Rook | Piece::Queen) {
+            attackers |= get_rook_moves(mv.to, occupied) & straight;
+        }
+        side = !side;
+        balance = -balance - 1 - value(piece);
+        if balance >= 0 {
+            break;
+        }
+    }
+    // The side that cannot or need not take back any more has lost the
+    // exchange.
+    side != us
 }
 
 /// Pieces of both sides that attack a square, if only `occupied` squares are.
@@ -103,18 +128,19 @@ mod tests {
             ("3rk3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0),
             ("4k3/1P6/8/8/8/8/8/4K3 w - - 0 1", "b7b8q", 800),
             ("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", -100),
+            // The queen behind the rook, and the bishop behind the queen.
+            ("4k3/4r3/4q3/4p3/8/4Q3/4R3/4K3 w - - 0 1", "e3e5", -400),
+            ("4k3/8/5b2/4p3/3B4/2Q5/8/4K3 w - - 0 1", "d4e5", 100),
+            // Quiet moves: to a square that a pawn guards, and to a safe one.
+            ("4k3/8/3p4/8/8/8/8/2R1K3 w - - 0 1", "c1c5", -500),
+            ("4k3/8/3p4/8/8/8/8/2R1K3 w - - 0 1", "c1c4", 0),
+            ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1h1", 0),
         ];
         for (fen, text, expected) in cases {
             let board = parse_fen(fen).unwrap();
             let mv: Move = text.parse().unwrap();
-            let captured = victim(&board, mv).map_or(0, value);
-            let attacker = board.piece_on(mv.from).unwrap();
-            assert_eq!(
-                swap_off(&board, mv, attacker, captured),
-                expected,
-                "{fen} {text}"
-            );
-            assert_eq!(loses_material(&board, mv), expected < 0, "{fen} {text}");
+            assert!(wins_at_least(&board, mv, expected), "{fen} {text}");
+            assert!(!wins_at_least(&board, mv, expected + 1), "{fen} {text}");
         }
     }
 }

@@ -15,7 +15,7 @@
 //! let mut engine = Engine::new(evaluator);
 //! let position = Position::from_fen("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")?;
 //! let stop = AtomicBool::new(false);
-//! let signals = Signals { stop: &stop, elapsed: &|| Duration::ZERO };
+//! let signals = Signals { stop: &stop, pondering: None, elapsed: &|| Duration::ZERO };
 //! let limits = Limits { depth: Some(2), ..Limits::default() };
 //! let outcome = engine.search(&position, &limits, &signals, &mut |_| {});
 //! assert_eq!(outcome.best.unwrap().to_string(), "e1e8");
@@ -27,12 +27,14 @@
 
 mod accumulators;
 mod bench;
+mod checks;
+mod correction;
 mod engine;
 mod evaluator;
 mod exchange;
 mod features;
 mod fen;
-mod heuristics;
+mod history;
 mod limits;
 mod perft;
 mod position;
@@ -41,12 +43,14 @@ mod rules;
 mod score;
 mod search;
 mod table;
+mod tablebase;
 mod tree;
 pub mod uci;
+mod worker;
 
 pub use accumulators::Accumulators;
 pub use bench::BENCH_POSITIONS;
-pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB};
+pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
 pub use features::features;
 pub use fen::{FenError, parse_fen, write_fen};
@@ -57,5 +61,6 @@ pub use rules::{
     has_legal_move, insufficient_material, is_chess960, legal_en_passant, position_key,
 };
 pub use score::Score;
-pub use search::{Outcome, Report, Signals};
-pub use table::HashError;
+pub use search::{Line, Outcome, Report, Signals};
+pub use table::{HashError, ScoreBound};
+pub use tablebase::{Tablebase, Wdl};

@@ -2,23 +2,48 @@
 
 use std::time::Duration;
 
-/// The limits of one search; the first one reached ends it. Without any it
-/// runs until it is stopped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+use cozy_chess::Move;
+
+/// What one search is to do and when it ends: the first limit reached ends it.
+/// Without any it runs until it is stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Plies of the last iteration.
     pub depth: Option<u64>,
-    /// Nodes, counted exactly.
+    /// Nodes; one thread keeps to them exactly.
     pub nodes: Option<u64>,
     /// Time.
     pub time: Option<TimeBudget>,
+    /// Ends once a mate in so many moves is found.
+    pub mate: Option<u32>,
+    /// Moves of the root to look at; all of them where it is empty.
+    pub moves: Vec<Move>,
+    /// Lines to find, the best first. With as many as there are moves, every
+    /// move's score is a true one.
+    pub lines: usize,
+}
+
+/// One line, and no limit.
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            depth: None,
+            nodes: None,
+            time: None,
+            mate: None,
+            moves: Vec::new(),
+            lines: 1,
+        }
+    }
 }
 
 /// How long a search may think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeBudget {
-    /// No new iteration starts after this.
-    pub soft: Duration,
+    /// After this no new iteration starts where the best move is neither clear
+    /// nor in doubt; clear moves are played sooner, doubtful ones later. `None`
+    /// to use all of `hard`.
+    pub soft: Option<Duration>,
     /// The search is broken off at this.
     pub hard: Duration,
 }
@@ -38,10 +63,9 @@ impl TimeBudget {
     /// Uses a fixed time for the move, less `overhead`, the time that passes
     /// between the two programs unseen.
     pub fn fixed(time: Duration, overhead: Duration) -> TimeBudget {
-        let usable = usable(time, overhead);
         TimeBudget {
-            soft: usable,
-            hard: usable,
+            soft: None,
+            hard: usable(time, overhead),
         }
     }
 
@@ -55,10 +79,10 @@ impl TimeBudget {
         // The last move before a control may use all of the time; else half is
         // kept back, so that no single move can ruin the rest.
         let most = if moves == 1 { usable } else { usable / 2 };
-        // An iteration takes some three times as long as the one before: begun
-        // after half of the share, it would seldom end within it.
+        // An iteration takes about twice as long as the one before: begun after
+        // half of the share, it would seldom end within it.
         TimeBudget {
-            soft: (share / 2).min(most),
+            soft: Some((share / 2).min(most)),
             hard: (share * 3).min(most),
         }
     }
@@ -94,7 +118,7 @@ mod tests {
                         budget.hard <= Duration::from_millis(most),
                         "{clock:?} {budget:?}"
                     );
-                    assert!(budget.soft <= budget.hard, "{clock:?} {budget:?}");
+                    assert!(budget.soft <= Some(budget.hard), "{clock:?} {budget:?}");
                 }
             }
         }

@@ -32,8 +32,8 @@ impl PvTable {
         line.extend_from_slice(&lower[0]);
     }
 
-    /// The line from the root.
-    pub(crate) fn line(&self) -> &[Move] {
-        &self.lines[0]
+    /// The line from `ply` on.
+    pub(crate) fn line_from(&self, ply: usize) -> &[Move] {
+        &self.lines[ply]
     }
 }

@@ -1,7 +1,7 @@
 //! Scores: centipawns from the view of the side to move, with a band for mates.
 
 use std::fmt;
-use std::ops::Neg;
+use std::ops::{Add, Neg, Sub};
 
 /// Plies that a line can reach from the root; also how far away a mate can be.
 pub(crate) const MAX_PLY: usize = 128;
@@ -9,8 +9,9 @@ pub(crate) const MAX_PLY: usize = 128;
 /// Centipawns from the view of the side to move.
 ///
 /// Mates are counted from the root of the search: `MATE - n` mates in `n`
-/// plies, `n - MATE` is mated in `n` plies. Evaluations stay within
-/// [`Score::EVALUATION_LIMIT`], far from both bands.
+/// plies, `n - MATE` is mated in `n` plies. Wins and losses that endgame
+/// tablebases know lie in a band below, counted likewise. Evaluations stay
+/// within [`Score::EVALUATION_LIMIT`], far from all bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(i16);
 
@@ -20,6 +21,7 @@ impl Score {
     /// The greatest magnitude of an evaluation, in centipawns.
     pub const EVALUATION_LIMIT: i32 = 20_000;
     const MATE: i16 = 32_000;
+    const TABLEBASE_WIN: i16 = 25_000;
     pub(crate) const INFINITE: Score = Score(Self::MATE + 1);
 
     /// An evaluation, clamped to [`Score::EVALUATION_LIMIT`].
@@ -36,6 +38,32 @@ impl Score {
     /// The side to move is mated `plies` plies from the root.
     pub fn mated_in(plies: usize) -> Score {
         Score(plies.min(MAX_PLY) as i16 - Self::MATE)
+    }
+
+    /// A tablebase says that the side to move wins, found `ply` plies from the
+    /// root.
+    pub(crate) fn tablebase_win(ply: usize) -> Score {
+        Score(Self::TABLEBASE_WIN - ply.min(MAX_PLY) as i16)
+    }
+
+    /// Whether a mate or a tablebase decides the game, for whichever side.
+    pub(crate) fn is_decided(self) -> bool {
+        i32::from(self.0).abs() > Self::EVALUATION_LIMIT
+    }
+
+    /// Whether the side to move wins by a mate or a tablebase.
+    pub(crate) fn is_win(self) -> bool {
+        i32::from(self.0) > Self::EVALUATION_LIMIT
+    }
+
+    /// Whether the side to move loses by a mate or a tablebase.
+    pub(crate) fn is_loss(self) -> bool {
+        (-self).is_win()
+    }
+
+    /// Halfway between two scores.
+    pub(crate) fn between(one: Score, other: Score) -> Score {
+        Score(((i32::from(one.0) + i32::from(other.0)) / 2) as i16)
     }
 
     /// The value as an integer; meaningful as centipawns where
@@ -55,23 +83,39 @@ impl Score {
         Score(self.0 + 1)
     }
 
-    /// As the transposition table keeps it: mates count from the node at `ply`,
-    /// because a transposition may reach the node at another ply.
+    /// As the transposition table keeps it: what is decided counts from the
+    /// node at `ply`, because a transposition may reach it at another ply.
     pub(crate) fn relative_to_node(self, ply: usize) -> i16 {
-        match self.plies_to_mate() {
-            Some(_) if self.0 > 0 => self.0 + ply as i16,
-            Some(_) => self.0 - ply as i16,
-            None => self.0,
-        }
+        self.0 + self.decided_sign() * ply as i16
     }
 
     /// The inverse of [`Score::relative_to_node`].
     pub(crate) fn relative_to_root(stored: i16, ply: usize) -> Score {
-        match Score(stored).plies_to_mate() {
-            Some(_) if stored > 0 => Score(stored - ply as i16),
-            Some(_) => Score(stored + ply as i16),
-            None => Score(stored),
-        }
+        Score(stored - Score(stored).decided_sign() * ply as i16)
+    }
+
+    /// 1 where the side to move wins for sure, -1 where it loses, else 0.
+    fn decided_sign(self) -> i16 {
+        i16::from(self.is_win()) - i16::from(self.is_loss())
+    }
+}
+
+/// Moved up by centipawns, as a margin; stays within the infinite scores.
+impl Add<i32> for Score {
+    type Output = Score;
+
+    fn add(self, centipawns: i32) -> Score {
+        let infinite = i32::from(Self::INFINITE.0);
+        Score((i32::from(self.0) + centipawns).clamp(-infinite, infinite) as i16)
+    }
+}
+
+/// Moved down by centipawns.
+impl Sub<i32> for Score {
+    type Output = Score;
+
+    fn sub(self, centipawns: i32) -> Score {
+        self + -centipawns
     }
 }
 

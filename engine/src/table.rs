@@ -1,4 +1,6 @@
-//! The transposition table.
+//! The transposition table, shared by all threads of a search.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use cozy_chess::{Move, Piece, Square};
 use thiserror::Error;
@@ -12,140 +14,259 @@ pub struct HashError {
     mebibytes: usize,
 }
 
-/// What a stored score says about the true one.
+/// What a score says about the true one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bound {
+pub enum ScoreBound {
+    /// It is the true one.
     Exact,
+    /// The true one is no less.
     Lower,
+    /// The true one is no greater.
     Upper,
 }
-
-/// One position's entry, 16 bytes.
-#[derive(Clone, Copy)]
-struct Entry {
-    key: u64,
-    /// Relative to the node, see [`Score::relative_to_node`].
-    score: i16,
-    mv: PackedMove,
-    depth: u8,
-    bound: Bound,
-    /// The search that wrote it; 0 marks an empty entry.
-    generation: u8,
-}
-
-const EMPTY: Entry = Entry {
-    key: 0,
-    score: 0,
-    mv: PackedMove(0),
-    depth: 0,
-    bound: Bound::Exact,
-    generation: 0,
-};
 
 /// What the table knows of a position, seen from the ply it is probed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) score: Score,
+    /// The static evaluation as the network gives it; `None` in check.
+    pub(crate) evaluation: Option<Score>,
     pub(crate) mv: Option<Move>,
-    pub(crate) depth: u32,
-    pub(crate) bound: Bound,
+    pub(crate) depth: i32,
+    pub(crate) bound: ScoreBound,
 }
 
-/// Positions already searched, by their key. One entry a slot: an entry of an
-/// earlier search gives way to any, one of the same search to one at least as
-/// deep.
+/// Entries that share a cache line; a position may be in any of its cluster.
+const CLUSTER: usize = 4;
+/// Words of an entry: the key exclusive-or the data, and the data. An entry
+/// that two threads wrote at once does not match its key, and is as good as
+/// absent (R. Hyatt and T. Mann, "A lock-less transposition table
+/// implementation for parallel search", ICGA Journal 25, 2002).
+const WORDS: usize = 2;
+const LINE_BYTES: usize = 64;
+/// Searches after which an entry is as young as a new one again.
+const GENERATIONS: u8 = 32;
+/// Plies that a search of age outweighs when an entry is to give way.
+const PLIES_A_GENERATION: i32 = 4;
+
+/// Positions already searched, by their key.
 pub(crate) struct Table {
-    entries: Vec<Entry>,
-    generation: u8,
+    words: Box<[AtomicU64]>,
+    /// The word at which the first cluster begins, so that each is one line of
+    /// the cache.
+    first: usize,
+    clusters: usize,
+    generation: AtomicU8,
 }
 
 impl Table {
     pub(crate) fn new(mebibytes: usize) -> Result<Table, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
-        let count = (bytes / size_of::<Entry>()).max(1);
-        let mut entries = Vec::new();
-        entries.try_reserve_exact(count).map_err(|_| too_large())?;
-        entries.resize(count, EMPTY);
+        let clusters = (bytes / LINE_BYTES).max(1);
+        let spare = LINE_BYTES / size_of::<AtomicU64>();
+        // Zeroed by the system page by page, when a page is first used.
+        let words: Box<[AtomicU64]> =
+            bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare)
+                .map_err(|()| too_large())?;
+        let misaligned = words.as_ptr().addr() % LINE_BYTES;
         Ok(Table {
-            entries,
-            generation: 1,
+            words,
+            first: (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>(),
+            clusters,
+            generation: AtomicU8::new(0),
         })
     }
 
+    /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.entries.fill(EMPTY);
-        self.generation = 1;
+        for word in &mut self.words {
+            *word.get_mut() = 0;
+        }
+        *self.generation.get_mut() = 0;
     }
 
     /// A new search begins: what is stored becomes old.
-    pub(crate) fn age(&mut self) {
-        self.generation = self.generation.checked_add(1).unwrap_or(1);
+    pub(crate) fn age(&self) {
+        let next = (self.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
+        self.generation.store(next, Ordering::Relaxed);
+    }
+
+    /// Has the processor fetch what [`Table::probe`] will look at.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let entry: *const AtomicU64 = &raw const self.cluster(key)[0];
+            // SAFETY: a prefetch reads nothing that the program can see, and
+            // the address lies within `words`.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
     }
 
     pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<Known> {
-        let entry = &self.entries[self.slot(key)];
-        (entry.key == key && entry.generation != 0).then(|| Known {
-            score: Score::relative_to_root(entry.score, ply),
-            mv: entry.mv.unpack(),
-            depth: entry.depth.into(),
-            bound: entry.bound,
-        })
+        let data = self.cluster(key).chunks_exact(WORDS).find_map(|entry| {
+            let data = entry[1].load(Ordering::Relaxed);
+            (entry[0].load(Ordering::Relaxed) ^ data == key && data != 0).then_some(data)
+        })?;
+        Some(Data::unpack(data).known(ply))
     }
 
-    pub(crate) fn store(&mut self, key: u64, ply: usize, known: Known) {
-        let slot = self.slot(key);
-        let entry = &mut self.entries[slot];
-        let depth = known.depth.min(u8::MAX.into()) as u8;
-        if entry.generation == self.generation && entry.depth > depth {
-            return;
+    pub(crate) fn store(&self, key: u64, ply: usize, known: &Known) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        let cluster = self.cluster(key);
+        let (mut victim, mut least) = (0, i32::MAX);
+        for (index, entry) in cluster.chunks_exact(WORDS).enumerate() {
+            let word = entry[1].load(Ordering::Relaxed);
+            if word == 0 || entry[0].load(Ordering::Relaxed) ^ word == key {
+                victim = index;
+                break;
+            }
+            let worth = Data::unpack(word).worth(generation);
+            if worth < least {
+                (victim, least) = (index, worth);
+            }
         }
-        // A bound from above names no move; the one known before still helps.
-        let mv = match known.mv {
-            None if entry.key == key => entry.mv,
-            mv => PackedMove::pack(mv),
-        };
-        *entry = Entry {
-            key,
-            score: known.score.relative_to_node(ply),
-            mv,
-            depth,
-            bound: known.bound,
-            generation: self.generation,
-        };
+        let entry = &cluster[victim * WORDS..][..WORDS];
+        let word = entry[1].load(Ordering::Relaxed);
+        let mut new = Data::of(known, ply, generation);
+        if word != 0 && entry[0].load(Ordering::Relaxed) ^ word == key {
+            let old = Data::unpack(word);
+            // A bound from above names no move; the one known before still helps.
+            if new.mv == PackedMove::NONE {
+                new.mv = old.mv;
+            }
+            let exact = known.bound == ScoreBound::Exact;
+            let much_deeper = i32::from(old.depth) > i32::from(new.depth) + PLIES_A_GENERATION;
+            if !exact && much_deeper && old.generation == generation {
+                return;
+            }
+        }
+        let data = new.pack();
+        entry[0].store(key ^ data, Ordering::Relaxed);
+        entry[1].store(data, Ordering::Relaxed);
     }
 
     /// How full the table is of this search's entries, in thousandths.
     pub(crate) fn permille_full(&self) -> usize {
-        let sample = &self.entries[..self.entries.len().min(1000)];
-        let used = sample
-            .iter()
-            .filter(|entry| entry.generation == self.generation)
+        let generation = self.generation.load(Ordering::Relaxed);
+        let clusters = self.clusters.min(250);
+        let used = self.words[self.first..][..clusters * CLUSTER * WORDS]
+            .chunks_exact(WORDS)
+            .map(|entry| entry[1].load(Ordering::Relaxed))
+            .filter(|&word| word != 0 && Data::unpack(word).generation == generation)
             .count();
-        used * 1000 / sample.len()
+        used * 1000 / (clusters * CLUSTER)
     }
 
-    /// Spreads keys evenly over any number of slots.
-    fn slot(&self, key: u64) -> usize {
-        ((u128::from(key) * self.entries.len() as u128) >> 64) as usize
+    /// The words of the cluster that a key belongs to: spread evenly over any
+    /// number of clusters.
+    #[inline]
+    fn cluster(&self, key: u64) -> &[AtomicU64] {
+        let index = ((u128::from(key) * self.clusters as u128) >> 64) as usize;
+        &self.words[self.first + index * CLUSTER * WORDS..][..CLUSTER * WORDS]
+    }
+}
+
+/// An entry's data: 64 bits, never all zero, since the bound takes two bits
+/// that are not.
+#[derive(Clone, Copy)]
+struct Data {
+    /// Relative to the node, see [`Score::relative_to_node`].
+    score: i16,
+    /// `i16::MIN` for none.
+    evaluation: i16,
+    mv: PackedMove,
+    depth: u8,
+    bound: ScoreBound,
+    /// 5 bits.
+    generation: u8,
+}
+
+const NO_EVALUATION: i16 = i16::MIN;
+
+impl Data {
+    fn of(known: &Known, ply: usize, generation: u8) -> Data {
+        let evaluation = known.evaluation.map(|score| score.relative_to_node(0));
+        Data {
+            score: known.score.relative_to_node(ply),
+            evaluation: evaluation.unwrap_or(NO_EVALUATION),
+            mv: PackedMove::pack(known.mv),
+            depth: known.depth.clamp(0, u8::MAX.into()) as u8,
+            bound: known.bound,
+            generation,
+        }
+    }
+
+    fn known(self, ply: usize) -> Known {
+        let evaluation = self.evaluation;
+        Known {
+            score: Score::relative_to_root(self.score, ply),
+            evaluation: (evaluation != NO_EVALUATION)
+                .then(|| Score::relative_to_root(evaluation, 0)),
+            mv: self.mv.unpack(),
+            depth: self.depth.into(),
+            bound: self.bound,
+        }
+    }
+
+    fn pack(self) -> u64 {
+        let bound = match self.bound {
+            ScoreBound::Exact => 1,
+            ScoreBound::Lower => 2,
+            ScoreBound::Upper => 3,
+        };
+        u64::from(self.score as u16)
+            | u64::from(self.evaluation as u16) << 16
+            | u64::from(self.mv.0) << 32
+            | u64::from(self.depth) << 48
+            | u64::from(self.generation << 2 | bound) << 56
+    }
+
+    fn unpack(word: u64) -> Data {
+        Data {
+            score: word as i16,
+            evaluation: (word >> 16) as i16,
+            mv: PackedMove((word >> 32) as u16),
+            depth: (word >> 48) as u8,
+            bound: match (word >> 56) & 3 {
+                1 => ScoreBound::Exact,
+                2 => ScoreBound::Lower,
+                _ => ScoreBound::Upper,
+            },
+            generation: (word >> 58) as u8 % GENERATIONS,
+        }
+    }
+
+    /// How much is lost if this entry gives way: the deep and the recent stay.
+    fn worth(self, generation: u8) -> i32 {
+        let age = (GENERATIONS + generation - self.generation) % GENERATIONS;
+        i32::from(self.depth) - PLIES_A_GENERATION * i32::from(age)
     }
 }
 
 /// A move in 15 bits: from, to, and promotion (0 none, 1 knight to 4 queen).
 /// All zero, a1 to a1, is no move.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct PackedMove(u16);
 
 impl PackedMove {
+    const NONE: PackedMove = PackedMove(0);
+
     fn pack(mv: Option<Move>) -> PackedMove {
-        let Some(mv) = mv else { return PackedMove(0) };
+        let Some(mv) = mv else {
+            return PackedMove::NONE;
+        };
         let promotion = mv.promotion.map_or(0, |piece| piece as u16);
         PackedMove(mv.from as u16 | (mv.to as u16) << 6 | promotion << 12)
     }
 
     fn unpack(self) -> Option<Move> {
         let square = |bits: u16| Square::index(usize::from(bits & 63));
-        (self.0 != 0).then(|| Move {
+        (self != PackedMove::NONE).then(|| Move {
             from: square(self.0),
             to: square(self.0 >> 6),
             promotion: match self.0 >> 12 {
@@ -160,60 +281,123 @@ impl PackedMove {
 mod tests {
     use super::*;
 
-    fn known(depth: u32, mv: &str) -> Known {
-        let mv = Some(mv.parse().unwrap());
+    fn known(depth: i32, mv: &str) -> Known {
         Known {
-            score: Score::DRAW,
-            mv,
+            score: Score::from_centipawns(-37),
+            evaluation: Some(Score::from_centipawns(12_345)),
+            mv: Some(mv.parse().unwrap()),
             depth,
-            bound: Bound::Lower,
+            bound: ScoreBound::Lower,
         }
     }
 
+    /// Keys of one cluster, of a table of 1 MiB.
+    fn keys() -> impl Iterator<Item = u64> {
+        1..
+    }
+
     #[test]
-    fn entries_are_sixteen_bytes() {
-        assert_eq!(size_of::<Entry>(), 16);
+    fn clusters_are_cache_lines() {
+        for mebibytes in [1, 2, 7] {
+            let table = Table::new(mebibytes).unwrap();
+            for key in [0, 1 << 60, u64::MAX / 3, u64::MAX] {
+                let cluster = table.cluster(key);
+                assert_eq!(size_of_val(cluster), LINE_BYTES);
+                assert_eq!(cluster.as_ptr().addr() % LINE_BYTES, 0);
+            }
+        }
     }
 
     #[test]
     fn gives_back_what_it_was_given() {
-        let mut table = Table::new(1).unwrap();
-        for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
-            table.store(42, 3, known(5, mv));
-            assert_eq!(table.probe(42, 3), Some(known(5, mv)));
+        let table = Table::new(1).unwrap();
+        for bound in [ScoreBound::Exact, ScoreBound::Lower, ScoreBound::Upper] {
+            for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
+                let given = Known {
+                    bound,
+                    evaluation: (mv != "a1h8").then_some(Score::DRAW),
+                    ..known(5, mv)
+                };
+                table.store(42, 3, &given);
+                assert_eq!(table.probe(42, 3), Some(given));
+            }
         }
-        assert_eq!(table.probe(43, 3), None, "another key of the same slot");
+        assert_eq!(table.probe(43, 3), None, "another key of the same cluster");
     }
 
     #[test]
-    fn keeps_the_deeper_of_one_search_and_the_later_of_two() {
-        let mut table = Table::new(1).unwrap();
-        table.store(1, 0, known(6, "e2e4"));
-        table.store(2, 0, known(5, "d2d4"));
-        assert!(table.probe(1, 0).is_some() && table.probe(2, 0).is_none());
+    fn a_torn_entry_is_not_found() {
+        let table = Table::new(1).unwrap();
+        table.store(42, 0, &known(5, "e2e4"));
+        let word = &table.cluster(42)[1];
+        word.store(word.load(Ordering::Relaxed) ^ 1 << 40, Ordering::Relaxed);
+        assert_eq!(table.probe(42, 0), None);
+    }
+
+    #[test]
+    fn the_shallowest_and_the_oldest_gives_way() {
+        let table = Table::new(1).unwrap();
+        for (key, depth) in keys().zip([6, 5, 7, 8]) {
+            table.store(key, 0, &known(depth, "e2e4"));
+        }
+        table.store(5, 0, &known(1, "d2d4"));
+        let held = |table: &Table| -> Vec<u64> {
+            keys()
+                .take(6)
+                .filter(|&key| table.probe(key, 0).is_some())
+                .collect()
+        };
+        assert_eq!(held(&table), [1, 3, 4, 5]);
         table.age();
-        table.store(2, 0, known(1, "d2d4"));
-        assert!(table.probe(1, 0).is_none() && table.probe(2, 0).is_some());
+        table.store(5, 0, &known(4, "d2d4"));
+        table.age();
+        // Two searches old and 6 plies deep is worth less than one search old
+        // and 4 plies deep.
+        table.store(6, 0, &known(1, "d2d4"));
+        assert_eq!(held(&table), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_much_deeper_bound_of_the_same_search_stays() {
+        let table = Table::new(1).unwrap();
+        table.store(1, 0, &known(9, "e2e4"));
+        table.store(1, 0, &known(4, "d2d4"));
+        assert_eq!(table.probe(1, 0).unwrap().depth, 9);
+        table.store(1, 0, &known(6, "d2d4"));
+        assert_eq!(table.probe(1, 0).unwrap().depth, 6);
     }
 
     #[test]
     fn a_bound_without_a_move_keeps_the_move_known_before() {
-        let mut table = Table::new(1).unwrap();
-        table.store(1, 0, known(3, "e2e4"));
-        table.store(
-            1,
-            0,
-            Known {
-                mv: None,
-                bound: Bound::Upper,
-                ..known(4, "e2e4")
-            },
-        );
+        let table = Table::new(1).unwrap();
+        table.store(1, 0, &known(3, "e2e4"));
+        let upper = Known {
+            mv: None,
+            bound: ScoreBound::Upper,
+            ..known(4, "e2e4")
+        };
+        table.store(1, 0, &upper);
         assert_eq!(table.probe(1, 0).unwrap().mv, known(3, "e2e4").mv);
+    }
+
+    #[test]
+    fn how_full_it_is_counts_this_search_alone() {
+        let mut table = Table::new(1).unwrap();
+        assert_eq!(table.permille_full(), 0);
+        for key in 0..1_000_000u64 {
+            let key = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            table.store(key, 0, &known(1, "e2e4"));
+        }
+        assert!(table.permille_full() > 950);
+        table.age();
+        assert_eq!(table.permille_full(), 0);
+        table.clear();
+        assert_eq!(table.probe(0, 0), None);
     }
 
     #[test]
     fn an_impossible_size_is_an_error() {
         assert!(Table::new(usize::MAX).is_err());
+        assert!(Table::new(1 << 40).is_err());
     }
 }

@@ -77,6 +77,18 @@ impl Tree {
         self.ply += 1;
     }
 
+    /// Passes; not in check.
+    pub(crate) fn push_null(&mut self) {
+        let (before, after) = self.nodes.split_at_mut(self.ply + 1);
+        let (parent, child) = (&before[self.ply], &mut after[0]);
+        if let Some(board) = parent.board.null_move() {
+            child.board = board;
+        }
+        child.key = position_key(&child.board);
+        child.accumulators.clone_from(&parent.accumulators);
+        self.ply += 1;
+    }
+
     /// Takes the last move back.
     pub(crate) fn pop(&mut self) {
         self.ply -= 1;

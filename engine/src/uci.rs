@@ -126,6 +126,7 @@ impl Go {
             depth: self.depth,
             nodes: self.nodes,
             time,
+            ..Limits::default()
         }
     }
 

@@ -30,6 +30,7 @@ fn search(engine: &mut Engine, position: &Position, limits: &Limits) -> Outcome 
     let stop = AtomicBool::new(false);
     let signals = Signals {
         stop: &stop,
+        pondering: None,
         elapsed: &|| Duration::ZERO,
     };
     engine.search(position, limits, &signals, &mut |_| {})
@@ -61,12 +62,12 @@ fn mates_have_their_distance() {
     let mates = [
         ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", "e1e8", "mate 1"),
         ("4r2k/8/8/8/8/8/PPP5/1K6 b - - 0 1", "e8e1", "mate 1"),
-        // Morphy's problem.
+        // Morphy's problem, a zugzwang, for which null moves are blind at first.
         ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", "a1a6", "mate 2"),
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "f6a6", "mate 3"),
     ];
     for (fen, mv, score) in mates {
-        assert_eq!(by_material(fen, 7), (mv.into(), score.into()), "{fen}");
+        assert_eq!(by_material(fen, 20), (mv.into(), score.into()), "{fen}");
     }
     assert_eq!(
         by_material("kbK5/pp6/RP6/8/8/8/8/8 b - - 0 1", 5).1,
@@ -81,7 +82,7 @@ fn mate_distances_stay_right_with_a_used_table() {
     for expected in [
         "mate 3", "mate -2", "mate 2", "mate -1", "mate 1", "mate -0",
     ] {
-        let outcome = search(&mut engine, &position, &depth(8));
+        let outcome = search(&mut engine, &position, &depth(20));
         assert_eq!(outcome.score.to_string(), expected);
         if let Some(mv) = outcome.best {
             position.play(mv).unwrap();
@@ -130,7 +131,8 @@ fn the_third_occurrence_in_the_game_is_a_draw() {
     let winner = played(fen, &format!("{round}a1b1 f2f3 b1a1"));
     let outcome = search(&mut engine(EvaluationKind::Material), &winner, &depth(3));
     assert_ne!(outcome.best.unwrap().to_string(), "f3f2");
-    assert!(outcome.score.centipawns() >= 500);
+    // A rook, less what the search has learned of such positions.
+    assert!(outcome.score.centipawns() >= 400);
 }
 
 #[test]
@@ -174,7 +176,7 @@ fn bare_minor_pieces_are_worth_nothing() {
 #[test]
 fn always_moves_under_the_tightest_limits() {
     let now = TimeBudget {
-        soft: Duration::ZERO,
+        soft: Some(Duration::ZERO),
         hard: Duration::ZERO,
     };
     let tight = [
@@ -206,6 +208,7 @@ fn always_moves_under_the_tightest_limits() {
         let stop = AtomicBool::new(true);
         let signals = Signals {
             stop: &stop,
+            pondering: None,
             elapsed: &|| Duration::ZERO,
         };
         let best = engine

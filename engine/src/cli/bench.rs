@@ -13,7 +13,7 @@ use super::files::embedded_evaluator;
 #[derive(Args)]
 pub struct BenchArgs {
     /// Plies each position is searched
-    #[arg(default_value_t = 5)]
+    #[arg(default_value_t = 10)]
     depth: u64,
     /// Print JSON
     #[arg(long)]
@@ -34,6 +34,7 @@ pub fn run(args: &BenchArgs) -> Result<()> {
         let position = Position::from_fen(fen).context("bench position")?;
         let signals = Signals {
             stop: &stop,
+            pondering: None,
             elapsed: &|| start.elapsed(),
         };
         engine.clear();

@@ -160,6 +160,7 @@ impl Session {
         let thread = thread::spawn(move || {
             let signals = Signals {
                 stop: &stopped,
+                pondering: None,
                 elapsed: &|| start.elapsed(),
             };
             let board = position.board();

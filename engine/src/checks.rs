@@ -1,0 +1,104 @@
+//! Which moves give check, told without playing them.
+
+use cozy_chess::{
+    BitBoard, Board, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
+    get_knight_moves, get_line_rays, get_pawn_attacks, get_rook_moves, get_rook_rays,
+};
+
+/// What gives check on a board.
+pub(crate) struct Checks {
+    king: Square,
+    pawns: BitBoard,
+    knights: BitBoard,
+    diagonal: BitBoard,
+    straight: BitBoard,
+    /// Own pieces that alone stand between a slider of theirs and the king.
+    screens: BitBoard,
+}
+
+impl Checks {
+    pub(crate) fn of(board: &Board) -> Checks {
+        let us = board.side_to_move();
+        let king = board.king(!us);
+        let occupied = board.occupied();
+        let own = |piece| board.colored_pieces(us, piece);
+        let queens = own(Piece::Queen);
+        let sliders = get_bishop_rays(king) & (own(Piece::Bishop) | queens)
+            | get_rook_rays(king) & (own(Piece::Rook) | queens);
+        let mut screens = BitBoard::EMPTY;
+        for slider in sliders {
+            let between = get_between_rays(king, slider) & occupied;
+            if between.len() == 1 {
+                screens |= between & board.colors(us);
+            }
+        }
+        Checks {
+            king,
+            pawns: get_pawn_attacks(king, !us),
+            knights: get_knight_moves(king),
+            diagonal: get_bishop_moves(king, occupied),
+            straight: get_rook_moves(king, occupied),
+            screens,
+        }
+    }
+
+    /// Whether a legal move gives check. Not seen are the checks of a castled
+    /// rook, those that an en-passant capture uncovers, and those of a
+    /// promoted piece through the square that the pawn has left.
+    pub(crate) fn gives_check(&self, board: &Board, mv: Move) -> bool {
+        let Some(piece) = board.piece_on(mv.from) else {
+            return false;
+        };
+        let from = match mv.promotion.unwrap_or(piece) {
+            Piece::Pawn => self.pawns,
+            Piece::Knight => self.knights,
+            Piece::Bishop => self.diagonal,
+            Piece::Rook => self.straight,
+            Piece::Queen => self.diagonal | self.straight,
+            Piece::King => BitBoard::EMPTY,
+        };
+        from.has(mv.to)
+            || self.screens.has(mv.from) && !get_line_rays(self.king, mv.from).has(mv.to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_checks_as_playing_them_does() {
+        let mut random = fastrand::Rng::with_seed(5);
+        let mut checks = 0;
+        for _ in 0..300 {
+            let mut board = Board::startpos();
+            for _ in 0..120 {
+                let mut moves = Vec::new();
+                board.generate_moves(|piece_moves| {
+                    moves.extend(piece_moves);
+                    false
+                });
+                let Some(&played) = random.choice(&moves) else {
+                    break;
+                };
+                let told = Checks::of(&board);
+                for mv in moves {
+                    let mut after = board.clone();
+                    after.play_unchecked(mv);
+                    let check = !after.checkers().is_empty();
+                    let own = board.colors(board.side_to_move());
+                    let castles = own.has(mv.to);
+                    let en_passant = board.pieces(Piece::Pawn).has(mv.from)
+                        && mv.from.file() != mv.to.file()
+                        && board.piece_on(mv.to).is_none();
+                    let unseen = castles || en_passant || mv.promotion.is_some();
+                    let gives = told.gives_check(&board, mv);
+                    assert!(gives == check || check && unseen, "{board} {mv}");
+                    checks += usize::from(check);
+                }
+                board.play(played);
+            }
+        }
+        assert!(checks > 1_000);
+    }
+}

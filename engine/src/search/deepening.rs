@@ -1,0 +1,211 @@
+//! Iterative deepening with aspiration windows, and when it is enough.
+
+use crate::score::MAX_PLY;
+use crate::search::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
+use crate::search::{Halted, Line, Outcome, Report, Searcher, Shared};
+use crate::table::ScoreBound;
+use crate::worker::RootMove;
+use crate::{Score, Wdl};
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+/// The deepest iteration, so that quiescence still has room below it.
+const MAX_DEPTH: u64 = MAX_PLY as u64 - 28;
+/// Scores outside of an iteration's window are told after this time only:
+/// before, they scroll by too fast to be read.
+const BOUNDS_TOLD_FROM: Duration = Duration::from_secs(3);
+/// With a single legal move and a clock, this depth is enough for a score.
+const FORCED_DEPTH: i32 = 5;
+
+/// What a thread has found.
+pub(super) struct Best {
+    depth: i32,
+    root: Vec<RootMove>,
+}
+
+impl Best {
+    /// The better founded of two.
+    pub(super) fn or_better(self, other: Best) -> Best {
+        let (score, others) = (self.root[0].score, other.root[0].score);
+        let deeper = other.depth > self.depth && others >= score;
+        let mates = others.is_win() && others > score;
+        if deeper || mates { other } else { self }
+    }
+
+    pub(super) fn outcome(self, shared: &Shared) -> Outcome {
+        let lines: Vec<Line> = self
+            .root
+            .into_iter()
+            .take(shared.limits.lines.max(1))
+            .map(|root| Line {
+                score: shared.shown(root.score),
+                pv: root.pv,
+            })
+            .collect();
+        Outcome {
+            best: Some(lines[0].pv[0]),
+            score: lines[0].score,
+            depth: self.depth as u32,
+            nodes: shared.nodes.load(Ordering::Relaxed),
+            lines,
+        }
+    }
+}
+
+impl Shared<'_> {
+    /// A score as it is told: what a tablebase says of the root comes first,
+    /// unless a mate is in sight.
+    fn shown(&self, score: Score) -> Score {
+        match self.known {
+            Some(Wdl::Win) if !score.is_win() => Score::tablebase_win(0),
+            Some(Wdl::Loss) if !score.is_loss() => -Score::tablebase_win(0),
+            Some(Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin) => Score::DRAW,
+            _ => score,
+        }
+    }
+}
+
+/// How sure the last iterations were.
+#[derive(Default)]
+struct Certainty {
+    best: Option<cozy_chess::Move>,
+    /// Iterations in a row with the same best move.
+    stable: usize,
+    /// The score of the iteration before.
+    score: Option<Score>,
+}
+
+impl Certainty {
+    /// By how much an iteration lengthens or shortens the time to be used.
+    fn factor(&mut self, best: &RootMove, all_nodes: u64) -> f64 {
+        const BY_STABILITY: [f64; 6] = [1.7, 1.3, 1.1, 1.0, 0.9, 0.8];
+        let mv = best.pv.first().copied();
+        self.stable = if self.best == mv { self.stable + 1 } else { 0 };
+        self.best = mv;
+        let before = self.score.replace(best.score).unwrap_or(best.score);
+        let drop = f64::from(before.centipawns() - best.score.centipawns());
+        // A move that took most of the nodes left little doubt.
+        let share = best.nodes as f64 / all_nodes.max(1) as f64;
+        BY_STABILITY[self.stable.min(BY_STABILITY.len() - 1)]
+            * (1.0 + (drop / 100.0).clamp(-0.2, 0.6))
+            * (2.1 - 1.6 * share)
+    }
+}
+
+impl Searcher<'_> {
+    /// Deepens until a limit is reached.
+    pub(super) fn deepen(mut self, report: &mut dyn FnMut(&Report)) -> Best {
+        let lines = self.shared.limits.lines.clamp(1, self.worker.root.len());
+        let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
+        let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
+        let mut certainty = Certainty::default();
+        let mut done = 0;
+        // Half of the other threads are one ply ahead, so that not all do the
+        // same work.
+        for depth in 1 + (self.index % 2) as i32..=deepest {
+            let before = self.worker.root[0].pv[0];
+            if self.iteration(depth, lines, report).is_err() {
+                // What the broken iteration found counts: it began with the
+                // move known as best.
+                if self.index == 0 && self.worker.root[0].pv[0] != before {
+                    self.tell(depth, 1, ScoreBound::Exact, report);
+                }
+                break;
+            }
+            done = depth;
+            if self.index == 0 {
+                for rank in 1..=lines {
+                    self.tell(depth, rank, ScoreBound::Exact, report);
+                }
+                if self.is_enough(depth, &mut certainty) {
+                    break;
+                }
+            }
+        }
+        self.share_counters();
+        Best {
+            depth: done,
+            root: std::mem::take(&mut self.worker.root),
+        }
+    }
+
+    /// One iteration: a narrow window around the last score, widened until the
+    /// score lies within.
+    fn iteration(
+        &mut self,
+        depth: i32,
+        lines: usize,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<(), Halted> {
+        self.seldepth = 0;
+        let last = self.worker.root[0].score;
+        let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);
+        let mut width = ASPIRATION_WINDOW;
+        if depth >= ASPIRATION_DEPTH && lines == 1 && !last.is_decided() {
+            (alpha, beta) = (last - width, last + width);
+        }
+        loop {
+            let score = self.root(depth, alpha, beta, lines)?;
+            let bound = if score <= alpha && alpha > -Score::INFINITE {
+                beta = Score::between(alpha, beta);
+                alpha = score - width;
+                ScoreBound::Upper
+            } else if score >= beta && beta < Score::INFINITE {
+                beta = score + width;
+                ScoreBound::Lower
+            } else {
+                return Ok(());
+            };
+            if self.index == 0 && self.elapsed() >= BOUNDS_TOLD_FROM {
+                self.tell(depth, 1, bound, report);
+            }
+            width *= 2;
+            if score.is_decided() || width > 1000 {
+                (alpha, beta) = (-Score::INFINITE, Score::INFINITE);
+            }
+        }
+    }
+
+    fn tell(&self, depth: i32, rank: usize, bound: ScoreBound, report: &mut dyn FnMut(&Report)) {
+        let line = &self.worker.root[rank - 1];
+        let nodes = self.shared.nodes.load(Ordering::Relaxed);
+        let hits = self.shared.tablebase_hits.load(Ordering::Relaxed);
+        report(&Report {
+            depth: depth as u32,
+            seldepth: self.seldepth,
+            rank,
+            score: self.shared.shown(line.score),
+            bound,
+            nodes: nodes + self.nodes - self.counted,
+            time: self.elapsed(),
+            hashfull: self.shared.table.permille_full(),
+            tablebase_hits: hits + self.tablebase_hits,
+            pv: &line.pv,
+        });
+    }
+
+    /// Whether another iteration is not wanted, or not worth its time.
+    fn is_enough(&self, depth: i32, certainty: &mut Certainty) -> bool {
+        let best = &self.worker.root[0];
+        let factor = certainty.factor(best, self.nodes);
+        let mate = best.score.plies_to_mate();
+        let limits = self.shared.limits;
+        let wanted = limits.mate.map(|moves| moves as usize * 2);
+        if best.score.is_win() && mate.is_some_and(|plies| wanted.is_some_and(|w| plies <= w)) {
+            return true;
+        }
+        let Some((soft, hard)) = limits
+            .time
+            .and_then(|budget| Some((budget.soft?, budget.hard)))
+        else {
+            return false;
+        };
+        if self.shared.signals.is_pondering() {
+            return false;
+        }
+        let settled = mate.is_some_and(|plies| plies as i32 <= depth);
+        let forced = self.worker.root.len() == 1 && depth >= FORCED_DEPTH;
+        settled || forced || self.elapsed() >= soft.mul_f64(factor).min(hard)
+    }
+}

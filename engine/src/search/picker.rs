@@ -1,0 +1,260 @@
+//! Moves in the order in which they are tried, generated as late as possible.
+
+use cozy_chess::{Board, Move, Piece, PieceMoves};
+
+use crate::checks::Checks;
+use crate::exchange::{value, victim, wins_at_least};
+use crate::history::{Before, History, is_tactical};
+
+/// A move and its place in the order, higher first.
+#[derive(Clone, Copy)]
+pub(crate) struct ScoredMove {
+    mv: Move,
+    order: i32,
+}
+
+/// The moves of all nodes on the present line, one after the other; each
+/// picker's are from its start on.
+#[derive(Default)]
+pub(crate) struct MoveStack {
+    scored: Vec<ScoredMove>,
+    /// Quiet moves that are generated but not scored yet.
+    quiets: Vec<PieceMoves>,
+    /// Moves of the nodes on the line that caused no cutoff.
+    pub(crate) tried: Vec<Move>,
+}
+
+/// What decides the order of a node's moves.
+pub(crate) struct Order<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) history: &'a History,
+    pub(crate) before: &'a Before,
+    pub(crate) checks: &'a Checks,
+    pub(crate) killers: [Option<Move>; 2],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    Table,
+    Generate,
+    GoodTactical,
+    ScoreQuiets,
+    Quiet,
+    BadTactical,
+}
+
+/// Tries the table's move, then captures and promotions that lose nothing,
+/// then quiet moves, then captures that lose material.
+pub(crate) struct Picker {
+    table: Option<Move>,
+    stage: Stage,
+    /// Captures a threshold says nothing about come with the good ones.
+    tactical_only: bool,
+    skip_quiets: bool,
+    start: usize,
+    quiets_start: usize,
+    /// Next in the list of the present stage.
+    next: usize,
+    /// Bad captures, moved to the front of the list: `start..bad_end`.
+    bad_end: usize,
+    any_legal: bool,
+}
+
+/// Quiet moves before all others.
+const KILLER: i32 = 1 << 24;
+/// What a check counts more than other quiet moves.
+const CHECK: i32 = 1 << 14;
+
+impl Picker {
+    /// All legal moves, `table` first if it is legal.
+    pub(crate) fn all(board: &Board, table: Option<Move>, stack: &MoveStack) -> Picker {
+        let table = table.filter(|&mv| board.is_legal(mv));
+        Picker {
+            stage: if table.is_some() {
+                Stage::Table
+            } else {
+                Stage::Generate
+            },
+            table,
+            tactical_only: false,
+            skip_quiets: false,
+            start: stack.scored.len(),
+            quiets_start: stack.quiets.len(),
+            next: stack.scored.len(),
+            bad_end: stack.scored.len(),
+            any_legal: false,
+        }
+    }
+
+    /// Captures and promotions that lose nothing.
+    pub(crate) fn tactical(board: &Board, table: Option<Move>, stack: &MoveStack) -> Picker {
+        let table = table.filter(|&mv| is_tactical(board, mv));
+        Picker {
+            tactical_only: true,
+            ..Picker::all(board, table, stack)
+        }
+    }
+
+    /// Leaves out the quiet moves that have not come yet.
+    pub(crate) fn skip_quiets(&mut self) {
+        self.skip_quiets = true;
+    }
+
+    /// Whether the moves were generated and there was one.
+    pub(crate) fn saw_legal_move(&self) -> bool {
+        self.any_legal || self.table.is_some()
+    }
+
+    /// Whether moves that lose material are all that is left.
+    pub(crate) fn is_past_quiets(&self) -> bool {
+        self.stage == Stage::BadTactical
+    }
+
+    /// Gives the stack back.
+    pub(crate) fn finish(&self, stack: &mut MoveStack) {
+        stack.scored.truncate(self.start);
+        stack.quiets.truncate(self.quiets_start);
+    }
+
+    /// The next move.
+    pub(crate) fn next(&mut self, stack: &mut MoveStack, order: &Order) -> Option<Move> {
+        if self.stage == Stage::Table {
+            self.stage = Stage::Generate;
+            return self.table;
+        }
+        if self.stage == Stage::Generate {
+            self.generate(stack, order);
+            self.stage = Stage::GoodTactical;
+        }
+        if self.stage == Stage::GoodTactical {
+            while let Some(mv) = self.best(stack) {
+                if wins_at_least(order.board, mv, 0) {
+                    return Some(mv);
+                }
+                stack.scored.swap(self.bad_end, self.next - 1);
+                self.bad_end += 1;
+            }
+            if self.tactical_only {
+                return None;
+            }
+            self.stage = Stage::ScoreQuiets;
+        }
+        if self.stage == Stage::ScoreQuiets {
+            stack.scored.truncate(self.bad_end);
+            if !self.skip_quiets {
+                self.score_quiets(stack, order);
+            }
+            self.stage = Stage::Quiet;
+        }
+        if self.stage == Stage::Quiet {
+            if !self.skip_quiets
+                && let Some(mv) = self.best(stack)
+            {
+                return Some(mv);
+            }
+            stack.scored.truncate(self.bad_end);
+            self.next = self.start;
+            self.stage = Stage::BadTactical;
+        }
+        // They were set aside in their order.
+        let scored = stack.scored.get(self.next)?;
+        self.next += 1;
+        Some(scored.mv)
+    }
+
+    /// Generates all moves; scores captures and promotions.
+    fn generate(&mut self, stack: &mut MoveStack, order: &Order) {
+        let board = order.board;
+        let theirs = board.colors(!board.side_to_move());
+        let table = self.table;
+        let MoveStack { scored, quiets, .. } = stack;
+        let mut any_legal = false;
+        board.generate_moves(|moves| {
+            any_legal = true;
+            let captures = PieceMoves {
+                to: moves.to & theirs,
+                ..moves
+            };
+            let others = PieceMoves {
+                to: moves.to & !theirs,
+                ..moves
+            };
+            let mut add = |mv: Move| {
+                if Some(mv) != table {
+                    scored.push(ScoredMove {
+                        mv,
+                        order: tactical_order(order, mv),
+                    });
+                }
+            };
+            captures.into_iter().for_each(&mut add);
+            if moves.piece == Piece::Pawn {
+                // Promotions and en passant are among them.
+                for mv in others.into_iter().filter(|&mv| is_tactical(board, mv)) {
+                    add(mv);
+                }
+            }
+            if !others.is_empty() {
+                quiets.push(others);
+            }
+            false
+        });
+        self.any_legal = any_legal;
+        self.next = self.start;
+    }
+
+    /// Scores the quiet moves behind the bad captures.
+    fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
+        let table = self.table;
+        let MoveStack { scored, quiets, .. } = stack;
+        for moves in quiets.drain(self.quiets_start..) {
+            let pawn = moves.piece == Piece::Pawn;
+            for mv in moves {
+                if Some(mv) == table || pawn && is_tactical(order.board, mv) {
+                    continue;
+                }
+                let killer = order.killers.iter().position(|&killer| killer == Some(mv));
+                let order = match killer {
+                    Some(place) => KILLER - place as i32,
+                    None => {
+                        let check = order.checks.gives_check(order.board, mv);
+                        order.history.quiet(order.board, mv, order.before)
+                            + if check { CHECK } else { 0 }
+                    }
+                };
+                scored.push(ScoredMove { mv, order });
+            }
+        }
+        self.next = self.bad_end;
+    }
+
+    /// The best of the moves from `next` on, brought to `next`. Sorting as we
+    /// go: most nodes need only their first moves.
+    fn best(&mut self, stack: &mut MoveStack) -> Option<Move> {
+        let rest = &mut stack.scored[self.next..];
+        let mut best = 0;
+        for (index, scored) in rest.iter().enumerate().skip(1) {
+            if scored.order > rest[best].order {
+                best = index;
+            }
+        }
+        if rest.is_empty() {
+            return None;
+        }
+        rest.swap(0, best);
+        self.next += 1;
+        Some(rest[0].mv)
+    }
+}
+
+/// Most valuable victim first, then what has proved good; promotions to a
+/// queen count as winning one, others come last.
+fn tactical_order(order: &Order, mv: Move) -> i32 {
+    let captured = victim(order.board, mv).map_or(0, value);
+    let promoted = match mv.promotion {
+        Some(Piece::Queen) => value(Piece::Queen),
+        Some(_) => -value(Piece::King),
+        None => 0,
+    };
+    16 * (captured + promoted) + order.history.tactical(order.board, mv) / 4
+}

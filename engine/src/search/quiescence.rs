@@ -1,0 +1,146 @@
+//! Quiescence search: captures and promotions until nothing hangs, so that the
+//! evaluation never looks at half an exchange; in check, every move.
+
+use cozy_chess::{Board, Piece};
+
+use crate::checks::Checks;
+use crate::exchange::{value, victim};
+use crate::history::{Landing, is_tactical};
+use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
+use crate::search::picker::{Order, Picker};
+use crate::search::{Halted, Searcher, no_move_score};
+use crate::table::{Known, ScoreBound};
+use crate::worker::Worker;
+use crate::{Score, has_legal_move};
+
+impl Searcher<'_> {
+    /// The value of the present position once it is quiet. `plies` counts from
+    /// where quiescence began.
+    pub(super) fn quiescence<const PV: bool>(
+        &mut self,
+        plies: u32,
+        mut alpha: Score,
+        beta: Score,
+    ) -> Result<Score, Halted> {
+        self.enter_node()?;
+        let ply = self.worker.tree.ply();
+        self.worker.pv.clear(ply);
+        if let Some(draw) = self.rule_draw() {
+            return Ok(draw);
+        }
+        let key = self.worker.tree.key();
+        let known = self.shared.table.probe(key, ply);
+        if !PV && let Some(score) = known.and_then(|known| self.cutoff(&known, 0, alpha, beta)) {
+            return Ok(score);
+        }
+        let in_check = !self.worker.tree.board().checkers().is_empty();
+        let original = alpha;
+        let mut best = -Score::INFINITE;
+        let mut best_move = None;
+        let (mut raw, mut futility) = (None, -Score::INFINITE);
+        if !in_check {
+            if is_nearly_stalemate(self.worker.tree.board()) {
+                return Ok(Score::DRAW);
+            }
+            let evaluation = self.static_evaluation(known.as_ref());
+            raw = Some(evaluation.raw);
+            best = evaluation.estimate;
+            if best >= beta || self.worker.tree.is_full() {
+                return Ok(best);
+            }
+            alpha = alpha.max(best);
+            futility = best + DELTA_MARGIN;
+        } else if self.worker.tree.is_full() {
+            return Ok(self.evaluate());
+        }
+        let before = self.worker.before(ply);
+        let landed = before[0].square();
+        let board = self.worker.tree.board();
+        let checks = Checks::of(board);
+        let hint = known.and_then(|known| known.mv);
+        let mut picker = match in_check {
+            true => Picker::all(board, hint, &self.worker.moves),
+            false => Picker::tactical(board, hint, &self.worker.moves),
+        };
+        loop {
+            let Worker {
+                tree,
+                history,
+                moves,
+                frames,
+                ..
+            } = &mut *self.worker;
+            let board = tree.board();
+            let order = Order {
+                board,
+                history,
+                before: &before,
+                checks: &checks,
+                killers: [None; 2],
+            };
+            let Some(mv) = picker.next(moves, &order) else {
+                break;
+            };
+            if !best.is_loss() {
+                if !in_check && plies >= RECAPTURES_FROM && landed != Some(mv.to) {
+                    continue;
+                }
+                if in_check && !is_tactical(board, mv) {
+                    // One way out that does not lose is enough to judge by.
+                    picker.skip_quiets();
+                    continue;
+                }
+                let gain = victim(board, mv).map_or(0, value);
+                if !in_check && mv.promotion.is_none() && futility + gain <= alpha {
+                    best = best.max(futility + gain);
+                    continue;
+                }
+            }
+            frames[ply].landing = Landing::of(board, mv);
+            tree.push(mv, self.shared.evaluator);
+            self.shared.table.prefetch(tree.key());
+            let score = -self.quiescence::<PV>(plies + 1, -beta, -alpha)?;
+            self.worker.tree.pop();
+            if score <= best {
+                continue;
+            }
+            best = score;
+            if score > alpha {
+                alpha = score;
+                best_move = Some(mv);
+                if PV {
+                    self.worker.pv.set(ply, mv);
+                }
+                if score >= beta {
+                    break;
+                }
+            }
+        }
+        picker.finish(&mut self.worker.moves);
+        if in_check && !picker.saw_legal_move() {
+            return Ok(no_move_score(self.worker.tree.board(), ply));
+        }
+        let bound = match best {
+            _ if best >= beta => ScoreBound::Lower,
+            _ if best > original => ScoreBound::Exact,
+            _ => ScoreBound::Upper,
+        };
+        let found = Known {
+            score: best,
+            evaluation: raw,
+            mv: best_move,
+            depth: 0,
+            bound,
+        };
+        self.shared.table.store(key, ply, &found);
+        Ok(best)
+    }
+}
+
+/// Whether the side to move has only its king and pawns, and none can move:
+/// all stalemates that occur in play but for the rarest.
+fn is_nearly_stalemate(board: &Board) -> bool {
+    let own = board.colors(board.side_to_move());
+    let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
+    own.is_subset(simple) && !has_legal_move(board)
+}

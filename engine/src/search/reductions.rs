@@ -1,0 +1,38 @@
+//! How much less deep late moves are searched.
+
+/// Depths and numbers of moves from this on are reduced alike.
+const SIZE: usize = 64;
+
+/// Plies by which a move is reduced, by depth and by its number.
+pub(super) struct Reductions {
+    quiet: [[u8; SIZE]; SIZE],
+    tactical: [[u8; SIZE]; SIZE],
+}
+
+impl Reductions {
+    pub(super) fn new() -> Reductions {
+        let table = |base: f64, divisor: f64| {
+            std::array::from_fn(|depth| {
+                std::array::from_fn(|number| {
+                    let product = (depth.max(1) as f64).ln() * (number.max(1) as f64).ln();
+                    (base + product / divisor).max(0.0) as u8
+                })
+            })
+        };
+        Reductions {
+            quiet: table(0.8, 2.25),
+            tactical: table(0.0, 3.2),
+        }
+    }
+
+    /// The reduction of the `number`-th move of a node, counted from 1.
+    pub(super) fn plies(&self, tactical: bool, depth: i32, number: usize) -> i32 {
+        let table = if tactical {
+            &self.tactical
+        } else {
+            &self.quiet
+        };
+        let depth = usize::try_from(depth).unwrap_or(0).min(SIZE - 1);
+        table[depth][number.min(SIZE - 1)].into()
+    }
+}

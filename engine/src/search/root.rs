@@ -1,0 +1,120 @@
+//! The root of the search, and its several lines.
+
+use std::cmp::Reverse;
+
+use crate::history::{Landing, is_tactical};
+use crate::search::params::REDUCTION_DEPTH;
+use crate::search::{Halted, Searcher};
+use crate::table::{Known, ScoreBound};
+use crate::{Score, worker::RootMove};
+
+impl Searcher<'_> {
+    /// Searches the root's moves, `lines` of them for their true scores; the
+    /// best come first in the list afterwards, even where the search was
+    /// halted. Returns the best score: exact within the window, else a bound.
+    pub(super) fn root(
+        &mut self,
+        depth: i32,
+        alpha: Score,
+        beta: Score,
+        lines: usize,
+    ) -> Result<Score, Halted> {
+        let result = self.root_moves(depth, alpha, beta, lines);
+        self.worker.root.sort_by_key(|root| Reverse(root.score));
+        let score = result?;
+        let bound = match score {
+            _ if score >= beta => ScoreBound::Lower,
+            _ if score > alpha => ScoreBound::Exact,
+            _ => ScoreBound::Upper,
+        };
+        if self.shared.limits.moves.is_empty() {
+            let known = Known {
+                score,
+                evaluation: None,
+                mv: Some(self.worker.root[0].pv[0]),
+                depth,
+                bound,
+            };
+            let key = self.worker.tree.key();
+            self.shared.table.store(key, 0, &known);
+        }
+        Ok(score)
+    }
+
+    fn root_moves(
+        &mut self,
+        depth: i32,
+        alpha: Score,
+        beta: Score,
+        lines: usize,
+    ) -> Result<Score, Halted> {
+        self.enter_node()?;
+        for root in &mut self.worker.root[lines..] {
+            root.score = -Score::INFINITE;
+        }
+        // The best true scores, best first.
+        let mut exact: Vec<Score> = Vec::with_capacity(lines + 1);
+        let mut best = -Score::INFINITE;
+        for index in 0..self.worker.root.len() {
+            // What a move has to surpass to be among the lines.
+            let floor = exact.get(lines - 1).copied().unwrap_or(alpha);
+            let nodes = self.nodes;
+            let score = self.root_move(depth, index, floor, beta, index < lines)?;
+            let nodes = self.nodes - nodes;
+            best = best.max(score);
+            let found = self.worker.pv.line_from(1);
+            let root: &mut RootMove = &mut self.worker.root[index];
+            root.nodes += nodes;
+            if score > floor {
+                root.score = score;
+                root.pv.truncate(1);
+                root.pv.extend_from_slice(found);
+                let place = exact.partition_point(|&other| other >= score);
+                exact.insert(place, score);
+                exact.truncate(lines);
+            } else {
+                // The first is no worse than any other, as far as is known.
+                root.score = if index == 0 { score } else { -Score::INFINITE };
+            }
+            if score >= beta {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    fn root_move(
+        &mut self,
+        depth: i32,
+        index: usize,
+        floor: Score,
+        beta: Score,
+        is_line: bool,
+    ) -> Result<Score, Halted> {
+        let mv = self.worker.root[index].pv[0];
+        let board = self.worker.tree.board();
+        let landing = Landing::of(board, mv);
+        let tactical = is_tactical(board, mv);
+        self.worker.frames[0].landing = landing;
+        self.worker.tree.push(mv, self.shared.evaluator);
+        let mut score = None;
+        if !is_line {
+            let reduction = match depth >= REDUCTION_DEPTH && index > 1 {
+                true => self.shared.reductions.plies(tactical, depth, index + 1) - 1,
+                false => 0,
+            };
+            let reduced = (depth - 1 - reduction).clamp(1.min(depth - 1), depth - 1);
+            let mut probe = -self.node::<false>(reduced, -floor.next(), -floor, true)?;
+            if probe > floor && reduced < depth - 1 {
+                probe = -self.node::<false>(depth - 1, -floor.next(), -floor, true)?;
+            }
+            score = (probe <= floor).then_some(probe);
+        }
+        let score = match score {
+            Some(score) => score,
+            None => -self.node::<true>(depth - 1, -beta, -floor, false)?,
+        };
+        self.worker.tree.pop();
+        Ok(score)
+    }
+}
