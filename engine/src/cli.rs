@@ -33,26 +33,30 @@ enum Command {
     Perft(perft::PerftArgs),
     /// Show the static value of a position
     Eval(eval::EvalArgs),
-    /// Let two UCI engines play a match
+    /// Let two engines or nets play a match
     Match(matches::MatchArgs),
 }
 
 /// Runs the command line and turns errors into one line and an exit code.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        None => session::run(std::io::stdin().lock()),
-        Some(Command::Bench(args)) => bench::run(&args),
-        Some(Command::Perft(args)) => perft::run(&args),
-        Some(Command::Eval(args)) => eval::run(&args),
+        None => session::run(std::io::stdin().lock()).map(done),
+        Some(Command::Bench(args)) => bench::run(&args).map(done),
+        Some(Command::Perft(args)) => perft::run(&args).map(done),
+        Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Match(args)) => matches::run(&args),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             eprintln!("engine: {error:#}");
             error::exit_code(&error)
         }
     }
+}
+
+fn done((): ()) -> ExitCode {
+    ExitCode::SUCCESS
 }
 
 /// A FEN given as an argument.

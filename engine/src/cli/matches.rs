@@ -1,83 +1,83 @@
-//! `engine match`: two UCI engines, each opening played twice with colours
-//! swapped.
+//! `engine match`: two engines, each opening played twice with colours swapped.
 
-mod game;
-mod openings;
-mod pgn;
+pub mod adjudication;
+pub mod conditions;
+pub mod game;
+pub mod interrupt;
+mod library;
+pub mod openings;
+pub mod pace;
+mod parameters;
+pub mod pentanomial;
+pub mod pgn;
 mod player;
-mod spec;
-mod tally;
-mod tournament;
+mod process;
+pub mod progress;
+mod report;
+pub mod spec;
+mod sprt;
+pub mod tally;
+mod thought;
+pub mod tournament;
 
-use std::path::PathBuf;
-use std::time::Duration;
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
-use anyhow::Result;
-use clap::{ArgGroup, Args};
+use anyhow::{Context, Result, ensure};
+use clap::Args;
 
+use conditions::{Conditions, even};
+use progress::Progress;
+use report::Summary;
 use spec::EngineSpec;
+use sprt::{Sprt, SprtState, Verdict};
 use tally::Tally;
+use tournament::{Pairing, Tournament};
+
+const HELP: &str = "\
+Examples: two nets in this process, two games at a time, until it is clear which is better:
+  engine match --engine new.safetensors --engine old.safetensors --book openings.epd \\
+      --tc 1+0.01 --concurrency 2 --sprt elo0=0,elo1=10 --games 20000
+The net in this program at depth 4 against another program at 0.1 s a move:
+  engine match --engine 'net=embedded depth=4' \\
+      --engine 'cmd=\"stockfish\" option.Threads=1 movetime=100' --book openings.epd --games 100
+
+An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
+net=FILE.safetensors, net=embedded or net=material, with hash=MIB for its table; net= may be
+left out. Either may have name=NAME and a pace of its own: depth=, nodes=, movetime=, tc=.
+Quote what holds spaces.
+
+Exit codes: 0 played to the end (with --sprt: H1 accepted), 2 wrong command line, 3 file or
+program missing or unreadable, 6 net refused, 10 H0 accepted, 11 SPRT undecided after --games,
+130 interrupted with Ctrl-C (the result so far is printed), 1 all else.";
+
+/// The exit codes of a test that does not accept H1.
+const ACCEPTED_H0: u8 = 10;
+const UNDECIDED: u8 = 11;
 
 /// Arguments of `engine match`.
 #[derive(Args)]
-#[command(group(ArgGroup::new("pace").required(true)))]
+#[command(after_help = HELP)]
 pub struct MatchArgs {
-    /// An engine, given twice: `cmd="PROGRAM ARGUMENTS" name=NAME option.NAME=VALUE`; quote what holds spaces
+    /// An engine, given twice; see below
     #[arg(long = "engine", value_name = "SPEC", required = true)]
     engines: Vec<EngineSpec>,
-    /// Openings, one EPD or FEN a line
-    #[arg(long, value_name = "FILE.epd")]
-    book: PathBuf,
-    /// Games in all, an even number
-    #[arg(long, value_parser = even)]
-    games: usize,
-    /// Plies a move
-    #[arg(long, group = "pace")]
-    depth: Option<u32>,
-    /// Nodes a move
-    #[arg(long, group = "pace")]
-    nodes: Option<u64>,
-    /// Milliseconds a move
-    #[arg(long, value_name = "MS", group = "pace")]
-    movetime: Option<u64>,
-    /// Seconds a game and seconds a move, such as 10+0.1
-    #[arg(long, value_name = "S+INC", group = "pace", value_parser = time_control)]
-    tc: Option<Pace>,
-    /// How late a move may come, in milliseconds, before it loses on time
-    #[arg(long, value_name = "MS", default_value_t = 20)]
-    margin_ms: u64,
-    /// Games at a time
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    concurrency: u16,
-    /// Chooses and orders the openings
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
-    /// Write the games here
-    #[arg(long, value_name = "FILE")]
-    pgn: Option<PathBuf>,
+    /// Games in all, an even number; with --sprt the most
+    #[arg(long, value_parser = even, required_unless_present = "sprt")]
+    games: Option<usize>,
+    /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo; alpha and beta are 0.05 where not given
+    #[arg(
+        long,
+        value_name = "elo0=E,elo1=E,alpha=P,beta=P",
+        allow_hyphen_values = true
+    )]
+    sprt: Option<Sprt>,
+    #[command(flatten)]
+    conditions: Conditions,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// What an engine is given for a move.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Pace {
-    Depth(u32),
-    Nodes(u64),
-    MoveTime(Duration),
-    Clock { base: Duration, increment: Duration },
-}
-
-impl MatchArgs {
-    fn pace(&self) -> Option<Pace> {
-        let movetime = |ms| Pace::MoveTime(Duration::from_millis(ms));
-        self.depth
-            .map(Pace::Depth)
-            .or(self.nodes.map(Pace::Nodes))
-            .or(self.movetime.map(movetime))
-            .or(self.tc)
-    }
 }
 
 /// Plays the match and prints its result.
@@ -85,56 +85,68 @@ impl MatchArgs {
 /// # Errors
 /// Where a file cannot be used or an engine cannot be started at all. A lost
 /// or broken game is no error.
-pub fn run(args: &MatchArgs) -> Result<()> {
-    let [first, second] = args.engines.as_slice() else {
-        anyhow::bail!(
-            "a match needs --engine twice, not {} times",
-            args.engines.len()
-        );
+pub fn run(args: &MatchArgs) -> Result<ExitCode> {
+    let count = args.engines.len();
+    ensure!(
+        count == 2,
+        "a match needs --engine twice, not {count} times"
+    );
+    let names = spec::names(&args.engines);
+    let book = args.conditions.openings()?;
+    let paces = args.conditions.paces(&args.engines)?;
+    let stop = interrupt::on_ctrl_c().context("cannot listen to Ctrl-C")?;
+    let tournament = Tournament {
+        specs: &args.engines,
+        paces: &paces,
+        rules: &args.conditions.rules(),
+        concurrency: args.conditions.concurrency.into(),
+        stop: &stop,
     };
-    let pace = args
-        .pace()
-        .ok_or_else(|| anyhow::anyhow!("a match needs a limit for each move"))?;
-    let openings = openings::load(&args.book, args.games / 2, args.seed)?;
-    let names = spec::names([first, second]);
-    let rules = game::Rules {
-        pace,
-        margin: Duration::from_millis(args.margin_ms),
+    let schedule = |number| {
+        let scheduled = args.games.is_none_or(|games| number < games / 2);
+        scheduled.then(|| Pairing {
+            number,
+            engines: [0, 1],
+            opening: book.opening(number),
+        })
     };
-    let tournament = tournament::Tournament {
-        specs: [first, second],
-        names: &names,
-        openings: &openings,
-        rules: &rules,
-        concurrency: usize::from(args.concurrency),
-    };
-    let mut pgn = args.pgn.as_deref().map(pgn::PgnFile::create).transpose()?;
+    let pgn = args.conditions.pgn.as_deref();
+    let mut pgn = pgn.map(pgn::PgnFile::create).transpose()?;
     let mut tally = Tally::default();
-    tournament.play(&mut tally, &mut pgn)?;
+    let mut progress = Progress::new(args.games.map(|games| games as u64));
+    let state = |tally: &Tally| args.sprt.map(|sprt| sprt.state(&tally.pairs));
+    let mut decided = false;
+    tournament.play(schedule, |pairing, games| {
+        tally.add_pair(games);
+        if let Some(pgn) = &mut pgn {
+            pgn.append_pair(pairing, &names, games)?;
+        }
+        progress.show(tally.games(), || progress_line(&tally, state(&tally)));
+        decided = state(&tally).is_some_and(|state| state.verdict != Verdict::Undecided);
+        Ok(if decided {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    })?;
+    progress.finish();
+    let state = state(&tally);
+    let summary = Summary::new(&names, &tally, state);
     if args.json {
-        println!("{}", serde_json::to_string(&tally.summary(&names))?);
+        println!("{}", serde_json::to_string(&summary)?);
     } else {
-        print!("{}", tally.table(&names));
+        print!("{}", summary.table(&tally));
     }
-    Ok(())
+    let interrupted = stop.load(Ordering::Relaxed) && !decided;
+    Ok(ExitCode::from(match state.map(|state| state.verdict) {
+        _ if interrupted => interrupt::EXIT_CODE,
+        None | Some(Verdict::AcceptedH1) => 0,
+        Some(Verdict::AcceptedH0) => ACCEPTED_H0,
+        Some(Verdict::Undecided) => UNDECIDED,
+    }))
 }
 
-fn even(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(games) if games > 0 && games % 2 == 0 => Ok(games),
-        _ => Err("each opening is played twice: give an even number".to_string()),
-    }
-}
-
-fn time_control(text: &str) -> Result<Pace, String> {
-    let seconds = |text: &str| {
-        text.parse()
-            .ok()
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
-    };
-    let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
-    match (seconds(base), seconds(increment)) {
-        (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
-        _ => Err("give seconds and increment, such as 10+0.1".to_string()),
-    }
+fn progress_line(tally: &Tally, sprt: Option<SprtState>) -> String {
+    let sprt = sprt.map(|state| format!(", {state}"));
+    report::line(tally) + &sprt.unwrap_or_default()
 }

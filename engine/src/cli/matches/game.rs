@@ -1,6 +1,7 @@
 //! One game and its referee.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
@@ -9,20 +10,22 @@ use engine::{
 };
 use serde::Serialize;
 
-use super::Pace;
-use super::player::{Player, Silence};
+use super::adjudication::{Adjudicator, Draw, Resign};
+use super::pace::{Clocks, Pace};
+use super::player::{Player, Question, Silence};
+use super::thought::Thought;
 
 /// Games that reach this many plies are drawn.
 const MAX_PLIES: usize = 400;
-/// How long an engine may think when no clock runs.
-const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What both engines play under.
+/// What all games are played under.
 pub struct Rules {
-    /// What they get for a move.
-    pub pace: Pace,
     /// How late a move may come.
     pub margin: Duration,
+    /// When engines resign, if ever.
+    pub resign: Option<Resign>,
+    /// When games are called a draw, if ever.
+    pub draw: Option<Draw>,
 }
 
 /// Why a game ended.
@@ -39,6 +42,10 @@ pub enum Ending {
     FiftyMoves,
     /// Neither side can mate.
     InsufficientMaterial,
+    /// The loser called its own position lost.
+    Resignation,
+    /// Both engines called the position level.
+    AgreedDraw,
     /// Drawn for its length.
     TooLong,
     /// The loser's clock ran out.
@@ -59,6 +66,8 @@ impl fmt::Display for Ending {
             Ending::Repetition => "repetition",
             Ending::FiftyMoves => "fifty moves",
             Ending::InsufficientMaterial => "insufficient material",
+            Ending::Resignation => "resignation",
+            Ending::AgreedDraw => "agreed draw",
             Ending::TooLong => "too long",
             Ending::TimeForfeit => "time forfeit",
             Ending::IllegalMove => "illegal move",
@@ -68,184 +77,175 @@ impl fmt::Display for Ending {
     }
 }
 
+/// A move and how it came about.
+#[derive(Clone, Copy)]
+pub struct Ply {
+    /// The move.
+    pub mv: Move,
+    /// The time it took.
+    pub time: Duration,
+    /// What its engine said of it.
+    pub thought: Thought,
+}
+
 /// A finished game.
 pub struct Game {
     /// The position it began from.
     pub opening: Board,
+    /// What each side was given, White first.
+    pub paces: [Pace; 2],
     /// Its moves.
-    pub moves: Vec<Move>,
+    pub plies: Vec<Ply>,
     /// Who won, `None` for a draw.
     pub winner: Option<Color>,
     /// Why it ended.
     pub ending: Ending,
 }
 
-struct Loss {
-    ending: Ending,
-    loser: Color,
+/// Why a game did not come to an end on the board.
+enum Break {
+    Lost { ending: Ending, loser: Color },
+    Stopped,
 }
 
-/// Plays a game between `players`, White first.
-pub fn play(opening: &Board, players: &mut [Player; 2], rules: &Rules) -> Game {
-    let mut moves = Vec::new();
-    let (winner, ending) = match play_moves(opening, players, rules, &mut moves) {
-        Ok(end) => end,
-        Err(loss) => (Some(!loss.loser), loss.ending),
+/// Winner and reason.
+type End = (Option<Color>, Ending);
+
+/// Plays a game between `players`, White first; `None` where `stop` was set
+/// before its end.
+pub fn play(
+    opening: &Board,
+    players: [&mut Player; 2],
+    paces: [Pace; 2],
+    rules: &Rules,
+    stop: &AtomicBool,
+) -> Option<Game> {
+    let mut referee = Referee {
+        chess960: is_chess960(opening),
+        clocks: Clocks::new(paces, rules.margin),
+        adjudicator: Adjudicator::new(rules.resign, rules.draw),
+        command: format!("position fen {} moves", write_fen(opening)),
+        position: Position::of(opening.clone()),
+        plies: Vec::new(),
+        stop,
     };
-    Game {
+    let (winner, ending) = match referee.play(players) {
+        Ok(end) => end,
+        Err(Break::Lost { ending, loser }) => (Some(!loser), ending),
+        Err(Break::Stopped) => return None,
+    };
+    Some(Game {
         opening: opening.clone(),
-        moves,
+        paces,
+        plies: referee.plies,
         winner,
         ending,
-    }
+    })
 }
 
-fn play_moves(
-    opening: &Board,
-    players: &mut [Player; 2],
-    rules: &Rules,
-    moves: &mut Vec<Move>,
-) -> Result<(Option<Color>, Ending), Loss> {
-    let chess960 = is_chess960(opening);
-    for (player, color) in players.iter_mut().zip(Color::ALL) {
-        player
-            .new_game(chess960)
-            .map_err(|silence| lost(silence, color))?;
-    }
-    let mut clocks = Clocks::new(rules);
-    let mut position = Position::of(opening.clone());
-    let mut command = format!("position fen {} moves", write_fen(opening));
-    loop {
-        if let Some(end) = verdict(&position, moves.len()) {
-            return Ok(end);
+struct Referee<'a> {
+    chess960: bool,
+    clocks: Clocks,
+    adjudicator: Adjudicator,
+    /// The game so far as UCI's `position` says it.
+    command: String,
+    position: Position,
+    plies: Vec<Ply>,
+    stop: &'a AtomicBool,
+}
+
+impl Referee<'_> {
+    fn play(&mut self, mut players: [&mut Player; 2]) -> Result<End, Break> {
+        for (player, color) in players.iter_mut().zip(Color::ALL) {
+            let ready = player.new_game(self.chess960);
+            ready.map_err(|silence| lost(silence, color))?;
         }
-        let mover = position.board().side_to_move();
-        let player = &mut players[mover as usize];
-        let (text, time) = player
-            .best_move(&command, &clocks.go_command(), clocks.patience(mover))
-            .map_err(|silence| clocks.lost(silence, mover))?;
-        clocks.press(mover, time)?;
-        let illegal = Loss {
+        loop {
+            if let Some(end) = self.verdict() {
+                return Ok(end);
+            }
+            let mover = self.position.board().side_to_move();
+            self.play_move(players[mover as usize], mover)?;
+        }
+    }
+
+    fn play_move(&mut self, player: &mut Player, mover: Color) -> Result<(), Break> {
+        let answer = player.best_move(&Question {
+            position: &self.position,
+            command: &self.command,
+            allowance: self.clocks.allowance(mover),
+            chess960: self.chess960,
+            stop: self.stop,
+        });
+        // What was found after the end of the match is not to be counted.
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Break::Stopped);
+        }
+        let answer = answer.map_err(|silence| match silence {
+            Silence::Late if self.clocks.allowed(mover).is_some() => late(mover),
+            _ => lost(silence, mover),
+        })?;
+        if !self.clocks.press(mover, answer.time) {
+            return Err(late(mover));
+        }
+        let illegal = Break::Lost {
             ending: Ending::IllegalMove,
             loser: mover,
         };
-        let Ok(mv) = parse_move(position.board(), &text) else {
+        let board = self.position.board();
+        let Ok(mv) = parse_move(board, &answer.text) else {
             return Err(illegal);
         };
-        command.push(' ');
-        command.push_str(&write_move(position.board(), mv, chess960));
-        if position.play(mv).is_err() {
+        self.command.push(' ');
+        (self.command).push_str(&write_move(board, mv, self.chess960));
+        if self.position.play(mv).is_err() {
             return Err(illegal);
         }
-        moves.push(mv);
+        let (time, thought) = (answer.time, answer.thought);
+        self.plies.push(Ply { mv, time, thought });
+        (self.adjudicator).hear(mover, thought.score, self.position.board());
+        Ok(())
+    }
+
+    /// How the game stands, `None` while it goes on: by the rules, then by
+    /// what the engines say, then by its length.
+    fn verdict(&self) -> Option<End> {
+        let too_long = (None, Ending::TooLong);
+        by_the_rules(&self.position)
+            .or_else(|| self.adjudicator.verdict(self.position.board()))
+            .or_else(|| (self.plies.len() >= MAX_PLIES).then_some(too_long))
     }
 }
 
-/// How the game stands by the rules, `None` while it goes on.
-fn verdict(position: &Position, plies: usize) -> Option<(Option<Color>, Ending)> {
+fn by_the_rules(position: &Position) -> Option<End> {
     let board = position.board();
     if !has_legal_move(board) {
-        let mated = !board.checkers().is_empty();
-        let winner = mated.then_some(!board.side_to_move());
-        return Some((
-            winner,
-            if mated {
-                Ending::Checkmate
-            } else {
-                Ending::Stalemate
-            },
-        ));
+        return Some(match board.checkers().is_empty() {
+            true => (None, Ending::Stalemate),
+            false => (Some(!board.side_to_move()), Ending::Checkmate),
+        });
     }
     let draws = [
         (insufficient_material(board), Ending::InsufficientMaterial),
         (position.occurrences() >= 3, Ending::Repetition),
         (board.halfmove_clock() >= 100, Ending::FiftyMoves),
-        (plies >= MAX_PLIES, Ending::TooLong),
     ];
-    draws
-        .into_iter()
-        .find(|draw| draw.0)
-        .map(|(_, ending)| (None, ending))
+    let drawn = draws.into_iter().find(|draw| draw.0);
+    drawn.map(|(_, ending)| (None, ending))
 }
 
-fn lost(silence: Silence, loser: Color) -> Loss {
+fn late(loser: Color) -> Break {
+    Break::Lost {
+        ending: Ending::TimeForfeit,
+        loser,
+    }
+}
+
+fn lost(silence: Silence, loser: Color) -> Break {
     let ending = match silence {
+        Silence::Stopped => return Break::Stopped,
         Silence::Crashed => Ending::Crash,
         Silence::Late => Ending::Hang,
     };
-    Loss { ending, loser }
-}
-
-struct Clocks<'a> {
-    rules: &'a Rules,
-    /// By color; only used where a clock runs.
-    remaining: [Duration; 2],
-}
-
-impl Clocks<'_> {
-    fn new(rules: &Rules) -> Clocks<'_> {
-        let base = match rules.pace {
-            Pace::Clock { base, .. } => base,
-            _ => Duration::ZERO,
-        };
-        Clocks {
-            rules,
-            remaining: [base; 2],
-        }
-    }
-
-    fn go_command(&self) -> String {
-        match self.rules.pace {
-            Pace::Depth(depth) => format!("go depth {depth}"),
-            Pace::Nodes(nodes) => format!("go nodes {nodes}"),
-            Pace::MoveTime(time) => format!("go movetime {}", time.as_millis()),
-            Pace::Clock { increment, .. } => {
-                let [white, black] = self.remaining.map(|time| time.as_millis());
-                let increment = increment.as_millis();
-                format!("go wtime {white} btime {black} winc {increment} binc {increment}")
-            }
-        }
-    }
-
-    /// The time for this move, `None` where no clock runs.
-    fn allowed(&self, mover: Color) -> Option<Duration> {
-        match self.rules.pace {
-            Pace::Depth(_) | Pace::Nodes(_) => None,
-            Pace::MoveTime(time) => Some(time),
-            Pace::Clock { .. } => Some(self.remaining[mover as usize]),
-        }
-    }
-
-    fn patience(&self, mover: Color) -> Duration {
-        self.allowed(mover)
-            .map_or(PATIENCE, |allowed| allowed + self.rules.margin)
-    }
-
-    fn lost(&self, silence: Silence, mover: Color) -> Loss {
-        match silence {
-            Silence::Late if self.allowed(mover).is_some() => Loss {
-                ending: Ending::TimeForfeit,
-                loser: mover,
-            },
-            _ => lost(silence, mover),
-        }
-    }
-
-    /// Takes the time off the mover's clock. Lateness within the margin is forgiven.
-    fn press(&mut self, mover: Color, time: Duration) -> Result<(), Loss> {
-        if self
-            .allowed(mover)
-            .is_some_and(|allowed| time > allowed + self.rules.margin)
-        {
-            return Err(Loss {
-                ending: Ending::TimeForfeit,
-                loser: mover,
-            });
-        }
-        if let Pace::Clock { increment, .. } = self.rules.pace {
-            let clock = &mut self.remaining[mover as usize];
-            *clock = clock.saturating_sub(time) + increment;
-        }
-        Ok(())
-    }
+    Break::Lost { ending, loser }
 }

@@ -8,20 +8,35 @@ use engine::parse_fen;
 
 use super::super::files;
 
-/// Reads a book and chooses `count` openings by `seed`. A book that is too
-/// small is gone through again.
-pub fn load(book: &Path, count: usize, seed: u64) -> Result<Vec<Board>> {
-    let text = String::from_utf8(files::read(book)?)
-        .with_context(|| format!("book {book:?} is no text"))?;
-    let mut openings = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        if !line.trim().is_empty() {
-            let board =
-                parse_fen(line).with_context(|| format!("book {book:?}, line {}", number + 1))?;
-            openings.push(board);
+/// A book of openings, shuffled.
+pub struct Book {
+    openings: Vec<Board>,
+}
+
+impl Book {
+    /// Reads a book and shuffles it by `seed`.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or a line of it is no position.
+    pub fn load(path: &Path, seed: u64) -> Result<Book> {
+        let text = String::from_utf8(files::read(path)?)
+            .with_context(|| format!("book {path:?} is no text"))?;
+        let mut openings = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            if !line.trim().is_empty() {
+                let board = parse_fen(line)
+                    .with_context(|| format!("book {path:?}, line {}", number + 1))?;
+                openings.push(board);
+            }
         }
+        ensure!(!openings.is_empty(), "book {path:?} has no openings");
+        fastrand::Rng::with_seed(seed).shuffle(&mut openings);
+        Ok(Book { openings })
     }
-    ensure!(!openings.is_empty(), "book {book:?} has no openings");
-    fastrand::Rng::with_seed(seed).shuffle(&mut openings);
-    Ok(openings.into_iter().cycle().take(count).collect())
+
+    /// The opening of a pair of games; a book that is too small is gone
+    /// through again.
+    pub fn opening(&self, pair: usize) -> &Board {
+        &self.openings[pair % self.openings.len()]
+    }
 }

@@ -8,7 +8,8 @@ use cozy_chess::{Board, Color, util};
 use engine::{is_chess960, write_fen};
 
 use super::super::error::FileError;
-use super::game::Game;
+use super::game::{Ending, Game};
+use super::tournament::Pairing;
 
 /// Games are wrapped at this many characters, as the PGN standard asks.
 const LINE: usize = 79;
@@ -33,17 +34,21 @@ impl PgnFile {
         })
     }
 
-    /// Appends a game; it is on disk when this returns.
-    pub fn append(
+    /// Appends two games; they are on disk when this returns.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn append_pair(
         &mut self,
-        round: usize,
-        white: &str,
-        black: &str,
-        game: &Game,
+        pairing: &Pairing,
+        names: &[String],
+        games: &[Game; 2],
     ) -> Result<(), FileError> {
-        let text = write_game(round, white, black, game);
-        self.out
-            .write_all(text.as_bytes())
+        let [first, second] = pairing.engines.map(|engine| &*names[engine]);
+        let round = 2 * pairing.number + 1;
+        let text = write_game(round, first, second, &games[0])
+            + &write_game(round + 1, second, first, &games[1]);
+        (self.out.write_all(text.as_bytes()))
             .and_then(|()| self.out.flush())
             .map_err(|source| FileError {
                 action: "write",
@@ -59,53 +64,75 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
         Some(Color::Black) => "0-1",
         None => "1/2-1/2",
     };
-    let round = round.to_string();
-    let fen = write_fen(&game.opening);
-    let ending = game.ending.to_string();
     let variant = if is_chess960(&game.opening) {
         "Chess960"
     } else {
         "Standard"
     };
-    let tags = [
-        ("Event", "engine match"),
-        ("Site", "?"),
-        ("Date", "????.??.??"),
-        ("Round", &round),
-        ("White", white),
-        ("Black", black),
-        ("Result", result),
-        ("Variant", variant),
-        ("SetUp", "1"),
-        ("FEN", &fen),
-        ("PlyCount", &game.moves.len().to_string()),
-        ("Termination", &ending),
-    ]
-    .map(|(tag, value)| {
+    let tag = |name: &str, value: &str| {
         let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-        format!("[{tag} \"{value}\"]\n")
-    });
-    format!(
-        "{}\n{}\n\n",
-        tags.concat(),
-        wrap(movetext(game).chain([result.to_string()]))
-    )
+        format!("[{name} \"{value}\"]\n")
+    };
+    let [white_pace, black_pace] = game.paces.map(|pace| pace.to_string());
+    let time_control = if white_pace == black_pace {
+        tag("TimeControl", &white_pace)
+    } else {
+        tag("WhiteTimeControl", &white_pace) + &tag("BlackTimeControl", &black_pace)
+    };
+    let tags = [
+        tag("Event", "engine match"),
+        tag("Site", "?"),
+        tag("Date", "????.??.??"),
+        tag("Round", &round.to_string()),
+        tag("White", white),
+        tag("Black", black),
+        tag("Result", result),
+        tag("Variant", variant),
+        tag("SetUp", "1"),
+        tag("FEN", &write_fen(&game.opening)),
+        tag("PlyCount", &game.plies.len().to_string()),
+        time_control,
+        tag("Termination", termination(game.ending)),
+    ];
+    let ending = format!("{{{}}}", game.ending);
+    let words = movetext(game).chain([ending, result.to_string()]);
+    format!("{}\n{}\n\n", tags.concat(), wrap(words))
 }
 
+/// The word of the PGN standard (section 9.8.1) for how a game ended.
+fn termination(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Checkmate
+        | Ending::Stalemate
+        | Ending::Repetition
+        | Ending::FiftyMoves
+        | Ending::InsufficientMaterial => "normal",
+        Ending::Resignation | Ending::AgreedDraw | Ending::TooLong => "adjudication",
+        Ending::TimeForfeit => "time forfeit",
+        Ending::IllegalMove => "rules infraction",
+        Ending::Crash | Ending::Hang => "abandoned",
+    }
+}
+
+/// The moves in SAN, each with what its engine said of it and the time it
+/// took, as cutechess-cli writes them: `{+0.30/12 0.105s}`.
 fn movetext(game: &Game) -> impl Iterator<Item = String> {
     let mut board: Board = game.opening.clone();
-    let mut numbered = false;
-    game.moves.iter().map(move |&mv| {
-        let san = util::display_san_move(&board, mv).to_string();
+    game.plies.iter().map(move |ply| {
+        let san = util::display_san_move(&board, ply.mv).to_string();
         let number = board.fullmove_number();
-        let text = match board.side_to_move() {
-            Color::White => format!("{number}. {san}"),
-            Color::Black if !numbered => format!("{number}... {san}"),
-            Color::Black => san,
+        // After a comment Black's moves are numbered too.
+        let dots = match board.side_to_move() {
+            Color::White => ".",
+            Color::Black => "...",
         };
-        numbered = true;
-        board.play_unchecked(mv);
-        text
+        board.play_unchecked(ply.mv);
+        let seconds = ply.time.as_secs_f64();
+        let said = match (ply.thought.score, ply.thought.depth) {
+            (Some(score), Some(depth)) => format!("{score}/{depth} "),
+            _ => String::new(),
+        };
+        format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
     })
 }
 

@@ -1,46 +1,180 @@
 //! How a match names an engine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// A program, its arguments and its UCI options.
+use super::pace::Pace;
+
+/// An engine as the user names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineSpec {
+    /// What plays.
+    pub program: Program,
+    /// What it is given for a move, where it differs from the others.
+    pub pace: Option<Pace>,
+    name: Option<String>,
+}
+
+/// What plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A program of its own.
+    Command(Command),
+    /// A net, in this process.
+    Net(Net),
+}
+
+/// A program that speaks UCI.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Command {
     /// The program.
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,
     /// UCI options to set, in order.
     pub options: Vec<(String, String)>,
-    name: Option<String>,
+}
+
+/// A net and how it is searched with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// What positions are valued by.
+    pub evaluation: Evaluation,
+    /// Size of the transposition table in MiB, where it is not the usual.
+    pub hash: Option<usize>,
+}
+
+/// What a search in this process values positions by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// A network's file.
+    File(PathBuf),
+    /// The network compiled into this program.
+    Embedded,
+    /// Material alone.
+    Material,
 }
 
 impl FromStr for EngineSpec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<EngineSpec, String> {
-        let mut command = None;
-        let mut name = None;
-        let mut options = Vec::new();
+        let mut parts = Parts::default();
         for word in split(text)? {
-            match word.split_once('=') {
-                Some(("cmd", value)) => command = Some(split(value)?),
-                Some(("name", value)) => name = Some(value.to_string()),
-                Some((key, value)) if key.starts_with("option.") => {
-                    options.push((key["option.".len()..].to_string(), value.to_string()));
-                }
-                _ => return Err(format!("{word:?} is none of cmd=, name=, option.NAME=")),
-            }
+            parts.take(&word)?;
         }
-        let mut words = command.unwrap_or_default().into_iter();
-        let program = words.next().ok_or("cmd= is missing")?;
+        parts.finish()
+    }
+}
+
+/// The words of a specification.
+#[derive(Default)]
+struct Parts {
+    command: Option<Vec<String>>,
+    net: Option<Evaluation>,
+    name: Option<String>,
+    pace: Option<Pace>,
+    options: Vec<(String, String)>,
+    hash: Option<usize>,
+}
+
+impl Parts {
+    fn take(&mut self, word: &str) -> Result<(), String> {
+        let (key, value) = word.split_once('=').unwrap_or(("net", word));
+        if let Some(pace) = Pace::parse(key, value) {
+            self.pace = Some(pace?);
+            return Ok(());
+        }
+        match key {
+            "cmd" => self.command = Some(split(value)?),
+            "net" => self.net = Some(Evaluation::named(value)),
+            "name" => self.name = Some(value.to_string()),
+            "hash" => {
+                let size = value
+                    .parse()
+                    .map_err(|_| format!("hash wants MiB, not {value:?}"))?;
+                self.hash = Some(size);
+            }
+            _ => match key.strip_prefix("option.") {
+                Some(option) => self.options.push((option.to_string(), value.to_string())),
+                None => {
+                    return Err(format!(
+                        "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, depth=, \
+                         nodes=, movetime=, tc="
+                    ));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<EngineSpec, String> {
+        let program = match (self.command, self.net) {
+            (Some(command), None) if self.hash.is_none() => {
+                let mut words = command.into_iter();
+                Program::Command(Command {
+                    program: words.next().ok_or("cmd= names no program")?,
+                    arguments: words.collect(),
+                    options: self.options,
+                })
+            }
+            (None, Some(evaluation)) if self.options.is_empty() => Program::Net(Net {
+                evaluation,
+                hash: self.hash,
+            }),
+            (Some(_), None) => return Err("a program's table is option.Hash=".to_string()),
+            (None, Some(_)) => return Err("option. is for programs; a net has hash=".to_string()),
+            _ => return Err("give one of cmd= and net=".to_string()),
+        };
         Ok(EngineSpec {
             program,
-            arguments: words.collect(),
-            options,
-            name,
+            pace: self.pace,
+            name: self.name,
         })
     }
+}
+
+impl Evaluation {
+    fn named(text: &str) -> Evaluation {
+        match text {
+            "embedded" => Evaluation::Embedded,
+            "material" => Evaluation::Material,
+            path => Evaluation::File(path.into()),
+        }
+    }
+}
+
+impl EngineSpec {
+    /// The given name, else the file's without folder and ending.
+    fn name(&self) -> String {
+        let stem = |path: &Path| {
+            path.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into()
+        };
+        self.name.clone().unwrap_or_else(|| match &self.program {
+            Program::Command(command) => stem(Path::new(&command.program)),
+            Program::Net(net) => match &net.evaluation {
+                Evaluation::File(path) => stem(path),
+                Evaluation::Embedded => "embedded".to_string(),
+                Evaluation::Material => "material".to_string(),
+            },
+        })
+    }
+}
+
+/// The engines' names, equal ones told apart by a number.
+pub fn names(specs: &[EngineSpec]) -> Vec<String> {
+    let names: Vec<String> = specs.iter().map(EngineSpec::name).collect();
+    let numbered = |(i, name): (usize, &String)| {
+        let same = |names: &[String]| names.iter().filter(|&other| other == name).count();
+        match same(&names) {
+            1 => name.clone(),
+            _ => format!("{name} ({})", same(&names[..=i])),
+        }
+    };
+    names.iter().enumerate().map(numbered).collect()
 }
 
 /// Splits at spaces that stand in no quotes; the quotes fall away. Quotes of
@@ -68,52 +202,62 @@ fn split(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// The names of both engines, told apart by a number if they are equal.
-pub fn names(specs: [&EngineSpec; 2]) -> [String; 2] {
-    let names = specs.map(|spec| {
-        let file = Path::new(&spec.program).file_stem();
-        spec.name.clone().unwrap_or_else(|| {
-            file.map_or(spec.program.clone(), |stem| {
-                stem.to_string_lossy().into_owned()
-            })
-        })
-    });
-    if names[0] == names[1] {
-        [1, 2].map(|number| format!("{} ({number})", names[0]))
-    } else {
-        names
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn spec(text: &str) -> EngineSpec {
+        text.parse().unwrap()
+    }
+
     #[test]
     fn quotes_keep_spaces_together() {
-        let spec: EngineSpec =
-            r#"cmd="node '/a b/sf.js' -x" name=fish "option.Move Overhead=50" option.EvalFile='/a b'"#
-                .parse()
-                .unwrap();
-        assert_eq!(spec.program, "node");
-        assert_eq!(spec.arguments, ["/a b/sf.js", "-x"]);
-        let option = |name: &str, value: &str| (name.to_string(), value.to_string());
-        assert_eq!(
-            spec.options,
-            [option("Move Overhead", "50"), option("EvalFile", "/a b")]
+        let spec = spec(
+            r#"cmd="node '/a b/sf.js' -x" name=fish "option.Move Overhead=50" option.EvalFile='/a b' depth=4"#,
         );
+        let option = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let command = Command {
+            program: "node".to_string(),
+            arguments: vec!["/a b/sf.js".to_string(), "-x".to_string()],
+            options: vec![option("Move Overhead", "50"), option("EvalFile", "/a b")],
+        };
+        assert_eq!(spec.program, Program::Command(command));
+        assert_eq!((spec.pace, &*spec.name()), (Some(Pace::Depth(4)), "fish"));
+    }
+
+    #[test]
+    fn a_net_needs_no_more_than_its_file() {
+        let file = spec("nets/7.safetensors");
+        assert_eq!(file, spec("net=nets/7.safetensors"));
+        assert_eq!(file.name(), "7");
+        let net = |evaluation, hash| Program::Net(Net { evaluation, hash });
+        let program = spec("net=embedded hash=4 name=x").program;
+        assert_eq!(program, net(Evaluation::Embedded, Some(4)));
+        assert_eq!(spec("material").program, net(Evaluation::Material, None));
     }
 
     #[test]
     fn refuses_what_names_no_engine() {
-        for text in ["", "name=x", "cmd=", "cmd=x depth=3", "cmd=\"x"] {
+        for text in [
+            "",
+            "name=x",
+            "cmd=",
+            "cmd=x plies=3",
+            "cmd=x depth=0",
+            "cmd=\"x",
+            "cmd=x net=y",
+            "cmd=x hash=4",
+            "net=x option.Hash=4",
+            "net=x hash=much",
+        ] {
             assert!(text.parse::<EngineSpec>().is_err(), "{text}");
         }
     }
 
     #[test]
     fn equal_names_are_numbered() {
-        let spec: EngineSpec = "cmd=/usr/games/stockfish".parse().unwrap();
-        assert_eq!(names([&spec, &spec]), ["stockfish (1)", "stockfish (2)"]);
+        let (fish, net) = (spec("cmd=/usr/games/stockfish"), spec("embedded"));
+        let names = names(&[fish.clone(), net, fish]);
+        assert_eq!(names, ["stockfish (1)", "embedded", "stockfish (2)"]);
     }
 }

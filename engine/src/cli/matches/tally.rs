@@ -1,74 +1,84 @@
-//! The result of a match, from the first engine's view.
+//! What a match counts, from the first engine's view.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::time::Duration;
 
 use cozy_chess::Color;
 use serde::Serialize;
 
-use super::game::{Ending, Game};
+use super::game::{Ending, Game, Ply};
+use super::pentanomial::Pentanomial;
 
-/// Games by result, pairs by points, and why games ended.
-#[derive(Default)]
+/// Games by result, pairs by points, why games ended, how the engines thought.
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
-    wins: u64,
-    draws: u64,
-    losses: u64,
-    /// Pairs of games on one opening by the half points the first engine made
-    /// of them, 0 to 4.
-    pairs: [u64; 5],
-    endings: BTreeMap<Ending, u64>,
-    /// By engine: games lost by an illegal move, on time, by a crash or a hang.
-    illegal_moves: [u64; 2],
-    time_losses: [u64; 2],
-    breakdowns: [u64; 2],
+    /// Games that the first engine won.
+    pub wins: u64,
+    /// Drawn games.
+    pub draws: u64,
+    /// Games that the second engine won.
+    pub losses: u64,
+    /// Pairs of games on one opening.
+    pub pairs: Pentanomial,
+    /// Why games ended.
+    pub endings: BTreeMap<Ending, u64>,
+    /// By engine.
+    pub conduct: [Conduct; 2],
 }
 
-/// A finished match in numbers.
-#[derive(Serialize)]
-pub struct Summary<'a> {
-    engines: &'a [String; 2],
-    games: u64,
-    wins: u64,
-    draws: u64,
-    losses: u64,
-    /// The first engine's share of the points.
-    score: f64,
-    /// `None` where one side made every point.
-    elo: Option<f64>,
-    /// Half the width of the 95 % interval.
-    elo_error: Option<f64>,
-    pairs: [u64; 5],
-    endings: &'a BTreeMap<Ending, u64>,
-    illegal_moves: [u64; 2],
-    time_losses: [u64; 2],
-    breakdowns: [u64; 2],
+/// How an engine lost other than on the board, and what it said of its moves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Conduct {
+    /// Games lost by an illegal move.
+    pub illegal_moves: u64,
+    /// Games lost on time.
+    pub time_losses: u64,
+    /// Games lost because the program ended.
+    pub crashes: u64,
+    /// Games lost because the program did not answer, though no clock ran.
+    pub hangs: u64,
+    moves: u64,
+    time: Duration,
+    /// Sum and count, of the moves that came with one.
+    depths: (u64, u64),
+    nodes: (u64, u64),
+}
+
+/// Averages over an engine's moves; `None` where it said nothing.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Averages {
+    /// Plies.
+    pub depth: Option<f64>,
+    /// Nodes a move.
+    pub nodes: Option<f64>,
+    /// Nodes a second, by the referee's clock.
+    pub nps: Option<f64>,
+    /// Milliseconds a move, by the referee's clock.
+    pub move_ms: Option<f64>,
 }
 
 impl Tally {
     /// Counts the two games on one opening; the first engine has White in the
     /// first of them.
     pub fn add_pair(&mut self, games: &[Game; 2]) {
-        let mut half_points = 0;
-        for (game, first_plays) in games.iter().zip([Color::White, Color::Black]) {
-            half_points += self.add_game(game, first_plays);
-        }
-        self.pairs[half_points] += 1;
+        let [first, second] = games;
+        let half_points = self.add_game(first, Color::White) + self.add_game(second, Color::Black);
+        self.pairs.0[half_points] += 1;
     }
 
+    /// Counts a game; returns the first engine's half points.
     fn add_game(&mut self, game: &Game, first_plays: Color) -> usize {
         *self.endings.entry(game.ending).or_default() += 1;
+        for (engine, color) in [first_plays, !first_plays].into_iter().enumerate() {
+            let opens = game.opening.side_to_move() == color;
+            let plies = game.plies.iter().skip(usize::from(!opens)).step_by(2);
+            self.conduct[engine].add_moves(plies);
+        }
         let Some(winner) = game.winner else {
             self.draws += 1;
             return 1;
         };
-        let loser = usize::from(winner == first_plays);
-        match game.ending {
-            Ending::IllegalMove => self.illegal_moves[loser] += 1,
-            Ending::TimeForfeit => self.time_losses[loser] += 1,
-            Ending::Crash | Ending::Hang => self.breakdowns[loser] += 1,
-            _ => {}
-        }
+        self.conduct[usize::from(winner == first_plays)].add_loss(game.ending);
         if winner == first_plays {
             self.wins += 1;
             2
@@ -82,125 +92,41 @@ impl Tally {
     pub fn games(&self) -> u64 {
         self.wins + self.draws + self.losses
     }
+}
 
-    /// Wins, draws and losses on one line.
-    pub fn line(&self) -> String {
-        format!(
-            "{} games: +{} ={} -{}, {:.1} %",
-            self.games(),
-            self.wins,
-            self.draws,
-            self.losses,
-            100.0 * self.score().0
-        )
-    }
-
-    /// The first engine's share of the points and its standard error, from
-    /// the pairs: the two games on one opening are not independent, their sum
-    /// is (the "pentanomial" model of Fishtest).
-    fn score(&self) -> (f64, f64) {
-        let count = self.pairs.iter().sum::<u64>() as f64;
-        let points = |half_points: usize| half_points as f64 / 4.0;
-        let expect = |value: &dyn Fn(f64) -> f64| {
-            let weighted = self
-                .pairs
-                .iter()
-                .enumerate()
-                .map(|(i, &n)| n as f64 * value(points(i)));
-            weighted.sum::<f64>() / count.max(1.0)
-        };
-        let mean = expect(&|x| x);
-        let variance = expect(&|x| (x - mean) * (x - mean));
-        (mean, (variance / count.max(1.0)).sqrt())
-    }
-
-    /// Everything in numbers.
-    pub fn summary<'a>(&'a self, names: &'a [String; 2]) -> Summary<'a> {
-        let (score, error) = self.score();
-        // 95 % of a normal distribution lie within 1.96 standard errors.
-        let interval = [score - 1.96 * error, score + 1.96 * error].map(elo);
-        let elo_error = match interval {
-            [Some(low), Some(high)] => Some((high - low) / 2.0),
-            _ => None,
-        };
-        Summary {
-            engines: names,
-            games: self.games(),
-            wins: self.wins,
-            draws: self.draws,
-            losses: self.losses,
-            score,
-            elo: elo(score),
-            elo_error,
-            pairs: self.pairs,
-            endings: &self.endings,
-            illegal_moves: self.illegal_moves,
-            time_losses: self.time_losses,
-            breakdowns: self.breakdowns,
+impl Conduct {
+    fn add_moves<'a>(&mut self, plies: impl Iterator<Item = &'a Ply>) {
+        for ply in plies {
+            self.moves += 1;
+            self.time += ply.time;
+            if let Some(depth) = ply.thought.depth {
+                self.depths = (self.depths.0 + u64::from(depth), self.depths.1 + 1);
+            }
+            if let Some(nodes) = ply.thought.nodes {
+                self.nodes = (self.nodes.0.saturating_add(nodes), self.nodes.1 + 1);
+            }
         }
     }
 
-    /// The summary as text.
-    pub fn table(&self, names: &[String; 2]) -> String {
-        let summary = self.summary(names);
-        let show =
-            |elo: Option<f64>| elo.map_or("unbounded".to_string(), |elo| format!("{elo:.1}"));
-        let mut text = format!("{} against {}: {}\n", names[0], names[1], self.line());
-        let (elo, error) = (show(summary.elo), show(summary.elo_error));
-        let _ = writeln!(
-            text,
-            "Elo {elo} +/- {error} (95 %, by pairs {:?})",
-            self.pairs
-        );
-        let endings: Vec<String> = self
-            .endings
-            .iter()
-            .map(|(ending, count)| format!("{ending} {count}"))
-            .collect();
-        let _ = writeln!(text, "endings: {}", endings.join(", "));
-        for (index, name) in names.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "{name}: {} illegal moves, {} time losses, {} breakdowns",
-                self.illegal_moves[index], self.time_losses[index], self.breakdowns[index]
-            );
+    fn add_loss(&mut self, ending: Ending) {
+        match ending {
+            Ending::IllegalMove => self.illegal_moves += 1,
+            Ending::TimeForfeit => self.time_losses += 1,
+            Ending::Crash => self.crashes += 1,
+            Ending::Hang => self.hangs += 1,
+            _ => {}
         }
-        text
-    }
-}
-
-/// The difference in Elo at which the expected score is `score`: the logistic
-/// model, score = 1 / (1 + 10^(-elo / 400)) (A. Elo, "The Rating of
-/// Chessplayers", 1978). `None` at and beyond 0 and 1.
-fn elo(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn elo_of_known_scores() {
-        assert_eq!(elo(0.5), Some(0.0));
-        assert!((elo(0.75).unwrap() - 190.85).abs() < 0.01);
-        assert!((elo(0.25).unwrap() + 190.85).abs() < 0.01);
-        assert_eq!((elo(0.0), elo(1.0)), (None, None));
     }
 
-    #[test]
-    fn error_comes_from_the_pairs() {
-        // Every pair 1-1: the score is certain, however the single games went.
-        let split = Tally {
-            pairs: [0, 0, 10, 0, 0],
-            ..Tally::default()
-        };
-        assert_eq!(split.score(), (0.5, 0.0));
-        // Half of the pairs 2-0, half 0-2: one pair's deviation is 1/2.
-        let wild = Tally {
-            pairs: [8, 0, 0, 0, 8],
-            ..Tally::default()
-        };
-        assert_eq!(wild.score(), (0.5, 0.125));
+    /// Averages over the engine's moves.
+    pub fn averages(&self) -> Averages {
+        let average = |(sum, count): (u64, u64)| (count > 0).then(|| sum as f64 / count as f64);
+        let seconds = self.time.as_secs_f64();
+        Averages {
+            depth: average(self.depths),
+            nodes: average(self.nodes),
+            nps: (self.nodes.1 > 0 && seconds > 0.0).then(|| self.nodes.0 as f64 / seconds),
+            move_ms: (self.moves > 0).then(|| 1e3 * seconds / self.moves as f64),
+        }
     }
 }

@@ -1,163 +1,145 @@
-//! The games of a match, several at a time.
+//! Games of a schedule, several at a time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use cozy_chess::Board;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::game::{self, Ending, Game, Rules};
-use super::pgn::PgnFile;
+use super::pace::Pace;
 use super::player::Player;
 use super::spec::EngineSpec;
-use super::tally::Tally;
 
-/// Where no bar can be drawn, a line is printed each time this many games are done.
-const GAMES_PER_LINE: u64 = 20;
+/// Two games on one opening, the first engine with White in the first.
+#[derive(Clone, Copy)]
+pub struct Pairing<'a> {
+    /// Its place in the schedule.
+    pub number: usize,
+    /// The engines by their place in the tournament.
+    pub engines: [usize; 2],
+    /// Where both games begin.
+    pub opening: &'a Board,
+}
 
-/// A match that is set up.
+/// A tournament that is set up.
 pub struct Tournament<'a> {
     /// The engines.
-    pub specs: [&'a EngineSpec; 2],
-    /// Their names.
-    pub names: &'a [String; 2],
-    /// One opening for each pair of games.
-    pub openings: &'a [Board],
-    /// What the engines play under.
+    pub specs: &'a [EngineSpec],
+    /// What each is given for a move.
+    pub paces: &'a [Pace],
+    /// What all games are played under.
     pub rules: &'a Rules,
     /// Games at a time.
     pub concurrency: usize,
+    /// Ends the tournament when set; games that are under way do not count.
+    pub stop: &'a AtomicBool,
 }
 
-type Pair = (usize, [Game; 2]);
-
 impl Tournament<'_> {
-    /// Plays all games; counts and writes each pair as it ends.
+    /// Plays what is scheduled until nothing is left or `record`, which gets
+    /// each pair of games as it ends, has enough.
     ///
     /// # Errors
-    /// Where an engine cannot be started, or the PGN not be written.
-    pub fn play(&self, tally: &mut Tally, pgn: &mut Option<PgnFile>) -> Result<()> {
+    /// Where an engine cannot be started, or `record` fails.
+    pub fn play<'s>(
+        &self,
+        schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
+        mut record: impl FnMut(&Pairing, &[Game; 2]) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
         let next = AtomicUsize::new(0);
-        let (sender, pairs) = channel::<Result<Pair>>();
+        let (sender, pairs) = channel();
         thread::scope(|scope| {
             for _ in 0..self.concurrency {
                 let sender = sender.clone();
-                scope.spawn(|| self.work(&next, sender));
+                scope.spawn(|| self.work(&next, &schedule, sender));
             }
             drop(sender);
-            let progress = Progress::new(2 * self.openings.len() as u64);
             for pair in pairs {
-                let recorded = pair.and_then(|pair| self.record(pair, tally, pgn));
-                if recorded.is_err() {
-                    // No worker begins another pair.
-                    next.store(self.openings.len(), Ordering::Relaxed);
-                    return recorded;
+                let recorded = pair.and_then(|(pairing, games)| record(&pairing, &games));
+                if !matches!(recorded, Ok(ControlFlow::Continue(()))) {
+                    self.stop.store(true, Ordering::Relaxed);
+                    return recorded.map(|_| ());
                 }
-                progress.show(tally);
             }
-            progress.finish();
             Ok(())
         })
     }
 
-    fn record(&self, pair: Pair, tally: &mut Tally, pgn: &mut Option<PgnFile>) -> Result<()> {
-        let (index, games) = pair;
-        tally.add_pair(&games);
-        let [first, second] = self.names;
-        if let Some(pgn) = pgn {
-            pgn.append(2 * index + 1, first, second, &games[0])?;
-            pgn.append(2 * index + 2, second, first, &games[1])?;
-        }
-        Ok(())
-    }
-
     /// Plays pairs until none is left.
-    fn work(&self, next: &AtomicUsize, sender: Sender<Result<Pair>>) {
+    fn work<'s>(
+        &self,
+        next: &AtomicUsize,
+        schedule: &(impl Fn(usize) -> Option<Pairing<'s>> + Sync),
+        sender: Sender<Result<(Pairing<'s>, [Game; 2])>>,
+    ) {
         let mut seats = Seats {
-            specs: self.specs,
-            players: None,
+            tournament: self,
+            players: self.specs.iter().map(|_| None).collect(),
         };
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(opening) = self.openings.get(index) else {
-                return;
+        while let Some(pairing) = schedule(next.fetch_add(1, Ordering::Relaxed)) {
+            let games = match seats.play_pair(&pairing) {
+                Ok(Some(games)) => Ok((pairing, games)),
+                Ok(None) => return,
+                Err(error) => Err(error),
             };
-            let games = seats.play_pair(opening, self.rules);
             let failed = games.is_err();
-            // Nobody listens any more once the match has failed.
-            if sender.send(games.map(|games| (index, games))).is_err() || failed {
+            // Nobody listens any more once the tournament is over.
+            if sender.send(games).is_err() || failed {
                 return;
             }
         }
     }
 }
 
-/// One process for each engine, started anew where one has broken down.
+/// The engines of one worker, started when they first play and again where
+/// they have broken down.
 struct Seats<'a> {
-    specs: [&'a EngineSpec; 2],
-    players: Option<[Player; 2]>,
+    tournament: &'a Tournament<'a>,
+    players: Vec<Option<Player>>,
 }
 
 impl Seats<'_> {
-    fn play_pair(&mut self, opening: &Board, rules: &Rules) -> Result<[Game; 2]> {
-        let first = self.play(opening, rules, false)?;
-        let second = self.play(opening, rules, true)?;
-        Ok([first, second])
+    /// `None` where the tournament ended meanwhile.
+    fn play_pair(&mut self, pairing: &Pairing) -> Result<Option<[Game; 2]>> {
+        let [first, second] = pairing.engines;
+        let game = self.play(pairing.opening, [first, second])?;
+        let reverse = self.play(pairing.opening, [second, first])?;
+        Ok(game.zip(reverse).map(<[Game; 2]>::from))
     }
 
-    fn play(&mut self, opening: &Board, rules: &Rules, swapped: bool) -> Result<Game> {
-        let mut players = match self.players.take() {
-            Some(players) => players,
-            None => [Player::start(self.specs[0])?, Player::start(self.specs[1])?],
+    /// Plays a game between two engines, White first.
+    fn play(&mut self, opening: &Board, engines: [usize; 2]) -> Result<Option<Game>> {
+        let Tournament { rules, stop, .. } = *self.tournament;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let [mut white, mut black] = [self.seat(engines[0])?, self.seat(engines[1])?];
+        let paces = engines.map(|engine| self.tournament.paces[engine]);
+        let players = [&mut white, &mut black];
+        let Some(game) = game::play(opening, players, paces, rules, stop) else {
+            return Ok(None);
         };
-        if swapped {
-            players.swap(0, 1);
+        let loser = game.winner.map(|winner| !winner as usize);
+        for (color, mut player) in [white, black].into_iter().enumerate() {
+            let usable = match game.ending {
+                _ if loser != Some(color) => true,
+                Ending::Crash | Ending::Hang => false,
+                Ending::TimeForfeit => player.recover().is_ok(),
+                _ => true,
+            };
+            self.players[engines[color]] = usable.then_some(player);
         }
-        let game = game::play(opening, &mut players, rules);
-        let usable = match game.ending {
-            Ending::Crash | Ending::Hang => false,
-            Ending::TimeForfeit => {
-                let late = game
-                    .winner
-                    .map(|winner| !winner as usize)
-                    .context("a forfeit has a winner")?;
-                players[late].recover().is_ok()
-            }
-            _ => true,
-        };
-        if swapped {
-            players.swap(0, 1);
-        }
-        self.players = usable.then_some(players);
-        Ok(game)
-    }
-}
-
-/// A bar on a terminal, now and then a line elsewhere.
-struct Progress {
-    bar: ProgressBar,
-}
-
-impl Progress {
-    fn new(games: u64) -> Progress {
-        let bar = ProgressBar::new(games);
-        if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} {msg} ETA {eta}") {
-            bar.set_style(style);
-        }
-        Progress { bar }
+        Ok(Some(game))
     }
 
-    fn show(&self, tally: &Tally) {
-        self.bar.set_position(tally.games());
-        self.bar.set_message(tally.line());
-        if self.bar.is_hidden() && tally.games().is_multiple_of(GAMES_PER_LINE) {
-            eprintln!("{}", tally.line());
+    /// The engine, started if need be.
+    fn seat(&mut self, engine: usize) -> Result<Player> {
+        match self.players[engine].take() {
+            Some(player) => Ok(player),
+            None => Player::start(&self.tournament.specs[engine]),
         }
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }

@@ -1,0 +1,96 @@
+//! A net that plays in this process, through the library.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use engine::{Engine, EvaluationKind, Signals, write_move};
+
+use super::super::files;
+use super::player::{Answer, Question};
+use super::spec::{Evaluation, Net};
+use super::thought::{self, Thought};
+
+/// The library with one net.
+pub struct Library {
+    engine: Engine,
+}
+
+impl Library {
+    /// Loads a net.
+    ///
+    /// # Errors
+    /// Where the file is no net, or there is no memory for the table.
+    pub fn start(net: &Net) -> Result<Library> {
+        let mut evaluator = files::embedded_evaluator()?;
+        match &net.evaluation {
+            Evaluation::Embedded => {}
+            Evaluation::Material => evaluator.set_kind(EvaluationKind::Material),
+            Evaluation::File(path) => evaluator.set_network(files::load_network(path)?.1),
+        }
+        let mut engine = Engine::new(evaluator);
+        if let Some(mebibytes) = net.hash {
+            engine.set_hash(mebibytes).context("hash=")?;
+        }
+        Ok(Library { engine })
+    }
+
+    /// Forgets the game before.
+    pub fn new_game(&mut self) {
+        self.engine.clear();
+    }
+
+    /// Searches; the time is that of the call.
+    pub fn best_move(&mut self, question: &Question) -> Answer {
+        let start = Instant::now();
+        let signals = Signals {
+            stop: question.stop,
+            pondering: None,
+            elapsed: &|| start.elapsed(),
+        };
+        let limits = question.allowance.limits();
+        let outcome = (self.engine).search(question.position, &limits, &signals, &mut |_| {});
+        let time = start.elapsed();
+        let board = question.position.board();
+        let text = outcome
+            .best
+            .map(|mv| write_move(board, mv, question.chess960));
+        Answer {
+            text: text.unwrap_or_default(),
+            time,
+            thought: Thought {
+                score: Some(evaluation(outcome.score)),
+                depth: Some(outcome.depth),
+                nodes: Some(outcome.nodes),
+            },
+        }
+    }
+}
+
+/// A score of the library as UCI would have said it.
+fn evaluation(score: engine::Score) -> thought::Evaluation {
+    let centipawns = score.centipawns();
+    match score.plies_to_mate() {
+        Some(plies) if centipawns > 0 => thought::Evaluation::Mate(plies.div_ceil(2) as i32),
+        Some(plies) => thought::Evaluation::Mate(-(plies as i32 / 2)),
+        None => thought::Evaluation::Centipawns(centipawns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::Score;
+
+    #[test]
+    fn scores_are_what_uci_says() {
+        for score in [
+            Score::mate_in(5),
+            Score::mated_in(4),
+            Score::from_centipawns(-31),
+        ] {
+            let mut heard = Thought::default();
+            heard.hear(&format!("info depth 1 score {score}"));
+            assert_eq!(heard.score, Some(evaluation(score)));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How much an engine may think, and the clocks of a game.
+
+use std::fmt;
+use std::time::Duration;
+
+use cozy_chess::Color;
+use engine::uci::DEFAULT_OVERHEAD;
+use engine::{ClockState, Limits, TimeBudget};
+
+/// How long an engine may think when no clock runs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What an engine is given for its moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// Plies a move.
+    Depth(u64),
+    /// Nodes a move.
+    Nodes(u64),
+    /// Time a move.
+    MoveTime(Duration),
+    /// Time for the game.
+    Clock {
+        /// At the start.
+        base: Duration,
+        /// Added after every move.
+        increment: Duration,
+    },
+}
+
+impl Pace {
+    /// `depth`, `nodes`, `movetime` (in milliseconds) or `tc` with its value;
+    /// `None` where it has another name.
+    ///
+    /// # Errors
+    /// Says what the value should be.
+    pub fn parse(name: &str, value: &str) -> Option<Result<Pace, String>> {
+        let number = || {
+            let number = value.parse().ok().filter(|&number: &u64| number > 0);
+            number.ok_or_else(|| format!("{name} wants a number above 0, not {value:?}"))
+        };
+        Some(match name {
+            "depth" => number().map(Pace::Depth),
+            "nodes" => number().map(Pace::Nodes),
+            "movetime" => number().map(|ms| Pace::MoveTime(Duration::from_millis(ms))),
+            "tc" => Pace::clock(value),
+            _ => return None,
+        })
+    }
+
+    /// Seconds for the game and a move, such as `10+0.1`.
+    ///
+    /// # Errors
+    /// Where it is not of this form.
+    pub fn clock(text: &str) -> Result<Pace, String> {
+        let seconds = |text: &str| {
+            let seconds = text.parse().ok();
+            seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        };
+        let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
+        match (seconds(base), seconds(increment)) {
+            (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
+            _ => Err("give seconds and increment, such as 10+0.1".to_string()),
+        }
+    }
+}
+
+/// As PGN's `TimeControl` has it: a clock as `10+0.1`, a time a move as
+/// `1/0.1`, without time `-`.
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::Depth(_) | Pace::Nodes(_) => f.write_str("-"),
+            Pace::MoveTime(time) => write!(f, "1/{}", time.as_secs_f64()),
+            Pace::Clock { base, increment } => {
+                write!(f, "{}+{}", base.as_secs_f64(), increment.as_secs_f64())
+            }
+        }
+    }
+}
+
+/// What a player is given for one move.
+#[derive(Clone, Copy, Debug)]
+pub struct Allowance {
+    pace: Pace,
+    mover: Color,
+    /// By color; where only one side has a clock, it is shown as both.
+    remaining: [Duration; 2],
+    increment: [Duration; 2],
+    /// How long to wait for the answer.
+    pub patience: Duration,
+}
+
+impl Allowance {
+    /// As UCI says it.
+    pub fn go_command(&self) -> String {
+        match self.pace {
+            Pace::Depth(depth) => format!("go depth {depth}"),
+            Pace::Nodes(nodes) => format!("go nodes {nodes}"),
+            Pace::MoveTime(time) => format!("go movetime {}", time.as_millis()),
+            Pace::Clock { .. } => {
+                let [white, black] = self.remaining.map(|time| time.as_millis());
+                let [winc, binc] = self.increment.map(|time| time.as_millis());
+                format!("go wtime {white} btime {black} winc {winc} binc {binc}")
+            }
+        }
+    }
+
+    /// As the library takes it, with the overhead that the program would keep.
+    pub fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        match self.pace {
+            Pace::Depth(depth) => limits.depth = Some(depth),
+            Pace::Nodes(nodes) => limits.nodes = Some(nodes),
+            Pace::MoveTime(time) => {
+                limits.time = Some(TimeBudget::fixed(time, DEFAULT_OVERHEAD));
+            }
+            Pace::Clock { .. } => {
+                let clock = ClockState {
+                    remaining: self.remaining[self.mover as usize],
+                    increment: self.increment[self.mover as usize],
+                    moves_to_go: None,
+                };
+                limits.time = Some(TimeBudget::share(&clock, DEFAULT_OVERHEAD));
+            }
+        }
+        limits
+    }
+}
+
+/// The clocks of a game.
+pub struct Clocks {
+    /// By color, as everything here.
+    paces: [Pace; 2],
+    /// How late a move may come.
+    margin: Duration,
+    remaining: [Duration; 2],
+}
+
+impl Clocks {
+    /// Clocks before the first move, White's pace first.
+    pub fn new(paces: [Pace; 2], margin: Duration) -> Clocks {
+        Clocks {
+            paces,
+            margin,
+            remaining: paces.map(|pace| match pace {
+                Pace::Clock { base, .. } => base,
+                _ => Duration::ZERO,
+            }),
+        }
+    }
+
+    /// What the mover is given.
+    pub fn allowance(&self, mover: Color) -> Allowance {
+        let shown = Color::ALL.map(|color| match self.paces[color as usize] {
+            Pace::Clock { .. } => color,
+            _ => mover,
+        });
+        Allowance {
+            pace: self.paces[mover as usize],
+            mover,
+            remaining: shown.map(|color| self.remaining[color as usize]),
+            increment: shown.map(|color| self.increment(color)),
+            patience: self
+                .allowed(mover)
+                .map_or(PATIENCE, |time| time + self.margin),
+        }
+    }
+
+    fn increment(&self, color: Color) -> Duration {
+        match self.paces[color as usize] {
+            Pace::Clock { increment, .. } => increment,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// The time for this move, `None` where no clock runs.
+    pub fn allowed(&self, mover: Color) -> Option<Duration> {
+        match self.paces[mover as usize] {
+            Pace::Depth(_) | Pace::Nodes(_) => None,
+            Pace::MoveTime(time) => Some(time),
+            Pace::Clock { .. } => Some(self.remaining[mover as usize]),
+        }
+    }
+
+    /// Takes the time off the mover's clock; whether it was enough. Lateness
+    /// within the margin is forgiven.
+    pub fn press(&mut self, mover: Color, time: Duration) -> bool {
+        let increment = self.increment(mover);
+        let allowed = self.allowed(mover);
+        let clock = &mut self.remaining[mover as usize];
+        *clock = clock.saturating_sub(time) + increment;
+        allowed.is_none_or(|allowed| time <= allowed + self.margin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(name: &str, value: &str) -> Pace {
+        Pace::parse(name, value).unwrap().unwrap()
+    }
+
+    #[test]
+    fn a_clock_runs_down_and_gains_its_increment() {
+        let ms = Duration::from_millis;
+        let clock = pace("tc", "1+0.1");
+        let mut clocks = Clocks::new([clock, pace("depth", "3")], ms(20));
+        assert!(clocks.press(Color::White, ms(400)));
+        let allowance = clocks.allowance(Color::White);
+        assert_eq!(
+            allowance.go_command(),
+            "go wtime 700 btime 700 winc 100 binc 100"
+        );
+        assert_eq!(allowance.patience, ms(720));
+        assert!(clocks.press(Color::White, ms(715)), "within the margin");
+        assert!(!clocks.press(Color::White, ms(121)), "0.1 s were left");
+        assert!(clocks.press(Color::Black, PATIENCE), "no clock runs");
+        assert_eq!(clocks.allowance(Color::Black).go_command(), "go depth 3");
+    }
+
+    #[test]
+    fn paces_are_written_as_pgn_has_them() {
+        assert_eq!(pace("tc", "10+0.1").to_string(), "10+0.1");
+        assert_eq!(pace("movetime", "100").to_string(), "1/0.1");
+        assert_eq!(pace("nodes", "5000").to_string(), "-");
+        for (name, value) in [("depth", "0"), ("nodes", "x"), ("tc", "-1"), ("tc", "1+x")] {
+            assert!(Pace::parse(name, value).unwrap().is_err(), "{name}={value}");
+        }
+        assert!(Pace::parse("name", "x").is_none());
+    }
+}

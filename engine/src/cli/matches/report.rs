@@ -1,0 +1,154 @@
+//! The result of a match for people and for programs.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Serialize;
+
+use super::game::Ending;
+use super::pentanomial::{Estimate, Pentanomial};
+use super::sprt::SprtState;
+use super::tally::{Averages, Conduct, Tally};
+
+/// A match in numbers, from the first engine's view.
+#[derive(Serialize)]
+pub struct Summary<'a> {
+    engines: &'a [String],
+    games: u64,
+    wins: u64,
+    draws: u64,
+    losses: u64,
+    /// The first engine's share of the points.
+    score: f64,
+    /// Logistic; `None` where one side made every point.
+    elo: Option<f64>,
+    /// Half the width of the 95 % interval.
+    elo_error: Option<f64>,
+    normalised_elo: Option<f64>,
+    normalised_elo_error: Option<f64>,
+    /// How likely the first engine is the stronger one.
+    los: Option<f64>,
+    draw_ratio: f64,
+    /// Pairs by the first engine's half points, 0 to 4.
+    pairs: Pentanomial,
+    /// Pairs won for each pair lost.
+    pairs_ratio: Option<f64>,
+    sprt: Option<SprtState>,
+    endings: &'a BTreeMap<Ending, u64>,
+    /// By engine, as all that follows: games lost by an illegal move, on
+    /// time, by the end of the program, by its silence.
+    illegal_moves: [u64; 2],
+    time_losses: [u64; 2],
+    crashes: [u64; 2],
+    hangs: [u64; 2],
+    averages: [Averages; 2],
+}
+
+impl<'a> Summary<'a> {
+    /// Sums up a match between two engines.
+    pub fn new(names: &'a [String], tally: &'a Tally, sprt: Option<SprtState>) -> Summary<'a> {
+        let (elo, normalised) = (tally.pairs.elo(), tally.pairs.normalised_elo());
+        let count = |of: fn(&Conduct) -> u64| [of(&tally.conduct[0]), of(&tally.conduct[1])];
+        Summary {
+            engines: names,
+            games: tally.games(),
+            wins: tally.wins,
+            draws: tally.draws,
+            losses: tally.losses,
+            score: tally.pairs.score().0,
+            elo: elo.value,
+            elo_error: elo.error,
+            normalised_elo: normalised.value,
+            normalised_elo_error: normalised.error,
+            los: tally.pairs.superiority(),
+            draw_ratio: tally.draws as f64 / tally.games().max(1) as f64,
+            pairs: tally.pairs,
+            pairs_ratio: tally.pairs.ratio(),
+            sprt,
+            endings: &tally.endings,
+            illegal_moves: count(|conduct| conduct.illegal_moves),
+            time_losses: count(|conduct| conduct.time_losses),
+            crashes: count(|conduct| conduct.crashes),
+            hangs: count(|conduct| conduct.hangs),
+            averages: tally.conduct.map(|conduct| conduct.averages()),
+        }
+    }
+
+    /// The summary as text.
+    pub fn table(&self, tally: &Tally) -> String {
+        let [first, second] = self.engines else {
+            return String::new();
+        };
+        let mut text = format!("{first} against {second}: {}\n", line(tally));
+        let _ = writeln!(text, "Elo {} (95 %)", show(tally.pairs.elo()));
+        let _ = writeln!(
+            text,
+            "normalised Elo {}, LOS {}",
+            show(tally.pairs.normalised_elo()),
+            (self.los).map_or("unknown".to_string(), |los| format!("{:.1} %", 100.0 * los))
+        );
+        let _ = writeln!(
+            text,
+            "pairs {:?}, won to lost {}, draws {:.1} %",
+            self.pairs.0,
+            number(self.pairs_ratio, 2),
+            100.0 * self.draw_ratio
+        );
+        if let Some(sprt) = &self.sprt {
+            let _ = writeln!(text, "SPRT {sprt}");
+        }
+        let endings = self.endings.iter();
+        let endings: Vec<String> = endings
+            .map(|(why, count)| format!("{why} {count}"))
+            .collect();
+        let _ = writeln!(text, "endings: {}", endings.join(", "));
+        text + &self.conduct()
+    }
+
+    fn conduct(&self) -> String {
+        let width = self.engines.iter().map(|name| name.chars().count()).max();
+        let width = width.unwrap_or_default();
+        let mut text = format!(
+            "{:width$}  time losses  illegal  crashes  hangs  depth      nodes        nps  ms/move\n",
+            ""
+        );
+        for (i, name) in self.engines.iter().enumerate() {
+            let averages = &self.averages[i];
+            let _ = writeln!(
+                text,
+                "{name:width$}  {:>11}  {:>7}  {:>7}  {:>5}  {:>5}  {:>9}  {:>9}  {:>7}",
+                self.time_losses[i],
+                self.illegal_moves[i],
+                self.crashes[i],
+                self.hangs[i],
+                number(averages.depth, 1),
+                number(averages.nodes, 0),
+                number(averages.nps, 0),
+                number(averages.move_ms, 1),
+            );
+        }
+        text
+    }
+}
+
+/// Wins, draws and losses on one line.
+pub fn line(tally: &Tally) -> String {
+    format!(
+        "{} games: +{} ={} -{}, {:.1} %",
+        tally.games(),
+        tally.wins,
+        tally.draws,
+        tally.losses,
+        100.0 * tally.pairs.score().0
+    )
+}
+
+fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or("-".to_string(), |value| format!("{value:.decimals$}"))
+}
+
+fn show(estimate: Estimate) -> String {
+    let show =
+        |value: Option<f64>| value.map_or("unbounded".to_string(), |value| format!("{value:.1}"));
+    format!("{} +/- {}", show(estimate.value), show(estimate.error))
+}
