@@ -4,6 +4,7 @@ mod bench;
 mod error;
 mod eval;
 mod files;
+mod ladder;
 mod matches;
 mod perft;
 mod session;
@@ -35,6 +36,8 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Let two engines or nets play a match
     Match(matches::MatchArgs),
+    /// Let engines or nets play each other, and rate them
+    Ladder(ladder::LadderArgs),
 }
 
 /// Runs the command line and turns errors into one line and an exit code.
@@ -45,6 +48,7 @@ pub fn main() -> ExitCode {
         Some(Command::Perft(args)) => perft::run(&args).map(done),
         Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Match(args)) => matches::run(&args),
+        Some(Command::Ladder(args)) => ladder::run(&args),
     };
     match result {
         Ok(code) => code,

@@ -67,11 +67,7 @@ pub struct MatchArgs {
     #[arg(long, value_parser = even, required_unless_present = "sprt")]
     games: Option<usize>,
     /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo; alpha and beta are 0.05 where not given
-    #[arg(
-        long,
-        value_name = "elo0=E,elo1=E,alpha=P,beta=P",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P")]
     sprt: Option<Sprt>,
     #[command(flatten)]
     conditions: Conditions,

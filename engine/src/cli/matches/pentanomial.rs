@@ -10,7 +10,7 @@ use std::f64::consts::{LN_10, SQRT_2};
 use serde::Serialize;
 
 /// Standard errors that hold 95 % of a normal distribution.
-const Z_95: f64 = 1.959_963_984_540_054;
+pub const Z_95: f64 = 1.959_963_984_540_054;
 
 /// Pairs of games on one opening by the half points that the first engine made
 /// of them, 0 to 4.
@@ -97,7 +97,7 @@ impl Pentanomial {
 /// model, score = 1 / (1 + 10^(-elo / 400)) (A. Elo, "The Rating of
 /// Chessplayers", 1978). `None` at and beyond 0 and 1.
 fn elo(score: f64) -> Option<f64> {
-    (score > 0.0 && score < 1.0).then(|| -400.0 * (1.0 / score - 1.0).log10())
+    (score > 0.0 && score < 1.0).then(|| 400.0 * (score / (1.0 - score)).log10())
 }
 
 /// The score that a difference in Elo lets expect, the inverse of [`elo`].

@@ -149,6 +149,6 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 
 fn show(estimate: Estimate) -> String {
     let show =
-        |value: Option<f64>| value.map_or("unbounded".to_string(), |value| format!("{value:.1}"));
+        |value: Option<f64>| value.map_or("unknown".to_string(), |value| format!("{value:.1}"));
     format!("{} +/- {}", show(estimate.value), show(estimate.error))
 }
