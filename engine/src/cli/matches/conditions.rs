@@ -15,7 +15,7 @@ use super::spec::EngineSpec;
 /// How games are played.
 #[derive(Args)]
 pub struct Conditions {
-    /// Openings, one EPD or FEN a line
+    /// Openings: one EPD or FEN a line, or games, FILE.pgn, of which the last positions count
     #[arg(long, value_name = "FILE")]
     book: PathBuf,
     /// Chooses and orders the openings

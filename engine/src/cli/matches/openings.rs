@@ -1,5 +1,7 @@
 //! The openings of a match.
 
+mod games;
+
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -14,21 +16,20 @@ pub struct Book {
 }
 
 impl Book {
-    /// Reads a book and shuffles it by `seed`.
+    /// Reads a book, games if its name ends in `.pgn`, else one EPD or FEN a
+    /// line, and shuffles it by `seed`.
     ///
     /// # Errors
-    /// Where the file cannot be read, or a line of it is no position.
+    /// Where the file cannot be read, or something in it is no position.
     pub fn load(path: &Path, seed: u64) -> Result<Book> {
         let text = String::from_utf8(files::read(path)?)
             .with_context(|| format!("book {path:?} is no text"))?;
-        let mut openings = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            if !line.trim().is_empty() {
-                let board = parse_fen(line)
-                    .with_context(|| format!("book {path:?}, line {}", number + 1))?;
-                openings.push(board);
-            }
-        }
+        let is_pgn = path.extension().is_some_and(|ending| ending == "pgn");
+        let mut openings = if is_pgn {
+            games::last_positions(&text).with_context(|| format!("book {path:?}"))?
+        } else {
+            positions(&text).with_context(|| format!("book {path:?}"))?
+        };
         ensure!(!openings.is_empty(), "book {path:?} has no openings");
         fastrand::Rng::with_seed(seed).shuffle(&mut openings);
         Ok(Book { openings })
@@ -39,4 +40,12 @@ impl Book {
     pub fn opening(&self, pair: usize) -> &Board {
         &self.openings[pair % self.openings.len()]
     }
+}
+
+/// One EPD or FEN a line.
+fn positions(text: &str) -> Result<Vec<Board>> {
+    let lines = (text.lines().enumerate()).filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(i, line)| parse_fen(line).with_context(|| format!("line {}", i + 1)))
+        .collect()
 }

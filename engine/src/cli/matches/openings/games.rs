@@ -1,0 +1,182 @@
+//! Openings as games in PGN: the position after the last move counts.
+//!
+//! Comments, variations and glyphs are passed over. Only what books are made
+//! of is read: nobody has to be told who played.
+
+use cozy_chess::{Board, util};
+use engine::{FenError, Position, parse_fen};
+use thiserror::Error;
+
+/// Why a book of games was refused.
+#[derive(Debug, Error)]
+pub enum GameError {
+    /// The start of a game is no position.
+    #[error("game {game}: {source}")]
+    Start {
+        /// Counted from 1.
+        game: usize,
+        /// What is wrong with its FEN.
+        source: FenError,
+    },
+    /// A word of a game is no legal move.
+    #[error("game {game}: {word:?} is no legal move")]
+    Move {
+        /// Counted from 1.
+        game: usize,
+        /// The word.
+        word: String,
+    },
+}
+
+/// The last positions of all games.
+///
+/// # Errors
+/// [`GameError`] says which game is wrong.
+pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
+    let mut games = Vec::new();
+    let mut present: Option<Position> = None;
+    // Where moves have been read, the next tag begins another game.
+    let (mut depth, mut moved) = (0u32, false);
+    for token in Tokens(text) {
+        let game = games.len() + 1;
+        match token {
+            Token::Tag(..) | Token::Result if moved && depth == 0 => {
+                games.extend(present.take().map(|position| position.board().clone()));
+                moved = false;
+            }
+            _ => {}
+        }
+        match token {
+            Token::Tag("FEN", fen) => {
+                let start = parse_fen(fen).map_err(|source| GameError::Start { game, source })?;
+                present = Some(Position::of(start));
+            }
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            Token::Word(word) if depth == 0 => {
+                let position = present.get_or_insert_with(Position::startpos);
+                play(position, word).ok_or_else(|| GameError::Move {
+                    game,
+                    word: word.chars().take(10).collect(),
+                })?;
+                moved = true;
+            }
+            Token::Tag(..) | Token::Word(_) | Token::Result => {}
+        }
+    }
+    games.extend(present.map(|position| position.board().clone()));
+    Ok(games)
+}
+
+fn play(position: &mut Position, san: &str) -> Option<()> {
+    let mv = util::parse_san_move(position.board(), san.trim_end_matches(['!', '?'])).ok()?;
+    position.play(mv).ok()
+}
+
+enum Token<'a> {
+    /// A name and its value, which stays as it is written.
+    Tag(&'a str, &'a str),
+    Word(&'a str),
+    /// Of a variation.
+    Open,
+    Close,
+    Result,
+}
+
+struct Tokens<'a>(&'a str);
+
+impl<'a> Tokens<'a> {
+    /// Takes off everything before the first of `ends`, and that one itself.
+    fn take_until(&mut self, end: char) -> &'a str {
+        let (taken, rest) = self.0.split_once(end).unwrap_or((self.0, ""));
+        self.0 = rest;
+        taken
+    }
+
+    /// Takes off a word; move numbers fall away.
+    fn take_word(&mut self) -> &'a str {
+        let ends = |symbol: char| symbol.is_whitespace() || "{}()[];".contains(symbol);
+        let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
+        self.0 = rest;
+        word
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = Token<'a>;
+
+    fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            self.0 = self.0.trim_start();
+            let first = self.0.chars().next()?;
+            if !"[{;()}]".contains(first) {
+                match self.take_word() {
+                    "1-0" | "0-1" | "1/2-1/2" | "*" => return Some(Token::Result),
+                    word => {
+                        let number = |symbol: char| symbol.is_ascii_digit() || symbol == '.';
+                        let word = word.trim_start_matches(number);
+                        if !word.is_empty() && !word.starts_with('$') {
+                            return Some(Token::Word(word));
+                        }
+                        continue;
+                    }
+                }
+            }
+            self.0 = &self.0[1..];
+            match first {
+                '[' => {
+                    let mut parts = self.take_until('\n').splitn(3, '"');
+                    let name = parts.next().unwrap_or_default().trim();
+                    return Some(Token::Tag(name, parts.next().unwrap_or_default()));
+                }
+                '{' => drop(self.take_until('}')),
+                ';' => drop(self.take_until('\n')),
+                '(' => return Some(Token::Open),
+                ')' => return Some(Token::Close),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::write_fen;
+
+    fn fens(text: &str) -> Vec<String> {
+        last_positions(text)
+            .unwrap()
+            .iter()
+            .map(write_fen)
+            .collect()
+    }
+
+    #[test]
+    fn comments_variations_and_glyphs_are_passed_over() {
+        let text = "[Event \"a [b] {c}\"]\n[Result \"*\"]\n\n1. e4 {best; (by test)} 1... c5!? $14 (1... e5 \
+                    2. Nf3 (2. f4 exf4) 2... Nc6) ; 2. f4\n2.Nf3 *\n\n[Event \"?\"]\n\n1. d4 d5\n\n\
+                    [FEN \"8/P6k/8/8/8/8/8/R3K3 w Q - 0 40\"]\n[Result \"1-0\"]\n40. O-O-O Kg8 41. a8=Q+ 1-0\n";
+        assert_eq!(
+            fens(text),
+            [
+                "rnbqkbnr/pp1ppppp/8/2p5/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2",
+                "rnbqkbnr/ppp1pppp/8/3p4/3P4/8/PPP1PPPP/RNBQKBNR w KQkq d6 0 2",
+                "Q5k1/8/8/8/8/8/8/2KR4 b - - 0 41",
+            ]
+        );
+    }
+
+    #[test]
+    fn refused_games_are_named() {
+        for (text, reason) in [
+            ("1. e4 *\n1. e4 e4 *", "game 2: \"e4\""),
+            ("[FEN \"8/8 w\"]\n*", "game 1: "),
+            ("what is this", "game 1: \"what\""),
+        ] {
+            let error = last_positions(text).unwrap_err().to_string();
+            assert!(error.starts_with(reason), "{error}");
+        }
+        assert!(fens("").is_empty());
+    }
+}
