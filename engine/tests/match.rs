@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -119,23 +121,224 @@ fn chess960_games() {
     assert_eq!(outcome["illegal_moves"], serde_json::json!([0, 0]));
 }
 
+/// Moves as SAN, game by game; the comments are left out.
+fn moves(pgn: &Path) -> Vec<String> {
+    let text = fs::read_to_string(pgn).unwrap();
+    let games = text.split("[Event ").skip(1);
+    games
+        .map(|game| {
+            let movetext = game.split_once("\n\n").unwrap().1;
+            let parts = movetext
+                .split('{')
+                .map(|part| part.split('}').next_back().unwrap());
+            let words = parts.flat_map(str::split_whitespace);
+            words
+                .filter(|word| !word.ends_with('.'))
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn a_net_plays_in_this_process_as_it_does_over_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let arguments = ["--engine", &network(), "--engine", "embedded"];
+    let rest = [
+        "--games",
+        "4",
+        "--depth",
+        "3",
+        "--pgn",
+        pgn.to_str().unwrap(),
+    ];
+    let outcome = result(&[&arguments[..], &rest[..]].concat());
+    assert_eq!(
+        outcome["engines"],
+        serde_json::json!(["network", "embedded"])
+    );
+    assert_eq!(outcome["pairs"], serde_json::json!([0, 0, 2, 0, 0]));
+    assert_eq!(outcome["elo"], 0.0);
+    for pair in moves(&pgn).chunks(2) {
+        assert_eq!(pair[0], pair[1]);
+    }
+}
+
+#[test]
+fn each_engine_may_have_a_pace_of_its_own() {
+    let shallow = ["--engine", "material depth=1", "--engine"];
+    let both = [
+        &shallow[..],
+        &["material name=other nodes=50", "--games", "2"],
+    ]
+    .concat();
+    let outcome = result(&both);
+    assert_eq!(outcome["averages"][0]["depth"], 1.0);
+    let nodes = outcome["averages"][1]["nodes"].as_f64().unwrap();
+    assert!(nodes > 0.0 && nodes <= 50.0, "{nodes}");
+    let one = [&shallow[..], &["material", "--games", "2"]].concat();
+    let output = play(&one);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--movetime"));
+}
+
+#[test]
+fn a_test_stops_the_match_and_its_verdict_is_the_exit_code() {
+    let (deep, shallow) = ("material name=deep depth=3", "material depth=1");
+    let cases = [
+        (deep, shallow, "400", 0, "accepted_h1"),
+        (shallow, deep, "400", 10, "accepted_h0"),
+        (deep, shallow, "2", 11, "undecided"),
+    ];
+    for (first, second, games, code, verdict) in cases {
+        let output = play(&[
+            "--engine",
+            first,
+            "--engine",
+            second,
+            "--games",
+            games,
+            "--concurrency",
+            "2",
+            "--sprt",
+            "elo0=0,elo1=200",
+        ]);
+        let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{outcome}");
+        assert_eq!(outcome["sprt"]["verdict"], verdict, "{outcome}");
+        let played = outcome["games"].as_u64().unwrap();
+        assert!(played < 400, "{outcome}");
+        let endings = outcome["endings"].as_object().unwrap();
+        let ended: u64 = endings.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(ended, played, "games that were broken off do not count");
+    }
+}
+
+#[test]
+fn games_are_adjudicated_only_when_asked_for() {
+    let match_of = |rule: &[&str]| {
+        let engines = [
+            "--engine",
+            "material depth=1",
+            "--engine",
+            "material depth=2",
+        ];
+        let endings = result(&[&engines[..], &["--games", "4"], rule].concat());
+        endings["endings"].clone()
+    };
+    let played_out = match_of(&[]);
+    for adjudicated in ["resignation", "agreed_draw"] {
+        assert_eq!(played_out.get(adjudicated), None, "{played_out}");
+    }
+    let drawn = match_of(&["--draw", "moves=1,score=20000,from=1"]);
+    assert_eq!(drawn, serde_json::json!({ "agreed_draw": 4 }));
+    // Who is not ahead resigns, and both cannot be.
+    let resigned = match_of(&["--resign", "moves=1,score=0"]);
+    assert_eq!(resigned, serde_json::json!({ "resignation": 4 }));
+}
+
+#[test]
+fn games_are_written_with_scores_and_times_and_can_be_a_book() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let book = pgn.to_str().unwrap();
+    let engines = [
+        "--engine", "material", "--engine", "embedded", "--games", "2",
+    ];
+    let pace = ["--depth", "2"];
+    result(&[&engines[..], &pace, &["--pgn", book]].concat());
+    let text = fs::read_to_string(&pgn).unwrap();
+    assert!(
+        text.contains("[TimeControl \"-\"]\n[Termination \"normal\"]\n"),
+        "{text}"
+    );
+    let comments: Vec<&str> = text.split('{').skip(1).collect();
+    let timed = comments
+        .iter()
+        .filter(|comment| comment.split('}').next().unwrap().ends_with('s'));
+    let plies = text.matches("[PlyCount \"").count();
+    assert_eq!(
+        (plies, comments.len() - timed.count()),
+        (2, 2),
+        "an ending a game"
+    );
+    assert!(
+        text.contains("/2 0."),
+        "score and depth, then seconds: {text}"
+    );
+    let again = result(&[&engines[..], &pace, &["--book", book]].concat());
+    assert_eq!(again["games"], 2, "every move written could be read");
+}
+
+#[test]
+fn an_interrupted_match_prints_what_was_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/openings.epd");
+    let mut running = Command::new(ENGINE)
+        .args([
+            "match", "--json", "--games", "100000", "--depth", "1", "--engine", "material",
+        ])
+        .args([
+            "--engine",
+            &material(),
+            "--pgn",
+            pgn.to_str().unwrap(),
+            "--book",
+        ])
+        .arg(book)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    while !fs::read_to_string(&pgn).is_ok_and(|text| text.contains("[Result ")) {
+        assert_eq!(running.try_wait().unwrap(), None, "it ended by itself");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let sent = Command::new("kill")
+        .args(["-INT", &running.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let outcome: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let written = fs::read_to_string(&pgn)
+        .unwrap()
+        .matches("[Result ")
+        .count();
+    assert_eq!(outcome["games"], written);
+    assert_eq!(outcome["crashes"], serde_json::json!([0, 0]));
+}
+
+/// On a busy machine a game may be lost on time; it must then be counted so.
 #[test]
 fn whole_games_against_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
     let outcome = result(&[
         "--engine",
         &network(),
         "--engine",
-        &material(),
+        "embedded threads=2",
         "--games",
-        "2",
+        "4",
         "--tc",
         "1+0.01",
-        "--margin-ms",
-        "200",
+        "--pgn",
+        pgn.to_str().unwrap(),
     ]);
-    assert_eq!(outcome["games"], 2);
-    assert_eq!(outcome["time_losses"], serde_json::json!([0, 0]));
+    println!("time losses of 4 games: {}", outcome["time_losses"]);
+    assert_eq!(outcome["games"], 4);
     assert_eq!(outcome["crashes"], serde_json::json!([0, 0]));
+    assert_eq!(outcome["illegal_moves"], serde_json::json!([0, 0]));
+    let forfeits = outcome["endings"]["time_forfeit"].as_u64().unwrap_or(0);
+    let losses = outcome["time_losses"].as_array().unwrap();
+    let losses: u64 = losses.iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(losses, forfeits);
+    let games = fs::read_to_string(&pgn).unwrap();
+    assert_eq!(games.matches("[TimeControl \"1+0.01\"]").count(), 4);
+    let written = games.matches("[Termination \"time forfeit\"]").count();
+    assert_eq!(written as u64, forfeits);
 }
 
 #[test]

@@ -44,7 +44,7 @@ The net in this program at depth 4 against another program at 0.1 s a move:
       --engine 'cmd=\"stockfish\" option.Threads=1 movetime=100' --book openings.epd --games 100
 
 An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
-net=FILE.safetensors, net=embedded or net=material, with hash=MIB for its table; net= may be
+net=FILE.safetensors, net=embedded or net=material, with hash=MIB and threads=N; net= may be
 left out. Either may have name=NAME and a pace of its own: depth=, nodes=, movetime=, tc=.
 Quote what holds spaces.
 

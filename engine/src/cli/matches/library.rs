@@ -31,6 +31,7 @@ impl Library {
         if let Some(mebibytes) = net.hash {
             engine.set_hash(mebibytes).context("hash=")?;
         }
+        engine.set_threads(net.threads);
         Ok(Library { engine })
     }
 

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use engine::{MAX_HASH_MIB, MAX_THREADS};
+
 use super::pace::Pace;
 
 /// An engine as the user names it.
@@ -42,6 +44,8 @@ pub struct Net {
     pub evaluation: Evaluation,
     /// Size of the transposition table in MiB, where it is not the usual.
     pub hash: Option<usize>,
+    /// Threads to search with.
+    pub threads: usize,
 }
 
 /// What a search in this process values positions by.
@@ -76,6 +80,7 @@ struct Parts {
     pace: Option<Pace>,
     options: Vec<(String, String)>,
     hash: Option<usize>,
+    threads: Option<usize>,
 }
 
 impl Parts {
@@ -89,18 +94,14 @@ impl Parts {
             "cmd" => self.command = Some(split(value)?),
             "net" => self.net = Some(Evaluation::named(value)),
             "name" => self.name = Some(value.to_string()),
-            "hash" => {
-                let size = value
-                    .parse()
-                    .map_err(|_| format!("hash wants MiB, not {value:?}"))?;
-                self.hash = Some(size);
-            }
+            "hash" => self.hash = Some(number(key, value, MAX_HASH_MIB)?),
+            "threads" => self.threads = Some(number(key, value, MAX_THREADS)?),
             _ => match key.strip_prefix("option.") {
                 Some(option) => self.options.push((option.to_string(), value.to_string())),
                 None => {
                     return Err(format!(
-                        "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, depth=, \
-                         nodes=, movetime=, tc="
+                        "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, threads=, \
+                         depth=, nodes=, movetime=, tc="
                     ));
                 }
             },
@@ -110,7 +111,7 @@ impl Parts {
 
     fn finish(self) -> Result<EngineSpec, String> {
         let program = match (self.command, self.net) {
-            (Some(command), None) if self.hash.is_none() => {
+            (Some(command), None) if self.hash.or(self.threads).is_none() => {
                 let mut words = command.into_iter();
                 Program::Command(Command {
                     program: words.next().ok_or("cmd= names no program")?,
@@ -121,9 +122,16 @@ impl Parts {
             (None, Some(evaluation)) if self.options.is_empty() => Program::Net(Net {
                 evaluation,
                 hash: self.hash,
+                threads: self.threads.unwrap_or(1),
             }),
-            (Some(_), None) => return Err("a program's table is option.Hash=".to_string()),
-            (None, Some(_)) => return Err("option. is for programs; a net has hash=".to_string()),
+            (Some(_), None) => {
+                return Err(
+                    "hash= and threads= are for nets; a program has option.Hash=".to_string(),
+                );
+            }
+            (None, Some(_)) => {
+                return Err("option. is for programs; a net has hash= and threads=".to_string());
+            }
             _ => return Err("give one of cmd= and net=".to_string()),
         };
         Ok(EngineSpec {
@@ -132,6 +140,12 @@ impl Parts {
             name: self.name,
         })
     }
+}
+
+fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
+    let number = value.parse().ok();
+    let number = number.filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("{key} wants a number from 1 to {most}, not {value:?}"))
 }
 
 impl Evaluation {
@@ -230,10 +244,16 @@ mod tests {
         let file = spec("nets/7.safetensors");
         assert_eq!(file, spec("net=nets/7.safetensors"));
         assert_eq!(file.name(), "7");
-        let net = |evaluation, hash| Program::Net(Net { evaluation, hash });
-        let program = spec("net=embedded hash=4 name=x").program;
-        assert_eq!(program, net(Evaluation::Embedded, Some(4)));
-        assert_eq!(spec("material").program, net(Evaluation::Material, None));
+        let net = |evaluation, hash, threads| {
+            Program::Net(Net {
+                evaluation,
+                hash,
+                threads,
+            })
+        };
+        let program = spec("net=embedded hash=4 threads=2 name=x").program;
+        assert_eq!(program, net(Evaluation::Embedded, Some(4), 2));
+        assert_eq!(spec("material").program, net(Evaluation::Material, None, 1));
     }
 
     #[test]
@@ -249,6 +269,7 @@ mod tests {
             "cmd=x hash=4",
             "net=x option.Hash=4",
             "net=x hash=much",
+            "net=x threads=0",
         ] {
             assert!(text.parse::<EngineSpec>().is_err(), "{text}");
         }
