@@ -17,6 +17,15 @@ pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
     })
 }
 
+/// Writes a whole file.
+pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
+    fs::write(path, text).map_err(|source| FileError {
+        action: "write",
+        path: path.into(),
+        source,
+    })
+}
+
 /// Reads a network, as floats and as integers.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
     let bytes = read(path)?;

@@ -4,24 +4,23 @@ mod chart;
 mod ratings;
 
 use std::fmt::Write;
-use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 
-use super::error::FileError;
+use super::files;
 use super::matches::conditions::{Conditions, even};
 use super::matches::pentanomial::Pentanomial;
 use super::matches::progress::Progress;
 use super::matches::spec::EngineSpec;
 use super::matches::tally::Tally;
 use super::matches::tournament::{Pairing, Tournament};
-use super::matches::{interrupt, pgn, spec};
+use super::matches::{interrupt, spec};
 use ratings::Rating;
 
 const HELP: &str = "\
@@ -93,8 +92,8 @@ struct Encounter<'a> {
 /// Plays the games and prints the ratings.
 ///
 /// # Errors
-/// Where a file cannot be used or an engine cannot be started at all. A lost
-/// or broken game is no error.
+/// Where a file cannot be used or an engine cannot be started. A lost or
+/// broken game is no error.
 pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let count = args.engines.len();
     ensure!(count > 1, "a ladder needs two engines and more");
@@ -106,11 +105,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     if let Some(path) = &args.plot {
         let ratings = ladder.ratings.iter();
         let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
-        fs::write(path, chart::draw(&rows)).map_err(|source| FileError {
-            action: "write",
-            path: path.into(),
-            source,
-        })?;
+        files::write(path, &chart::draw(&rows))?;
     }
     if args.json {
         println!("{}", serde_json::to_string(&ladder)?);
@@ -134,9 +129,10 @@ fn play(
     args: &LadderArgs,
     names: &[String],
     meetings: &[[usize; 2]],
-    stop: &std::sync::atomic::AtomicBool,
+    stop: &AtomicBool,
 ) -> Result<Vec<Tally>> {
-    let book = args.conditions.openings()?;
+    let pairs = args.games / 2;
+    let book = args.conditions.openings(Some(pairs))?;
     let tournament = Tournament {
         specs: &args.engines,
         paces: &args.conditions.paces(&args.engines)?,
@@ -146,14 +142,13 @@ fn play(
     };
     let schedule = |number: usize| {
         let round = number / meetings.len();
-        (round < args.games / 2).then(|| Pairing {
+        (round < pairs).then(|| Pairing {
             number,
             engines: meetings[number % meetings.len()],
             opening: book.opening(round),
         })
     };
-    let pgn = args.conditions.pgn.as_deref();
-    let mut pgn = pgn.map(pgn::PgnFile::create).transpose()?;
+    let mut pgn = args.conditions.pgn()?;
     let mut tallies = vec![Tally::default(); meetings.len()];
     let mut progress = Progress::new(Some((meetings.len() * args.games) as u64));
     tournament.play(schedule, |pairing, games| {
@@ -165,7 +160,6 @@ fn play(
         progress.show(done, || format!("{done} games"));
         Ok(ControlFlow::Continue(()))
     })?;
-    progress.finish();
     Ok(tallies)
 }
 

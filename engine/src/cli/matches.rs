@@ -1,15 +1,15 @@
 //! `engine match`: two engines, each opening played twice with colours swapped.
 
-pub mod adjudication;
+mod adjudication;
 pub mod conditions;
-pub mod game;
+mod game;
 pub mod interrupt;
 mod library;
-pub mod openings;
-pub mod pace;
+mod openings;
+mod pace;
 mod parameters;
 pub mod pentanomial;
-pub mod pgn;
+mod pgn;
 mod player;
 mod process;
 pub mod progress;
@@ -22,7 +22,7 @@ pub mod tournament;
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -79,8 +79,8 @@ pub struct MatchArgs {
 /// Plays the match and prints its result.
 ///
 /// # Errors
-/// Where a file cannot be used or an engine cannot be started at all. A lost
-/// or broken game is no error.
+/// Where a file cannot be used or an engine cannot be started; what was played
+/// before is printed. A lost or broken game is no error.
 pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     let count = args.engines.len();
     ensure!(
@@ -88,58 +88,68 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
         "a match needs --engine twice, not {count} times"
     );
     let names = spec::names(&args.engines);
-    let book = args.conditions.openings()?;
-    let paces = args.conditions.paces(&args.engines)?;
     let stop = interrupt::on_ctrl_c().context("cannot listen to Ctrl-C")?;
+    let mut tally = Tally::default();
+    let played = play(args, &names, &stop, &mut tally);
+    let state = args.state(&tally);
+    if played.is_ok() || tally.games() > 0 {
+        let summary = Summary::new(&names, &tally, state);
+        if args.json {
+            println!("{}", serde_json::to_string(&summary)?);
+        } else {
+            print!("{}", summary.table(&tally));
+        }
+    }
+    played?;
+    Ok(ExitCode::from(match state.map(|state| state.verdict) {
+        Some(Verdict::AcceptedH1) => 0,
+        Some(Verdict::AcceptedH0) => ACCEPTED_H0,
+        _ if stop.load(Ordering::Relaxed) => interrupt::EXIT_CODE,
+        Some(Verdict::Undecided) => UNDECIDED,
+        None => 0,
+    }))
+}
+
+/// Plays until all games are done, the test has a verdict, or `stop` is set.
+fn play(args: &MatchArgs, names: &[String], stop: &AtomicBool, tally: &mut Tally) -> Result<()> {
+    let pairs = args.games.map(|games| games / 2);
+    let book = args.conditions.openings(pairs)?;
     let tournament = Tournament {
         specs: &args.engines,
-        paces: &paces,
+        paces: &args.conditions.paces(&args.engines)?,
         rules: &args.conditions.rules(),
         concurrency: args.conditions.concurrency.into(),
-        stop: &stop,
+        stop,
     };
     let schedule = |number| {
-        let scheduled = args.games.is_none_or(|games| number < games / 2);
+        let scheduled = pairs.is_none_or(|pairs| number < pairs);
         scheduled.then(|| Pairing {
             number,
             engines: [0, 1],
             opening: book.opening(number),
         })
     };
-    let pgn = args.conditions.pgn.as_deref();
-    let mut pgn = pgn.map(pgn::PgnFile::create).transpose()?;
-    let mut tally = Tally::default();
+    let mut pgn = args.conditions.pgn()?;
     let mut progress = Progress::new(args.games.map(|games| games as u64));
-    let state = |tally: &Tally| args.sprt.map(|sprt| sprt.state(&tally.pairs));
-    let mut decided = false;
     tournament.play(schedule, |pairing, games| {
         tally.add_pair(games);
         if let Some(pgn) = &mut pgn {
-            pgn.append_pair(pairing, &names, games)?;
+            pgn.append_pair(pairing, names, games)?;
         }
-        progress.show(tally.games(), || progress_line(&tally, state(&tally)));
-        decided = state(&tally).is_some_and(|state| state.verdict != Verdict::Undecided);
-        Ok(if decided {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+        let state = args.state(tally);
+        progress.show(tally.games(), || progress_line(tally, state));
+        Ok(match state.map(|state| state.verdict) {
+            None | Some(Verdict::Undecided) => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
         })
-    })?;
-    progress.finish();
-    let state = state(&tally);
-    let summary = Summary::new(&names, &tally, state);
-    if args.json {
-        println!("{}", serde_json::to_string(&summary)?);
-    } else {
-        print!("{}", summary.table(&tally));
+    })
+}
+
+impl MatchArgs {
+    /// How the test stands, where one was asked for.
+    fn state(&self, tally: &Tally) -> Option<SprtState> {
+        self.sprt.map(|sprt| sprt.state(&tally.pairs))
     }
-    let interrupted = stop.load(Ordering::Relaxed) && !decided;
-    Ok(ExitCode::from(match state.map(|state| state.verdict) {
-        _ if interrupted => interrupt::EXIT_CODE,
-        None | Some(Verdict::AcceptedH1) => 0,
-        Some(Verdict::AcceptedH0) => ACCEPTED_H0,
-        Some(Verdict::Undecided) => UNDECIDED,
-    }))
 }
 
 fn progress_line(tally: &Tally, sprt: Option<SprtState>) -> String {

@@ -6,10 +6,12 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use super::super::error::FileError;
 use super::adjudication::{Draw, Resign};
 use super::game::Rules;
 use super::openings::Book;
 use super::pace::Pace;
+use super::pgn::PgnFile;
 use super::spec::EngineSpec;
 
 /// How games are played.
@@ -47,7 +49,7 @@ pub struct Conditions {
     pub concurrency: u16,
     /// Write the games here
     #[arg(long, value_name = "FILE")]
-    pub pgn: Option<PathBuf>,
+    pgn: Option<PathBuf>,
 }
 
 fn pace(name: &str, value: &str) -> Result<Pace, String> {
@@ -76,12 +78,27 @@ impl Conditions {
         }
     }
 
-    /// The openings in the order that the seed gives them.
+    /// The openings in the order that the seed gives them. A book with fewer
+    /// than `openings` of them is remarked on: engines that play the same
+    /// again add nothing to a result.
     ///
     /// # Errors
-    /// Where the file cannot be read, or a line of it is no position.
-    pub fn openings(&self) -> Result<Book> {
-        Book::load(&self.book, self.seed)
+    /// Where the file cannot be read, or something in it is no position.
+    pub fn openings(&self, openings: Option<usize>) -> Result<Book> {
+        let book = Book::load(&self.book, self.seed)?;
+        if openings.is_some_and(|openings| openings > book.len()) {
+            let (name, count) = (self.book.display(), book.len());
+            eprintln!("{name} has only {count} openings, which are gone through again");
+        }
+        Ok(book)
+    }
+
+    /// The file for the games, where they are to be written.
+    ///
+    /// # Errors
+    /// Where it cannot be created.
+    pub fn pgn(&self) -> Result<Option<PgnFile>, FileError> {
+        self.pgn.as_deref().map(PgnFile::create).transpose()
     }
 }
 

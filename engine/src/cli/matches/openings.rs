@@ -35,6 +35,11 @@ impl Book {
         Ok(Book { openings })
     }
 
+    /// Openings in all.
+    pub fn len(&self) -> usize {
+        self.openings.len()
+    }
+
     /// The opening of a pair of games; a book that is too small is gone
     /// through again.
     pub fn opening(&self, pair: usize) -> &Board {

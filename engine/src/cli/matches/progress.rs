@@ -51,9 +51,11 @@ impl Progress {
             eprintln!("{}{}", result(), eta.unwrap_or_default());
         }
     }
+}
 
-    /// Clears the bar.
-    pub fn finish(&self) {
+/// What is printed next does not mix with the bar.
+impl Drop for Progress {
+    fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }

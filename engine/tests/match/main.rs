@@ -1,0 +1,40 @@
+//! `engine match`: real matches.
+
+mod ends;
+mod games;
+mod referee;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const ENGINE: &str = env!("CARGO_BIN_EXE_engine");
+
+fn play(arguments: &[&str]) -> Output {
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/openings.epd");
+    let mut command = Command::new(ENGINE);
+    command.arg("match").args(arguments).arg("--json");
+    if !arguments.contains(&"--book") {
+        command.arg("--book").arg(book);
+    }
+    command.output().unwrap()
+}
+
+fn result(arguments: &[&str]) -> Value {
+    let output = play(arguments);
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn network() -> String {
+    format!("cmd={ENGINE} name=network")
+}
+
+fn material() -> String {
+    format!("cmd={ENGINE} name=material option.Evaluation=material")
+}
