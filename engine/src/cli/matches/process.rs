@@ -1,6 +1,7 @@
 //! An engine that is a child process and speaks UCI.
 
 use std::io::{BufRead, BufReader, Write};
+#[cfg(unix)]
 use std::os::unix::process::CommandExt;
 use std::process::{self, Child, ChildStdin, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,10 +38,12 @@ impl Process {
     /// [`FileError`] where the program cannot be started, [`Silence`] where
     /// it does not speak UCI.
     pub fn start(spec: &Command) -> Result<Process> {
-        let mut child = process::Command::new(&spec.program)
-            .args(&spec.arguments)
-            // Ctrl-C is for the match, which then ends its engines itself.
-            .process_group(0)
+        let mut command = process::Command::new(&spec.program);
+        command.args(&spec.arguments);
+        // Ctrl-C is for the match, which then ends its engines itself.
+        #[cfg(unix)]
+        command.process_group(0);
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
