@@ -1,52 +1,108 @@
-//! The first layer's sums for both sides, carried along from move to move.
+//! The first layer's sums along a line of moves, computed where they are
+//! needed.
+//!
+//! A move is only noted. What an evaluation needs is the accumulator of the
+//! side to move: it is carried on from the nearest position of the line that
+//! has that side's, and kept for all that come from there. No input depends on
+//! where the kings stand, so that only the first position of a line is ever
+//! added up from nothing.
 
-use cozy_chess::{Board, Color};
-use models::{Accumulator, QuantisedNetwork};
+use arrayvec::ArrayVec;
+use cozy_chess::{Board, Color, Move};
+use models::{Accumulator, Feature, QuantisedNetwork};
 
-use crate::features::for_each_new;
+use crate::features::{Changes, Input, inputs};
 
-/// One accumulator a side: pieces and castling rights as that side sees them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accumulators {
+/// One position of the line.
+#[derive(Clone)]
+struct Entry {
+    /// What the move to here has changed.
+    changes: Changes,
+    /// By side, the inputs as that side sees them.
     sides: [Accumulator; Color::NUM],
+    /// By side, whether the accumulator is this position's.
+    is_computed: [bool; Color::NUM],
+}
+
+/// Accumulators of a line of positions, of which the caller keeps the length.
+pub(crate) struct Accumulators {
+    entries: Vec<Entry>,
 }
 
 impl Accumulators {
-    /// Those of a board, from nothing.
-    pub fn of(network: &QuantisedNetwork, board: &Board) -> Accumulators {
-        let mut fresh = Accumulators {
-            sides: [network.bias(), network.bias()],
+    /// Room for a line of so many positions.
+    pub(crate) fn new(positions: usize) -> Accumulators {
+        let entry = Entry {
+            changes: Changes::default(),
+            sides: [Accumulator::ZERO; Color::NUM],
+            is_computed: [false; Color::NUM],
         };
-        for_each_new(board, None, |input| {
-            for (view, side) in Color::ALL.into_iter().zip(&mut fresh.sides) {
-                network.add(side, input.seen_by(view));
-            }
-        });
-        fresh
-    }
-
-    /// Makes these the accumulators of `board`, given those of the board one
-    /// move earlier.
-    pub fn update(
-        &mut self,
-        network: &QuantisedNetwork,
-        earlier: (&Board, &Accumulators),
-        board: &Board,
-    ) {
-        let (earlier_board, earlier_accumulators) = earlier;
-        for (view, side) in Color::ALL.into_iter().zip(&mut self.sides) {
-            side.clone_from(&earlier_accumulators.sides[view as usize]);
-            for_each_new(earlier_board, Some(board), |input| {
-                network.remove(side, input.seen_by(view));
-            });
-            for_each_new(board, Some(earlier_board), |input| {
-                network.add(side, input.seen_by(view));
-            });
+        Accumulators {
+            entries: vec![entry; positions],
         }
     }
 
-    /// The one of the given side.
-    pub fn of_side(&self, view: Color) -> &Accumulator {
-        &self.sides[view as usize]
+    /// Makes a board the first position of the line.
+    pub(crate) fn start(&mut self, network: &QuantisedNetwork, board: &Board) {
+        let entry = &mut self.entries[0];
+        for view in Color::ALL {
+            entry.sides[view as usize] = of_board(network, board, view);
+        }
+        entry.is_computed = [true; Color::NUM];
     }
+
+    /// Notes that `mv`, legal on `board`, led to the position `index`.
+    pub(crate) fn play(&mut self, index: usize, board: &Board, mv: Move) {
+        self.note(index, Changes::of(board, mv));
+    }
+
+    /// Notes that the position `index` has the inputs of the one before it.
+    pub(crate) fn pass(&mut self, index: usize) {
+        self.note(index, Changes::default());
+    }
+
+    fn note(&mut self, index: usize, changes: Changes) {
+        let entry = &mut self.entries[index];
+        entry.changes = changes;
+        entry.is_computed = [false; Color::NUM];
+    }
+
+    /// The accumulator of the position `index`, as `view` sees it.
+    pub(crate) fn get(
+        &mut self,
+        network: &QuantisedNetwork,
+        index: usize,
+        view: Color,
+    ) -> &Accumulator {
+        let side = view as usize;
+        let mut computed = index;
+        while !self.entries[computed].is_computed[side] {
+            computed -= 1;
+        }
+        for next in computed + 1..=index {
+            let [parent, child] = &mut self.entries[next - 1..=next] else {
+                unreachable!("two positions")
+            };
+            let changes = &child.changes;
+            network.update(
+                &parent.sides[side],
+                &seen_by::<2>(view, &changes.added),
+                &seen_by::<5>(view, &changes.removed),
+                &mut child.sides[side],
+            );
+            child.is_computed[side] = true;
+        }
+        &self.entries[index].sides[side]
+    }
+}
+
+/// The accumulator of a board from nothing.
+pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
+    let features: ArrayVec<Feature, { models::MAX_ACTIVE }> =
+        inputs(board).map(|input| input.seen_by(view)).collect();
+    network.accumulator(&features)
+}
+
+fn seen_by<const N: usize>(view: Color, inputs: &[Input]) -> ArrayVec<Feature, N> {
+    inputs.iter().map(|input| input.seen_by(view)).collect()
 }

@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use arrayvec::ArrayVec;
 use cozy_chess::{Board, Piece};
-use models::{Feature, NetError, QuantisedNetwork, material};
+use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
 
+use crate::Score;
+use crate::accumulators::of_board;
 use crate::features::{model_piece, transient};
-use crate::{Accumulators, Score};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -85,35 +87,31 @@ impl Evaluator {
         }
     }
 
-    /// Accumulators of a board, to start from.
-    pub(crate) fn accumulators(&self, board: &Board) -> Accumulators {
-        Accumulators::of(&self.network, board)
-    }
-
-    /// The value of a board from the view of the side to move. `accumulators`
-    /// must be the board's; material does not look at them.
-    pub(crate) fn evaluate(&self, board: &Board, accumulators: &Accumulators) -> Score {
-        let Some(network) = self.network() else {
-            return material_balance(board);
-        };
-        let accumulator = accumulators.of_side(board.side_to_move());
-        let mut inputs = [Feature::IN_CHECK; 2];
-        let mut count = 0;
-        for (slot, feature) in inputs.iter_mut().zip(transient(board)) {
-            *slot = feature;
-            count += 1;
-        }
-        Score::from_centipawns(network.evaluate(accumulator, &inputs[..count]))
-    }
-
     /// The value of a board from the view of the side to move, from nothing.
     pub fn evaluate_board(&self, board: &Board) -> Score {
-        self.evaluate(board, &self.accumulators(board))
+        match self.network() {
+            None => material_balance(board),
+            Some(network) => {
+                let accumulator = of_board(network, board, board.side_to_move());
+                network_value(network, board, &accumulator)
+            }
+        }
     }
 }
 
+/// The network's value of a board, whose accumulator, as the side to move sees
+/// it, is given.
+pub(crate) fn network_value(
+    network: &QuantisedNetwork,
+    board: &Board,
+    accumulator: &Accumulator,
+) -> Score {
+    let transient: ArrayVec<Feature, 2> = transient(board).collect();
+    Score::from_centipawns(network.evaluate(accumulator, &transient))
+}
+
 /// The balance of material from the view of the side to move.
-fn material_balance(board: &Board) -> Score {
+pub(crate) fn material_balance(board: &Board) -> Score {
     let mover = board.side_to_move();
     let balance = Piece::ALL
         .into_iter()

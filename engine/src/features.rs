@@ -1,7 +1,8 @@
 //! The network's inputs of a board: the one place where the rules library's
 //! pieces and squares become the network's.
 
-use cozy_chess::{Board, Color, Piece, Square};
+use arrayvec::ArrayVec;
+use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
 use models::{CastlingSide, Feature};
 
 use crate::legal_en_passant;
@@ -29,26 +30,96 @@ impl Input {
     }
 }
 
-/// Calls `visit` for every piece and castling right that is on `board` and
-/// not on `other`; with `None`, for all of them.
-pub(crate) fn for_each_new(board: &Board, other: Option<&Board>, mut visit: impl FnMut(Input)) {
-    for color in Color::ALL {
-        for piece in Piece::ALL {
-            let mut squares = board.colored_pieces(color, piece);
-            if let Some(other) = other {
-                squares &= !other.colored_pieces(color, piece);
-            }
-            for square in squares {
-                visit(Input::Piece(color, piece, square));
+/// The inputs that a move switches. Most on: castling, king and rook. Most
+/// off: a king that takes a rook in the corner, and with it the castling
+/// rights of both (castling takes off king, rook and two rights).
+#[derive(Clone, Default)]
+pub(crate) struct Changes {
+    pub(crate) added: ArrayVec<Input, 2>,
+    pub(crate) removed: ArrayVec<Input, 5>,
+}
+
+impl Changes {
+    /// Those of a legal move on the board before it.
+    pub(crate) fn of(board: &Board, mv: Move) -> Changes {
+        let mut changes = Changes::default();
+        let mover = board.side_to_move();
+        let Some(piece) = board.piece_on(mv.from) else {
+            unreachable!("a legal move begins on a piece")
+        };
+        changes.removed.push(Input::Piece(mover, piece, mv.from));
+        if board.colors(mover).has(mv.to) {
+            changes.castle(mover, mv);
+        } else {
+            let landing = mv.promotion.unwrap_or(piece);
+            changes.added.push(Input::Piece(mover, landing, mv.to));
+            changes.capture(board, piece, mv);
+        }
+        for color in Color::ALL {
+            for side in [CastlingSide::King, CastlingSide::Queen] {
+                if loses_right(board, color, side, mv) {
+                    changes.removed.push(Input::Castling(color, side));
+                }
             }
         }
-        for side in [CastlingSide::King, CastlingSide::Queen] {
-            let lacks = other.is_none_or(|other| !may_castle(other, color, side));
-            if may_castle(board, color, side) && lacks {
-                visit(Input::Castling(color, side));
-            }
+        changes
+    }
+
+    /// The rook, and where both land; the king has been taken off.
+    fn castle(&mut self, mover: Color, mv: Move) {
+        let (king, rook) = if mv.from.file() < mv.to.file() {
+            (File::G, File::F)
+        } else {
+            (File::C, File::D)
+        };
+        let rank = mv.from.rank();
+        let landing = [(Piece::King, king), (Piece::Rook, rook)];
+        self.removed.push(Input::Piece(mover, Piece::Rook, mv.to));
+        for (piece, file) in landing {
+            let square = Square::new(file, rank);
+            self.added.push(Input::Piece(mover, piece, square));
         }
     }
+
+    /// What is taken by a move that does not castle.
+    fn capture(&mut self, board: &Board, piece: Piece, mv: Move) {
+        let victim = board.piece_on(mv.to).map(|victim| (victim, mv.to));
+        // A pawn that changes its file takes, en passant if on an empty square.
+        let leaves_file = piece == Piece::Pawn && mv.from.file() != mv.to.file();
+        let passed = (Piece::Pawn, Square::new(mv.to.file(), mv.from.rank()));
+        if let Some((victim, square)) = victim.or(leaves_file.then_some(passed)) {
+            let owner = !board.side_to_move();
+            self.removed.push(Input::Piece(owner, victim, square));
+        }
+    }
+}
+
+/// Whether a legal move takes a castling right: the king moves, or the rook
+/// leaves its square or is taken on it.
+fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> bool {
+    castling_rook(board, color, side).is_some_and(|file| {
+        let rook = Square::new(file, Rank::First.relative_to(color));
+        mv.from == rook || mv.to == rook || mv.from == board.king(color)
+    })
+}
+
+/// The pieces and castling rights of a board.
+pub(crate) fn inputs(board: &Board) -> impl Iterator<Item = Input> {
+    let pieces = move |color| {
+        Piece::ALL.into_iter().flat_map(move |piece| {
+            let squares = board.colored_pieces(color, piece).into_iter();
+            squares.map(move |square| Input::Piece(color, piece, square))
+        })
+    };
+    let rights = move |color| {
+        [CastlingSide::King, CastlingSide::Queen]
+            .into_iter()
+            .filter(move |&side| castling_rook(board, color, side).is_some())
+            .map(move |side| Input::Castling(color, side))
+    };
+    Color::ALL
+        .into_iter()
+        .flat_map(move |color| pieces(color).chain(rights(color)))
 }
 
 /// The inputs that come and go with every move, as the side to move sees
@@ -65,16 +136,17 @@ pub(crate) fn transient(board: &Board) -> impl Iterator<Item = Feature> {
 pub fn features(board: &Board) -> Vec<Feature> {
     let mut features = Vec::with_capacity(models::MAX_ACTIVE);
     let mover = board.side_to_move();
-    for_each_new(board, None, |input| features.push(input.seen_by(mover)));
+    features.extend(inputs(board).map(|input| input.seen_by(mover)));
     features.extend(transient(board));
     features
 }
 
-fn may_castle(board: &Board, color: Color, side: CastlingSide) -> bool {
+/// The file of the rook that may still castle.
+fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File> {
     let rights = board.castle_rights(color);
     match side {
-        CastlingSide::King => rights.short.is_some(),
-        CastlingSide::Queen => rights.long.is_some(),
+        CastlingSide::King => rights.short,
+        CastlingSide::Queen => rights.long,
     }
 }
 

@@ -48,7 +48,6 @@ mod tree;
 pub mod uci;
 mod worker;
 
-pub use accumulators::Accumulators;
 pub use bench::BENCH_POSITIONS;
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
@@ -64,3 +63,4 @@ pub use score::Score;
 pub use search::{Line, Outcome, Report, Signals};
 pub use table::{HashError, ScoreBound};
 pub use tablebase::{Tablebase, Wdl};
+pub use tree::Tree;

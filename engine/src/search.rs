@@ -243,7 +243,7 @@ impl<'a> Searcher<'a> {
         (self.shared.signals.elapsed)()
     }
 
-    fn evaluate(&self) -> Score {
+    fn evaluate(&mut self) -> Score {
         self.worker.tree.evaluate(self.shared.evaluator)
     }
 

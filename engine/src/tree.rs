@@ -2,128 +2,150 @@
 
 use cozy_chess::{Board, Move};
 
+use crate::accumulators::Accumulators;
+use crate::evaluator::{material_balance, network_value};
 use crate::score::MAX_PLY;
-use crate::{Accumulators, Evaluator, Position, Score, position_key};
+use crate::{Evaluator, Position, Score, position_key};
 
 struct Node {
     board: Board,
-    key: u64,
-    accumulators: Accumulators,
+    /// How many plies a repetition can lie back: those since a capture, a
+    /// pawn's move, or a null move.
+    reversible: usize,
 }
 
 /// The root and the moves played from it, with everything that is carried
 /// along. Room for the longest line is taken once.
-pub(crate) struct Tree {
+pub struct Tree {
     nodes: Vec<Node>,
     ply: usize,
-    /// Keys of the positions before the root.
-    earlier: Vec<u64>,
+    /// Keys of the positions before the root and of the line.
+    keys: Vec<u64>,
+    accumulators: Accumulators,
 }
 
 impl Tree {
-    pub(crate) fn new(evaluator: &Evaluator) -> Tree {
-        let board = Board::startpos();
-        let accumulators = evaluator.accumulators(&board);
-        let key = position_key(&board);
+    /// A tree that stands on the start of a game.
+    pub fn new(evaluator: &Evaluator) -> Tree {
         let node = || Node {
-            board: board.clone(),
-            key,
-            accumulators: accumulators.clone(),
+            board: Board::default(),
+            reversible: 0,
         };
-        Tree {
+        let mut tree = Tree {
             nodes: (0..=MAX_PLY).map(|_| node()).collect(),
             ply: 0,
-            earlier: Vec::new(),
-        }
+            keys: Vec::new(),
+            accumulators: Accumulators::new(MAX_PLY + 1),
+        };
+        tree.start(&Position::startpos(), evaluator);
+        tree
     }
 
     /// Puts a position at the root.
-    pub(crate) fn start(&mut self, position: &Position, evaluator: &Evaluator) {
-        let board = position.board().clone();
+    pub fn start(&mut self, position: &Position, evaluator: &Evaluator) {
+        let board = position.board();
         self.ply = 0;
-        self.earlier.clear();
-        self.earlier.extend_from_slice(position.earlier_keys());
+        self.keys.clear();
+        self.keys.extend_from_slice(position.earlier_keys());
+        self.keys.push(position_key(board));
         self.nodes[0] = Node {
-            key: position_key(&board),
-            accumulators: evaluator.accumulators(&board),
-            board,
+            board: board.clone(),
+            reversible: board.halfmove_clock().into(),
         };
+        if let Some(network) = evaluator.network() {
+            self.accumulators.start(network, board);
+        }
     }
 
     /// Plies from the root.
-    pub(crate) fn ply(&self) -> usize {
+    pub fn ply(&self) -> usize {
         self.ply
     }
 
-    pub(crate) fn board(&self) -> &Board {
+    /// The position.
+    pub fn board(&self) -> &Board {
         &self.nodes[self.ply].board
     }
 
-    pub(crate) fn key(&self) -> u64 {
-        self.nodes[self.ply].key
+    /// The position's key, as [`position_key`] gives it.
+    pub fn key(&self) -> u64 {
+        self.keys[self.keys.len() - 1]
     }
 
-    /// Plays a legal move; there must be room ([`Tree::is_full`]).
-    pub(crate) fn push(&mut self, mv: Move, evaluator: &Evaluator) {
-        let (before, after) = self.nodes.split_at_mut(self.ply + 1);
-        let (parent, child) = (&before[self.ply], &mut after[0]);
+    /// Plays a legal move; there must be room ([`Tree::is_full`]). All moves of
+    /// a line are played with the evaluator that it started with.
+    pub fn push(&mut self, mv: Move, evaluator: &Evaluator) {
+        let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {
+            unreachable!("two positions")
+        };
+        if evaluator.network().is_some() {
+            self.accumulators.play(self.ply + 1, &parent.board, mv);
+        }
         child.board.clone_from(&parent.board);
         child.board.play_unchecked(mv);
-        child.key = position_key(&child.board);
-        if let Some(network) = evaluator.network() {
-            let earlier = (&parent.board, &parent.accumulators);
-            child.accumulators.update(network, earlier, &child.board);
-        }
+        child.reversible = match child.board.halfmove_clock() {
+            0 => 0,
+            _ => parent.reversible + 1,
+        };
+        self.keys.push(position_key(&child.board));
         self.ply += 1;
     }
 
-    /// Passes; not in check.
-    pub(crate) fn push_null(&mut self) {
-        let (before, after) = self.nodes.split_at_mut(self.ply + 1);
-        let (parent, child) = (&before[self.ply], &mut after[0]);
-        if let Some(board) = parent.board.null_move() {
-            child.board = board;
-        }
-        child.key = position_key(&child.board);
-        child.accumulators.clone_from(&parent.accumulators);
+    /// Lets the side to move pass; there must be room ([`Tree::is_full`]).
+    ///
+    /// # Panics
+    /// If it is in check.
+    pub fn push_null(&mut self) {
+        let passed = self.board().null_move();
+        let board = passed.expect("a side in check cannot pass");
         self.ply += 1;
+        self.accumulators.pass(self.ply);
+        self.keys.push(position_key(&board));
+        self.nodes[self.ply] = Node {
+            board,
+            reversible: 0,
+        };
     }
 
     /// Takes the last move back.
-    pub(crate) fn pop(&mut self) {
+    pub fn pop(&mut self) {
         self.ply -= 1;
+        self.keys.pop();
     }
 
     /// Whether the line is as long as it can be.
-    pub(crate) fn is_full(&self) -> bool {
+    pub fn is_full(&self) -> bool {
         self.ply == MAX_PLY
     }
 
-    pub(crate) fn evaluate(&self, evaluator: &Evaluator) -> Score {
-        let node = &self.nodes[self.ply];
-        evaluator.evaluate(&node.board, &node.accumulators)
+    /// The static value, from the view of the side to move.
+    pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
+        let board = &self.nodes[self.ply].board;
+        let Some(network) = evaluator.network() else {
+            return material_balance(board);
+        };
+        let view = board.side_to_move();
+        let accumulator = self.accumulators.get(network, self.ply, view);
+        network_value(network, board, accumulator)
     }
 
     /// Whether the position is a draw by repetition: seen once before since
     /// the root, or twice before in all.
-    pub(crate) fn is_repetition(&self) -> bool {
+    pub fn is_repetition(&self) -> bool {
         let key = self.key();
-        let reversible = usize::from(self.board().halfmove_clock());
-        let since_root = self.nodes[..self.ply]
+        let reversible = self.nodes[self.ply].reversible;
+        // Only every other position has the same side to move.
+        let mut same = self
+            .keys
             .iter()
             .rev()
-            .map(|node| (node.key, true));
-        let before_root = self.earlier.iter().rev().map(|&key| (key, false));
-        // Only every other position has the same side to move.
-        let mut same = since_root
-            .chain(before_root)
-            .take(reversible)
-            .skip(1)
+            .enumerate()
+            .take(reversible + 1)
+            .skip(2)
             .step_by(2)
-            .filter(|e| e.0 == key);
+            .filter(|&(_, &earlier)| earlier == key);
         match same.next() {
-            Some((_, true)) => true,
-            Some((_, false)) => same.next().is_some(),
+            Some((plies, _)) => plies <= self.ply || same.next().is_some(),
             None => false,
         }
     }
@@ -162,6 +184,54 @@ mod tests {
                 evaluator.evaluate_board(tree.board())
             );
         }
+    }
+
+    #[test]
+    fn passing_changes_only_the_side_to_move_and_en_passant() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let position =
+            Position::from_fen("rnbqkb1r/ppp1pppp/5n2/8/2pPP3/8/PP3PPP/RNBQKBNR b KQkq d3 0 3");
+        tree.start(&position.unwrap(), &evaluator);
+        let before = tree.key();
+        tree.push_null();
+        let expected =
+            crate::parse_fen("rnbqkb1r/ppp1pppp/5n2/8/2pPP3/8/PP3PPP/RNBQKBNR w KQkq - 1 4")
+                .unwrap();
+        assert_eq!(tree.board(), &expected);
+        assert_eq!(tree.key(), position_key(&expected));
+        assert_eq!(
+            tree.evaluate(&evaluator),
+            evaluator.evaluate_board(&expected)
+        );
+        tree.pop();
+        assert_eq!(tree.key(), before);
+    }
+
+    #[test]
+    fn repetitions_are_not_seen_across_a_null_move() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        for mv in ["g1f3", "g8f6", "f3g1"] {
+            tree.push(mv.parse().unwrap(), &evaluator);
+        }
+        tree.push_null();
+        tree.push("g1f3".parse().unwrap(), &evaluator);
+        tree.push("f6g8".parse().unwrap(), &evaluator);
+        tree.push("f3g1".parse().unwrap(), &evaluator);
+        // As after the first move of the knights, but for the side to move.
+        assert!(!tree.is_repetition());
+        tree.push_null();
+        assert!(
+            !tree.is_repetition(),
+            "the start, four plies and two nulls ago"
+        );
+        for mv in ["g1f3", "g8f6", "f3g1"] {
+            tree.push(mv.parse().unwrap(), &evaluator);
+            assert!(!tree.is_repetition());
+        }
+        tree.push("f6g8".parse().unwrap(), &evaluator);
+        assert!(tree.is_repetition(), "since the null move all the same");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! the evaluation.
 
 use cozy_chess::{Board, Move};
-use engine::{Accumulators, EvaluationKind, Evaluator, features, parse_fen, write_fen};
+use engine::{EvaluationKind, Evaluator, Position, Tree, features, parse_fen, write_fen};
 use models::{Network, QuantisedNetwork, Shape};
 
 fn network() -> Network {
@@ -22,55 +22,68 @@ fn legal_moves(board: &Board) -> Vec<Move> {
     moves
 }
 
-/// Calls `visit` with every board of random games, and the one before it:
-/// standard and Chess960, so that castling of every kind comes up.
-fn random_games(games: u64, mut visit: impl FnMut(&Board, &Board)) {
+/// Where a random game begins: standard and Chess960, so that castling of
+/// every kind comes up.
+fn opening(game: u64, random: &mut fastrand::Rng) -> Board {
+    match game % 3 {
+        0 => Board::startpos(),
+        // Rooks and kings with room to castle, pawns about to promote.
+        1 => parse_fen("r3k2r/pP4pp/8/8/8/8/PP4pP/R3K2R w KQkq - 0 1").unwrap(),
+        _ => Board::chess960_startpos(random.u32(0..960)),
+    }
+}
+
+/// Calls `visit` with every board of random games.
+fn random_games(games: u64, mut visit: impl FnMut(&Board)) {
     for game in 0..games {
         let mut random = fastrand::Rng::with_seed(game);
-        let mut board = match game % 3 {
-            0 => Board::startpos(),
-            // Rooks and kings with room to castle, pawns about to promote.
-            1 => parse_fen("r3k2r/pP4pp/8/8/8/8/PP4pP/R3K2R w KQkq - 0 1").unwrap(),
-            _ => Board::chess960_startpos(random.u32(0..960)),
-        };
+        let mut board = opening(game, &mut random);
         for _ in 0..150 {
             let moves = legal_moves(&board);
             let Some(&mv) = random.choice(&moves) else {
                 break;
             };
-            let before = board.clone();
             board.play(mv);
-            visit(&before, &board);
+            visit(&board);
         }
     }
 }
 
+/// Random lines up and down a tree, evaluated now and then, so that what was
+/// left out has to be made up for: always what the board has from nothing.
 #[test]
-fn accumulators_equal_recomputation_at_every_node() {
-    let network = quantised();
-    let mut nodes = 0;
-    let mut castled = 0;
-    let mut current = Accumulators::of(&network, &Board::startpos());
-    let mut current_board = Board::startpos();
-    random_games(120, |before, after| {
-        if *before != current_board {
-            current = Accumulators::of(&network, before);
+fn what_a_tree_carries_along_equals_recomputation() {
+    let evaluator = Evaluator::new(quantised());
+    let mut tree = Tree::new(&evaluator);
+    let (mut evaluations, mut castled, mut passed) = (0, 0, 0);
+    for game in 0..120 {
+        let mut random = fastrand::Rng::with_seed(game);
+        tree.start(&Position::of(opening(game, &mut random)), &evaluator);
+        for _ in 0..250 {
+            let board = tree.board();
+            let moves = legal_moves(board);
+            let mv = random.choice(&moves);
+            let back = mv.is_none() || tree.is_full() || random.u8(..) < 60;
+            if back && tree.ply() > 0 {
+                tree.pop();
+            } else if random.u8(..) < 10 && board.checkers().is_empty() {
+                tree.push_null();
+                passed += 1;
+            } else if let Some(&mv) = mv {
+                castled += usize::from(board.colors(board.side_to_move()).has(mv.to));
+                tree.push(mv, &evaluator);
+            }
+            if random.bool() {
+                let expected = evaluator.evaluate_board(tree.board());
+                assert_eq!(tree.evaluate(&evaluator), expected, "{}", tree.board());
+                evaluations += 1;
+            }
+            assert_eq!(tree.key(), engine::position_key(tree.board()));
         }
-        let mut next = current.clone();
-        next.update(&network, (before, &current), after);
-        assert_eq!(
-            next,
-            Accumulators::of(&network, after),
-            "{before} then {after}"
-        );
-        let lost_rights = |board: &Board| board.castle_rights(board.side_to_move()).short.is_some();
-        castled += usize::from(lost_rights(before) && after.occupied() != before.occupied());
-        (current, current_board) = (next, after.clone());
-        nodes += 1;
-    });
+    }
     assert!(
-        nodes > 8_000 && castled > 100,
-        "{nodes} nodes, {castled} with castling rights"
+        evaluations > 8_000 && castled > 30 && passed > 100,
+        "{evaluations} evaluations, {castled} castled, {passed} passed"
     );
 }
 
@@ -107,7 +120,7 @@ fn colour_flipped_twins_have_the_same_value() {
     let mut en_passant = 0;
     for kind in [EvaluationKind::Network, EvaluationKind::Material] {
         evaluator.set_kind(kind);
-        random_games(45, |_, board| {
+        random_games(45, |board| {
             let twin = twin(board);
             let mut inputs = [features(board), features(&twin)];
             inputs.iter_mut().for_each(|features| features.sort());
@@ -127,7 +140,7 @@ fn colour_flipped_twins_have_the_same_value() {
 fn integers_stay_near_floats() {
     let float = network();
     let evaluator = Evaluator::new(quantised());
-    random_games(30, |_, board| {
+    random_games(30, |board| {
         let exact = float.evaluate(&features(board)) * 100.0;
         let played = evaluator.evaluate_board(board).centipawns() as f32;
         assert!(

@@ -19,6 +19,8 @@
 mod error;
 mod feature;
 mod file;
+mod kernel;
+mod layers;
 pub mod material;
 mod network;
 mod quantised;
@@ -27,6 +29,7 @@ mod scales;
 pub use error::NetError;
 pub use feature::{CastlingSide, Color, Feature, INPUTS, LAYOUT, MAX_ACTIVE, Piece, Square};
 pub use file::Metadata;
+pub use kernel::Kernel;
 pub use network::{ACTIVATION, Layer, Network, Shape};
 pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 pub use scales::Bound;

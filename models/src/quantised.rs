@@ -15,7 +15,8 @@
 //! | second and third activation | 0..=`127 << second_shift` | `127 << second_shift` |
 //! | third and fourth layer's weights | i16 | `1 << weight_shift` |
 
-use crate::{Feature, INPUTS, Layer, NetError, Network, scales};
+use crate::layers::{BLOCK, Block, First, Fourth, Second, Third};
+use crate::{Feature, Kernel, NetError, Network};
 
 /// The widest accumulator this build plays with, a multiple of 32 lanes.
 pub const MAX_FIRST: usize = 512;
@@ -31,37 +32,25 @@ pub(crate) const ACTIVATION_MAX: i32 = 127;
 /// An accumulator belongs to one side: it holds the features as that side
 /// sees them. It never drifts: integers added and removed cancel exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub struct Accumulator([i16; MAX_FIRST]);
+pub struct Accumulator(pub(crate) [Block; MAX_FIRST / BLOCK]);
 
-/// A small dense layer of the later kind: i16 weights, i32 sums.
-#[derive(Clone, Debug)]
-struct Dense {
-    /// `[outputs][MAX_LATER]`, rows padded with zeros.
-    weight: Vec<[i16; MAX_LATER]>,
-    bias: Vec<i32>,
-    /// log2 of the weights' scale.
-    shift: u32,
+impl Accumulator {
+    /// One that belongs to no network yet.
+    pub const ZERO: Accumulator = Accumulator([Block([0; BLOCK]); MAX_FIRST / BLOCK]);
 }
 
 /// The network as integers, ready to play.
 #[derive(Clone, Debug)]
 pub struct QuantisedNetwork {
-    /// `[INPUTS][MAX_FIRST]`: one column an input, contiguous.
-    columns: Vec<[i16; MAX_FIRST]>,
-    first_bias: Accumulator,
-    first_shift: u32,
-    /// `[second][MAX_FIRST]`. i16 holding values of the i8 range: the
-    /// compiler's multiply-add of i16 pairs is faster than widening bytes.
-    second_weight: Vec<[i16; MAX_FIRST]>,
-    second_bias: Vec<i32>,
-    second_shift: u32,
-    third: Dense,
-    fourth: Dense,
+    pub(crate) first: First,
+    pub(crate) second: Second,
+    pub(crate) third: Third,
+    pub(crate) fourth: Fourth,
+    kernel: Kernel,
 }
 
 impl QuantisedNetwork {
-    /// Quantises a network.
+    /// Quantises a network, to run on [`Kernel::best`].
     ///
     /// # Errors
     /// [`NetError::TooLarge`], [`NetError::NotFinite`], or
@@ -75,24 +64,14 @@ impl QuantisedNetwork {
         }
         network.check_finite()?;
         let [first, second, third, fourth] = network.layers();
-        let first_shift = scales::first_shift(first)?;
-        let (columns, first_bias) = quantise_first(first, first_shift);
-        let second_shift = scales::second_shift(second)?;
-        let scale = (1u32 << second_shift) as f32;
-        let second_weight = (0..second.outputs())
-            .map(|o| padded(second.row(o).iter().map(|&w| (w * scale).round() as i16)))
-            .collect();
-        let second_one = ACTIVATION_MAX << second_shift;
-        let second_bias = quantise_bias(second, second_one.into());
+        let second = Second::new(second)?;
+        let one = ACTIVATION_MAX << second.shift;
         Ok(QuantisedNetwork {
-            columns,
-            first_bias,
-            first_shift,
-            second_weight,
-            second_bias,
-            second_shift,
-            third: Dense::new(third, 2, second_one)?,
-            fourth: Dense::new(fourth, 3, second_one)?,
+            first: First::new(first)?,
+            third: Third::new(third, one)?,
+            fourth: Fourth::new(fourth, one)?,
+            second,
+            kernel: Kernel::best(),
         })
     }
 
@@ -104,137 +83,62 @@ impl QuantisedNetwork {
         QuantisedNetwork::new(&Network::from_bytes(bytes)?.0)
     }
 
-    /// The accumulator of an empty board.
-    pub fn bias(&self) -> Accumulator {
-        self.first_bias.clone()
+    /// The same network on another kernel.
+    pub fn with_kernel(self, kernel: Kernel) -> QuantisedNetwork {
+        QuantisedNetwork { kernel, ..self }
     }
 
-    /// Switches an input on.
-    #[inline]
-    pub fn add(&self, accumulator: &mut Accumulator, feature: Feature) {
-        let column = &self.columns[feature.index()];
-        for (sum, weight) in accumulator.0.iter_mut().zip(column) {
-            // Wrapping: between the steps of one move a sum may leave the
-            // range that every whole position is proved to keep.
-            *sum = sum.wrapping_add(*weight);
-        }
+    /// What it runs on.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
     }
 
-    /// Switches an input off.
+    /// The accumulator of a board from nothing, all but its transient features.
+    pub fn accumulator(&self, features: &[Feature]) -> Accumulator {
+        let mut accumulator = Accumulator::ZERO;
+        self.update(&self.first.bias, features, &[], &mut accumulator);
+        accumulator
+    }
+
+    /// Makes `child` the accumulator of a board that has other features than
+    /// `parent`'s board: some `added`, some `removed`. It is fastest for what
+    /// most moves change.
     #[inline]
-    pub fn remove(&self, accumulator: &mut Accumulator, feature: Feature) {
-        let column = &self.columns[feature.index()];
-        for (sum, weight) in accumulator.0.iter_mut().zip(column) {
-            *sum = sum.wrapping_sub(*weight);
-        }
+    pub fn update(
+        &self,
+        parent: &Accumulator,
+        added: &[Feature],
+        removed: &[Feature],
+        child: &mut Accumulator,
+    ) {
+        self.kernel
+            .update(&self.first, parent, (added, removed), child);
     }
 
     /// The value in centipawns, from the view of the side to move, to which
     /// the accumulator must belong. `transient` are the features that change
     /// with every move and are therefore never in the accumulator: the
     /// en-passant square and the check flag.
+    #[inline]
     pub fn evaluate(&self, accumulator: &Accumulator, transient: &[Feature]) -> i32 {
         if transient.is_empty() {
-            return self.propagate(accumulator);
+            return self.kernel.evaluate(self, accumulator);
         }
-        let mut complete = accumulator.clone();
-        for &feature in transient {
-            self.add(&mut complete, feature);
-        }
-        self.propagate(&complete)
+        let mut complete = Accumulator::ZERO;
+        self.update(accumulator, transient, &[], &mut complete);
+        self.kernel.evaluate(self, &complete)
     }
 
-    fn propagate(&self, accumulator: &Accumulator) -> i32 {
-        let top = ACTIVATION_MAX as i16;
-        let first = accumulator
-            .0
-            .map(|sum| (sum >> self.first_shift).clamp(0, top));
-        let top = ACTIVATION_MAX << self.second_shift;
-        let mut second = [0i16; MAX_LATER];
-        for ((out, row), bias) in second
-            .iter_mut()
-            .zip(&self.second_weight)
-            .zip(&self.second_bias)
-        {
-            *out = (bias + dot(row, &first)).clamp(0, top) as i16;
-        }
-        let mut third = [0i16; MAX_LATER];
-        let rounding = (1i32 << self.third.shift) >> 1;
-        for ((out, row), bias) in third
-            .iter_mut()
-            .zip(&self.third.weight)
-            .zip(&self.third.bias)
-        {
-            let sum = bias + dot(row, &second) + rounding;
-            *out = (sum >> self.third.shift).clamp(0, top) as i16;
-        }
-        let sum = self.fourth.bias[0] + dot(&self.fourth.weight[0], &third);
-        let one = i64::from(top) << self.fourth.shift;
-        let hundredfold = i64::from(sum) * 100;
-        ((hundredfold + hundredfold.signum() * one / 2) / one) as i32
+    /// The value in centipawns of all the features of a position, from nothing.
+    pub fn evaluate_features(&self, features: &[Feature]) -> i32 {
+        self.kernel.evaluate(self, &self.accumulator(features))
     }
-}
-
-#[inline]
-fn dot<const N: usize>(a: &[i16; N], b: &[i16; N]) -> i32 {
-    a.iter()
-        .zip(b)
-        .map(|(&x, &y)| i32::from(x) * i32::from(y))
-        .sum()
-}
-
-fn quantise_first(layer: &Layer, shift: u32) -> (Vec<[i16; MAX_FIRST]>, Accumulator) {
-    let one = (ACTIVATION_MAX << shift) as f32;
-    let columns = (0..INPUTS)
-        .map(|input| {
-            padded((0..layer.outputs()).map(|o| (layer.row(o)[input] * one).round() as i16))
-        })
-        .collect();
-    let rounding = ((1i32 << shift) >> 1) as f32;
-    let bias = padded(
-        layer
-            .bias
-            .iter()
-            .map(|b| (b * one + rounding).round() as i16),
-    );
-    (columns, Accumulator(bias))
-}
-
-fn quantise_bias(layer: &Layer, one: f64) -> Vec<i32> {
-    layer
-        .bias
-        .iter()
-        .map(|&b| (f64::from(b) * one).round() as i32)
-        .collect()
-}
-
-impl Dense {
-    /// Quantises layer `index`, whose inputs lie in `0..=activation_one`.
-    fn new(layer: &Layer, index: usize, activation_one: i32) -> Result<Dense, NetError> {
-        let shift = scales::later_shift(layer, index, activation_one)?;
-        let scale = (1u32 << shift) as f32;
-        Ok(Dense {
-            weight: (0..layer.outputs())
-                .map(|o| padded(layer.row(o).iter().map(|&w| (w * scale).round() as i16)))
-                .collect(),
-            bias: quantise_bias(layer, f64::from(scale) * f64::from(activation_one)),
-            shift,
-        })
-    }
-}
-
-fn padded<const N: usize>(values: impl Iterator<Item = i16>) -> [i16; N] {
-    let mut array = [0; N];
-    for (slot, value) in array.iter_mut().zip(values) {
-        *slot = value;
-    }
-    array
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, CastlingSide, Color, Piece, Shape, Square};
+    use crate::{Bound, CastlingSide, Color, Layer, Piece, Shape, Square};
 
     fn position() -> Vec<Feature> {
         let square = |i| Square::new(i).unwrap();
@@ -251,11 +155,7 @@ mod tests {
         for seed in 0..20 {
             let network = Network::random(Shape::DEFAULT, seed);
             let quantised = QuantisedNetwork::new(&network).unwrap();
-            let mut accumulator = quantised.bias();
-            for feature in position() {
-                quantised.add(&mut accumulator, feature);
-            }
-            let integer = quantised.evaluate(&accumulator, &[]);
+            let integer = quantised.evaluate_features(&position());
             let float = network.evaluate(&position()) * 100.0;
             assert!(
                 (integer as f32 - float).abs() <= 3.0,
@@ -267,17 +167,14 @@ mod tests {
     #[test]
     fn transient_features_count_without_staying() {
         let quantised = QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 3)).unwrap();
-        let mut accumulator = quantised.bias();
-        for feature in position() {
-            quantised.add(&mut accumulator, feature);
-        }
+        let accumulator = quantised.accumulator(&position());
         let before = accumulator.clone();
         let transient = quantised.evaluate(&accumulator, &[Feature::IN_CHECK]);
         assert_eq!(accumulator, before);
-        quantised.add(&mut accumulator, Feature::IN_CHECK);
-        assert_eq!(quantised.evaluate(&accumulator, &[]), transient);
-        quantised.remove(&mut accumulator, Feature::IN_CHECK);
-        assert_eq!(accumulator, before);
+        let mut checked = position();
+        checked.push(Feature::IN_CHECK);
+        assert_eq!(quantised.evaluate_features(&checked), transient);
+        assert_ne!(quantised.evaluate(&accumulator, &[]), transient);
     }
 
     /// Layer, bound, and what is put into the layer to break that bound alone.
@@ -335,7 +232,7 @@ mod tests {
                     layers[3].bias.fill(sign * 30.0);
                     let network = Network::new(Shape::DEFAULT, layers);
                     let quantised = QuantisedNetwork::new(&network).unwrap();
-                    let integer = quantised.evaluate(&quantised.bias(), &[]);
+                    let integer = quantised.evaluate_features(&[]);
                     let float = network.evaluate(&[]) * 100.0;
                     assert!(
                         (integer as f32 - float).abs() <= 1.0,

@@ -68,11 +68,8 @@ fn golden_centipawns_are_the_engines() {
     let golden: Value = serde_json::from_slice(&golden).unwrap();
     for position in golden["positions"].as_array().unwrap() {
         let fen = format!("{} 0 1", position["epd"].as_str().unwrap());
-        let mut accumulator = network.bias();
-        for feature in engine::features(&engine::parse_fen(&fen).unwrap()) {
-            network.add(&mut accumulator, feature);
-        }
-        let ours = network.evaluate(&accumulator, &[]);
+        let features = engine::features(&engine::parse_fen(&fen).unwrap());
+        let ours = network.evaluate_features(&features);
         assert_eq!(position["centipawns"], ours, "{fen}");
     }
 }

@@ -1,7 +1,7 @@
 //! The network: PyTorch, floats and integers agree, on real positions.
 
 use cozy_chess::Board;
-use models::{Feature, Network, QuantisedNetwork};
+use models::{Network, QuantisedNetwork};
 use sha2::{Digest, Sha256};
 
 const DEFAULT_NET: &str = "models/default.safetensors";
@@ -24,15 +24,6 @@ fn positions(sample: &str) -> Vec<Board> {
     rows.lines()
         .map(|row| board(row.split('\t').next().unwrap()))
         .collect()
-}
-
-/// The value in centipawns, from nothing.
-fn quantised(network: &QuantisedNetwork, features: &[Feature]) -> i32 {
-    let mut accumulator = network.bias();
-    for &feature in features {
-        network.add(&mut accumulator, feature);
-    }
-    network.evaluate(&accumulator, &[])
 }
 
 /// PyTorch's outputs, from the file alone: `tests/reference/torch_outputs.py`.
@@ -74,7 +65,7 @@ fn integers_equal_floats_within_the_stated_bound() {
     for board in positions("dump_2026-06_annotated500") {
         let features = engine::features(&board);
         let float = f64::from(network.evaluate(&features)) * 100.0;
-        let difference = (f64::from(quantised(&integers, &features)) - float).abs();
+        let difference = (f64::from(integers.evaluate_features(&features)) - float).abs();
         sum += difference;
         largest = largest.max(difference);
         count += 1;
@@ -94,8 +85,8 @@ fn colour_twins_have_the_same_value() {
     for board in positions("dump_2021-10_first499") {
         let (twin, here) = (engine::features(&twin(&board)), engine::features(&board));
         assert_eq!(
-            quantised(&integers, &here),
-            quantised(&integers, &twin),
+            integers.evaluate_features(&here),
+            integers.evaluate_features(&twin),
             "{board}"
         );
     }

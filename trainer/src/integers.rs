@@ -55,11 +55,7 @@ impl IntegersTally {
     /// it refuses.
     pub fn value(&self, features: &[Feature]) -> Option<i32> {
         let network = self.network.as_ref().ok()?;
-        let mut accumulator = network.bias();
-        for &feature in features {
-            network.add(&mut accumulator, feature);
-        }
-        Some(network.evaluate(&accumulator, &[]))
+        Some(network.evaluate_features(features))
     }
 
     /// Takes in a position: the float in pawns, and [`IntegersTally::value`].

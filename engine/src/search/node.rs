@@ -169,7 +169,7 @@ impl Searcher<'_> {
     }
 
     /// Evaluates the present position, which is not in check.
-    pub(super) fn static_evaluation(&self, known: Option<&Known>) -> Evaluation {
+    pub(super) fn static_evaluation(&mut self, known: Option<&Known>) -> Evaluation {
         let raw = known
             .and_then(|known| known.evaluation)
             .unwrap_or_else(|| self.evaluate());

@@ -1,0 +1,153 @@
+//! Kernels: the same integers by different instructions.
+//!
+//! What is one pass over an array (updates, activations) is plain Rust that
+//! the compiler turns into the vectors of each kernel; the products of the
+//! second and third layer, which it does not find, are written by intrinsics.
+
+use std::fmt;
+
+use crate::layers::First;
+use crate::{Accumulator, Feature, QuantisedNetwork};
+
+mod forward;
+#[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+mod neon;
+mod scalar;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod simd128;
+#[cfg(test)]
+mod tests;
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
+/// The instructions that inference runs on. All give the same values.
+///
+/// There is a `Kernel` only of what the processor has: it comes from
+/// [`Kernel::best`] or [`Kernel::available`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel(Instructions);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Instructions {
+    Scalar,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    #[cfg(target_arch = "x86_64")]
+    AvxVnni,
+    #[cfg(target_arch = "x86_64")]
+    Avx512Vnni,
+    #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+    Neon,
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    Simd128,
+}
+
+impl Kernel {
+    /// The fastest.
+    pub fn best() -> Kernel {
+        Kernel::fastest_first()
+            .next()
+            .unwrap_or(Kernel(Instructions::Scalar))
+    }
+
+    /// All that run here, the fastest first.
+    pub fn available() -> Vec<Kernel> {
+        Kernel::fastest_first().collect()
+    }
+
+    fn fastest_first() -> impl Iterator<Item = Kernel> {
+        [
+            #[cfg(target_arch = "x86_64")]
+            (
+                Instructions::Avx512Vnni,
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vnni"),
+            ),
+            #[cfg(target_arch = "x86_64")]
+            (
+                Instructions::AvxVnni,
+                is_x86_feature_detected!("avx2") && is_x86_feature_detected!("avxvnni"),
+            ),
+            #[cfg(target_arch = "x86_64")]
+            (Instructions::Avx2, is_x86_feature_detected!("avx2")),
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            (Instructions::Neon, true),
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            (Instructions::Simd128, true),
+            (Instructions::Scalar, true),
+        ]
+        .into_iter()
+        .filter_map(|(instructions, has)| has.then_some(Kernel(instructions)))
+    }
+
+    /// Makes `child` what `parent` is with inputs switched on and off.
+    #[inline]
+    pub(crate) fn update(
+        self,
+        first: &First,
+        parent: &Accumulator,
+        (added, removed): (&[Feature], &[Feature]),
+        child: &mut Accumulator,
+    ) {
+        let change = (added, removed);
+        match self.0 {
+            Instructions::Scalar => scalar::update(first, parent, change, child),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a kernel of AVX2 exists only where the processor has it.
+            Instructions::Avx2 | Instructions::AvxVnni => unsafe {
+                x86::avx2::update(first, parent, change, child)
+            },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above, of AVX-512.
+            Instructions::Avx512Vnni => unsafe {
+                x86::avx512_vnni::update(first, parent, change, child)
+            },
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            // SAFETY: this build is for processors with NEON.
+            Instructions::Neon => unsafe { neon::update(first, parent, change, child) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128 => simd128::update(first, parent, change, child),
+        }
+    }
+
+    /// [`QuantisedNetwork::evaluate`].
+    #[inline]
+    pub(crate) fn evaluate(self, network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+        match self.0 {
+            Instructions::Scalar => scalar::evaluate(network, accumulator),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a kernel of AVX2 exists only where the processor has it.
+            Instructions::Avx2 => unsafe { x86::avx2::evaluate(network, accumulator) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above, of AVX2 and AVX-VNNI.
+            Instructions::AvxVnni => unsafe { x86::avx_vnni::evaluate(network, accumulator) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: as above, of AVX-512 F, BW and VNNI.
+            Instructions::Avx512Vnni => unsafe { x86::avx512_vnni::evaluate(network, accumulator) },
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            // SAFETY: this build is for processors with NEON.
+            Instructions::Neon => unsafe { neon::evaluate(network, accumulator) },
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128 => simd128::evaluate(network, accumulator),
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self.0 {
+            Instructions::Scalar => "scalar",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx2 => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::AvxVnni => "avx-vnni",
+            #[cfg(target_arch = "x86_64")]
+            Instructions::Avx512Vnni => "avx512-vnni",
+            #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
+            Instructions::Neon => "neon",
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            Instructions::Simd128 => "simd128",
+        })
+    }
+}

@@ -1,0 +1,139 @@
+//! What all kernels have in common. Everything here is inlined into functions
+//! that are compiled for the instructions of one kernel.
+
+use crate::layers::{Aligned, BLOCK, Block, First, Sums, Weights2, Weights4};
+use crate::quantised::ACTIVATION_MAX;
+use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
+
+/// The products of the second and third layer, by the instructions of a kernel.
+pub(super) trait Products {
+    /// Adds the products of activations and weights to the sums. There are as
+    /// many `inputs` as `weights`, a multiple of eight.
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]);
+
+    /// As [`Products::add_second`].
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    unsafe fn add_third(
+        sums: &mut Sums,
+        inputs: &[[i16; 2]; MAX_LATER / 2],
+        weights: &[Weights2; MAX_LATER / 2],
+    );
+}
+
+/// Makes `child` what `parent` is with inputs switched on and off. The changes
+/// of a move are one pass.
+#[inline(always)]
+pub(super) fn update(
+    first: &First,
+    parent: &Accumulator,
+    (added, removed): (&[Feature], &[Feature]),
+    child: &mut Accumulator,
+) {
+    let from = Some(parent);
+    match (added, removed) {
+        (&[a], &[b]) => pass(first, from, [a], [b], child),
+        (&[a], &[b, c]) => pass(first, from, [a], [b, c], child),
+        (&[a, b], &[c, d]) => pass(first, from, [a, b], [c, d], child),
+        _ => {
+            child.clone_from(parent);
+            let (fours, rest) = added.as_chunks();
+            for &four in fours {
+                pass::<4, 0>(first, None, four, [], child);
+            }
+            for &feature in rest {
+                pass(first, None, [feature], [], child);
+            }
+            for &feature in removed {
+                pass(first, None, [], [feature], child);
+            }
+        }
+    }
+}
+
+/// One pass over `child`, which starts from `parent`, or from what it is.
+#[inline(always)]
+fn pass<const A: usize, const R: usize>(
+    first: &First,
+    parent: Option<&Accumulator>,
+    added: [Feature; A],
+    removed: [Feature; R],
+    child: &mut Accumulator,
+) {
+    let added = added.map(|feature| first.column(feature));
+    let removed = removed.map(|feature| first.column(feature));
+    for (index, target) in child.0[..first.blocks].iter_mut().enumerate() {
+        let mut sum = parent.map_or(*target, |parent| parent.0[index]);
+        // Wrapping: on the way a sum may leave the range that every whole
+        // position is proved to keep.
+        for column in added {
+            sum = zip(sum, column[index], i16::wrapping_add);
+        }
+        for column in removed {
+            sum = zip(sum, column[index], i16::wrapping_sub);
+        }
+        *target = sum;
+    }
+}
+
+#[inline(always)]
+fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
+    for (x, y) in a.0.iter_mut().zip(b.0) {
+        *x = f(*x, y);
+    }
+    a
+}
+
+/// The value in centipawns of a whole position's accumulator.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
+#[inline(always)]
+pub(super) unsafe fn evaluate<P: Products>(
+    network: &QuantisedNetwork,
+    accumulator: &Accumulator,
+) -> i32 {
+    let QuantisedNetwork {
+        first,
+        second,
+        third,
+        fourth,
+        ..
+    } = network;
+    let mut inputs = Aligned([0; MAX_FIRST]);
+    activate(&accumulator.0[..first.blocks], first.shift, &mut inputs.0);
+    let (inputs, _) = inputs.0[..first.blocks * BLOCK].as_chunks();
+    let mut sums = second.bias;
+    // SAFETY: the caller's promise.
+    unsafe { P::add_second(&mut sums, inputs, &second.weight) };
+    let top = ACTIVATION_MAX << second.shift;
+    let mut inputs = [[0; 2]; MAX_LATER / 2];
+    for (input, sum) in inputs.as_flattened_mut().iter_mut().zip(sums) {
+        *input = sum.clamp(0, top) as i16;
+    }
+    let mut sums = third.bias;
+    // SAFETY: the caller's promise.
+    unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
+    let sum: i32 = sums
+        .iter()
+        .zip(&fourth.weight)
+        .map(|(sum, &weight)| (sum >> third.shift).clamp(0, top) * i32::from(weight))
+        .sum();
+    let one = i64::from(top) << fourth.shift;
+    let hundredfold = i64::from(sum + fourth.bias) * 100;
+    ((hundredfold + hundredfold.signum() * one / 2) / one) as i32
+}
+
+#[inline(always)]
+fn activate(sums: &[Block], shift: u32, activations: &mut [u8; MAX_FIRST]) {
+    let (blocks, _) = activations.as_chunks_mut::<BLOCK>();
+    for (block, sums) in blocks.iter_mut().zip(sums) {
+        for (activation, sum) in block.iter_mut().zip(sums.0) {
+            *activation = (sum >> shift).clamp(0, ACTIVATION_MAX as i16) as u8;
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Every kernel this machine has against integers that cannot overflow, with
+//! nets and positions of all kinds, up to the ends of the types.
+
+use crate::{
+    Accumulator, CastlingSide, Color, Feature, INPUTS, Kernel, Layer, Network, Piece,
+    QuantisedNetwork, Shape, Square,
+};
+
+const PIECES: [Piece; 6] = [
+    Piece::Pawn,
+    Piece::Knight,
+    Piece::Bishop,
+    Piece::Rook,
+    Piece::Queen,
+    Piece::King,
+];
+
+/// splitmix64 (Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 32) as usize % end
+    }
+
+    /// Between -1 and 1.
+    fn uniform(&mut self) -> f32 {
+        self.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0
+    }
+
+    fn network(&mut self) -> Network {
+        let shape = match self.below(3) {
+            0 => Shape::DEFAULT,
+            _ => Shape {
+                first: 1 + self.below(512),
+                second: 1 + self.below(32),
+                third: 1 + self.below(32),
+            },
+        };
+        let mut layers = Network::random(shape, self.below(1 << 30) as u64)
+            .layers()
+            .clone();
+        // How far each layer's weights go, and its biases; the last are near
+        // what `scales.rs` allows at most.
+        let weights = [[0.2, 1.0, 6.0], [0.02, 0.3, 15.8], [0.1, 1.0, 100.0]];
+        let biases = [[0.5, 3.0, 30.0], [0.5, 3.0, 2e6], [0.5, 3.0, 500.0]];
+        for (index, layer) in layers.iter_mut().enumerate() {
+            let kind = index.min(2);
+            let (weight, bias) = (weights[kind][self.below(3)], biases[kind][self.below(3)]);
+            // Half of the time all at the ends.
+            let ends = self.below(2) == 0;
+            let mut fill = |values: &mut [f32], most: f32| {
+                for value in values {
+                    let x = self.uniform();
+                    *value = most * if ends { x.signum() } else { x };
+                }
+            };
+            fill(&mut layer.weight, weight);
+            fill(&mut layer.bias, bias);
+        }
+        Network::new(shape, layers)
+    }
+
+    /// The features of a position, the pieces first, and how many these are.
+    fn position(&mut self) -> (Vec<Feature>, usize) {
+        let mut squares: Vec<u8> = (0..64).collect();
+        let count = self.below(33);
+        let mut features: Vec<Feature> = (0..count)
+            .map(|_| {
+                let square = squares.swap_remove(self.below(squares.len()));
+                let color = [Color::White, Color::Black][self.below(2)];
+                piece(color, PIECES[self.below(6)], square)
+            })
+            .collect();
+        features.extend(flags().into_iter().filter(|_| self.below(2) == 0));
+        (features, count)
+    }
+
+    /// The 32 pieces and the flags that move one neuron the most.
+    fn extreme_position(&mut self, first: &Layer) -> Vec<Feature> {
+        let row = first.row(self.below(first.outputs()));
+        let sign = [-1.0, 1.0][self.below(2)];
+        let gain = |feature: &Feature| sign * row[feature.index()];
+        let mut best: Vec<Feature> = (0..64)
+            .map(|square| {
+                let pieces = [Color::White, Color::Black]
+                    .into_iter()
+                    .flat_map(|color| PIECES.map(|kind| piece(color, kind, square)));
+                pieces.max_by(|a, b| gain(a).total_cmp(&gain(b))).unwrap()
+            })
+            .collect();
+        best.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+        best.truncate(32);
+        best.extend(flags().into_iter().filter(|flag| gain(flag) > 0.0));
+        best
+    }
+}
+
+/// Castling rights and check.
+fn flags() -> [Feature; 5] {
+    let castling = |color, side| Feature::castling(Color::White, color, side);
+    [
+        castling(Color::White, CastlingSide::King),
+        castling(Color::White, CastlingSide::Queen),
+        castling(Color::Black, CastlingSide::King),
+        castling(Color::Black, CastlingSide::Queen),
+        Feature::IN_CHECK,
+    ]
+}
+
+fn piece(color: Color, piece: Piece, square: u8) -> Feature {
+    Feature::piece(Color::White, color, piece, Square::new(square).unwrap())
+}
+
+/// The value by the definition in `docs/network.md`: from the floats and the
+/// scales, row by row, in 64 bits.
+fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Feature]) -> i64 {
+    let [first, second, third, fourth] = network.layers();
+    let bias = |b: f32, one: i64| (f64::from(b) * one as f64).round() as i64;
+    let products = |row: &[f32], inputs: &[i64], one: i64| -> i64 {
+        let round = |w: f32| (w * one as f32).round() as i64;
+        row.iter().zip(inputs).map(|(&w, x)| round(w) * x).sum()
+    };
+    let layer = |layer: &Layer, inputs: &[i64], weight_one: i64, bias_one: i64| -> Vec<i64> {
+        let sum = |o| products(layer.row(o), inputs, weight_one) + bias(layer.bias[o], bias_one);
+        (0..layer.outputs()).map(sum).collect()
+    };
+    let shifted = |sums: Vec<i64>, shift: u32, top: i64| -> Vec<i64> {
+        let rounding = (1 << shift) >> 1;
+        let shift = |sum: i64| ((sum + rounding) >> shift).clamp(0, top);
+        sums.into_iter().map(shift).collect()
+    };
+    let mut inputs = [0; INPUTS];
+    features.iter().for_each(|f| inputs[f.index()] = 1);
+    let one = 127 << quantised.first.shift;
+    let sums = layer(first, &inputs, one, one);
+    let activations = shifted(sums, quantised.first.shift, 127);
+    let top = 127 << quantised.second.shift;
+    let sums = layer(second, &activations, 1 << quantised.second.shift, top);
+    let activations = shifted(sums, 0, top);
+    let scale = 1 << quantised.third.shift;
+    let activations = shifted(
+        layer(third, &activations, scale, scale * top),
+        quantised.third.shift,
+        top,
+    );
+    let scale = 1 << quantised.fourth.shift;
+    let sum = layer(fourth, &activations, scale, scale * top)[0];
+    let one = scale * top;
+    (sum * 100 + (sum * 100).signum() * one / 2) / one
+}
+
+/// Nets that integers can hold, and their integers.
+fn networks(count: usize) -> impl Iterator<Item = (Network, QuantisedNetwork)> {
+    let mut random = Random(902);
+    std::iter::from_fn(move || Some(random.network()))
+        .filter_map(|network| {
+            let quantised = QuantisedNetwork::new(&network).ok()?;
+            Some((network, quantised))
+        })
+        .take(count)
+}
+
+#[test]
+fn every_kernel_gives_the_value_of_the_definition() {
+    let mut random = Random(1);
+    let mut values = std::collections::HashSet::new();
+    let mut widest = 0;
+    for (network, quantised) in networks(80) {
+        for case in 0..12 {
+            let features = match case % 2 {
+                0 => random.position().0,
+                _ => random.extreme_position(&network.layers()[0]),
+            };
+            let expected = reference(&network, &quantised, &features);
+            for kernel in Kernel::available() {
+                let quantised = quantised.clone().with_kernel(kernel);
+                let value = quantised.evaluate_features(&features);
+                assert_eq!(i64::from(value), expected, "{kernel}");
+            }
+            values.insert(expected);
+            widest = widest.max(widest_sum(&quantised.accumulator(&features)));
+        }
+    }
+    assert!(values.len() > 200, "{} values", values.len());
+    assert!(widest > 30_000, "{widest}");
+}
+
+fn widest_sum(accumulator: &Accumulator) -> u16 {
+    let sums = accumulator.0.iter().flat_map(|block| block.0);
+    sums.map(i16::unsigned_abs).max().unwrap()
+}
+
+#[test]
+fn every_kernel_updates_to_what_is_there_from_nothing() {
+    let mut random = Random(2);
+    for (_, quantised) in networks(20) {
+        for kernel in Kernel::available() {
+            let quantised = quantised.clone().with_kernel(kernel);
+            for (added, removed) in [(0, 0), (1, 1), (1, 2), (2, 2), (2, 4), (1, 5), (9, 0)] {
+                let (features, pieces) = random.position();
+                if pieces < added + removed {
+                    continue;
+                }
+                let kept = &features[added + removed..];
+                let (added, removed) = features[..added + removed].split_at(added);
+                let parent = quantised.accumulator(&[removed, kept].concat());
+                let mut child = Accumulator::ZERO;
+                quantised.update(&parent, added, removed, &mut child);
+                let scalar = quantised.clone().with_kernel(scalar());
+                assert_eq!(
+                    child,
+                    scalar.accumulator(&[added, kept].concat()),
+                    "{kernel}"
+                );
+            }
+        }
+    }
+}
+
+fn scalar() -> Kernel {
+    *Kernel::available().last().unwrap()
+}
+
+#[test]
+fn the_scalar_kernel_is_always_there_and_the_best_comes_first() {
+    assert_eq!(scalar().to_string(), "scalar");
+    assert_eq!(Kernel::available()[0], Kernel::best());
+}

@@ -1,0 +1,244 @@
+//! x86-64: AVX2, AVX-VNNI, AVX-512 VNNI.
+
+/// 512 bits. `vpdpbusd` multiplies four pairs of bytes and adds up, exactly.
+pub(super) mod avx512_vnni {
+    use std::arch::x86_64::*;
+
+    use crate::kernel::forward::{self, Products};
+    use crate::layers::{First, Sums, Weights2, Weights4};
+    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+
+    struct Avx512Vnni;
+
+    impl Products for Avx512Vnni {
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+            // Four sums at a time, so that none waits for another.
+            let mut chains = [[_mm512_setzero_si512(); 2]; 4];
+            chains[0] = load(sums);
+            let (inputs, _) = inputs.as_chunks::<4>();
+            let (weights, _) = weights.as_chunks::<4>();
+            for (inputs, weights) in inputs.iter().zip(weights) {
+                for ((chain, &input), weights) in chains.iter_mut().zip(inputs).zip(weights) {
+                    let input = _mm512_set1_epi32(i32::from_le_bytes(input));
+                    let weights = load(&weights.0);
+                    chain[0] = _mm512_dpbusd_epi32(chain[0], input, weights[0]);
+                    chain[1] = _mm512_dpbusd_epi32(chain[1], input, weights[1]);
+                }
+            }
+            let [a, b, c, d] = chains;
+            store(sums, add(add(a, b), add(c, d)));
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+        unsafe fn add_third(
+            sums: &mut Sums,
+            inputs: &[[i16; 2]; MAX_LATER / 2],
+            weights: &[Weights2; MAX_LATER / 2],
+        ) {
+            let mut chains = [load(sums), [_mm512_setzero_si512(); 2]];
+            let (inputs, _) = inputs.as_chunks::<2>();
+            let (weights, _) = weights.as_chunks::<2>();
+            for (inputs, weights) in inputs.iter().zip(weights) {
+                for ((chain, &input), weights) in chains.iter_mut().zip(inputs).zip(weights) {
+                    let input = _mm512_set1_epi32(super::both(input));
+                    let weights = load(&weights.0);
+                    chain[0] = _mm512_dpwssd_epi32(chain[0], input, weights[0]);
+                    chain[1] = _mm512_dpwssd_epi32(chain[1], input, weights[1]);
+                }
+            }
+            store(sums, add(chains[0], chains[1]));
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn add(a: [__m512i; 2], b: [__m512i; 2]) -> [__m512i; 2] {
+        [_mm512_add_epi32(a[0], b[0]), _mm512_add_epi32(a[1], b[1])]
+    }
+
+    /// 32 numbers of 4 bytes, however they are divided.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load<T>(from: &[T; MAX_LATER]) -> [__m512i; 2] {
+        const { assert!(size_of::<T>() == 4) };
+        let from = from.as_ptr().cast::<__m512i>();
+        // SAFETY: `from` points to 128 bytes, and may be unaligned.
+        unsafe { [_mm512_loadu_si512(from), _mm512_loadu_si512(from.add(1))] }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn store(to: &mut Sums, sums: [__m512i; 2]) {
+        let to = to.as_mut_ptr().cast::<__m512i>();
+        // SAFETY: `to` points to 128 bytes, and may be unaligned.
+        unsafe {
+            _mm512_storeu_si512(to, sums[0]);
+            _mm512_storeu_si512(to.add(1), sums[1]);
+        }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub fn update(
+        first: &First,
+        parent: &Accumulator,
+        change: (&[Feature], &[Feature]),
+        child: &mut Accumulator,
+    ) {
+        forward::update(first, parent, change, child);
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+        // SAFETY: this function has the same features.
+        unsafe { forward::evaluate::<Avx512Vnni>(network, accumulator) }
+    }
+}
+
+/// 256 bits. `vpmaddubsw` adds two products of bytes in 16 bits: no more than
+/// 2 * 127 * 127 = 32,258, which fits.
+pub(super) mod avx2 {
+    use std::arch::x86_64::*;
+
+    use crate::kernel::forward::{self, Products};
+    use crate::layers::{First, Sums, Weights2, Weights4};
+    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+
+    struct Avx2;
+
+    impl Products for Avx2 {
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+            let ones = _mm256_set1_epi16(1);
+            let mut totals = load(sums);
+            for (&input, weights) in inputs.iter().zip(weights) {
+                let input = _mm256_set1_epi32(i32::from_le_bytes(input));
+                for (total, weights) in totals.iter_mut().zip(load(&weights.0)) {
+                    let pairs = _mm256_maddubs_epi16(input, weights);
+                    *total = _mm256_add_epi32(*total, _mm256_madd_epi16(pairs, ones));
+                }
+            }
+            store(sums, totals);
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        unsafe fn add_third(
+            sums: &mut Sums,
+            inputs: &[[i16; 2]; MAX_LATER / 2],
+            weights: &[Weights2; MAX_LATER / 2],
+        ) {
+            let mut totals = load(sums);
+            for (&input, weights) in inputs.iter().zip(weights) {
+                let input = _mm256_set1_epi32(super::both(input));
+                for (total, weights) in totals.iter_mut().zip(load(&weights.0)) {
+                    *total = _mm256_add_epi32(*total, _mm256_madd_epi16(input, weights));
+                }
+            }
+            store(sums, totals);
+        }
+    }
+
+    /// 32 numbers of 4 bytes, however they are divided.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn load<T>(from: &[T; MAX_LATER]) -> [__m256i; 4] {
+        const { assert!(size_of::<T>() == 4) };
+        let from = from.as_ptr().cast::<__m256i>();
+        // SAFETY: `from` points to 128 bytes, and may be unaligned.
+        [0, 1, 2, 3].map(|i| unsafe { _mm256_loadu_si256(from.add(i)) })
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn store(to: &mut Sums, sums: [__m256i; 4]) {
+        let to = to.as_mut_ptr().cast::<__m256i>();
+        for (i, sum) in sums.into_iter().enumerate() {
+            // SAFETY: `to` points to 128 bytes, and may be unaligned.
+            unsafe { _mm256_storeu_si256(to.add(i), sum) };
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn update(
+        first: &First,
+        parent: &Accumulator,
+        change: (&[Feature], &[Feature]),
+        child: &mut Accumulator,
+    ) {
+        forward::update(first, parent, change, child);
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+        // SAFETY: this function has the same features.
+        unsafe { forward::evaluate::<Avx2>(network, accumulator) }
+    }
+}
+
+/// 256 bits, with `vpdpbusd`. Updates are those of AVX2.
+pub(super) mod avx_vnni {
+    use std::arch::x86_64::*;
+
+    use super::avx2::{load, store};
+    use crate::kernel::forward::{self, Products};
+    use crate::layers::{Sums, Weights2, Weights4};
+    use crate::{Accumulator, MAX_LATER, QuantisedNetwork};
+
+    struct AvxVnni;
+
+    impl Products for AvxVnni {
+        #[inline]
+        #[target_feature(enable = "avx2,avxvnni")]
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+            let mut even = load(sums);
+            let mut odd = [_mm256_setzero_si256(); 4];
+            let (inputs, _) = inputs.as_chunks::<2>();
+            let (weights, _) = weights.as_chunks::<2>();
+            for (inputs, weights) in inputs.iter().zip(weights) {
+                for (totals, i) in [(&mut even, 0), (&mut odd, 1)] {
+                    let input = _mm256_set1_epi32(i32::from_le_bytes(inputs[i]));
+                    for (total, weights) in totals.iter_mut().zip(load(&weights[i].0)) {
+                        *total = _mm256_dpbusd_avx_epi32(*total, input, weights);
+                    }
+                }
+            }
+            for (total, odd) in even.iter_mut().zip(odd) {
+                *total = _mm256_add_epi32(*total, odd);
+            }
+            store(sums, even);
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2,avxvnni")]
+        unsafe fn add_third(
+            sums: &mut Sums,
+            inputs: &[[i16; 2]; MAX_LATER / 2],
+            weights: &[Weights2; MAX_LATER / 2],
+        ) {
+            let mut totals = load(sums);
+            for (&input, weights) in inputs.iter().zip(weights) {
+                let input = _mm256_set1_epi32(super::both(input));
+                for (total, weights) in totals.iter_mut().zip(load(&weights.0)) {
+                    *total = _mm256_dpwssd_avx_epi32(*total, input, weights);
+                }
+            }
+            store(sums, totals);
+        }
+    }
+
+    #[target_feature(enable = "avx2,avxvnni")]
+    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+        // SAFETY: this function has the same features.
+        unsafe { forward::evaluate::<AvxVnni>(network, accumulator) }
+    }
+}
+
+/// Two numbers of 16 bits in one of 32.
+#[inline(always)]
+fn both([low, high]: [i16; 2]) -> i32 {
+    i32::from(low as u16) | i32::from(high) << 16
+}

@@ -1,0 +1,179 @@
+//! The layers as integers, laid out for the kernels.
+//!
+//! Outputs lie side by side, and so do the inputs that one multiply-add takes
+//! in at once: an input is spread over a register and meets the weights of
+//! many outputs, so that no kernel adds up across a register.
+
+use crate::quantised::ACTIVATION_MAX;
+use crate::{Accumulator, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError, scales};
+
+/// Lanes of a [`Block`].
+pub(crate) const BLOCK: usize = 32;
+
+/// 64 bytes of an accumulator or of a column: a cache line, and the widest
+/// register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub(crate) struct Block(pub(crate) [i16; BLOCK]);
+
+/// The first layer: one column an input.
+#[derive(Clone, Debug)]
+pub(crate) struct First {
+    /// `[INPUTS][blocks]`.
+    columns: Vec<Block>,
+    /// Blocks that the layer's neurons need.
+    pub(crate) blocks: usize,
+    pub(crate) bias: Accumulator,
+    /// log2 of the sums' scale over [`ACTIVATION_MAX`].
+    pub(crate) shift: u32,
+}
+
+impl First {
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    pub(crate) fn new(layer: &Layer) -> Result<First, NetError> {
+        let shift = scales::first_shift(layer)?;
+        let one = (ACTIVATION_MAX << shift) as f32;
+        let blocks = layer.outputs().div_ceil(BLOCK);
+        let mut columns = vec![Block([0; BLOCK]); INPUTS * blocks];
+        let mut bias = Accumulator::ZERO;
+        // So that the shift rounds to the nearest.
+        let rounding = ((1i32 << shift) >> 1) as f32;
+        for neuron in 0..layer.outputs() {
+            let (block, lane) = (neuron / BLOCK, neuron % BLOCK);
+            bias.0[block].0[lane] = (layer.bias[neuron] * one + rounding).round() as i16;
+            for (input, weight) in layer.row(neuron).iter().enumerate() {
+                columns[input * blocks + block].0[lane] = (weight * one).round() as i16;
+            }
+        }
+        Ok(First {
+            columns,
+            blocks,
+            bias,
+            shift,
+        })
+    }
+
+    /// What an input adds to the sums.
+    #[inline]
+    pub(crate) fn column(&self, feature: Feature) -> &[Block] {
+        &self.columns[feature.index() * self.blocks..][..self.blocks]
+    }
+}
+
+/// Sums of a later layer.
+pub(crate) type Sums = [i32; MAX_LATER];
+/// Weights of the second layer for four inputs.
+pub(crate) type Weights4 = Aligned<[[i8; 4]; MAX_LATER]>;
+/// Weights of the third layer for two inputs.
+pub(crate) type Weights2 = Aligned<[[i16; 2]; MAX_LATER]>;
+
+/// Where a cache line begins.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+pub(crate) struct Aligned<T>(pub(crate) T);
+
+/// The second layer: inputs of 7 bits, weights of 8.
+#[derive(Clone, Debug)]
+pub(crate) struct Second {
+    /// `[inputs / 4][outputs][4]`.
+    pub(crate) weight: Vec<Weights4>,
+    pub(crate) bias: Sums,
+    /// log2 of the weights' scale.
+    pub(crate) shift: u32,
+}
+
+impl Second {
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    pub(crate) fn new(layer: &Layer) -> Result<Second, NetError> {
+        let shift = scales::second_shift(layer)?;
+        let scale = (1u32 << shift) as f32;
+        let groups = layer.inputs().div_ceil(BLOCK) * BLOCK / 4;
+        let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); groups];
+        for output in 0..layer.outputs() {
+            for (input, w) in layer.row(output).iter().enumerate() {
+                weight[input / 4].0[output][input % 4] = (w * scale).round() as i8;
+            }
+        }
+        Ok(Second {
+            weight,
+            bias: bias(layer, f64::from(ACTIVATION_MAX << shift), 0),
+            shift,
+        })
+    }
+}
+
+/// The third layer: inputs and weights of 16 bits.
+#[derive(Clone, Debug)]
+pub(crate) struct Third {
+    /// `[inputs / 2][outputs][2]`.
+    pub(crate) weight: [Weights2; MAX_LATER / 2],
+    /// With what makes the shift round to the nearest.
+    pub(crate) bias: Sums,
+    /// log2 of the weights' scale.
+    pub(crate) shift: u32,
+}
+
+impl Third {
+    /// A layer whose inputs lie in `0..=activation_one`.
+    ///
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    pub(crate) fn new(layer: &Layer, activation_one: i32) -> Result<Third, NetError> {
+        let shift = scales::later_shift(layer, 2, activation_one)?;
+        let scale = (1u32 << shift) as f32;
+        let mut weight = [Aligned([[0; 2]; MAX_LATER]); MAX_LATER / 2];
+        for output in 0..layer.outputs() {
+            for (input, w) in layer.row(output).iter().enumerate() {
+                weight[input / 2].0[output][input % 2] = (w * scale).round() as i16;
+            }
+        }
+        let one = f64::from(scale) * f64::from(activation_one);
+        Ok(Third {
+            weight,
+            bias: bias(layer, one, (1i32 << shift) >> 1),
+            shift,
+        })
+    }
+}
+
+/// The fourth layer: one output.
+#[derive(Clone, Debug)]
+pub(crate) struct Fourth {
+    pub(crate) weight: [i16; MAX_LATER],
+    pub(crate) bias: i32,
+    /// log2 of the weights' scale.
+    pub(crate) shift: u32,
+}
+
+impl Fourth {
+    /// A layer whose inputs lie in `0..=activation_one`.
+    ///
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    pub(crate) fn new(layer: &Layer, activation_one: i32) -> Result<Fourth, NetError> {
+        let shift = scales::later_shift(layer, 3, activation_one)?;
+        let scale = (1u32 << shift) as f32;
+        let mut weight = [0; MAX_LATER];
+        for (slot, w) in weight.iter_mut().zip(layer.row(0)) {
+            *slot = (w * scale).round() as i16;
+        }
+        let one = f64::from(scale) * f64::from(activation_one);
+        Ok(Fourth {
+            weight,
+            bias: bias(layer, one, 0)[0],
+            shift,
+        })
+    }
+}
+
+fn bias(layer: &Layer, one: f64, rounding: i32) -> Sums {
+    let mut sums = [0; MAX_LATER];
+    for (sum, &b) in sums.iter_mut().zip(&layer.bias) {
+        *sum = (f64::from(b) * one).round() as i32 + rounding;
+    }
+    sums
+}
+
+const _: () = assert!(MAX_FIRST.is_multiple_of(BLOCK));
