@@ -1,4 +1,11 @@
-//! The positions of `engine bench`.
+//! What `engine bench` measures, without a clock.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use cozy_chess::{Board, Move};
+
+use crate::{Engine, Evaluator, Limits, Position, Signals, Tree, position_key};
 
 /// Thirty positions: the start, a well-known perft position, a Chess960
 /// opening, five endings, and positions of games in the Lichess database (CC0)
@@ -35,3 +42,100 @@ pub const BENCH_POSITIONS: [&str; 30] = [
     "r2q3r/1ppn1kp1/1p1p1nbp/4p3/4P1PN/2NP3P/PPP2P2/R2Q1RK1 w - - 0 13",
     "rnbq1b1r/pp3kp1/4pn1p/2p5/2BP4/5N2/PPP2PPP/R1BQK2R w KQ - 0 9",
 ];
+
+/// Plies of a game of [`BenchGames`], if it does not end before.
+const GAME_PLIES: usize = 100;
+
+/// Searches [`BENCH_POSITIONS`] afresh, `depth` plies deep, and returns the
+/// nodes of all: the engine's signature. `report` gets each position and its
+/// nodes.
+pub fn bench(engine: &mut Engine, depth: u64, mut report: impl FnMut(&str, u64)) -> u64 {
+    let limits = Limits {
+        depth: Some(depth),
+        ..Limits::default()
+    };
+    let signals = Signals {
+        stop: &AtomicBool::new(false),
+        pondering: None,
+        elapsed: &|| Duration::ZERO,
+    };
+    let nodes = BENCH_POSITIONS.iter().map(|fen| {
+        engine.clear();
+        let outcome = engine.search(&bench_position(fen), &limits, &signals, &mut |_| {});
+        report(fen, outcome.nodes);
+        outcome.nodes
+    });
+    nodes.sum()
+}
+
+fn bench_position(fen: &str) -> Position {
+    Position::from_fen(fen).expect("a position of this file")
+}
+
+/// Games of random moves from [`BENCH_POSITIONS`], the same everywhere.
+pub struct BenchGames(Vec<(Position, Vec<Move>)>);
+
+impl BenchGames {
+    /// Plays them.
+    pub fn new() -> BenchGames {
+        let game = |fen: &&str| {
+            let position = bench_position(fen);
+            let moves = random_moves(position.board().clone());
+            (position, moves)
+        };
+        BenchGames(BENCH_POSITIONS.iter().map(game).collect())
+    }
+
+    /// The boards after every move.
+    pub fn boards(&self) -> Vec<Board> {
+        let boards = self.0.iter().flat_map(|(position, moves)| {
+            let mut board = position.board().clone();
+            moves.iter().map(move |&mv| {
+                board.play_unchecked(mv);
+                board.clone()
+            })
+        });
+        boards.collect()
+    }
+
+    /// Plays the games through a tree, evaluates after every move, and returns
+    /// the sum of the values in centipawns.
+    pub fn evaluate(&self, tree: &mut Tree, evaluator: &Evaluator) -> i64 {
+        let mut sum = 0;
+        for (position, moves) in &self.0 {
+            tree.start(position, evaluator);
+            for &mv in moves {
+                tree.push(mv, evaluator);
+                sum += i64::from(tree.evaluate(evaluator).centipawns());
+            }
+        }
+        sum
+    }
+}
+
+impl Default for BenchGames {
+    fn default() -> BenchGames {
+        BenchGames::new()
+    }
+}
+
+/// The board's key chooses the move: its bits are random ones.
+fn random_moves(mut board: Board) -> Vec<Move> {
+    let mut line = Vec::new();
+    while line.len() < GAME_PLIES {
+        let mut moves = Vec::new();
+        board.generate_moves(|piece_moves| {
+            moves.extend(piece_moves);
+            false
+        });
+        if moves.is_empty() {
+            break;
+        }
+        // The ply, lest a position that comes again begins a circle.
+        let choice = position_key(&board).wrapping_add(line.len() as u64);
+        let mv = moves[(choice % moves.len() as u64) as usize];
+        board.play_unchecked(mv);
+        line.push(mv);
+    }
+    line
+}

@@ -48,7 +48,7 @@ mod tree;
 pub mod uci;
 mod worker;
 
-pub use bench::BENCH_POSITIONS;
+pub use bench::{BENCH_POSITIONS, BenchGames, bench};
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
 pub use features::features;

@@ -1,54 +1,59 @@
 //! `engine bench`.
 
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, ensure};
 use clap::Args;
-use engine::{BENCH_POSITIONS, Engine, Limits, Position, Signals};
+use engine::{BENCH_POSITIONS, BenchGames, EMBEDDED_NET, Engine, Evaluator, Tree, bench, features};
+use models::{Accumulator, Kernel, QuantisedNetwork};
+use serde::Serialize;
 
-use super::files::embedded_evaluator;
+use super::files::{embedded_evaluator, networks};
+
+/// How long each figure of `--evaluations` is measured.
+const MEASURED: Duration = Duration::from_millis(400);
 
 /// Arguments of `engine bench`.
 #[derive(Args)]
+#[command(after_help = "\
+Examples:
+  engine bench                     the signature, and nodes a second
+  engine bench --evaluations       how fast each instruction set evaluates")]
 pub struct BenchArgs {
     /// Plies each position is searched
     #[arg(default_value_t = 10)]
     depth: u64,
+    /// Measure the evaluation alone, on random games, by every kernel that
+    /// this machine has; of each figure the fastest of many passes
+    #[arg(long, conflicts_with = "depth")]
+    evaluations: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Searches every position afresh and prints nodes, time and speed.
+/// Runs what the arguments ask for.
 pub fn run(args: &BenchArgs) -> Result<()> {
-    let mut engine = Engine::new(embedded_evaluator()?);
-    let limits = Limits {
-        depth: Some(args.depth),
-        ..Limits::default()
-    };
-    let stop = AtomicBool::new(false);
-    let start = Instant::now();
-    let mut nodes = 0;
-    for (number, fen) in BENCH_POSITIONS.iter().enumerate() {
-        let position = Position::from_fen(fen).context("bench position")?;
-        let signals = Signals {
-            stop: &stop,
-            pondering: None,
-            elapsed: &|| start.elapsed(),
-        };
-        engine.clear();
-        let outcome = engine.search(&position, &limits, &signals, &mut |_| {});
-        nodes += outcome.nodes;
-        if !args.json {
-            println!(
-                "{:>2}/{} {:>9} nodes  {fen}",
-                number + 1,
-                BENCH_POSITIONS.len(),
-                outcome.nodes
-            );
-        }
+    if args.evaluations {
+        run_evaluations(args.json)
+    } else {
+        run_search(args)
     }
+}
+
+/// Searches every position afresh and prints nodes, time and speed.
+fn run_search(args: &BenchArgs) -> Result<()> {
+    let mut engine = Engine::new(embedded_evaluator()?);
+    let start = Instant::now();
+    let mut number = 0;
+    let nodes = bench(&mut engine, args.depth, |fen, nodes| {
+        number += 1;
+        if !args.json {
+            let all = BENCH_POSITIONS.len();
+            println!("{number:>2}/{all} {nodes:>9} nodes  {fen}");
+        }
+    });
     let time = start.elapsed();
     let nps = (nodes as f64 / time.as_secs_f64()) as u64;
     if args.json {
@@ -62,4 +67,117 @@ pub fn run(args: &BenchArgs) -> Result<()> {
         println!("{nodes} nodes {nps} nps");
     }
     Ok(())
+}
+
+/// What `--evaluations` measures.
+#[derive(Serialize)]
+struct Evaluations {
+    /// How many positions the games have.
+    positions: usize,
+    /// The sum of their values in centipawns, the same by every kernel.
+    sum: i64,
+    kernels: Vec<Speed>,
+}
+
+/// The speed of a kernel.
+#[derive(Serialize)]
+struct Speed {
+    kernel: String,
+    /// A move played and its position evaluated, from the one before it.
+    incremental_per_s: f64,
+    /// A position evaluated from nothing.
+    from_nothing_per_s: f64,
+    /// From an accumulator to the value.
+    dense_ns: f64,
+}
+
+fn run_evaluations(json: bool) -> Result<()> {
+    let network = networks(EMBEDDED_NET)?.1;
+    let games = BenchGames::new();
+    let mut sums = Vec::new();
+    let mut kernels = Vec::new();
+    for kernel in Kernel::available() {
+        let (sum, speed) = measure(&games, network.clone().with_kernel(kernel));
+        sums.push(sum);
+        kernels.push(speed);
+    }
+    ensure!(
+        sums.iter().all(|&sum| sum == sums[0]),
+        "the kernels disagree: the sums of their values are {sums:?}"
+    );
+    let evaluations = Evaluations {
+        positions: games.boards().len(),
+        sum: sums[0],
+        kernels,
+    };
+    if json {
+        println!("{}", serde_json::to_string(&evaluations)?);
+    } else {
+        print_table(&evaluations);
+    }
+    Ok(())
+}
+
+/// The sum of all values, and how fast they were had.
+fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
+    let boards = games.boards();
+    // Few enough to stay in the nearest cache.
+    let accumulators: Vec<Accumulator> = boards
+        .iter()
+        .step_by(boards.len() / 16)
+        .map(|board| network.accumulator(&features(board)))
+        .collect();
+    let dense = fastest(accumulators.len(), || {
+        for accumulator in &accumulators {
+            black_box(network.evaluate(black_box(accumulator), &[]));
+        }
+    });
+    let kernel = network.kernel().to_string();
+    let evaluator = Evaluator::new(network);
+    let mut tree = Tree::new(&evaluator);
+    let sum = games.evaluate(&mut tree, &evaluator);
+    let incremental = fastest(boards.len(), || {
+        black_box(games.evaluate(&mut tree, &evaluator));
+    });
+    let from_nothing = fastest(boards.len(), || {
+        for board in &boards {
+            black_box(evaluator.evaluate_board(board));
+        }
+    });
+    let speed = Speed {
+        kernel,
+        incremental_per_s: 1.0 / incremental,
+        from_nothing_per_s: 1.0 / from_nothing,
+        dense_ns: dense * 1e9,
+    };
+    (sum, speed)
+}
+
+/// Seconds for one of the `count` things that a pass does, in the fastest pass.
+fn fastest(count: usize, mut pass: impl FnMut()) -> f64 {
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    while start.elapsed() < MEASURED {
+        let begin = Instant::now();
+        pass();
+        best = best.min(begin.elapsed().as_secs_f64());
+    }
+    best / count as f64
+}
+
+fn print_table(evaluations: &Evaluations) {
+    println!("kernel       incremental/s  from nothing/s  dense layers");
+    for speed in &evaluations.kernels {
+        println!(
+            "{:<12} {:>11.2} M {:>13.2} M {:>10.0} ns",
+            speed.kernel,
+            speed.incremental_per_s / 1e6,
+            speed.from_nothing_per_s / 1e6,
+            speed.dense_ns
+        );
+    }
+    println!(
+        "{} positions, the sum of their values is {} by every kernel",
+        evaluations.positions, evaluations.sum
+    );
 }
