@@ -1,0 +1,32 @@
+// Runs the module and compares it with what the native program printed:
+// node run.mjs MODULE.wasm DEPTH NODES SUM
+import { readFile } from "node:fs/promises";
+
+const [file, depth, nodes, sum] = process.argv.slice(2);
+const { instance } = await WebAssembly.instantiate(await readFile(file));
+const { bench_nodes, evaluate_games, positions } = instance.exports;
+
+function seconds(work) {
+  const start = performance.now();
+  const result = work();
+  return [(performance.now() - start) / 1000, result];
+}
+
+function equal(what, ours, native) {
+  if (String(ours) !== native) {
+    console.error(`${what}: ${ours} in WebAssembly, ${native} natively`);
+    process.exit(1);
+  }
+}
+
+equal("sum of values", evaluate_games(), sum);
+// The fastest of many short passes: the first are of code not yet optimised,
+// and others may want the processor.
+const passes = Array.from({ length: 500 }, () => seconds(evaluate_games)[0]);
+const rate = positions() / Math.min(...passes);
+const [time, counted] = seconds(() => bench_nodes(Number(depth)));
+equal("bench nodes", counted, nodes);
+console.log(
+  `${(rate / 1e6).toFixed(2)} M evaluations/s, sum ${sum} as natively; ` +
+    `${counted} nodes as natively, ${Math.round(Number(counted) / time)} nps`,
+);
