@@ -2,6 +2,7 @@
 
 use std::process::{Command, Output};
 
+use models::Kernel;
 use serde_json::Value;
 
 fn run(arguments: &[&str]) -> Output {
@@ -46,6 +47,31 @@ fn bench_is_a_signature() {
     assert!(
         last.starts_with(&format!("{nodes} nodes ")) && last.ends_with(" nps"),
         "{last}"
+    );
+}
+
+#[test]
+fn bench_compares_the_kernels() {
+    let json: Value =
+        serde_json::from_str(&text(&run(&["bench", "--evaluations", "--json"]))).unwrap();
+    let kernels = json["kernels"].as_array().unwrap();
+    let names: Vec<String> = kernels
+        .iter()
+        .map(|speed| speed["kernel"].as_str().unwrap().to_string())
+        .collect();
+    let expected: Vec<String> = Kernel::available().iter().map(Kernel::to_string).collect();
+    assert_eq!(names, expected);
+    for figure in ["incremental_per_s", "from_nothing_per_s", "dense_ns"] {
+        assert!(
+            kernels
+                .iter()
+                .all(|speed| speed[figure].as_f64() > Some(0.0))
+        );
+    }
+    assert_eq!(
+        run(&["bench", "--evaluations", "3"]).status.code(),
+        Some(2),
+        "there is no depth to evaluations"
     );
 }
 

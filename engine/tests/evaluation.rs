@@ -3,7 +3,7 @@
 
 use cozy_chess::{Board, Move};
 use engine::{EvaluationKind, Evaluator, Position, Tree, features, parse_fen, write_fen};
-use models::{Network, QuantisedNetwork, Shape};
+use models::{Kernel, Network, QuantisedNetwork, Shape};
 
 fn network() -> Network {
     Network::random(Shape::DEFAULT, 902)
@@ -50,15 +50,24 @@ fn random_games(games: u64, mut visit: impl FnMut(&Board)) {
 }
 
 /// Random lines up and down a tree, evaluated now and then, so that what was
-/// left out has to be made up for: always what the board has from nothing.
+/// left out has to be made up for: by every kernel, always what the scalar one
+/// makes of the board from nothing.
 #[test]
 fn what_a_tree_carries_along_equals_recomputation() {
-    let evaluator = Evaluator::new(quantised());
-    let mut tree = Tree::new(&evaluator);
+    let scalar = *Kernel::available().last().unwrap();
+    let reference = Evaluator::new(quantised().with_kernel(scalar));
+    for kernel in Kernel::available() {
+        let evaluator = Evaluator::new(quantised().with_kernel(kernel));
+        walk(&evaluator, &reference);
+    }
+}
+
+fn walk(evaluator: &Evaluator, reference: &Evaluator) {
+    let mut tree = Tree::new(evaluator);
     let (mut evaluations, mut castled, mut passed) = (0, 0, 0);
     for game in 0..120 {
         let mut random = fastrand::Rng::with_seed(game);
-        tree.start(&Position::of(opening(game, &mut random)), &evaluator);
+        tree.start(&Position::of(opening(game, &mut random)), evaluator);
         for _ in 0..250 {
             let board = tree.board();
             let moves = legal_moves(board);
@@ -71,11 +80,11 @@ fn what_a_tree_carries_along_equals_recomputation() {
                 passed += 1;
             } else if let Some(&mv) = mv {
                 castled += usize::from(board.colors(board.side_to_move()).has(mv.to));
-                tree.push(mv, &evaluator);
+                tree.push(mv, evaluator);
             }
             if random.bool() {
-                let expected = evaluator.evaluate_board(tree.board());
-                assert_eq!(tree.evaluate(&evaluator), expected, "{}", tree.board());
+                let expected = reference.evaluate_board(tree.board());
+                assert_eq!(tree.evaluate(evaluator), expected, "{}", tree.board());
                 evaluations += 1;
             }
             assert_eq!(tree.key(), engine::position_key(tree.board()));

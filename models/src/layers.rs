@@ -76,7 +76,7 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 /// The second layer: inputs of 7 bits, weights of 8.
 #[derive(Clone, Debug)]
 pub(crate) struct Second {
-    /// `[inputs / 4][outputs][4]`.
+    /// `[inputs / 4][outputs][4]`, the inputs a multiple of sixteen.
     pub(crate) weight: Vec<Weights4>,
     pub(crate) bias: Sums,
     /// log2 of the weights' scale.
@@ -89,7 +89,7 @@ impl Second {
     pub(crate) fn new(layer: &Layer) -> Result<Second, NetError> {
         let shift = scales::second_shift(layer)?;
         let scale = (1u32 << shift) as f32;
-        let groups = layer.inputs().div_ceil(BLOCK) * BLOCK / 4;
+        let groups = layer.inputs().div_ceil(16) * 4;
         let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); groups];
         for output in 0..layer.outputs() {
             for (input, w) in layer.row(output).iter().enumerate() {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::files::{embedded_evaluator, networks};
 
 /// How long each figure of `--evaluations` is measured.
-const MEASURED: Duration = Duration::from_millis(400);
+const MEASURED: Duration = Duration::from_millis(200);
 
 /// Arguments of `engine bench`.
 #[derive(Args)]

@@ -7,8 +7,8 @@ use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
 /// The products of the second and third layer, by the instructions of a kernel.
 pub(super) trait Products {
-    /// Adds the products of activations and weights to the sums. There are as
-    /// many `inputs` as `weights`, a multiple of eight.
+    /// Adds the products of activations and weights to the sums. There are
+    /// `weights` for a multiple of four `inputs`, and no fewer of these.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.

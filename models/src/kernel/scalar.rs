@@ -9,12 +9,17 @@ struct Scalar;
 impl Products for Scalar {
     #[inline(always)]
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+        // A lane for each weight of four inputs: what compilers make vectors of.
+        let mut lanes = [[0; 4]; MAX_LATER];
         for (input, weights) in inputs.iter().zip(weights) {
-            for (sum, weight) in sums.iter_mut().zip(&weights.0) {
-                for (&x, &w) in input.iter().zip(weight) {
-                    *sum += i32::from(x) * i32::from(w);
-                }
+            let spread = [*input; MAX_LATER];
+            let products = spread.as_flattened().iter().zip(weights.0.as_flattened());
+            for (lane, (&x, &w)) in lanes.as_flattened_mut().iter_mut().zip(products) {
+                *lane += i32::from(i16::from(x) * i16::from(w));
             }
+        }
+        for (sum, lanes) in sums.iter_mut().zip(lanes) {
+            *sum += lanes.iter().sum::<i32>();
         }
     }
 
