@@ -2,6 +2,7 @@
 //! thread or several over a shared table.
 
 mod deepening;
+mod moves;
 mod node;
 pub(crate) mod params;
 pub(crate) mod picker;
@@ -63,6 +64,12 @@ impl<'a> Shared<'a> {
             nodes: AtomicU64::new(0),
             tablebase_hits: AtomicU64::new(0),
         }
+    }
+
+    /// Whether a mate is all that is asked for: then no move is left out for
+    /// what the evaluation thinks of it.
+    fn seeks_mate(&self) -> bool {
+        self.limits.mate.is_some()
     }
 }
 
@@ -135,11 +142,13 @@ fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
             .collect();
         shared.known = Some(wdl);
     }
+    // What is answered if there is no time for more.
+    let score = shared.evaluator.evaluate_board(board);
     moves
         .into_iter()
         .map(|mv| RootMove {
             pv: vec![mv],
-            score: -Score::INFINITE,
+            score,
             nodes: 0,
         })
         .collect()

@@ -1,17 +1,12 @@
-//! A node of the tree: what is known of it, when it needs no search, and the
-//! search of its moves.
+//! A node of the tree: what is known of it, and when its moves need no search.
 
 use cozy_chess::{Board, Move, Piece};
 
 use crate::Score;
-use crate::checks::Checks;
-use crate::exchange::wins_at_least;
-use crate::history::{HISTORY_LIMIT, Landing, is_tactical};
+use crate::history::Landing;
 use crate::search::params::*;
-use crate::search::picker::{Order, Picker};
-use crate::search::{Halted, Searcher, no_move_score};
+use crate::search::{Halted, Searcher};
 use crate::table::{Known, ScoreBound};
-use crate::worker::Worker;
 
 /// From this halfmove clock on, scores from the table are not trusted: they
 /// do not know how near the fifty-move draw is.
@@ -31,19 +26,19 @@ pub(super) struct Evaluation {
 }
 
 /// A node before its moves are looked at.
-struct Node {
-    ply: usize,
-    depth: i32,
-    alpha: Score,
-    beta: Score,
+pub(super) struct Node {
+    pub(super) ply: usize,
+    pub(super) depth: i32,
+    pub(super) alpha: Score,
+    pub(super) beta: Score,
     /// Expected to fail high.
-    cut: bool,
-    known: Option<Known>,
+    pub(super) cut: bool,
+    pub(super) known: Option<Known>,
     /// `None` in check.
-    evaluation: Option<Evaluation>,
+    pub(super) evaluation: Option<Evaluation>,
     /// Whether the evaluation has risen since the mover's last move.
-    improving: bool,
-    excluded: Option<Move>,
+    pub(super) improving: bool,
+    pub(super) excluded: Option<Move>,
 }
 
 impl Searcher<'_> {
@@ -103,6 +98,7 @@ impl Searcher<'_> {
             self.evaluate_node(&mut node);
             if !PV
                 && excluded.is_none()
+                && !self.shared.seeks_mate()
                 && let Some(score) = self.prune(&node)?
             {
                 return Ok(score);
@@ -263,295 +259,10 @@ impl Searcher<'_> {
         self.null_from = 0;
         Ok((verified? >= beta).then_some(score))
     }
-
-    fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
-        let Node {
-            ply,
-            depth,
-            beta,
-            cut,
-            ..
-        } = *node;
-        let mut alpha = node.alpha;
-        let table_move = node.known.and_then(|known| known.mv);
-        let before = self.worker.before(ply);
-        let in_check = node.evaluation.is_none();
-        self.worker.frames[ply + 2].killers = [None; 2];
-        self.worker.frames[ply + 1].doubles = self.worker.frames[ply].doubles;
-        let board = self.worker.tree.board();
-        let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
-        let checks = Checks::of(board);
-        let mut picker = Picker::all(board, table_move, &self.worker.moves);
-        let tried = self.worker.moves.tried.len();
-        let mut best = -Score::INFINITE;
-        let mut best_move = None;
-        let mut number = 0;
-        loop {
-            let Worker {
-                tree,
-                history,
-                moves,
-                frames,
-                ..
-            } = &mut *self.worker;
-            let board = tree.board();
-            let killers = frames[ply].killers;
-            let order = Order {
-                board,
-                history,
-                before: &before,
-                checks: &checks,
-                killers,
-            };
-            let Some(mv) = picker.next(moves, &order) else {
-                break;
-            };
-            if node.excluded == Some(mv) {
-                continue;
-            }
-            number += 1;
-            let tactical = is_tactical(board, mv);
-            let repute = match tactical {
-                true => history.tactical(board, mv),
-                false => history.quiet(board, mv, &before),
-            };
-            let gives_check = checks.gives_check(board, mv);
-            let base_reduction = self.shared.reductions.plies(tactical, depth, number);
-            if !best.is_loss() && has_pieces(board) {
-                let reduced = (depth - base_reduction).max(0);
-                if tactical {
-                    let margin = -EXCHANGE_TACTICAL_MARGIN * depth;
-                    if picker.is_past_quiets()
-                        && depth <= EXCHANGE_DEPTH
-                        && !wins_at_least(board, mv, margin)
-                    {
-                        continue;
-                    }
-                } else if !gives_check {
-                    let enough = (3 + depth * depth) / (2 - i32::from(node.improving));
-                    let futile = node.evaluation.is_some_and(|evaluation| {
-                        let reach = FUTILITY_BASE + FUTILITY_MARGIN * reduced;
-                        reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= alpha
-                    });
-                    let late = depth <= LATE_MOVE_DEPTH && number as i32 > enough;
-                    if late {
-                        picker.skip_quiets();
-                        continue;
-                    }
-                    if futile {
-                        continue;
-                    }
-                    if depth <= HISTORY_DEPTH && repute < -HISTORY_MARGIN * depth {
-                        continue;
-                    }
-                    let margin = -EXCHANGE_QUIET_MARGIN * reduced;
-                    if reduced <= EXCHANGE_DEPTH && !wins_at_least(board, mv, margin) {
-                        continue;
-                    }
-                }
-            }
-            let landing = Landing::of(board, mv);
-            let mut extension = 0;
-            if table_move == Some(mv) && node.excluded.is_none() {
-                match self.singular(node, mv)? {
-                    Singular::Extend(plies) => extension = plies,
-                    Singular::Cutoff(score) => {
-                        picker.finish(&mut self.worker.moves);
-                        self.worker.moves.tried.truncate(tried);
-                        return Ok(score);
-                    }
-                }
-            }
-            let Worker { tree, frames, .. } = &mut *self.worker;
-            frames[ply].landing = landing;
-            frames[ply + 1].doubles = frames[ply].doubles + u8::from(extension > 1);
-            tree.push(mv, self.shared.evaluator);
-            self.shared.table.prefetch(tree.key());
-            if gives_check && extension == 0 {
-                extension = CHECK_EXTENSION;
-            }
-            let deeper = depth - 1 + extension;
-            let mut score = best;
-            let mut open = PV && number == 1;
-            if !open {
-                let mut reduction = 0;
-                if depth >= REDUCTION_DEPTH && number > 1 + usize::from(PV) {
-                    reduction = base_reduction + i32::from(cut) + i32::from(!node.improving)
-                        - i32::from(PV)
-                        - i32::from(gives_check)
-                        - repute / REDUCTION_HISTORY
-                        - i32::from(killers.contains(&Some(mv)));
-                    if !tactical && table_is_tactical {
-                        reduction += 1;
-                    }
-                }
-                let reduced = (deeper - reduction).clamp(deeper.min(1), deeper);
-                score = -self.node::<false>(
-                    reduced,
-                    -alpha.next(),
-                    -alpha,
-                    reduced < deeper || !cut,
-                )?;
-                if score > alpha && reduced < deeper {
-                    score = -self.node::<false>(deeper, -alpha.next(), -alpha, !cut)?;
-                }
-                open = PV && score > alpha;
-            }
-            if open {
-                score = -self.node::<true>(deeper, -beta, -alpha, false)?;
-            }
-            self.worker.tree.pop();
-            if score > best {
-                best = score;
-                if score > alpha {
-                    alpha = score;
-                    best_move = Some(mv);
-                    if PV {
-                        self.worker.pv.set(ply, mv);
-                    }
-                    if score >= beta {
-                        break;
-                    }
-                }
-            }
-            if best_move != Some(mv) {
-                self.worker.moves.tried.push(mv);
-            }
-        }
-        picker.finish(&mut self.worker.moves);
-        if number == 0 {
-            self.worker.moves.tried.truncate(tried);
-            return Ok(match node.excluded {
-                Some(_) => alpha,
-                None => no_move_score(self.worker.tree.board(), ply),
-            });
-        }
-        if best >= beta
-            && let Some(mv) = best_move
-        {
-            self.reward(node, mv, &before, tried);
-        }
-        self.worker.moves.tried.truncate(tried);
-        if node.excluded.is_none() {
-            self.remember(node, best, best_move, in_check);
-        }
-        Ok(best)
-    }
-
-    /// Whether the table's move alone holds the score: then its line is
-    /// searched deeper.
-    fn singular(&mut self, node: &Node, mv: Move) -> Result<Singular, Halted> {
-        let keep = Ok(Singular::Extend(0));
-        let Some(known) = node.known else { return keep };
-        if node.depth < SINGULAR_DEPTH
-            || known.depth < node.depth - 3
-            || known.bound == ScoreBound::Upper
-            || known.score.is_decided()
-        {
-            return keep;
-        }
-        let bound = known.score - SINGULAR_MARGIN * node.depth;
-        let depth = (node.depth - 1) / 2;
-        self.worker.frames[node.ply].excluded = Some(mv);
-        let score = self.node::<false>(depth, bound - 1, bound, node.cut);
-        self.worker.frames[node.ply].excluded = None;
-        let score = score?;
-        let null_window = node.alpha.next() == node.beta;
-        Ok(if score < bound {
-            let double = null_window
-                && score < bound - DOUBLE_MARGIN
-                && self.worker.frames[node.ply].doubles < MOST_DOUBLES;
-            Singular::Extend(1 + i32::from(double))
-        } else if bound >= node.beta && null_window {
-            // Another move holds the score as well.
-            Singular::Cutoff(bound)
-        } else if known.score >= node.beta {
-            Singular::Extend(-1)
-        } else {
-            Singular::Extend(0)
-        })
-    }
-
-    /// Learns from a cutoff, and from the moves before it that caused none.
-    fn reward(&mut self, node: &Node, cutoff: Move, before: &crate::history::Before, tried: usize) {
-        let Worker {
-            tree,
-            history,
-            moves,
-            frames,
-            ..
-        } = &mut *self.worker;
-        let board = tree.board();
-        let bonus = (160 * node.depth - 60).min(HISTORY_LIMIT / 8);
-        let quiet = !is_tactical(board, cutoff);
-        if quiet {
-            let killers = &mut frames[node.ply].killers;
-            if killers[0] != Some(cutoff) {
-                *killers = [Some(cutoff), killers[0]];
-            }
-            history.adjust_quiet(board, cutoff, before, bonus);
-        } else {
-            history.adjust_tactical(board, cutoff, bonus);
-        }
-        for &mv in &moves.tried[tried..] {
-            if is_tactical(board, mv) {
-                history.adjust_tactical(board, mv, -bonus);
-            } else if quiet {
-                history.adjust_quiet(board, mv, before, -bonus);
-            }
-        }
-    }
-
-    /// Keeps a node's score, and corrects what the evaluation was off by.
-    fn remember(&mut self, node: &Node, best: Score, best_move: Option<Move>, in_check: bool) {
-        let bound = match best {
-            _ if best >= node.beta => ScoreBound::Lower,
-            _ if best_move.is_some() => ScoreBound::Exact,
-            _ => ScoreBound::Upper,
-        };
-        let Worker {
-            tree, corrections, ..
-        } = &mut *self.worker;
-        let board = tree.board();
-        let quiet = best_move.is_none_or(|mv| !is_tactical(board, mv));
-        if let Some(Evaluation { corrected, .. }) = node.evaluation
-            && CORRECTION
-            && quiet
-            && !in_check
-            && !best.is_decided()
-        {
-            let says_more = match bound {
-                ScoreBound::Exact => true,
-                ScoreBound::Lower => best > corrected,
-                ScoreBound::Upper => best < corrected,
-            };
-            if says_more {
-                let error = best.centipawns() - corrected.centipawns();
-                corrections.learn(board, node.depth, error);
-            }
-        }
-        let found = Known {
-            score: best,
-            evaluation: node.evaluation.map(|evaluation| evaluation.raw),
-            mv: best_move,
-            depth: node.depth,
-            bound,
-        };
-        let key = tree.key();
-        self.shared.table.store(key, node.ply, &found);
-    }
-}
-
-/// What a singular search says of a node.
-enum Singular {
-    /// Search the table's move by so many plies deeper.
-    Extend(i32),
-    /// The node fails high.
-    Cutoff(Score),
 }
 
 /// Whether the side to move has more than its king and pawns.
-fn has_pieces(board: &Board) -> bool {
+pub(super) fn has_pieces(board: &Board) -> bool {
     let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
     !board.colors(board.side_to_move()).is_subset(simple)
 }

@@ -1,0 +1,396 @@
+//! The search of a node's moves.
+
+use cozy_chess::Move;
+
+use crate::Score;
+use crate::checks::Checks;
+use crate::exchange::wins_at_least;
+use crate::history::{Before, HISTORY_LIMIT, Landing, is_tactical};
+use crate::search::node::{Evaluation, Node, has_pieces};
+use crate::search::params::*;
+use crate::search::picker::{Order, Picker};
+use crate::search::{Halted, Searcher, no_move_score};
+use crate::table::{Known, ScoreBound};
+use crate::worker::Worker;
+
+/// A move that is about to be searched.
+struct Candidate {
+    mv: Move,
+    /// Its place in the order, from 1.
+    number: usize,
+    tactical: bool,
+    gives_check: bool,
+    killer: bool,
+    /// What the histories say of it.
+    repute: i32,
+    /// Plies less deep than the first move, by its place alone.
+    reduction: i32,
+}
+
+/// Whether a move is worth a search.
+enum Worth {
+    Search,
+    Skip,
+    /// Nor are the quiet moves behind it.
+    SkipQuiets,
+}
+
+/// What a singular search says of a node.
+enum Singular {
+    /// Search the table's move by so many plies deeper.
+    Extend(i32),
+    /// The node fails high.
+    Cutoff(Score),
+}
+
+/// What the search of a node's moves has found so far.
+struct Found {
+    alpha: Score,
+    best: Score,
+    best_move: Option<Move>,
+    number: usize,
+}
+
+impl Searcher<'_> {
+    /// Searches the moves of a node, best first, as far as they are worth it.
+    pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
+        let ply = node.ply;
+        self.worker.frames[ply + 2].killers = [None; 2];
+        let before = self.worker.before(ply);
+        let table_move = node.known.and_then(|known| known.mv);
+        let board = self.worker.tree.board();
+        let checks = Checks::of(board);
+        let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
+        let mut picker = Picker::all(board, table_move, &self.worker.moves);
+        let tried = self.worker.moves.tried.len();
+        let mut found = Found {
+            alpha: node.alpha,
+            best: -Score::INFINITE,
+            best_move: None,
+            number: 0,
+        };
+        while let Some(mv) = self.pick(&mut picker, ply, &before, &checks) {
+            if node.excluded == Some(mv) {
+                continue;
+            }
+            found.number += 1;
+            let candidate = self.candidate(node, mv, found.number, &before, &checks);
+            match self.worth(node, &candidate, &found, &picker) {
+                Worth::Search => {}
+                Worth::Skip => continue,
+                Worth::SkipQuiets => {
+                    picker.skip_quiets();
+                    continue;
+                }
+            }
+            let mut extension = 0;
+            if table_move == Some(mv) && node.excluded.is_none() {
+                match self.singular(node, mv)? {
+                    Singular::Extend(plies) => extension = plies,
+                    Singular::Cutoff(score) => {
+                        picker.finish(&mut self.worker.moves);
+                        self.worker.moves.tried.truncate(tried);
+                        return Ok(score);
+                    }
+                }
+            }
+            if candidate.gives_check && extension == 0 {
+                extension = CHECK_EXTENSION;
+            }
+            let deeper = node.depth - 1 + extension;
+            let reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
+            self.play(ply, mv, extension);
+            let score = self.search_child::<PV>(node, &found, deeper, reduction)?;
+            self.worker.tree.pop();
+            self.count::<PV>(ply, mv, score, &mut found);
+            if found.best >= node.beta {
+                break;
+            }
+        }
+        picker.finish(&mut self.worker.moves);
+        if found.best >= node.beta
+            && let Some(mv) = found.best_move
+        {
+            self.reward(node, mv, &before, tried);
+        }
+        self.worker.moves.tried.truncate(tried);
+        if found.number == 0 {
+            return Ok(match node.excluded {
+                // Without another move, the one left out is alone for sure.
+                Some(_) => node.alpha,
+                None => no_move_score(self.worker.tree.board(), ply),
+            });
+        }
+        if node.excluded.is_some() {
+            return Ok(found.best);
+        }
+        self.remember(node, &found);
+        Ok(found.best)
+    }
+
+    fn pick(
+        &mut self,
+        picker: &mut Picker,
+        ply: usize,
+        before: &Before,
+        checks: &Checks,
+    ) -> Option<Move> {
+        let Worker {
+            tree,
+            history,
+            moves,
+            frames,
+            ..
+        } = &mut *self.worker;
+        let order = Order {
+            board: tree.board(),
+            history,
+            before,
+            checks,
+            killers: frames[ply].killers,
+        };
+        picker.next(moves, &order)
+    }
+
+    fn candidate(
+        &self,
+        node: &Node,
+        mv: Move,
+        number: usize,
+        before: &Before,
+        checks: &Checks,
+    ) -> Candidate {
+        let Worker {
+            tree,
+            history,
+            frames,
+            ..
+        } = &*self.worker;
+        let board = tree.board();
+        let tactical = is_tactical(board, mv);
+        Candidate {
+            mv,
+            number,
+            tactical,
+            gives_check: checks.gives_check(board, mv),
+            killer: frames[node.ply].killers.contains(&Some(mv)),
+            repute: match tactical {
+                true => history.tactical(board, mv),
+                false => history.quiet(board, mv, before),
+            },
+            reduction: self.shared.reductions.plies(tactical, node.depth, number),
+        }
+    }
+
+    /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
+    /// move is known that does not lose.
+    fn worth(&self, node: &Node, candidate: &Candidate, found: &Found, picker: &Picker) -> Worth {
+        let board = self.worker.tree.board();
+        if found.best.is_loss() || !has_pieces(board) || self.shared.seeks_mate() {
+            return Worth::Search;
+        }
+        let Candidate { mv, repute, .. } = *candidate;
+        let depth = node.depth;
+        if candidate.tactical {
+            let losing = picker.is_past_quiets()
+                && depth <= EXCHANGE_DEPTH
+                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN * depth);
+            return if losing { Worth::Skip } else { Worth::Search };
+        }
+        if candidate.gives_check {
+            return Worth::Search;
+        }
+        let enough = (3 + depth * depth) / (2 - i32::from(node.improving));
+        if depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
+            return Worth::SkipQuiets;
+        }
+        // As deep as the move would be searched.
+        let reduced = (depth - candidate.reduction).max(0);
+        let futile = node.evaluation.is_some_and(|evaluation| {
+            let reach = FUTILITY_BASE + FUTILITY_MARGIN * reduced;
+            reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
+        });
+        let disreputable = depth <= HISTORY_DEPTH && repute < -HISTORY_MARGIN * depth;
+        let losing = || {
+            reduced <= EXCHANGE_DEPTH && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced)
+        };
+        if futile || disreputable || losing() {
+            return Worth::Skip;
+        }
+        Worth::Search
+    }
+
+    /// How much less deep a move is searched at first.
+    fn reduction<const PV: bool>(
+        &self,
+        node: &Node,
+        candidate: &Candidate,
+        table_is_tactical: bool,
+    ) -> i32 {
+        if node.depth < REDUCTION_DEPTH || candidate.number <= 1 + usize::from(PV) {
+            return 0;
+        }
+        candidate.reduction
+            + i32::from(node.cut)
+            + i32::from(!node.improving)
+            + i32::from(!candidate.tactical && table_is_tactical)
+            - i32::from(PV)
+            - i32::from(candidate.gives_check)
+            - i32::from(candidate.killer)
+            - candidate.repute / REDUCTION_HISTORY
+    }
+
+    fn play(&mut self, ply: usize, mv: Move, extension: i32) {
+        let Worker { tree, frames, .. } = &mut *self.worker;
+        frames[ply].landing = Landing::of(tree.board(), mv);
+        frames[ply + 1].doubles = frames[ply].doubles + u8::from(extension > 1);
+        tree.push(mv, self.shared.evaluator);
+        self.shared.table.prefetch(tree.key());
+    }
+
+    /// The first child gets the whole window; the others only have to prove
+    /// that they are no better, less deep at first, and are searched again
+    /// where they are.
+    fn search_child<const PV: bool>(
+        &mut self,
+        node: &Node,
+        found: &Found,
+        deeper: i32,
+        reduction: i32,
+    ) -> Result<Score, Halted> {
+        let alpha = found.alpha;
+        if !PV || found.number > 1 {
+            let reduced = (deeper - reduction).clamp(deeper.min(1), deeper);
+            let cut = reduced < deeper || !node.cut;
+            let mut score = -self.node::<false>(reduced, -alpha.next(), -alpha, cut)?;
+            if score > alpha && reduced < deeper {
+                score = -self.node::<false>(deeper, -alpha.next(), -alpha, !node.cut)?;
+            }
+            if !PV || score <= alpha {
+                return Ok(score);
+            }
+        }
+        Ok(-self.node::<true>(deeper, -node.beta, -alpha, false)?)
+    }
+
+    /// Takes note of a move's score.
+    fn count<const PV: bool>(&mut self, ply: usize, mv: Move, score: Score, found: &mut Found) {
+        found.best = found.best.max(score);
+        if score <= found.alpha {
+            self.worker.moves.tried.push(mv);
+            return;
+        }
+        if let Some(surpassed) = found.best_move.replace(mv) {
+            self.worker.moves.tried.push(surpassed);
+        }
+        found.alpha = score;
+        if PV {
+            self.worker.pv.set(ply, mv);
+        }
+    }
+
+    /// Whether the table's move alone holds the score: then its line is
+    /// searched deeper.
+    fn singular(&mut self, node: &Node, mv: Move) -> Result<Singular, Halted> {
+        let keep = Ok(Singular::Extend(0));
+        let Some(known) = node.known else { return keep };
+        if node.depth < SINGULAR_DEPTH
+            || known.depth < node.depth - 3
+            || known.bound == ScoreBound::Upper
+            || known.score.is_decided()
+        {
+            return keep;
+        }
+        let bound = known.score - SINGULAR_MARGIN * node.depth;
+        let depth = (node.depth - 1) / 2;
+        self.worker.frames[node.ply].excluded = Some(mv);
+        let score = self.node::<false>(depth, bound - 1, bound, node.cut);
+        self.worker.frames[node.ply].excluded = None;
+        let score = score?;
+        let null_window = node.alpha.next() == node.beta;
+        Ok(if score < bound {
+            let double = null_window
+                && score < bound - DOUBLE_MARGIN
+                && self.worker.frames[node.ply].doubles < MOST_DOUBLES;
+            Singular::Extend(1 + i32::from(double))
+        } else if bound >= node.beta && null_window {
+            // Another move holds the score as well.
+            Singular::Cutoff(bound)
+        } else if known.score >= node.beta {
+            Singular::Extend(-1)
+        } else {
+            Singular::Extend(0)
+        })
+    }
+
+    /// Learns from a cutoff, and from the moves before it that caused none.
+    fn reward(&mut self, node: &Node, cutoff: Move, before: &Before, tried: usize) {
+        let Worker {
+            tree,
+            history,
+            moves,
+            frames,
+            ..
+        } = &mut *self.worker;
+        let board = tree.board();
+        let bonus = (160 * node.depth - 60).min(HISTORY_LIMIT / 8);
+        let quiet = !is_tactical(board, cutoff);
+        if quiet {
+            let killers = &mut frames[node.ply].killers;
+            if killers[0] != Some(cutoff) {
+                *killers = [Some(cutoff), killers[0]];
+            }
+            history.adjust_quiet(board, cutoff, before, bonus);
+        } else {
+            history.adjust_tactical(board, cutoff, bonus);
+        }
+        for &mv in &moves.tried[tried..] {
+            if is_tactical(board, mv) {
+                history.adjust_tactical(board, mv, -bonus);
+            } else if quiet {
+                history.adjust_quiet(board, mv, before, -bonus);
+            }
+        }
+    }
+
+    /// Keeps a node's score, and corrects what the evaluation was off by.
+    fn remember(&mut self, node: &Node, found: &Found) {
+        let Found {
+            best, best_move, ..
+        } = *found;
+        let bound = match best {
+            _ if best >= node.beta => ScoreBound::Lower,
+            _ if best_move.is_some() => ScoreBound::Exact,
+            _ => ScoreBound::Upper,
+        };
+        let Worker {
+            tree, corrections, ..
+        } = &mut *self.worker;
+        let board = tree.board();
+        let quiet = best_move.is_none_or(|mv| !is_tactical(board, mv));
+        if let Some(Evaluation { corrected, .. }) = node.evaluation
+            && CORRECTION
+            && quiet
+            && !best.is_decided()
+        {
+            let says_more = match bound {
+                ScoreBound::Exact => true,
+                ScoreBound::Lower => best > corrected,
+                ScoreBound::Upper => best < corrected,
+            };
+            if says_more {
+                let error = best.centipawns() - corrected.centipawns();
+                corrections.learn(board, node.depth, error);
+            }
+        }
+        let found = Known {
+            score: best,
+            evaluation: node.evaluation.map(|evaluation| evaluation.raw),
+            mv: best_move,
+            depth: node.depth,
+            bound,
+        };
+        let key = tree.key();
+        self.shared.table.store(key, node.ply, &found);
+    }
+}
