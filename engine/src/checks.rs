@@ -42,13 +42,10 @@ impl Checks {
         }
     }
 
-    /// Whether a legal move gives check. Not seen are the checks of a castled
+    /// Whether a legal move of a piece gives check. Not seen are the checks of a castled
     /// rook, those that an en-passant capture uncovers, and those of a
     /// promoted piece through the square that the pawn has left.
-    pub(crate) fn gives_check(&self, board: &Board, mv: Move) -> bool {
-        let Some(piece) = board.piece_on(mv.from) else {
-            return false;
-        };
+    pub(crate) fn gives_check(&self, piece: Piece, mv: Move) -> bool {
         let from = match mv.promotion.unwrap_or(piece) {
             Piece::Pawn => self.pawns,
             Piece::Knight => self.knights,
@@ -92,7 +89,7 @@ mod tests {
                         && mv.from.file() != mv.to.file()
                         && board.piece_on(mv.to).is_none();
                     let unseen = castles || en_passant || mv.promotion.is_some();
-                    let gives = told.gives_check(&board, mv);
+                    let gives = told.gives_check(board.piece_on(mv.from).unwrap(), mv);
                     assert!(gives == check || check && unseen, "{board} {mv}");
                     checks += usize::from(check);
                 }

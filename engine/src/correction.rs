@@ -31,7 +31,7 @@ impl Corrections {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Corrections::new();
+        self.tables.iter_mut().for_each(|table| table.fill(0));
     }
 
     /// The evaluation as the search expects it to turn out.

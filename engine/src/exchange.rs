@@ -25,9 +25,12 @@ pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
     if theirs.has(mv.to) {
         return board.piece_on(mv.to);
     }
-    // A pawn that changes its file without a victim there takes en passant.
-    let is_pawn = board.pieces(Piece::Pawn).has(mv.from);
-    (is_pawn && mv.from.file() != mv.to.file()).then_some(Piece::Pawn)
+    takes_en_passant(board, mv).then_some(Piece::Pawn)
+}
+
+/// Whether a move takes en passant, if it takes nothing on its own square.
+pub(crate) fn takes_en_passant(board: &Board, mv: Move) -> bool {
+    board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file()
 }
 
 /// Whether a move wins at least `threshold` centipawns (loses at most so many

@@ -2,7 +2,7 @@
 
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
-use crate::exchange::victim;
+use crate::exchange::takes_en_passant;
 
 /// Every history stays within plus and minus this.
 pub(crate) const HISTORY_LIMIT: i32 = 1 << 14;
@@ -24,8 +24,6 @@ impl Weight {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Landing(u16);
 
-const LANDINGS: usize = Color::NUM * Piece::NUM * Square::NUM;
-
 impl Landing {
     /// Of a null move, and of what was played before the root.
     pub(crate) const NONE: Landing = Landing(LANDINGS as u16);
@@ -36,11 +34,25 @@ impl Landing {
     }
 
     pub(crate) fn of(board: &Board, mv: Move) -> Landing {
-        let piece = board.piece_on(mv.from).map_or(0, |piece| piece as usize);
-        let mover = board.side_to_move() as usize * Piece::NUM + piece;
-        Landing((mover * Square::NUM + mv.to as usize) as u16)
+        let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
+        Landing::new(board.side_to_move(), piece, mv.to)
+    }
+
+    pub(crate) fn new(mover: Color, piece: Piece, to: Square) -> Landing {
+        let row = mover as usize * Piece::NUM + piece as usize;
+        Landing((row * Square::NUM + to as usize) as u16)
+    }
+
+    fn index(self) -> usize {
+        self.0.into()
+    }
+
+    fn mover(self) -> usize {
+        self.index() / (Piece::NUM * Square::NUM)
     }
 }
+
+const LANDINGS: usize = Color::NUM * Piece::NUM * Square::NUM;
 
 /// The landings of the moves one, two and four plies ago.
 pub(crate) type Before = [Landing; 3];
@@ -65,46 +77,54 @@ impl History {
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = History::new();
+        self.butterfly.fill([[Weight(0); Square::NUM]; Square::NUM]);
+        self.tactical.fill([Weight(0); Piece::NUM + 1]);
+        self.continuation.fill([Weight(0); LANDINGS]);
     }
 
-    /// What is known of a quiet move.
-    pub(crate) fn quiet(&self, board: &Board, mv: Move, before: &Before) -> i32 {
-        let landing = usize::from(Landing::of(board, mv).0);
-        let butterfly =
-            self.butterfly[board.side_to_move() as usize][mv.from as usize][mv.to as usize];
+    /// What is known of a quiet move from a square.
+    pub(crate) fn quiet(&self, landing: Landing, from: Square, before: &Before) -> i32 {
+        let to = landing.index() % Square::NUM;
+        let butterfly = self.butterfly[landing.mover()][from as usize][to];
         let continued = before
             .iter()
-            .map(|earlier| i32::from(self.continuation[usize::from(earlier.0)][landing].0));
+            .map(|earlier| i32::from(self.continuation[earlier.index()][landing.index()].0));
         i32::from(butterfly.0) + continued.sum::<i32>()
     }
 
     /// What is known of a capture or promotion.
-    pub(crate) fn tactical(&self, board: &Board, mv: Move) -> i32 {
-        let landing = usize::from(Landing::of(board, mv).0);
-        i32::from(self.tactical[landing][victim_index(board, mv)].0)
+    pub(crate) fn tactical(&self, landing: Landing, victim: Option<Piece>) -> i32 {
+        self.tactical[landing.index()][victim_index(victim)]
+            .0
+            .into()
     }
 
-    pub(crate) fn adjust_quiet(&mut self, board: &Board, mv: Move, before: &Before, bonus: i32) {
-        let landing = usize::from(Landing::of(board, mv).0);
-        self.butterfly[board.side_to_move() as usize][mv.from as usize][mv.to as usize]
-            .adjust(bonus);
+    pub(crate) fn adjust_quiet(
+        &mut self,
+        landing: Landing,
+        from: Square,
+        before: &Before,
+        bonus: i32,
+    ) {
+        let to = landing.index() % Square::NUM;
+        self.butterfly[landing.mover()][from as usize][to].adjust(bonus);
         for earlier in before {
-            self.continuation[usize::from(earlier.0)][landing].adjust(bonus);
+            self.continuation[earlier.index()][landing.index()].adjust(bonus);
         }
     }
 
-    pub(crate) fn adjust_tactical(&mut self, board: &Board, mv: Move, bonus: i32) {
-        let landing = usize::from(Landing::of(board, mv).0);
-        self.tactical[landing][victim_index(board, mv)].adjust(bonus);
+    pub(crate) fn adjust_tactical(&mut self, landing: Landing, victim: Option<Piece>, bonus: i32) {
+        self.tactical[landing.index()][victim_index(victim)].adjust(bonus);
     }
 }
 
-fn victim_index(board: &Board, mv: Move) -> usize {
-    victim(board, mv).map_or(Piece::NUM, |piece| piece as usize)
+fn victim_index(victim: Option<Piece>) -> usize {
+    victim.map_or(Piece::NUM, |piece| piece as usize)
 }
 
 /// Captures, en passant included, and promotions.
 pub(crate) fn is_tactical(board: &Board, mv: Move) -> bool {
-    mv.promotion.is_some() || victim(board, mv).is_some()
+    board.colors(!board.side_to_move()).has(mv.to)
+        || mv.promotion.is_some()
+        || takes_en_passant(board, mv)
 }

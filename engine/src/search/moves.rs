@@ -1,10 +1,10 @@
 //! The search of a node's moves.
 
-use cozy_chess::Move;
+use cozy_chess::{Move, Piece};
 
 use crate::Score;
 use crate::checks::Checks;
-use crate::exchange::wins_at_least;
+use crate::exchange::{victim, wins_at_least};
 use crate::history::{Before, HISTORY_LIMIT, Landing, is_tactical};
 use crate::search::node::{Evaluation, Node, has_pieces};
 use crate::search::params::*;
@@ -16,6 +16,7 @@ use crate::worker::Worker;
 /// A move that is about to be searched.
 struct Candidate {
     mv: Move,
+    landing: Landing,
     /// Its place in the order, from 1.
     number: usize,
     tactical: bool,
@@ -99,7 +100,7 @@ impl Searcher<'_> {
             }
             let deeper = node.depth - 1 + extension;
             let reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
-            self.play(ply, mv, extension);
+            self.play(ply, &candidate, extension);
             let score = self.search_child::<PV>(node, &found, deeper, reduction)?;
             self.worker.tree.pop();
             self.count::<PV>(ply, mv, score, &mut found);
@@ -168,15 +169,18 @@ impl Searcher<'_> {
         } = &*self.worker;
         let board = tree.board();
         let tactical = is_tactical(board, mv);
+        let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
+        let landing = Landing::new(board.side_to_move(), piece, mv.to);
         Candidate {
             mv,
+            landing,
             number,
             tactical,
-            gives_check: checks.gives_check(board, mv),
+            gives_check: checks.gives_check(piece, mv),
             killer: frames[node.ply].killers.contains(&Some(mv)),
             repute: match tactical {
-                true => history.tactical(board, mv),
-                false => history.quiet(board, mv, before),
+                true => history.tactical(landing, victim(board, mv)),
+                false => history.quiet(landing, mv.from, before),
             },
             reduction: self.shared.reductions.plies(tactical, node.depth, number),
         }
@@ -240,11 +244,11 @@ impl Searcher<'_> {
             - candidate.repute / REDUCTION_HISTORY
     }
 
-    fn play(&mut self, ply: usize, mv: Move, extension: i32) {
+    fn play(&mut self, ply: usize, candidate: &Candidate, extension: i32) {
         let Worker { tree, frames, .. } = &mut *self.worker;
-        frames[ply].landing = Landing::of(tree.board(), mv);
+        frames[ply].landing = candidate.landing;
         frames[ply + 1].doubles = frames[ply].doubles + u8::from(extension > 1);
-        tree.push(mv, self.shared.evaluator);
+        tree.push(candidate.mv, self.shared.evaluator);
         self.shared.table.prefetch(tree.key());
     }
 
@@ -340,16 +344,18 @@ impl Searcher<'_> {
             if killers[0] != Some(cutoff) {
                 *killers = [Some(cutoff), killers[0]];
             }
-            history.adjust_quiet(board, cutoff, before, bonus);
-        } else {
-            history.adjust_tactical(board, cutoff, bonus);
         }
-        for &mv in &moves.tried[tried..] {
+        let mut learn = |mv: Move, bonus: i32| {
+            let landing = Landing::of(board, mv);
             if is_tactical(board, mv) {
-                history.adjust_tactical(board, mv, -bonus);
+                history.adjust_tactical(landing, victim(board, mv), bonus);
             } else if quiet {
-                history.adjust_quiet(board, mv, before, -bonus);
+                history.adjust_quiet(landing, mv.from, before, bonus);
             }
+        };
+        learn(cutoff, bonus);
+        for &mv in &moves.tried[tried..] {
+            learn(mv, -bonus);
         }
     }
 

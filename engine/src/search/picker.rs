@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move, Piece, PieceMoves};
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
-use crate::history::{Before, History, is_tactical};
+use crate::history::{Before, History, Landing, is_tactical};
 
 /// A move and its place in the order, higher first.
 #[derive(Clone, Copy)]
@@ -181,10 +181,8 @@ impl Picker {
             };
             let mut add = |mv: Move| {
                 if Some(mv) != table {
-                    scored.push(ScoredMove {
-                        mv,
-                        order: tactical_order(order, mv),
-                    });
+                    let order = tactical_order(order, moves.piece, mv);
+                    scored.push(ScoredMove { mv, order });
                 }
             };
             captures.into_iter().for_each(&mut add);
@@ -206,6 +204,7 @@ impl Picker {
     /// Scores the quiet moves behind the bad captures.
     fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
         let table = self.table;
+        let mover = order.board.side_to_move();
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let pawn = moves.piece == Piece::Pawn;
@@ -217,8 +216,9 @@ impl Picker {
                 let order = match killer {
                     Some(place) => KILLER - place as i32,
                     None => {
-                        let check = order.checks.gives_check(order.board, mv);
-                        order.history.quiet(order.board, mv, order.before)
+                        let landing = Landing::new(mover, moves.piece, mv.to);
+                        let check = order.checks.gives_check(moves.piece, mv);
+                        order.history.quiet(landing, mv.from, order.before)
                             + if check { CHECK } else { 0 }
                     }
                 };
@@ -249,12 +249,14 @@ impl Picker {
 
 /// Most valuable victim first, then what has proved good; promotions to a
 /// queen count as winning one, others come last.
-fn tactical_order(order: &Order, mv: Move) -> i32 {
-    let captured = victim(order.board, mv).map_or(0, value);
+fn tactical_order(order: &Order, piece: Piece, mv: Move) -> i32 {
+    let victim = victim(order.board, mv);
+    let captured = victim.map_or(0, value);
     let promoted = match mv.promotion {
         Some(Piece::Queen) => value(Piece::Queen),
         Some(_) => -value(Piece::King),
         None => 0,
     };
-    16 * (captured + promoted) + order.history.tactical(order.board, mv) / 4
+    let landing = Landing::new(order.board.side_to_move(), piece, mv.to);
+    16 * (captured + promoted) + order.history.tactical(landing, victim) / 4
 }
