@@ -59,6 +59,9 @@ pub struct ClockState {
     pub moves_to_go: Option<u64>,
 }
 
+/// What [`TimeBudget::share`] does not touch.
+const RESERVE: Duration = Duration::from_millis(250);
+
 impl TimeBudget {
     /// Uses a fixed time for the move, less `overhead`, the time that passes
     /// between the two programs unseen.
@@ -69,16 +72,22 @@ impl TimeBudget {
         }
     }
 
-    /// Shares out the time on a clock.
+    /// Shares out the time on a clock. Of the time left some is kept in
+    /// reserve, at most [`RESERVE`]: on a busy machine a program may have to
+    /// wait for the processor that long. Once no more than that is left, moves
+    /// take half of the increment.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Without a next control: as if always this many moves were left.
         const MOVES_LEFT: u64 = 30;
         let usable = usable(clock.remaining, overhead);
         let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
-        let share = usable / moves + clock.increment / 4 * 3;
-        // The last move before a control may use all of the time; else half is
-        // kept back, so that no single move can ruin the rest.
-        let most = if moves == 1 { usable } else { usable / 2 };
+        let reserve = RESERVE.min(usable / 2);
+        let pool = usable - reserve;
+        let share = pool / moves + clock.increment / 4 * 3;
+        // The last move before a control may use all but the reserve; else
+        // half is kept back, so that no single move can ruin the rest.
+        let most = if moves == 1 { pool } else { pool / 2 };
+        let most = (most + clock.increment / 2).min(pool.max(usable / 4));
         // An iteration takes about twice as long as the one before: begun after
         // half of the share, it would seldom end within it.
         TimeBudget {
