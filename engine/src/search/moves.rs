@@ -95,9 +95,6 @@ impl Searcher<'_> {
                     }
                 }
             }
-            if candidate.gives_check && extension == 0 {
-                extension = CHECK_EXTENSION;
-            }
             let deeper = node.depth - 1 + extension;
             let reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
             self.play(ply, &candidate, extension);

@@ -34,9 +34,6 @@ pub const DOUBLE_MARGIN: i32 = 20;
 /// Double extensions on one line.
 pub const MOST_DOUBLES: u8 = 6;
 
-/// Whether a node in check is searched a ply deeper.
-pub const CHECK_EXTENSION: i32 = 1;
-
 /// Late moves are left out to this depth.
 pub const LATE_MOVE_DEPTH: i32 = 8;
 /// Quiet moves that raise a hopeless evaluation are left out to this depth.
