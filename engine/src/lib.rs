@@ -42,8 +42,12 @@ mod pv;
 mod rules;
 mod score;
 mod search;
+#[cfg(feature = "syzygy")]
+mod syzygy;
 mod table;
 mod tablebase;
+#[cfg(feature = "syzygy")]
+mod to_shakmaty;
 mod tree;
 pub mod uci;
 mod worker;
@@ -61,6 +65,10 @@ pub use rules::{
 };
 pub use score::Score;
 pub use search::{Line, Outcome, Report, Signals};
+#[cfg(feature = "syzygy")]
+pub use syzygy::{Syzygy, TablesError};
 pub use table::{HashError, ScoreBound};
 pub use tablebase::{Tablebase, Wdl};
+#[cfg(feature = "syzygy")]
+pub use to_shakmaty::{from_shakmaty, to_shakmaty};
 pub use tree::Tree;
