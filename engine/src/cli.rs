@@ -1,6 +1,7 @@
 //! Commands and their arguments.
 
 mod bench;
+mod book;
 mod error;
 mod eval;
 mod files;

@@ -1,19 +1,22 @@
-//! A UCI session over a pipe: one thread reads, one searches.
+//! A UCI session over a pipe. One thread reads; another owns the engine and
+//! obeys in order, so that whatever it does, the reader hears `isready`,
+//! `stop`, `ponderhit` and `quit`.
 
-use std::io::{self, BufRead, Read, Write};
+mod input;
+mod worker;
+
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Result, anyhow};
-use engine::uci::{Command, DEFAULT_OVERHEAD, Go, SetOption, info_line};
-use engine::{EMBEDDED_NET, Engine, Position, Signals, write_move};
+use engine::uci::{Command, Go, SetOption};
 
-use super::files;
-
-/// Longer lines are refused: a game of ten thousand plies fits.
-const MAX_LINE: usize = 1 << 20;
+use input::{Line, MAX_LINE, read_line};
+use worker::{Job, Worker};
 
 /// Speaks UCI until `quit` or the end of the input.
 ///
@@ -21,46 +24,25 @@ const MAX_LINE: usize = 1 << 20;
 /// Where the embedded network is refused, the input cannot be read, or the
 /// search dies.
 pub fn run(mut input: impl BufRead) -> Result<()> {
-    let mut session = Session::new()?;
+    let mut session = Session::start()?;
     let mut line = Vec::new();
     loop {
         match read_line(&mut input, &mut line)? {
-            Line::End => return session.finish_search(),
+            Line::End => return session.finish(),
             Line::TooLong => say(&format!(
                 "info string line of more than {MAX_LINE} bytes ignored"
             )),
             Line::Read => match Command::parse(&String::from_utf8_lossy(&line)) {
-                Ok(Some(Command::Quit)) => return session.stop_search(),
+                Ok(Some(Command::Quit)) => {
+                    session.stop_searches(|_| true);
+                    return session.finish();
+                }
                 Ok(Some(command)) => session.obey(command)?,
                 Ok(None) => {}
                 Err(error) => say(&format!("info string {error}")),
             },
         }
     }
-}
-
-enum Line {
-    Read,
-    TooLong,
-    End,
-}
-
-/// Reads a line of bounded length into `line`; what is left of a longer one is skipped.
-fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    if input
-        .by_ref()
-        .take(MAX_LINE as u64)
-        .read_until(b'\n', line)?
-        == 0
-    {
-        return Ok(Line::End);
-    }
-    if line.len() < MAX_LINE || line.ends_with(b"\n") {
-        return Ok(Line::Read);
-    }
-    input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
 }
 
 /// Prints a line at once.
@@ -70,149 +52,98 @@ fn say(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-/// A search under way; its thread has the engine and gives it back.
-struct Running {
-    thread: JoinHandle<Engine>,
-    stop: Arc<AtomicBool>,
+/// How the reader reaches a search, under way or waiting for its turn.
+struct Control {
+    stop: AtomicBool,
+    pondering: AtomicBool,
+    /// Its `bestmove` is known.
+    done: AtomicBool,
+    /// Ends by itself, so that what a script asks for next may wait for it.
     bounded: bool,
 }
 
 struct Session {
-    /// `None` while it searches.
-    engine: Option<Engine>,
-    running: Option<Running>,
-    position: Position,
-    chess960: bool,
-    overhead: Duration,
+    jobs: Sender<Job>,
+    worker: JoinHandle<()>,
+    /// Those not known to be done, oldest first.
+    searches: Vec<Arc<Control>>,
 }
 
 impl Session {
-    fn new() -> Result<Session> {
+    fn start() -> Result<Session> {
+        let worker = Worker::new()?;
+        let (jobs, received) = channel();
         Ok(Session {
-            engine: Some(Engine::new(files::embedded_evaluator()?)),
-            running: None,
-            position: Position::startpos(),
-            chess960: false,
-            overhead: DEFAULT_OVERHEAD,
+            jobs,
+            worker: thread::spawn(move || worker.run(received)),
+            searches: Vec::new(),
         })
     }
 
     fn obey(&mut self, command: Command) -> Result<()> {
+        self.searches
+            .retain(|search| !search.done.load(Ordering::Relaxed));
         match command {
-            Command::Uci => {
-                say(&format!(
-                    "id name Kibitz {}\nid author the Kibitz authors\n{}\nuciok",
-                    env!("CARGO_PKG_VERSION"),
-                    SetOption::describe()
-                ));
-            }
-            Command::IsReady => say("readyok"),
-            Command::NewGame => self.idle_engine()?.clear(),
-            Command::SetOption(option) => self.set(option)?,
-            Command::Position(position) => self.position = *position,
-            Command::Go(go) => self.go(&go)?,
-            Command::Stop | Command::Quit => self.stop_search()?,
+            Command::Uci => say(&format!(
+                "id name Kibitz {}\nid author the Kibitz authors\n{}\nuciok",
+                env!("CARGO_PKG_VERSION"),
+                SetOption::describe()
+            )),
+            // While it searches, the engine is ready; else it is once it has
+            // done what was asked before.
+            Command::IsReady if !self.searches.is_empty() => say("readyok"),
+            Command::IsReady => self.give(Job::Ready)?,
+            Command::NewGame => self.give(Job::NewGame)?,
+            Command::SetOption(option) => self.give(Job::Set(option))?,
+            Command::Position(position) => self.give(Job::Position(position))?,
+            Command::Go(go) => self.go(go)?,
+            Command::PonderHit => self.ponder_hit(),
+            Command::Stop | Command::Quit => self.stop_searches(|_| true),
         }
         Ok(())
     }
 
-    fn set(&mut self, option: SetOption) -> Result<()> {
-        match option {
-            SetOption::Chess960(on) => self.chess960 = on,
-            SetOption::MoveOverhead(overhead) => self.overhead = overhead,
-            SetOption::ClearHash => self.idle_engine()?.clear(),
-            SetOption::Hash(mebibytes) => {
-                if let Err(error) = self.idle_engine()?.set_hash(mebibytes) {
-                    say(&format!("info string {error}"));
-                }
-            }
-            SetOption::Evaluation(kind) => {
-                self.idle_engine()?
-                    .change_evaluator(|evaluator| evaluator.set_kind(kind));
-            }
-            SetOption::EvalFile(path) => {
-                let loaded = match &path {
-                    Some(path) => files::load_network(path),
-                    None => files::networks(EMBEDDED_NET),
-                };
-                match loaded {
-                    Ok((_, network)) => self
-                        .idle_engine()?
-                        .change_evaluator(|evaluator| evaluator.set_network(network)),
-                    Err(error) => say(&format!("info string {error:#}; network unchanged")),
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Starts a search in its own thread.
-    fn go(&mut self, go: &Go) -> Result<()> {
-        self.finish_search()?;
-        let start = Instant::now();
-        let mut engine = self.engine.take().ok_or_else(engine_lost)?;
-        let position = self.position.clone();
-        let chess960 = self.chess960;
-        let limits = go.limits(position.board().side_to_move(), self.overhead);
-        let bounded = go.is_bounded();
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let thread = thread::spawn(move || {
-            let signals = Signals {
-                stop: &stopped,
-                pondering: None,
-                elapsed: &|| start.elapsed(),
-            };
-            let board = position.board();
-            let outcome = engine.search(&position, &limits, &signals, &mut |report| {
-                say(&info_line(report, board, chess960));
-            });
-            // An unbounded search that has nothing left to find still owes its
-            // answer only after `stop`.
-            while !bounded && !stopped.load(Ordering::Relaxed) {
-                thread::park();
-            }
-            let best = outcome.best.map(|mv| write_move(board, mv, chess960));
-            say(&format!("bestmove {}", best.as_deref().unwrap_or("0000")));
-            engine
+    /// Has the worker search, after those searches that end by themselves;
+    /// others make room.
+    fn go(&mut self, go: Go) -> Result<()> {
+        self.stop_searches(|search| !search.bounded);
+        let control = Arc::new(Control {
+            stop: AtomicBool::new(false),
+            pondering: AtomicBool::new(go.ponder),
+            done: AtomicBool::new(false),
+            bounded: go.is_bounded(),
         });
-        self.running = Some(Running {
-            thread,
-            stop,
-            bounded,
-        });
-        Ok(())
+        self.searches.push(Arc::clone(&control));
+        self.give(Job::Search {
+            go,
+            control,
+            asked: Instant::now(),
+        })
     }
 
-    /// Ends a search at once.
-    fn stop_search(&mut self) -> Result<()> {
-        if let Some(running) = &self.running {
-            running.stop.store(true, Ordering::Relaxed);
-            running.thread.thread().unpark();
+    fn stop_searches(&self, which: impl Fn(&Control) -> bool) {
+        for search in self.searches.iter().filter(|search| which(search)) {
+            search.stop.store(true, Ordering::Relaxed);
         }
-        self.join()
+        self.worker.thread().unpark();
     }
 
-    /// Lets a search that ends by itself do so, and stops any other: commands
-    /// from a script must not cut short what it asked for before.
-    fn finish_search(&mut self) -> Result<()> {
-        match &self.running {
-            Some(running) if !running.bounded => self.stop_search(),
-            _ => self.join(),
+    fn ponder_hit(&self) {
+        if let Some(search) = self.searches.last() {
+            search.pondering.store(false, Ordering::Relaxed);
+            self.worker.thread().unpark();
         }
     }
 
-    fn join(&mut self) -> Result<()> {
-        if let Some(running) = self.running.take() {
-            self.engine = Some(running.thread.join().map_err(|_| engine_lost())?);
-        }
-        Ok(())
+    fn give(&self, job: Job) -> Result<()> {
+        self.jobs.send(job).map_err(|_| engine_lost())
     }
 
-    /// The engine, once it is idle.
-    fn idle_engine(&mut self) -> Result<&mut Engine> {
-        self.finish_search()?;
-        self.engine.as_mut().ok_or_else(engine_lost)
+    /// Waits until all is done; a search without an end of its own ends now.
+    fn finish(self) -> Result<()> {
+        self.stop_searches(|search| !search.bounded);
+        drop(self.jobs);
+        self.worker.join().map_err(|_| engine_lost())
     }
 }
 

@@ -1,0 +1,219 @@
+//! The thread that owns the engine.
+
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Receiver;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use cozy_chess::Move;
+use engine::uci::{DEFAULT_OVERHEAD, Go, SetOption, best_move_line, info_line};
+use engine::{
+    EMBEDDED_NET, Engine, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
+};
+use fastrand::Rng;
+
+use super::super::book::Book;
+use super::super::files;
+use super::{Control, say};
+
+/// What the reader hands over.
+pub enum Job {
+    /// Say `readyok`.
+    Ready,
+    /// `ucinewgame`
+    NewGame,
+    /// `setoption`
+    Set(SetOption),
+    /// `position`
+    Position(Box<Position>),
+    /// `go`
+    Search {
+        /// What was asked for.
+        go: Go,
+        /// How the reader stops it.
+        control: Arc<Control>,
+        /// When.
+        asked: Instant,
+    },
+}
+
+/// The engine and everything that was set.
+pub struct Worker {
+    engine: Engine,
+    position: Position,
+    chess960: bool,
+    overhead: Duration,
+    lines: usize,
+    level: Option<Level>,
+    limit_strength: bool,
+    elo: u32,
+    own_book: bool,
+    book: Option<Book>,
+    random: Rng,
+    /// When the last search ended.
+    idle_since: Instant,
+}
+
+impl Worker {
+    pub fn new() -> Result<Worker> {
+        Ok(Worker {
+            engine: Engine::new(files::embedded_evaluator()?),
+            position: Position::startpos(),
+            chess960: false,
+            overhead: DEFAULT_OVERHEAD,
+            lines: 1,
+            level: None,
+            limit_strength: false,
+            elo: MAX_ELO,
+            own_book: false,
+            book: None,
+            random: Rng::new(),
+            idle_since: Instant::now(),
+        })
+    }
+
+    /// Obeys until there will be no more jobs.
+    pub fn run(mut self, jobs: Receiver<Job>) {
+        for job in jobs {
+            match job {
+                Job::Ready => say("readyok"),
+                Job::NewGame => self.engine.clear(),
+                Job::Position(position) => self.position = *position,
+                Job::Set(option) => {
+                    if let Err(error) = self.set(option) {
+                        say(&format!("info string {error:#}; nothing changed"));
+                    }
+                }
+                Job::Search { go, control, asked } => {
+                    let best = self.search(&go, &control, asked);
+                    // First, so that who hears the answer finds the engine idle.
+                    control.done.store(true, Ordering::Relaxed);
+                    say(&best);
+                    self.idle_since = Instant::now();
+                }
+            }
+        }
+    }
+
+    fn set(&mut self, option: SetOption) -> Result<()> {
+        match option {
+            SetOption::Threads(threads) => self.engine.set_threads(threads),
+            SetOption::Hash(mebibytes) => self.engine.set_hash(mebibytes)?,
+            SetOption::ClearHash => self.engine.clear(),
+            SetOption::Ponder(_) => {}
+            SetOption::MultiPv(lines) => self.lines = lines,
+            SetOption::MoveOverhead(overhead) => self.overhead = overhead,
+            SetOption::Chess960(on) => self.chess960 = on,
+            SetOption::LimitStrength(on) => self.limit_strength = on,
+            SetOption::Elo(elo) => self.elo = elo,
+            SetOption::Level(level) => self.level = level,
+            SetOption::OwnBook(on) => self.own_book = on,
+            SetOption::BookFile(path) => self.book = path.as_deref().map(open_book).transpose()?,
+            SetOption::SyzygyPath(path) => {
+                let tables = path.as_deref().map(open_tables).transpose()?;
+                self.engine.set_tablebase(tables);
+            }
+            SetOption::EvalFile(path) => {
+                let (_, network) = match &path {
+                    Some(path) => files::load_network(path)?,
+                    None => files::networks(EMBEDDED_NET)?,
+                };
+                self.engine
+                    .change_evaluator(|evaluator| evaluator.set_network(network));
+            }
+            SetOption::Evaluation(kind) => {
+                self.engine
+                    .change_evaluator(|evaluator| evaluator.set_kind(kind));
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches, and returns the `bestmove` line once it is owed.
+    fn search(&mut self, go: &Go, control: &Control, asked: Instant) -> String {
+        let best = match self.book_move(go) {
+            Some(mv) => vec![mv],
+            None => self.think(go, control, asked),
+        };
+        best_move_line(&best, self.position.board(), self.chess960)
+    }
+
+    fn book_move(&mut self, go: &Go) -> Option<Move> {
+        let book = self.book.as_ref().filter(|_| self.own_book)?;
+        go.wants_any_move()
+            .then(|| book.choose(self.position.board(), &mut self.random))?
+    }
+
+    /// The line to play.
+    fn think(&mut self, go: &Go, control: &Control, asked: Instant) -> Vec<Move> {
+        // One that had to wait for another search has its time from then on.
+        let start = asked.max(self.idle_since);
+        let handicap = self.handicap();
+        let board = self.position.board();
+        let mut limits = go.limits(board, self.overhead);
+        limits.lines = self.lines;
+        if let Some(handicap) = handicap {
+            handicap.apply(&mut limits);
+        }
+        let signals = Signals {
+            stop: &control.stop,
+            pondering: Some(&control.pondering),
+            elapsed: &|| start.elapsed(),
+        };
+        let outcome = self
+            .engine
+            .search(&self.position, &limits, &signals, &mut |report| {
+                if report.rank <= self.lines {
+                    say(&info_line(report, board, self.chess960));
+                }
+            });
+        wait_until_owed(go, control);
+        self.choose(handicap, outcome)
+    }
+
+    fn handicap(&self) -> Option<Handicap> {
+        let elo = self.limit_strength.then(|| Handicap::of_elo(self.elo));
+        self.level.map(Handicap::from).or(elo)
+    }
+
+    fn choose(&mut self, handicap: Option<Handicap>, outcome: Outcome) -> Vec<Move> {
+        let lines = &outcome.lines;
+        let line = match handicap {
+            Some(handicap) => handicap.choose(lines, |number| self.random.usize(..number)),
+            None => lines.first(),
+        };
+        match line {
+            Some(line) => line.pv.clone(),
+            None => outcome.best.into_iter().collect(),
+        }
+    }
+}
+
+/// A search that has nothing left to find still owes its answer only after
+/// `stop`, where it is infinite, or `ponderhit`, where it ponders.
+fn wait_until_owed(go: &Go, control: &Control) {
+    let early = || go.is_infinite() || control.pondering.load(Ordering::Relaxed);
+    while early() && !control.stop.load(Ordering::Relaxed) {
+        thread::park();
+    }
+}
+
+fn open_book(path: &Path) -> Result<Book> {
+    let book = Book::load(path)?;
+    say(&format!("info string book with {} entries", book.len()));
+    Ok(book)
+}
+
+fn open_tables(folders: &str) -> Result<Arc<dyn Tablebase>> {
+    let tables = Syzygy::open(env::split_paths(folders))?;
+    say(&format!(
+        "info string {} Syzygy files, up to {} pieces",
+        tables.files(),
+        tables.max_pieces()
+    ));
+    Ok(Arc::new(tables))
+}

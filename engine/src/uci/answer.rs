@@ -1,0 +1,55 @@
+//! What the engine answers.
+
+use cozy_chess::{Board, Move};
+
+use crate::{Report, ScoreBound, write_move};
+
+/// An `info` line for a search of `board`.
+pub fn info_line(report: &Report, board: &Board, chess960: bool) -> String {
+    let seconds = report.time.as_secs_f64();
+    let nps = if seconds > 0.0 {
+        report.nodes as f64 / seconds
+    } else {
+        0.0
+    };
+    let bound = match report.bound {
+        ScoreBound::Exact => "",
+        ScoreBound::Lower => " lowerbound",
+        ScoreBound::Upper => " upperbound",
+    };
+    let mut line = format!(
+        "info depth {} seldepth {} multipv {} score {}{bound} nodes {} nps {nps:.0} hashfull {} \
+         tbhits {} time {} pv",
+        report.depth,
+        report.seldepth,
+        report.rank,
+        report.score,
+        report.nodes,
+        report.hashfull,
+        report.tablebase_hits,
+        report.time.as_millis(),
+    );
+    let mut board = board.clone();
+    for &mv in report.pv {
+        line.push(' ');
+        line.push_str(&write_move(&board, mv, chess960));
+        board.play_unchecked(mv);
+    }
+    line
+}
+
+/// The `bestmove` line for the first moves of a line on `board`: what we play,
+/// and what we expect in answer. Without a move it is `0000`.
+pub fn best_move_line(pv: &[Move], board: &Board, chess960: bool) -> String {
+    let Some(&best) = pv.first() else {
+        return "bestmove 0000".to_string();
+    };
+    let mut line = format!("bestmove {}", write_move(board, best, chess960));
+    if let Some(&answer) = pv.get(1) {
+        let mut board = board.clone();
+        board.play_unchecked(best);
+        line.push_str(" ponder ");
+        line.push_str(&write_move(&board, answer, chess960));
+    }
+    line
+}

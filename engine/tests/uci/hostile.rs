@@ -1,0 +1,160 @@
+//! Conversations that no GUI should have.
+
+use crate::compliance::converse;
+use crate::process::{Uci, run_with};
+
+/// What follows a line that is refused: the engine still plays, from the
+/// position before it.
+const AFTER: &str = "\nisready\ngo depth 1\n";
+
+#[test]
+fn refused_lines_are_named_and_change_nothing() {
+    let mut uci = Uci::start();
+    uci.send("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 0 1 moves e3d3");
+    uci.refused("xyzzy", "unknown command");
+    uci.refused("position", "startpos");
+    uci.refused("position fen", "four fields");
+    uci.refused("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position");
+    uci.refused(
+        "position fen 8/8/8/8/8/8/4k3/4K3 w - - 0 1",
+        "legal position",
+    );
+    // The whole game is refused, not only what follows the illegal move.
+    uci.refused("position startpos moves e2e4 e2e4 e7e5", "illegal");
+    uci.refused("position startpos moves \u{265e}g1f3", "not a move");
+    uci.refused("go depth x", "number");
+    uci.refused("setoption name Hash value 99999999999", "1 to ");
+    uci.refused("setoption name Hash value -5", "1 to ");
+    uci.refused("setoption name Threads value 0", "1 to ");
+    uci.refused("setoption name MultiPV value many", "1 to ");
+    uci.refused("setoption name UCI_Elo value 5000", "800 to ");
+    uci.refused("setoption name Level value off and on", "easy");
+    uci.refused("setoption name Colour value blue", "unknown option");
+    uci.refused("setoption name EvalFile value /no/such/net", "/no/such/net");
+    uci.refused(
+        "setoption name BookFile value /no/such/book",
+        "/no/such/book",
+    );
+    uci.refused(
+        "setoption name SyzygyPath value /no/such/folder",
+        "/no/such/folder",
+    );
+    let program = env!("CARGO_BIN_EXE_engine");
+    uci.refused(
+        &format!("setoption name EvalFile value {program}"),
+        "not a safetensors",
+    );
+    uci.refused(&"go ".repeat(1 << 20), "ignored");
+    uci.send("go depth 2");
+    assert_eq!(uci.best_move(), "e1f2", "the last good position stands");
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn positions_that_cannot_be() {
+    for placement in [
+        "8/8/8/8/8/8/8/8",
+        "4k3/8/8/8/8/8/8/8",
+        "8/8/8/8/8/8/8/4K3",
+        "4k2k/8/8/8/8/8/8/4K3",
+        "4k3/8/8/8/8/8/8/K3K3",
+        "8/8/8/8/8/8/3k4/4K3",
+        "4k3/pppppppp/p7/8/8/8/8/4K3",
+        "P3k3/8/8/8/8/8/8/4K3",
+        "4k3/8/8/8/8/8/8/4K2p",
+        "qqqqqqqq/qqqqqqqq/qqqqqqqq/qqqkqqqq/QQQQQQQQ/QQQKQQQQ/QQQQQQQQ/QQQQQQQQ",
+        "4k3/8/8/8/8/8/8/4K3/8",
+        "4k3/9/8/8/8/8/8/4K3",
+        "4k3/8/8/8/8/8/4K3",
+        "4k3/8/8/8/8/8/8/4Kx2",
+        // The side that has just moved is in check.
+        "4k3/8/8/8/8/8/8/K3R3",
+    ] {
+        for rest in ["w KQkq e3 0 1", "w - - 0 1", "w - - -1 x", "x - - 0 1", ""] {
+            let answer = converse(&format!("position fen {placement} {rest}{AFTER}"));
+            assert!(
+                answer.starts_with("info string FEN"),
+                "{placement} {rest}: {answer}"
+            );
+        }
+    }
+}
+
+#[test]
+fn odd_orders_and_absurd_numbers() {
+    for script in [
+        "stop",
+        "stop\nstop\nponderhit\nstop",
+        "ponderhit\ngo depth 2\nponderhit",
+        "go infinite\ngo infinite\ngo infinite\nstop",
+        "go depth 2\ngo depth 3\ngo nodes 100",
+        "go depth 999999\nstop",
+        "go depth 99999999999999999999999999999\nisready\nstop",
+        "go nodes 0\ngo nodes 1\ngo nodes -1",
+        "go movetime 0\ngo movetime -99999999999999999999",
+        "go wtime 99999999999999999999 btime 99999999999999999999 movestogo 0\nstop",
+        "go wtime 0 btime 0 winc -5 binc -5 movestogo -1",
+        "go mate 0\nstop\ngo mate 99999999999\nstop",
+        "go ponder\nponderhit\nstop",
+        "go ponder\nstop\nponderhit",
+        "go ponder wtime 100 btime 100\nsetoption name Hash value 2\nposition startpos moves e2e4\ngo depth 1",
+        "go infinite\nucinewgame\nsetoption name Threads value 2\nisready\nstop",
+        "go infinite\nposition startpos moves e2e4\nstop\ngo depth 1",
+        "setoption name Level value easy\ngo nodes 0\ngo nodes 1\ngo infinite\nstop",
+        "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value 800\ngo depth 1",
+        "setoption name MultiPV value 256\ngo depth 2\nposition fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo depth 5",
+        "setoption name Hash value 1048577\nsetoption name Hash value 1048576000000\nsetoption",
+        "setoption name\nsetoption name Hash\nsetoption value\nsetoption name Hash value value 3",
+        "uci uci uci\nucinewgame now\nisready?",
+        "position startpos moves\ngo depth 1\nposition startpos e2e4\ngo depth 1",
+        "position fen startpos\nposition startpos fen\ngo depth 1",
+        "go depth 2 searchmoves\ngo searchmoves e2e4 e2e4 e7e5 depth 2",
+        "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo infinite\nstop\ngo movetime 10\ngo ponder\nponderhit\nstop",
+        "\r\n\t \r\n go depth 1 \r\n",
+        "go infinite\nquit\ngo depth 3\nisready",
+        "quit\nquit",
+        "go depth 99\nquit",
+    ] {
+        converse(script);
+        converse(&format!("{script}{AFTER}"));
+    }
+}
+
+#[test]
+fn a_game_of_ten_thousand_moves() {
+    let shuffle = " g1f3 g8f6 f3g1 f6g8".repeat(2_500);
+    let answer = converse(&format!("position startpos moves{shuffle}\ngo depth 3\n"));
+    assert!(!answer.contains("string"), "{answer}");
+    // One illegal move at its end: nothing of it is kept.
+    let answer = converse(&format!("position startpos moves{shuffle} e2e5{AFTER}"));
+    assert!(
+        answer.starts_with("info string move e2e5 is illegal"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn lines_of_megabytes() {
+    for word in ["go ", "position startpos moves ", "x", " ", "\0", "9"] {
+        let line = word.repeat((2 << 20) / word.len());
+        let answer = converse(&format!("{line}{AFTER}"));
+        assert!(
+            answer.starts_with("info string line of more than"),
+            "{answer:.200}"
+        );
+        // The same without an end.
+        assert!(run_with(line.as_bytes()).status.success());
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_survived() {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut input: Vec<u8> = (0..200_000).map(|_| random.u8(..)).collect();
+    input.extend(b"\n\0\0\nuci\r\nposition startpos\r\ngo depth 1\r\n");
+    let output = run_with(&input);
+    assert!(output.status.success());
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("uciok\n") && text.contains("\nbestmove "));
+    assert!(output.stderr.is_empty());
+}

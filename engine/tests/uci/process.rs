@@ -1,0 +1,105 @@
+//! A running engine.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::thread;
+
+/// A search that is still busy when it is interrupted.
+pub const BUSY: &str = "position startpos\ngo infinite";
+
+/// An engine to talk to.
+pub struct Uci {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Uci {
+    pub fn start() -> Uci {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let input = child.stdin.take().unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        Uci {
+            child,
+            input,
+            output,
+        }
+    }
+
+    pub fn send(&mut self, lines: &str) {
+        writeln!(self.input, "{lines}").unwrap();
+    }
+
+    /// Lines up to and including the first one that starts so.
+    pub fn until(&mut self, start: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert_ne!(
+                self.output.read_line(&mut line).unwrap(),
+                0,
+                "ended before {start:?}: {lines:?}"
+            );
+            lines.push(line.trim_end().to_string());
+            if line.starts_with(start) {
+                return lines;
+            }
+        }
+    }
+
+    /// The move of the next `bestmove`.
+    pub fn best_move(&mut self) -> String {
+        let lines = self.until("bestmove ");
+        let words: Vec<&str> = lines.last().unwrap().split(' ').collect();
+        words[1].to_string()
+    }
+
+    /// Sends one line; the answer must be an `info string` with this in it.
+    pub fn refused(&mut self, line: &str, reason: &str) {
+        self.send(line);
+        self.send("isready");
+        let answer = self.until("readyok");
+        assert!(
+            answer[0].starts_with("info string") && answer[0].contains(reason),
+            "{line}: {answer:?}"
+        );
+    }
+
+    /// Closes the input; the program must end well. Returns what it still says.
+    pub fn close(mut self) -> String {
+        drop(self.input);
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success());
+        rest
+    }
+}
+
+/// Runs the engine on an input that ends.
+pub fn run_with(input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let writer = thread::spawn(move || {
+        // The program may end before it has read all.
+        let _ = pipe.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output
+}
+
+/// The word after a name in an `info` line.
+pub fn field<'a>(line: &'a str, name: &str) -> &'a str {
+    let mut words = line.split(' ').skip_while(|&word| word != name);
+    words.nth(1).unwrap_or_else(|| panic!("no {name}: {line}"))
+}

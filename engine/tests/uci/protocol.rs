@@ -1,0 +1,183 @@
+//! The handshake, `info` lines, `go` and its answers.
+
+use std::time::{Duration, Instant};
+
+use engine::{MAX_HASH_MIB, MAX_THREADS};
+
+use crate::process::{Uci, field};
+
+#[test]
+fn handshake_and_options() {
+    let mut uci = Uci::start();
+    uci.send("uci");
+    let answer = uci.until("uciok");
+    assert!(answer[0].starts_with("id name Kibitz"));
+    for option in [
+        format!("option name Threads type spin default 1 min 1 max {MAX_THREADS}").as_str(),
+        format!("option name Hash type spin default 16 min 1 max {MAX_HASH_MIB}").as_str(),
+        "option name Clear Hash type button",
+        "option name Ponder type check default false",
+        "option name MultiPV type spin default 1 min 1 max 256",
+        "option name UCI_LimitStrength type check default false",
+        "option name UCI_Elo type spin default 2200 min 800 max 2200",
+        "option name Level type combo default off var off var easy var medium var hard",
+        "option name OwnBook type check default false",
+        "option name BookFile type string default <empty>",
+        "option name SyzygyPath type string default <empty>",
+        "option name EvalFile type string default <embedded>",
+        "option name Evaluation type combo default network var network var material",
+        "option name UCI_Chess960 type check default false",
+        "option name Move Overhead type spin default 20 min 0 max 5000",
+    ] {
+        assert!(answer.iter().any(|line| line == option), "{option}");
+    }
+    uci.send("setoption name Hash value 1\nsetoption name Clear Hash\nucinewgame\nisready");
+    assert_eq!(uci.until("readyok"), ["readyok"]);
+    uci.send("setoption name Evaluation value material\nposition fen 4k3/8/8/8/8/8/8/3QK3 w - -\ngo depth 1");
+    let answer = uci.until("bestmove");
+    assert!(answer[0].contains("score cp 900"), "{answer:?}");
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn info_lines_have_every_field() {
+    let mut uci = Uci::start();
+    uci.send("position startpos moves e2e4 e7e5\ngo depth 6");
+    let lines = uci.until("bestmove");
+    let (last, infos) = lines.split_last().unwrap();
+    let mut deepest = 0;
+    for line in infos {
+        let words: Vec<&str> = line.split(' ').collect();
+        let names: Vec<&str> = words[1..]
+            .iter()
+            .copied()
+            .take_while(|&word| word != "pv")
+            .filter(|word| word.parse::<i64>().is_err())
+            .filter(|word| !matches!(*word, "cp" | "mate" | "lowerbound" | "upperbound"))
+            .collect();
+        let expected = [
+            "depth", "seldepth", "multipv", "score", "nodes", "nps", "hashfull", "tbhits", "time",
+        ];
+        assert_eq!((words[0], names), ("info", expected.into()), "{line}");
+        deepest = words[2].parse().unwrap();
+    }
+    assert_eq!(deepest, 6, "{lines:?}");
+    let exact = infos.iter().rfind(|line| !line.contains("bound ")).unwrap();
+    let pv: Vec<&str> = exact.split(" pv ").nth(1).unwrap().split(' ').collect();
+    let answer = format!("bestmove {} ponder {}", pv[0], pv[1]);
+    assert_eq!(*last, answer, "{lines:?}");
+}
+
+#[test]
+fn several_lines_are_different_and_ordered() {
+    let mut uci = Uci::start();
+    uci.send("setoption name MultiPV value 5\nposition startpos\ngo depth 5");
+    let lines = uci.until("bestmove");
+    let last: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.contains("depth 5 ") && !line.contains("bound "))
+        .collect();
+    let last = &last[last.len() - 5..];
+    let (mut moves, mut scores) = (Vec::new(), Vec::new());
+    for (line, rank) in last.iter().zip(1..) {
+        assert_eq!(field(line, "multipv"), rank.to_string(), "{lines:?}");
+        moves.push(field(line, "pv"));
+        scores.push(field(line, "cp").parse::<i32>().unwrap());
+    }
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{lines:?}");
+    assert_eq!(lines.last().unwrap().split(' ').nth(1), Some(moves[0]));
+    moves.sort_unstable();
+    moves.dedup();
+    assert_eq!(moves.len(), 5, "{lines:?}");
+    // No more lines than moves.
+    uci.send("position fen k7/8/8/8/8/8/1r6/7K w - - 0 1\ngo depth 3");
+    assert!(
+        uci.until("bestmove")
+            .iter()
+            .all(|line| !line.contains("multipv 2"))
+    );
+    uci.send("position startpos\ngo depth 3 searchmoves a2a4 h2h4");
+    let lines = uci.until("bestmove");
+    assert!(lines.iter().any(|line| line.contains("multipv 2")));
+    for line in &lines[..lines.len() - 1] {
+        assert!(["a2a4", "h2h4"].contains(&field(line, "pv")), "{line}");
+    }
+}
+
+#[test]
+fn a_mate_is_found_and_told() {
+    let mut uci = Uci::start();
+    // Mate in two: 1. Ra6 bxa6 2. b7#. (Morphy)
+    uci.send("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1\ngo mate 2");
+    let lines = uci.until("bestmove");
+    assert!(
+        lines[lines.len() - 2].contains("score mate 2 "),
+        "{lines:?}"
+    );
+    assert!(
+        lines.last().unwrap().starts_with("bestmove a1a6"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn every_kind_of_go_gives_a_move() {
+    let mut uci = Uci::start();
+    for go in [
+        "go depth 3",
+        "go nodes 1000",
+        "go movetime 50",
+        "go wtime 500 btime 500",
+        "go wtime 500 btime 500 winc 10 binc 10 movestogo 5",
+        "go wtime 1 btime 1",
+        "go wtime -100 btime -100",
+        "go depth 0",
+        "go nodes 0",
+        "go movetime 0",
+        "go depth 2 searchmoves e7e5",
+        "go mate 1 depth 2",
+    ] {
+        uci.send(&format!("position startpos moves d2d4\n{go}"));
+        let start = Instant::now();
+        assert_eq!(uci.best_move().len(), 4, "{go}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{go}");
+    }
+}
+
+#[test]
+fn no_legal_move_is_0000() {
+    let mut uci = Uci::start();
+    for fen in [
+        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
+        "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
+    ] {
+        uci.send(&format!("position fen {fen}\ngo depth 5"));
+        assert_eq!(uci.best_move(), "0000");
+    }
+    uci.send("go infinite\nstop");
+    assert_eq!(uci.best_move(), "0000");
+}
+
+#[test]
+fn castling_is_written_as_the_gui_wants_it() {
+    let mut uci = Uci::start();
+    // Castling gives check and attacks the rook; nothing else wins it.
+    let fen = "position fen 3k4/8/8/8/8/8/1r6/R3K3 w Q - 0 1";
+    uci.send(&format!(
+        "setoption name Evaluation value material\n{fen}\ngo depth 3"
+    ));
+    assert_eq!(uci.best_move(), "e1c1");
+    uci.send(&format!(
+        "setoption name UCI_Chess960 value true\n{fen}\ngo depth 3"
+    ));
+    assert_eq!(uci.best_move(), "e1a1");
+    for (castling, spelling) in [("Q", "e1c1"), ("A", "e1a1")] {
+        let fen = format!("position fen 3k4/8/8/8/8/8/1r6/R3K3 w {castling} - 0 1");
+        uci.send(&format!("{fen} moves {spelling} d8e8\ngo depth 1"));
+        let lines = uci.until("bestmove");
+        assert!(
+            lines.iter().all(|line| !line.contains("string")),
+            "{lines:?}"
+        );
+    }
+}

@@ -1,0 +1,188 @@
+//! Nets, books, endgame tables and levels.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::process::{Uci, field};
+
+#[test]
+fn another_network_can_be_loaded_and_put_back() {
+    use models::{Metadata, Network, Shape};
+    let network = Network::random(Shape::DEFAULT, 5);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a net.safetensors");
+    fs::write(
+        &path,
+        network.to_bytes(&Metadata::new(Shape::DEFAULT, "test")),
+    )
+    .unwrap();
+    let mut uci = Uci::start();
+    let mut score = |setting: &str| {
+        uci.send(&format!(
+            "setoption name EvalFile value {setting}\nposition startpos\ngo depth 1"
+        ));
+        let lines = uci.until("bestmove");
+        lines[0].split(" nodes ").next().unwrap().to_string()
+    };
+    let embedded = score("<embedded>");
+    let other = score(&path.display().to_string());
+    assert_ne!(embedded, other);
+    assert_eq!(
+        score("/no/such/net").split(' ').nth(1),
+        Some("string"),
+        "refused"
+    );
+    assert_eq!(score("<embedded>"), embedded);
+}
+
+/// The start and 1. e4 with the keys that the description of the format gives.
+const START: u64 = 0x463b_9618_1691_fc9c;
+const AFTER_E4: u64 = 0x823c_9b50_fd11_4196;
+
+fn entry(key: u64, from: (u16, u16), to: (u16, u16), weight: u16) -> Vec<u8> {
+    let mv = from.1 << 9 | from.0 << 6 | to.1 << 3 | to.0;
+    let mut bytes = key.to_be_bytes().to_vec();
+    bytes.extend(mv.to_be_bytes());
+    bytes.extend(weight.to_be_bytes());
+    bytes.extend([0; 4]);
+    bytes
+}
+
+#[test]
+fn a_book_is_played_from_while_it_lasts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("my book.bin");
+    let entries = [
+        // a2a3, and h2h5, which is illegal.
+        entry(START, (0, 1), (0, 2), 1),
+        entry(START, (7, 1), (7, 4), 60_000),
+        entry(AFTER_E4, (0, 6), (0, 5), 1),
+    ];
+    fs::write(&path, entries.concat()).unwrap();
+    let mut uci = Uci::start();
+    uci.send(&format!(
+        "setoption name BookFile value {}\nisready",
+        path.display()
+    ));
+    assert_eq!(uci.until("readyok")[0], "info string book with 3 entries");
+    let mut answer = |lines: &str| {
+        uci.send(lines);
+        uci.until("bestmove")
+    };
+    assert!(
+        answer("go depth 2").len() > 1,
+        "only where it is wished for"
+    );
+    let move_only = |best: &str| vec![format!("bestmove {best}")];
+    assert_eq!(
+        answer("setoption name OwnBook value true\ngo wtime 60000 btime 60000"),
+        move_only("a2a3")
+    );
+    assert_eq!(
+        answer("position startpos moves e2e4\ngo depth 9"),
+        move_only("a7a6")
+    );
+    assert!(answer("position startpos moves d2d4\ngo depth 2").len() > 1);
+    // Analysis does not look into books.
+    assert!(answer("position startpos\ngo depth 2 searchmoves d2d4").len() > 1);
+    uci.send("go infinite");
+    uci.until("info depth 2 ");
+    uci.send("stop");
+    uci.best_move();
+    uci.refused("setoption name BookFile value /dev/null", "multiple of 16");
+    uci.send("go depth 9");
+    assert_eq!(uci.until("bestmove"), ["bestmove a2a3"], "the book stays");
+}
+
+#[test]
+fn endgame_tables_are_asked() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/syzygy34");
+    if !folder.is_dir() {
+        // Not by `eprintln`, which the test harness keeps to itself.
+        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", folder.display());
+        return;
+    }
+    let mut uci = Uci::start();
+    uci.send(&format!(
+        "setoption name SyzygyPath value {}\nisready",
+        folder.display()
+    ));
+    assert_eq!(
+        uci.until("readyok")[0],
+        "info string 70 Syzygy files, up to 4 pieces"
+    );
+    // The pawn falls next, and then the tables know.
+    uci.send("setoption name Evaluation value material");
+    uci.send("position fen 8/8/8/8/8/1k6/3p4/K2BN3 b - - 0 1\ngo depth 6");
+    let lines = uci.until("bestmove");
+    let last = &lines[lines.len() - 2];
+    assert_ne!(field(last, "tbhits"), "0", "{lines:?}");
+}
+
+/// The moves and scores of all moves, searched two plies deep.
+fn scores(uci: &mut Uci, position: &str) -> Vec<(String, i32)> {
+    uci.send("setoption name Level value off\nsetoption name MultiPV value 256\nucinewgame");
+    uci.send(&format!("{position}\ngo depth 2"));
+    let lines = uci.until("bestmove");
+    let of_depth_2 = lines.iter().filter(|line| line.contains(" depth 2 "));
+    let mut scores: Vec<(String, i32)> = of_depth_2
+        .map(|line| {
+            (
+                field(line, "pv").to_string(),
+                field(line, "cp").parse().unwrap(),
+            )
+        })
+        .collect();
+    scores.sort_by_key(|(_, score)| -score);
+    scores
+}
+
+#[test]
+fn a_level_plays_any_move_that_is_nearly_as_good() {
+    let position = "position startpos moves e2e4 e7e5 g1f3 b8c6";
+    let mut uci = Uci::start();
+    let scores = scores(&mut uci, position);
+    assert_eq!(scores.len(), 27, "one a move: {scores:?}");
+    let least = scores[0].1 - 70;
+    uci.send("setoption name MultiPV value 1\nsetoption name Level value easy");
+    let mut played = Vec::new();
+    for _ in 0..30 {
+        uci.send(&format!("ucinewgame\n{position}\ngo movetime 10000"));
+        let lines = uci.until("bestmove");
+        assert!(
+            lines.iter().all(|line| !line.contains("multipv 2")),
+            "{lines:?}"
+        );
+        assert!(
+            lines.iter().all(|line| !line.contains("depth 3 ")),
+            "{lines:?}"
+        );
+        played.push(lines.last().unwrap().split(' ').nth(1).unwrap().to_string());
+    }
+    for mv in &played {
+        let score = scores.iter().find(|(scored, _)| scored == mv).unwrap().1;
+        assert!(score >= least, "{mv}: {scores:?}");
+    }
+    played.sort_unstable();
+    played.dedup();
+    assert!(played.len() > 1, "by chance: {played:?}");
+}
+
+#[test]
+fn a_lower_elo_looks_at_less() {
+    let mut uci = Uci::start();
+    uci.send("setoption name UCI_LimitStrength value true");
+    for (elo, nodes) in [(800, 50), (1500, 6_400)] {
+        uci.send(&format!(
+            "setoption name UCI_Elo value {elo}\ngo movetime 100000"
+        ));
+        let lines = uci.until("bestmove");
+        for line in lines.iter().filter(|line| line.contains(" nodes ")) {
+            assert!(
+                field(line, "nodes").parse::<u64>().unwrap() <= nodes,
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! What happens while a search runs.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::process::{BUSY, Uci, run_with};
+
+#[test]
+fn stop_answers_at_once() {
+    let mut uci = Uci::start();
+    uci.send(BUSY);
+    thread::sleep(Duration::from_millis(200));
+    uci.send("isready");
+    uci.until("readyok");
+    let start = Instant::now();
+    uci.send("stop");
+    assert_eq!(uci.best_move().len(), 4);
+    // A search that does not look at the flag would go on for ever; on a busy
+    // machine the answer may have to wait for its turn.
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        start.elapsed()
+    );
+    // At once after `go`, and where nothing is left to search.
+    uci.send("go infinite\nstop");
+    assert_eq!(uci.best_move().len(), 4);
+    uci.send("position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo infinite");
+    uci.until("info depth 1 ");
+    thread::sleep(Duration::from_millis(100));
+    uci.send("isready");
+    assert!(
+        !uci.until("readyok")
+            .iter()
+            .any(|line| line.starts_with("bestmove"))
+    );
+    uci.send("stop");
+    assert_eq!(uci.best_move(), "e1e8");
+}
+
+#[test]
+fn movetime_is_kept() {
+    let mut uci = Uci::start();
+    uci.send("position startpos");
+    for millis in [100, 300] {
+        let start = Instant::now();
+        uci.send(&format!("go movetime {millis}"));
+        uci.best_move();
+        assert!(
+            start.elapsed() <= Duration::from_millis(millis + 1000),
+            "{:?}",
+            start.elapsed()
+        );
+    }
+}
+
+#[test]
+fn end_of_input_lets_a_bounded_search_finish() {
+    let output = run_with(b"position startpos\ngo depth 4\n");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("info depth 4 ") && text.contains("bestmove "),
+        "{text}"
+    );
+    assert!(output.status.success());
+    let output = run_with(b"go depth 2\nposition startpos moves e2e4\ngo depth 3");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(text.matches("bestmove").count(), 2, "{text}");
+    let output = run_with(b"");
+    assert!(output.status.success() && output.stdout.is_empty());
+}
+
+#[test]
+fn end_of_input_and_quit_break_an_endless_search() {
+    for last in ["", "\nquit", "\nstop\nquit"] {
+        let start = Instant::now();
+        let output = run_with(format!("{BUSY}{last}\n").as_bytes());
+        assert!(output.status.success());
+        assert!(String::from_utf8_lossy(&output.stdout).contains("bestmove "));
+        assert!(start.elapsed() < Duration::from_secs(1));
+    }
+    // A deep search does not hold `quit` up either.
+    let output = run_with(b"position startpos\ngo depth 99\nquit\n");
+    assert!(output.status.success());
+}
+
+/// What waits for its turn behind a search keeps nothing from being heard.
+#[test]
+fn a_busy_engine_hears_everything() {
+    let mut uci = Uci::start();
+    uci.send("setoption name Threads value 2\nsetoption name Hash value 256");
+    uci.send("position startpos\ngo movetime 100000");
+    uci.send("setoption name Hash value 64\nucinewgame\nposition startpos moves e2e4");
+    uci.send("go movetime 100000\nisready");
+    let start = Instant::now();
+    let lines = uci.until("readyok");
+    assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    uci.send("stop");
+    // Both, because both were asked for before.
+    uci.best_move();
+    uci.best_move();
+    assert!(start.elapsed() < Duration::from_secs(50));
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn pondering_lasts_until_the_move_is_played() {
+    let mut uci = Uci::start();
+    // Far more than this is thought before the answer is due.
+    uci.send("position startpos moves e2e4\ngo ponder movetime 1");
+    uci.until("info depth 5 ");
+    uci.send("isready");
+    let lines = uci.until("readyok");
+    assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    uci.send("ponderhit");
+    uci.best_move();
+    // Finished before the hit: the answer waits all the same.
+    uci.send("go ponder depth 1");
+    thread::sleep(Duration::from_millis(200));
+    uci.send("isready");
+    let lines = uci.until("readyok");
+    assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    uci.send("ponderhit");
+    uci.best_move();
+    // The opponent played another move.
+    uci.send("go ponder wtime 100000 btime 100000\nstop");
+    uci.best_move();
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn a_second_search_waits_or_takes_over() {
+    let mut uci = Uci::start();
+    uci.send("go depth 4\nposition startpos moves e2e4\ngo depth 3");
+    let first = uci.until("bestmove");
+    assert!(
+        first.iter().any(|line| line.contains("info depth 4 ")),
+        "not cut short"
+    );
+    uci.until("bestmove");
+    uci.send("go infinite\ngo depth 1");
+    uci.until("bestmove");
+    uci.until("bestmove");
+    assert_eq!(uci.close(), "");
+}
