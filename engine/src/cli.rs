@@ -2,12 +2,14 @@
 
 mod bench;
 mod book;
+mod diagram;
 mod error;
 mod eval;
 mod files;
 mod ladder;
 mod matches;
 mod perft;
+mod play;
 mod session;
 
 use std::process::ExitCode;
@@ -35,6 +37,8 @@ enum Command {
     Perft(perft::PerftArgs),
     /// Show the static value of a position
     Eval(eval::EvalArgs),
+    /// Play against the engine in a terminal
+    Play(play::PlayArgs),
     /// Let two engines or nets play a match
     Match(matches::MatchArgs),
     /// Let engines or nets play each other, and rate them
@@ -48,6 +52,7 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(args)) => bench::run(&args).map(done),
         Some(Command::Perft(args)) => perft::run(&args).map(done),
         Some(Command::Eval(args)) => eval::run(&args).map(done),
+        Some(Command::Play(args)) => play::run(&args).map(done),
         Some(Command::Match(args)) => matches::run(&args),
         Some(Command::Ladder(args)) => ladder::run(&args),
     };

@@ -52,6 +52,7 @@ mod to_shakmaty;
 mod tree;
 pub mod uci;
 mod worker;
+mod worth;
 
 pub use bench::{BENCH_POSITIONS, BenchGames, bench};
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
@@ -74,3 +75,4 @@ pub use tablebase::{Tablebase, Wdl};
 #[cfg(feature = "syzygy")]
 pub use to_shakmaty::{from_shakmaty, to_shakmaty};
 pub use tree::Tree;
+pub use worth::piece_values;

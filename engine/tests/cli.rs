@@ -98,6 +98,34 @@ fn eval_shows_both_views() {
 }
 
 #[test]
+fn eval_says_what_each_piece_is_worth() {
+    let fen = "4k3/8/8/8/8/8/4p3/4K2R w K - 0 1";
+    let json: Value = serde_json::from_str(&text(&run(&["eval", fen, "--json"]))).unwrap();
+    let pieces = json["pieces"].as_array().unwrap();
+    let named = |index: usize| (&pieces[index]["square"], &pieces[index]["piece"]);
+    assert_eq!(pieces.len(), 2, "kings have no worth: {json}");
+    assert_eq!(named(0), (&"h1".into(), &"R".into()));
+    assert_eq!(named(1), (&"e2".into(), &"p".into()));
+    let worth = |index: usize| pieces[index]["pawns"].as_f64().unwrap();
+    assert!(
+        worth(0) > 1.0 && worth(1) < 0.0,
+        "from White's view: {json}"
+    );
+    let plain = text(&run(&["eval", fen]));
+    let board: Vec<&str> = plain.lines().skip(5).collect();
+    assert_eq!(board.len(), 26, "{plain}");
+    let [pieces_of_1, worths_of_1] = [board[22], board[23]];
+    assert!(
+        pieces_of_1.starts_with("1 |") && pieces_of_1.ends_with("|   R   |"),
+        "{plain}"
+    );
+    assert!(
+        worths_of_1.contains(&format!("{:+.2}", worth(0))),
+        "{plain}"
+    );
+}
+
+#[test]
 fn errors_have_their_codes_and_one_line() {
     let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
     let not_a_net = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");

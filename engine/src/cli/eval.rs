@@ -4,14 +4,25 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use cozy_chess::{Board, Color};
-use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, write_fen};
-use serde::Serialize;
+use cozy_chess::{Board, Color, File, Rank, Square};
+use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, piece_values, write_fen};
+use models::Network;
+use serde::{Serialize, Serializer};
 
+use super::diagram::symbol;
 use super::{fen_argument, files};
+
+const EXAMPLES: &str = "\
+Examples:
+  engine eval \"r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\"
+  engine eval \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\" --model other.safetensors --json
+
+Below the value stands what each piece is worth to the network: the value with
+it less the value without it, in pawns from White's view.";
 
 /// Arguments of `engine eval`.
 #[derive(Args)]
+#[command(after_help = EXAMPLES)]
 pub struct EvalArgs {
     /// Position
     #[arg(value_parser = fen_argument)]
@@ -39,9 +50,25 @@ struct Values {
     /// The same network in floats.
     float: Views,
     material: Views,
+    pieces: Vec<Worth>,
 }
 
-/// Prints the static value of a position, in centipawns.
+/// What a piece is worth to the network.
+#[derive(Serialize)]
+struct Worth {
+    #[serde(serialize_with = "as_text")]
+    square: Square,
+    /// As FEN writes it.
+    piece: char,
+    /// From White's view.
+    pawns: f32,
+}
+
+fn as_text<S: Serializer>(square: &Square, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(square)
+}
+
+/// Prints the static value of a position, in centipawns, and of its pieces.
 pub fn run(args: &EvalArgs) -> Result<()> {
     let (float, quantised) = match &args.model {
         Some(path) => files::load_network(path)?,
@@ -65,13 +92,44 @@ pub fn run(args: &EvalArgs) -> Result<()> {
         quantised: views(quantised),
         float: views(float.evaluate(&features(board)) * 100.0),
         material: views(material),
+        pieces: worths(&float, board),
     };
     if args.json {
         println!("{}", serde_json::to_string(&values)?);
     } else {
         print_table(&values);
+        println!("\n{}", worth_board(board, &values.pieces));
     }
     Ok(())
+}
+
+fn worths(network: &Network, board: &Board) -> Vec<Worth> {
+    piece_values(network, board)
+        .into_iter()
+        .map(|(square, pawns)| Worth {
+            square,
+            piece: symbol(board, square),
+            pawns,
+        })
+        .collect()
+}
+
+/// The board, each piece with its worth below it.
+fn worth_board(board: &Board, pieces: &[Worth]) -> String {
+    let edge = format!("  {}+\n", "+-------".repeat(8));
+    let mut text = edge.clone();
+    for rank in Rank::ALL.into_iter().rev() {
+        let (mut symbols, mut worths) = (format!("{rank} "), "  ".to_string());
+        for square in File::ALL.map(|file| Square::new(file, rank)) {
+            let worth = pieces.iter().find(|worth| worth.square == square);
+            let worth = worth.map(|worth| format!("{:+.2}", worth.pawns));
+            symbols.push_str(&format!("|{:^7}", symbol(board, square)));
+            worths.push_str(&format!("|{:^7}", worth.unwrap_or_default()));
+        }
+        text.push_str(&format!("{symbols}|\n{worths}|\n{edge}"));
+    }
+    let files: String = File::ALL.map(|file| format!("{file:^8}")).concat();
+    format!("{text}  {}", files.trim_end())
 }
 
 fn print_table(values: &Values) {

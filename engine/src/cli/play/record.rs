@@ -1,0 +1,163 @@
+//! The score sheet.
+
+use std::fmt;
+
+use cozy_chess::{Board, Color, Move, util};
+use engine::{Position, has_legal_move, insufficient_material, is_chess960, write_fen};
+
+/// Movetext is wrapped at this many characters, as the PGN standard asks.
+const LINE: usize = 79;
+
+/// How a game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The winner mates.
+    Checkmate(Color),
+    /// A draw and its reason.
+    Draw(&'static str),
+}
+
+impl Ending {
+    fn of(position: &Position) -> Option<Ending> {
+        let board = position.board();
+        if !has_legal_move(board) {
+            return Some(if board.checkers().is_empty() {
+                Ending::Draw("stalemate")
+            } else {
+                Ending::Checkmate(!board.side_to_move())
+            });
+        }
+        let draws = [
+            (insufficient_material(board), "neither side can mate"),
+            (position.occurrences() >= 3, "threefold repetition"),
+            (board.halfmove_clock() >= 100, "fifty moves"),
+        ];
+        let reason = draws.into_iter().find(|draw| draw.0)?.1;
+        Some(Ending::Draw(reason))
+    }
+
+    fn result(self) -> &'static str {
+        match self {
+            Ending::Checkmate(Color::White) => "1-0",
+            Ending::Checkmate(Color::Black) => "0-1",
+            Ending::Draw(_) => "1/2-1/2",
+        }
+    }
+}
+
+impl fmt::Display for Ending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ending::Checkmate(winner) => write!(f, "{} checkmate: {winner:?} wins", self.result()),
+            Ending::Draw(reason) => write!(f, "{} draw: {reason}", self.result()),
+        }
+    }
+}
+
+/// A game so far.
+pub struct Record {
+    opening: Board,
+    moves: Vec<Move>,
+    position: Position,
+}
+
+impl Record {
+    pub fn new(opening: Board) -> Record {
+        Record {
+            position: Position::of(opening.clone()),
+            moves: Vec::new(),
+            opening,
+        }
+    }
+
+    pub fn position(&self) -> &Position {
+        &self.position
+    }
+
+    /// How the game has ended, if it has.
+    pub fn ending(&self) -> Option<Ending> {
+        Ending::of(&self.position)
+    }
+
+    /// A legal move with its number: `12. Nf3` or `12... Nf6`.
+    pub fn san(&self, mv: Move) -> String {
+        let board = self.position.board();
+        let dots = match board.side_to_move() {
+            Color::White => ".",
+            Color::Black => "...",
+        };
+        let san = util::display_san_move(board, mv);
+        format!("{}{dots} {san}", board.fullmove_number())
+    }
+
+    /// Plays a legal move and returns it with its number.
+    pub fn play(&mut self, mv: Move) -> String {
+        let text = self.san(mv);
+        if self.position.play(mv).is_ok() {
+            self.moves.push(mv);
+        }
+        text
+    }
+
+    /// Goes back to where `player` last moved, if anywhere.
+    pub fn undo(&mut self, player: Color) -> bool {
+        let first = self.opening.side_to_move();
+        let is_players = |index: usize| (index % 2 == 0) == (player == first);
+        let Some(last) = (0..self.moves.len()).rev().find(|&index| is_players(index)) else {
+            return false;
+        };
+        let moves = self.moves[..last].to_vec();
+        *self = Record::new(self.opening.clone());
+        for mv in moves {
+            self.play(mv);
+        }
+        true
+    }
+
+    /// The game as PGN.
+    pub fn pgn(&self, human: Color) -> String {
+        let (white, black) = match human {
+            Color::White => ("Human", "Kibitz"),
+            Color::Black => ("Kibitz", "Human"),
+        };
+        let result = self.ending().map_or("*", Ending::result);
+        let mut text = format!(
+            "[Event \"engine play\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"-\"]\n\
+             [White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n"
+        );
+        if self.opening != Board::startpos() {
+            if is_chess960(&self.opening) {
+                text.push_str("[Variant \"Chess960\"]\n");
+            }
+            let fen = write_fen(&self.opening);
+            text.push_str(&format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n"));
+        }
+        format!("{text}\n{}\n", self.movetext(result))
+    }
+
+    fn movetext(&self, result: &str) -> String {
+        let mut game = Record::new(self.opening.clone());
+        let mut words = Vec::new();
+        for &mv in &self.moves {
+            let numbered = game.play(mv);
+            match numbered.split_once("... ") {
+                Some((_, san)) if !words.is_empty() => words.push(san.to_string()),
+                _ => words.extend(numbered.split(' ').map(str::to_string)),
+            }
+        }
+        words.push(result.to_string());
+        let (mut text, mut column) = (String::new(), 0);
+        for word in words {
+            if column + 1 + word.len() > LINE {
+                text.push('\n');
+                column = 0;
+            } else if column > 0 {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(&word);
+            column += word.len();
+        }
+        text
+    }
+}

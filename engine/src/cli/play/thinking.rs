@@ -1,0 +1,93 @@
+//! The engine's turn.
+
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+use cozy_chess::{Board, Color, Move, util};
+use engine::{
+    Engine, Handicap, Limits, Position, Report, Score, ScoreBound, Signals, TimeBudget, write_move,
+};
+use indicatif::HumanCount;
+
+/// How hard the engine tries.
+#[derive(Clone)]
+pub struct Effort {
+    pub level: Option<Handicap>,
+    /// Before `time`.
+    pub depth: Option<u64>,
+    pub time: Duration,
+}
+
+/// Thinks, telling a line a depth, and returns the line to play.
+pub fn think(
+    engine: &mut Engine,
+    position: &Position,
+    effort: &Effort,
+    say: impl Fn(&str),
+) -> Vec<Move> {
+    let mut limits = Limits {
+        depth: effort.depth,
+        time: match effort.depth {
+            Some(_) => None,
+            None => Some(TimeBudget::fixed(effort.time, Duration::ZERO)),
+        },
+        ..Limits::default()
+    };
+    if let Some(handicap) = effort.level {
+        handicap.apply(&mut limits);
+    }
+    let start = Instant::now();
+    let stop = AtomicBool::new(false);
+    let signals = Signals {
+        stop: &stop,
+        pondering: None,
+        elapsed: &|| start.elapsed(),
+    };
+    let board = position.board();
+    let outcome = engine.search(position, &limits, &signals, &mut |report| {
+        if report.rank == 1 && report.bound == ScoreBound::Exact {
+            say(&depth_line(report, board));
+        }
+    });
+    let line = match effort.level {
+        Some(handicap) => handicap.choose(&outcome.lines, |number| fastrand::usize(..number)),
+        None => outcome.lines.first(),
+    };
+    match line {
+        Some(line) => line.pv.clone(),
+        None => outcome.best.into_iter().collect(),
+    }
+}
+
+/// `d3  +0.30   5,012n  -> e2e4  e4 e5 Nf3`
+fn depth_line(report: &Report, board: &Board) -> String {
+    let nodes = format!("{}n", HumanCount(report.nodes));
+    let best = report.pv.first().map(|&mv| write_move(board, mv, false));
+    format!(
+        "{:<3} {:>6} {nodes:>8}  -> {}  {}",
+        format!("d{}", report.depth),
+        white_view(report.score, board.side_to_move()),
+        best.unwrap_or_default(),
+        sans(board, report.pv)
+    )
+}
+
+/// In pawns from White's view; `#5` where White mates in five, `#-5` where Black does.
+fn white_view(score: Score, mover: Color) -> String {
+    let score = if mover == Color::White { score } else { -score };
+    match score.plies_to_mate() {
+        Some(plies) if score > Score::DRAW => format!("#{}", plies.div_ceil(2)),
+        Some(plies) => format!("#-{}", plies.div_ceil(2)),
+        None => format!("{:+.2}", f64::from(score.centipawns()) / 100.0),
+    }
+}
+
+fn sans(board: &Board, pv: &[Move]) -> String {
+    let mut board = board.clone();
+    let mut words = Vec::new();
+    for &mv in pv {
+        words.push(util::display_san_move(&board, mv).to_string());
+        board.play_unchecked(mv);
+    }
+    words.join(" ")
+}

@@ -1,0 +1,183 @@
+//! `engine play` over a pipe.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use cozy_chess::{Board, util};
+use engine::{parse_move, write_fen};
+
+/// Plays the lines of `input` and returns all that is said.
+fn play(arguments: &[&str], input: &str) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["play", "--ascii"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    // After `quit` nobody reads any more.
+    let _ = pipe.write_all(input.as_bytes());
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1";
+
+#[test]
+fn a_line_a_depth_and_the_move_it_ends_with() {
+    let said = play(&["--depth", "5"], "e4\n");
+    let depths: Vec<&str> = said.lines().filter(|line| line.starts_with('d')).collect();
+    assert_eq!(depths.len(), 5, "{said}");
+    let mut board = Board::startpos();
+    board.play("e2e4".parse().unwrap());
+    for (line, depth) in depths.iter().zip(1..) {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        assert_eq!(words[0], format!("d{depth}"));
+        let pawns: f64 = words[1].parse().unwrap();
+        assert!(
+            pawns.abs() < 10.0 && words[1].starts_with(['+', '-']),
+            "{line}"
+        );
+        assert!(words[2].ends_with('n') && words[3] == "->", "{line}");
+        // The move, and the line in SAN that begins with it.
+        let mut after = board.clone();
+        let mv = parse_move(&after, words[4]).unwrap();
+        assert_eq!(
+            util::parse_san_move(&after, words[5]).unwrap(),
+            mv,
+            "{line}"
+        );
+        for san in &words[5..] {
+            let mv = util::parse_san_move(&after, san).unwrap();
+            after.play(mv);
+        }
+    }
+    let san = depths[4].split_ascii_whitespace().nth(5).unwrap();
+    assert!(said.contains(&format!("\n1... {san}\n")), "{said}");
+    assert_eq!(said.matches("   a b c d e f g h").count(), 3, "{said}");
+}
+
+#[test]
+fn mates_and_draws_are_told() {
+    let said = play(&["--fen", MATE_IN_ONE], "Re8\npgn\nundo\nfen\nquit\nfen\n");
+    assert!(said.contains("\n1. Re8#\n"), "{said}");
+    assert!(said.contains("\n1-0 checkmate: White wins\n"), "{said}");
+    assert!(said.contains("[Result \"1-0\"]"), "{said}");
+    assert!(said.contains("\n1. Re8# 1-0\n"), "{said}");
+    assert!(said.ends_with(&format!("\n{MATE_IN_ONE}\n")), "{said}");
+
+    let said = play(&["--fen", MATE_IN_ONE, "--color", "black"], "");
+    assert!(
+        said.contains("#1") && said.contains("\n1. Re8#\n"),
+        "{said}"
+    );
+    assert!(
+        said.starts_with("\n1  . . . R . . . K\n"),
+        "Black below: {said}"
+    );
+
+    for (fen, mv, reason) in [
+        ("7k/8/6K1/8/8/8/8/5Q2 w - - 0 1", "Qf7", "stalemate"),
+        (
+            "7k/8/8/8/8/8/1p6/K7 w - - 0 1",
+            "Kxb2",
+            "neither side can mate",
+        ),
+        ("7k/8/8/8/8/8/6R1/K7 w - - 99 80", "Rg3", "fifty moves"),
+    ] {
+        let said = play(&["--fen", fen], mv);
+        assert!(
+            said.contains(&format!("1/2-1/2 draw: {reason}\n")),
+            "{said}"
+        );
+    }
+    // Over before it begins, and over though there are moves.
+    let said = play(
+        &[
+            "--fen",
+            "k7/2Q5/8/2K5/8/8/8/8 b - - 0 1",
+            "--color",
+            "black",
+            "--depth",
+            "1",
+        ],
+        "",
+    );
+    assert!(said.contains("draw: stalemate"), "{said}");
+    let said = play(
+        &["--fen", "7k/8/8/8/8/8/6R1/K7 w - - 99 80"],
+        "Rg3\nKh7\nfen\n",
+    );
+    assert!(said.contains("The game is over"), "{said}");
+    assert!(
+        said.ends_with("\n7k/8/8/8/8/6R1/8/K7 b - - 100 80\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_pgn_holds_the_game() {
+    let said = play(
+        &["--level", "easy", "--depth", "2"],
+        "e2e4\nundo\nd4\nundo\nnf3\ng3\npgn\nfen\n",
+    );
+    let (_, pgn) = said.rsplit_once("[Result \"*\"]\n\n").unwrap();
+    let (movetext, fen) = pgn.rsplit_once("*\n").unwrap();
+    let mut board = Board::startpos();
+    let words = movetext.split_ascii_whitespace();
+    let sans: Vec<&str> = words.filter(|word| !word.ends_with('.')).collect();
+    for san in &sans {
+        let mv = util::parse_san_move(&board, san).unwrap();
+        board.play(mv);
+    }
+    assert_eq!((sans.len(), sans[0], sans[2]), (4, "Nf3", "g3"), "{said}");
+    assert_eq!(fen.trim(), write_fen(&board), "{said}");
+}
+
+#[test]
+fn the_other_words() {
+    let said = play(
+        &["--depth", "3"],
+        "undo\nhint\nhelp\n\nnonsense\ne2e5\nflip\n",
+    );
+    assert!(said.contains("no move of yours"), "{said}");
+    let hint = said
+        .split("hint: 1. ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap();
+    assert!(
+        util::parse_san_move(&Board::startpos(), hint).is_ok(),
+        "{hint}"
+    );
+    assert!(said.contains("undo    take back"), "{said}");
+    assert!(
+        said.contains("\"nonsense\" is no legal move here"),
+        "{said}"
+    );
+    assert!(said.contains("\"e2e5\" is no legal move here"), "{said}");
+    assert!(said.contains("   h g f e d c b a"), "{said}");
+}
+
+#[test]
+fn wrong_arguments_are_named() {
+    for arguments in [
+        ["--level", "godlike"],
+        ["--color", "red"],
+        ["--fen", "nonsense"],
+        ["--depth", "deep"],
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .arg("play")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(arguments[1]));
+    }
+}
