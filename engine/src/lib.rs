@@ -23,7 +23,8 @@
 //! ```
 //!
 //! Nothing here reads a clock, a file or a thread: the caller passes what the
-//! search needs ([`Signals`]), so the library also runs in WebAssembly.
+//! search needs ([`Signals`]), so the library also runs in WebAssembly. Only
+//! the feature `syzygy` reads files, those of endgame tables.
 
 mod accumulators;
 mod bench;

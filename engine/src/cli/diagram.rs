@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn both_styles_from_both_sides() {
-        let board = engine::parse_fen("k7/8/8/8/8/8/6P1/QK6 w - - 0 1").unwrap();
+        let board = engine::parse_fen("k7/8/8/8/8/8/6P1/KQ6 w - - 0 1").unwrap();
         let lines = |ascii, flipped| {
             let text = diagram(&board, Style { ascii, flipped });
             text.lines().map(str::to_string).collect::<Vec<_>>()
@@ -84,7 +84,7 @@ mod tests {
         assert_eq!(white[6], "2  . . . . . . P .");
         assert_eq!(white[8], "   a b c d e f g h");
         let black = lines(false, true);
-        assert_eq!(black[0], "1  · · · · · · ♔ ♕");
+        assert_eq!(black[0], "1  · · · · · · ♕ ♔");
         assert_eq!(black[7], "8  · · · · · · · ♚");
         assert_eq!(black[8], "   h g f e d c b a");
     }

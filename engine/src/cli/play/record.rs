@@ -102,7 +102,7 @@ impl Record {
     /// Goes back to where `player` last moved, if anywhere.
     pub fn undo(&mut self, player: Color) -> bool {
         let first = self.opening.side_to_move();
-        let is_players = |index: usize| (index % 2 == 0) == (player == first);
+        let is_players = |index: usize| index.is_multiple_of(2) == (player == first);
         let Some(last) = (0..self.moves.len()).rev().find(|&index| is_players(index)) else {
             return false;
         };
