@@ -1,0 +1,299 @@
+//! What a chess player knows, asked of the search by position: stalemate,
+//! repetition, the fifty-move rule, dead material, underpromotion, mates. Each
+//! with the embedded network and by material, because the rules must come
+//! before any evaluation. What is asserted is the move, not its score. Outcomes
+//! were checked with Stockfish 15.1.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use cozy_chess::{Board, Color, GameStatus, Move};
+use engine::{
+    Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Score, Signals, has_legal_move,
+    parse_move,
+};
+
+const KINDS: [EvaluationKind; 2] = [EvaluationKind::Network, EvaluationKind::Material];
+
+/// Enough for every problem here, several times over.
+const NODES: u64 = 60_000;
+
+fn engine(kind: EvaluationKind) -> Engine {
+    let mut evaluator = Evaluator::embedded().unwrap();
+    evaluator.set_kind(kind);
+    Engine::new(evaluator)
+}
+
+fn nodes(nodes: u64) -> Limits {
+    Limits {
+        nodes: Some(nodes),
+        ..Limits::default()
+    }
+}
+
+fn search(engine: &mut Engine, position: &Position, limits: &Limits) -> Outcome {
+    let stop = AtomicBool::new(false);
+    let signals = Signals {
+        stop: &stop,
+        pondering: None,
+        elapsed: &|| Duration::ZERO,
+    };
+    engine.search(position, limits, &signals, &mut |_| {})
+}
+
+fn played(fen: &str, moves: &str) -> Position {
+    let mut position = Position::from_fen(fen).unwrap();
+    for text in moves.split_ascii_whitespace() {
+        let mv = parse_move(position.board(), text).unwrap();
+        position.play(mv).unwrap();
+    }
+    position
+}
+
+/// The move chosen, as UCI writes it without castling.
+fn chosen(kind: EvaluationKind, position: &Position) -> String {
+    let outcome = search(&mut engine(kind), position, &nodes(NODES));
+    outcome.best.unwrap().to_string()
+}
+
+/// Asserts that one of `wanted` is played, by either evaluation.
+fn plays(fen: &str, wanted: &[&str]) {
+    for kind in KINDS {
+        let mv = chosen(kind, &Position::from_fen(fen).unwrap());
+        assert!(wanted.contains(&mv.as_str()), "{fen} by {kind}: {mv}");
+    }
+}
+
+fn is_stalemate(board: &Board) -> bool {
+    board.checkers().is_empty() && !has_legal_move(board)
+}
+
+#[test]
+fn a_won_game_is_not_thrown_away_by_stalemate() {
+    for fen in [
+        "k7/2K5/8/1P6/8/8/8/8 w - - 0 1",
+        "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
+        "k7/2Q5/8/2K5/8/8/8/8 w - - 0 1",
+        "8/8/8/8/8/1k6/3q4/K7 b - - 0 1",
+        "7k/5P2/6K1/8/8/8/8/8 w - - 0 1",
+    ] {
+        for kind in KINDS {
+            let mut engine = engine(kind);
+            let position = Position::from_fen(fen).unwrap();
+            for limit in [200, 2_000, NODES] {
+                let mut after = position.clone();
+                let best = search(&mut engine, &position, &nodes(limit)).best.unwrap();
+                after.play(best).unwrap();
+                assert!(!is_stalemate(after.board()), "{fen} by {kind}: {best}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lost_game_is_saved_by_stalemate() {
+    // The queen gives herself up where only the king can take her.
+    plays(
+        "6k1/6pp/8/8/8/6q1/3r4/5Q1K w - - 0 1",
+        &["f1f8", "f1f7", "f1c4"],
+    );
+}
+
+#[test]
+fn promotes_to_less_than_a_queen_where_that_wins() {
+    // Saavedra, 1895: a queen could be given a stalemate.
+    plays("8/2P5/8/8/3r4/8/2K5/k7 w - - 0 1", &["c7c8r"]);
+    // A fork.
+    plays("8/2q1P1k1/8/8/8/P7/8/6K1 w - - 0 1", &["e7e8n"]);
+    // Lasker's trap in the Albin counter-gambit: with check, before d1xd8.
+    plays(
+        "rnbqk1nr/ppp2ppp/8/4P3/1BP5/8/PP2KpPP/RN1Q1BNR b kq - 1 7",
+        &["f2g1n"],
+    );
+}
+
+/// The engine plays both sides; whether White mates.
+fn white_mates(kind: EvaluationKind, fen: &str) -> Result<(), String> {
+    let mut engine = engine(kind);
+    let mut position = Position::from_fen(fen).unwrap();
+    let mut seen = HashSet::new();
+    while position.board().status() == GameStatus::Ongoing {
+        let board = position.board();
+        if board.side_to_move() == Color::White && !seen.insert(board.hash()) {
+            return Err(format!("{fen} by {kind}: repeats {board}"));
+        }
+        let best = search(&mut engine, &position, &nodes(15_000)).best.unwrap();
+        position.play(best).unwrap();
+    }
+    let board = position.board();
+    match board.status() == GameStatus::Won && board.side_to_move() == Color::Black {
+        true => Ok(()),
+        false => Err(format!("{fen} by {kind}: ends as {board}")),
+    }
+}
+
+#[test]
+fn won_games_are_won_without_repeating() {
+    for fen in [
+        "8/8/8/3k4/8/8/8/KQ6 w - - 0 1",
+        "8/8/3k4/8/8/8/8/KR5R w - - 0 1",
+        "8/8/8/4k3/8/4K3/4P3/3Q4 w - - 0 1",
+        "6k1/5pp1/7p/8/8/8/5PPP/2Q3K1 w - - 0 1",
+    ] {
+        white_mates(EvaluationKind::Network, fen).unwrap();
+    }
+    white_mates(EvaluationKind::Material, "7k/8/8/3K4/8/8/8/1Q6 w - - 0 1").unwrap();
+}
+
+#[test]
+fn a_won_game_is_not_repeated_a_third_time() {
+    // Black, a rook up, has had two chances; f3f2 would be the third time.
+    let fen = "7k/8/8/8/8/8/5r2/K7 w - - 0 1";
+    let position = played(fen, "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3 b1a1");
+    for kind in KINDS {
+        let mut after = position.clone();
+        let mv = chosen(kind, &position);
+        after.play(mv.parse().unwrap()).unwrap();
+        assert!(after.occurrences() < 3, "{kind}: {mv}");
+    }
+}
+
+#[test]
+fn a_lost_game_is_repeated() {
+    // The king's return makes the third time.
+    let fen = "7k/8/8/8/8/8/5r2/K7 w - - 0 1";
+    let position = played(fen, "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3 b1a1 f3f2 a1b1 f2f3");
+    for kind in KINDS {
+        assert_eq!(chosen(kind, &position), "b1a1", "{kind}");
+    }
+    // Perpetual check: without it Black mates.
+    plays("r4rk1/8/7Q/8/8/8/q7/7K w - - 0 1", &["h6g6"]);
+}
+
+#[test]
+fn progress_is_made_before_the_fiftieth_move() {
+    // The hundredth ply must be a capture or the pawn's.
+    plays("7k/8/8/3p4/8/8/8/K2Q4 w - - 99 80", &["d1d5"]);
+    plays("7k/8/8/8/8/8/P7/KQ6 w - - 99 80", &["a2a3", "a2a4"]);
+    // Two moves are left to mate, or one.
+    let mate = |clock| format!("7k/8/8/5K2/8/8/8/1Q6 w - - {clock} 80");
+    plays(&mate(97), &["f5g6"]);
+    for kind in KINDS {
+        // A table that has seen the mate must not promise it for too late.
+        let mut engine = engine(kind);
+        for (clock, score) in [(0, "mate 2"), (97, "mate 2"), (98, "cp 0")] {
+            let position = Position::from_fen(&mate(clock)).unwrap();
+            let outcome = search(&mut engine, &position, &nodes(NODES));
+            assert_eq!(outcome.score.to_string(), score, "clock {clock} by {kind}");
+        }
+    }
+}
+
+#[test]
+fn the_loser_waits_for_the_fiftieth_move() {
+    // A move of the pawn would start the count again.
+    plays("7k/p7/8/8/8/8/8/KQ6 b - - 98 80", &["h8g7", "h8g8"]);
+}
+
+#[test]
+fn dead_material_is_a_draw_whatever_it_is_worth() {
+    for kind in KINDS {
+        for fen in [
+            "7k/8/8/8/8/8/8/KB6 w - - 0 1",
+            "7k/8/8/8/8/8/8/KN6 b - - 0 1",
+            "6bk/8/8/8/8/8/8/KB6 w - - 0 1",
+        ] {
+            let outcome = search(
+                &mut engine(kind),
+                &Position::from_fen(fen).unwrap(),
+                &nodes(NODES),
+            );
+            assert_eq!(outcome.score, Score::DRAW, "{fen} by {kind}");
+        }
+    }
+    // The knight goes for the last pawn, at once or when it has promoted.
+    plays("8/8/8/8/3N4/8/1kp5/6K1 w - - 0 1", &["d4c2", "d4e2"]);
+}
+
+/// Asks for a mate as `go mate` does.
+fn find_mate(engine: &mut Engine, position: &Position, moves: u32) -> Outcome {
+    let limits = Limits {
+        mate: Some(moves),
+        nodes: Some(500_000),
+        ..Limits::default()
+    };
+    search(engine, position, &limits)
+}
+
+#[test]
+fn a_mate_asked_for_is_found_and_ends_the_search() {
+    for (fen, moves) in [
+        ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", 1),
+        ("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1", 2),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
+    ] {
+        for kind in KINDS {
+            let position = Position::from_fen(fen).unwrap();
+            let outcome = find_mate(&mut engine(kind), &position, moves);
+            let score = format!("mate {moves}");
+            assert_eq!(outcome.score.to_string(), score, "{fen} by {kind}");
+            assert!(outcome.nodes < 500_000, "{fen} by {kind} goes on");
+        }
+    }
+}
+
+/// Whether a line is legal and ends in mate.
+fn ends_in_mate(position: &Position, line: &[Move]) -> bool {
+    let mut position = position.clone();
+    line.iter().all(|&mv| position.play(mv).is_ok()) && position.board().status() == GameStatus::Won
+}
+
+/// Positions with the distance of their mates, `bm #N`.
+fn published_mates() -> Option<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/suites/mates2000.epd");
+    if !path.is_file() {
+        // Straight to standard error, which the test harness does not hold back.
+        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", path.display());
+        return None;
+    }
+    Some(std::fs::read_to_string(path).unwrap())
+}
+
+#[test]
+fn no_mate_is_announced_that_is_shorter_than_the_shortest() {
+    let Some(text) = published_mates() else {
+        return;
+    };
+    let mut engine = engine(EvaluationKind::Network);
+    let mut announced = 0;
+    let mut shown = 0;
+    for line in text.lines().step_by(20) {
+        let published = line.rsplit_once('#').unwrap().1.trim_end_matches(';');
+        let published: i32 = published.parse().unwrap();
+        let position = Position::from_fen(line).unwrap();
+        let stop = AtomicBool::new(false);
+        let signals = Signals {
+            stop: &stop,
+            pondering: None,
+            elapsed: &|| Duration::ZERO,
+        };
+        engine.clear();
+        engine.search(&position, &nodes(20_000), &signals, &mut |report| {
+            let Some(plies) = report.score.plies_to_mate() else {
+                return;
+            };
+            let moves = plies.div_ceil(2) as i32;
+            let wins = report.score > Score::DRAW;
+            let depth = report.depth;
+            assert_eq!(wins, published > 0, "{line} depth {depth}");
+            assert!(moves >= published.abs(), "{line} depth {depth}: {moves}");
+            announced += 1;
+            shown += usize::from(report.pv.len() == plies && ends_in_mate(&position, report.pv));
+        });
+    }
+    assert!(announced > 100, "only {announced} mates announced");
+    assert!(shown * 10 > announced * 7, "{shown} of {announced} shown");
+}
