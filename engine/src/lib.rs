@@ -1,30 +1,70 @@
 //! Kibitz's engine as a library: rules, search, evaluation and the parts of
 //! UCI that are only text.
 //!
-//! The rules come from [`cozy_chess`]; castling is therefore "king takes
-//! rook" everywhere inside, and Chess960 needs no special case. Scores are
-//! centipawns from the view of the side to move unless a name says otherwise.
+//! The rules come from [`cozy_chess`], exported here; castling is therefore
+//! "king takes rook" everywhere inside, and Chess960 needs no special case.
+//! Scores are centipawns from the view of the side to move unless a name says
+//! otherwise.
+//!
+//! # A search
+//!
+//! An [`Engine`] searches a [`Position`] within [`Limits`], tells of every
+//! iteration by a callback, and stops when a flag is set:
 //!
 //! ```
-//! use std::sync::atomic::AtomicBool;
-//! use std::time::Duration;
-//! use engine::{Engine, Evaluator, EvaluationKind, Limits, Position, Signals};
+//! use std::sync::atomic::{AtomicBool, Ordering};
+//! use std::time::Instant;
+//! use engine::{Engine, Evaluator, Limits, Position, Signals};
 //!
-//! let mut evaluator = Evaluator::embedded()?;
-//! evaluator.set_kind(EvaluationKind::Material);
-//! let mut engine = Engine::new(evaluator);
+//! let mut engine = Engine::new(Evaluator::embedded()?);
 //! let position = Position::from_fen("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1")?;
+//!
+//! let start = Instant::now();
 //! let stop = AtomicBool::new(false);
-//! let signals = Signals { stop: &stop, pondering: None, elapsed: &|| Duration::ZERO };
-//! let limits = Limits { depth: Some(2), ..Limits::default() };
-//! let outcome = engine.search(&position, &limits, &signals, &mut |_| {});
+//! let signals = Signals { stop: &stop, pondering: None, elapsed: &|| start.elapsed() };
+//! // No limit: it would go on for long, were it not stopped.
+//! let outcome = engine.search(&position, &Limits::default(), &signals, &mut |report| {
+//!     println!("depth {}: {} by {:?}", report.depth, report.score, report.pv);
+//!     // Any thread may set the flag; this callback is one place to do it.
+//!     if report.score.plies_to_mate().is_some() {
+//!         stop.store(true, Ordering::Relaxed);
+//!     }
+//! });
 //! assert_eq!(outcome.best.unwrap().to_string(), "e1e8");
+//! assert_eq!(outcome.score.to_string(), "mate 1");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Nothing here reads a clock, a file or a thread: the caller passes what the
-//! search needs ([`Signals`]), so the library also runs in WebAssembly. Only
-//! the feature `syzygy` reads files, those of endgame tables.
+//! A game is a [`Position`] that is played on, since repetitions need its past;
+//! moves are read and written as UCI has them by [`parse_move`] and
+//! [`write_move`]:
+//!
+//! ```
+//! use engine::{Position, parse_move, write_move};
+//!
+//! let mut game = Position::startpos();
+//! for text in ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6"] {
+//!     let mv = parse_move(game.board(), text)?;
+//!     game.play(mv)?;
+//! }
+//! let castles = parse_move(game.board(), "e1g1")?;
+//! assert_eq!(castles.to_string(), "e1h1");
+//! assert_eq!(write_move(game.board(), castles, false), "e1g1");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The example `suite` (`engine/examples/suite`) is a whole program of this kind.
+//!
+//! # What it leaves to its caller
+//!
+//! Nothing here reads a clock or a file, and no state is global: the caller
+//! brings the time and the stop flag ([`Signals`]), and two engines know
+//! nothing of each other. A search uses the thread that asks for it, and others
+//! only after [`Engine::set_threads`]. So the library also runs in WebAssembly:
+//! build it with `--no-default-features`, which leaves out the program and
+//! `syzygy`, the one feature that reads files: those of endgame tables.
+
+pub use cozy_chess;
 
 mod accumulators;
 mod bench;
