@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# How fast the engine searches: nodes a CPU second over `engine bench` and from
+# the start position, beside Stockfish's own bench where that is installed, and
+# what a second thread adds. The programs take turns, round by round, so that
+# noise hits all alike; CPU time (user and system, all threads) is compared,
+# because wall time says little on a busy machine. Prints a table, and writes
+# the same figures to --json.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rounds=5 nodes=2000000 json=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --rounds | --nodes | --json) declare "${1#--}=${2:?a value}" ;;
+        *)
+            echo "usage: $0 [--rounds N] [--nodes NODES FROM THE START] [--json FILE]" >&2
+            exit 2
+            ;;
+    esac
+    shift 2
+done
+
+cargo build --release -p engine --locked
+engine=${CARGO_TARGET_DIR:-target}/release/engine
+stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
+    echo "SKIPPED: stockfish is not installed" >&2
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+
+# measure ROW COMMAND...: runs it, the count of nodes being the one number it
+# prints, and notes wall and CPU seconds.
+TIMEFORMAT='%R %U %S'
+measure() {
+    local row=$1
+    shift
+    { time "$@" >"$work/nodes"; } 2>"$work/time"
+    echo "$row $(cat "$work/nodes") $(cat "$work/time")" >>"$work/runs"
+}
+
+# As deep as Stockfish's: at its usual depth, of the signature, it is over in
+# half a second, of which emptying tables is a good part.
+engine_bench() { "$engine" bench 13 | awk 'END { print $1 }'; }
+stockfish_bench() { "$stockfish" bench 2>&1 | awk '/^Nodes searched/ { print $NF }'; }
+# A search's last report comes before its limit: the limit is what it searched.
+from_start() {
+    printf 'setoption name Threads value %s\nposition startpos\ngo nodes %s\n' "$1" "$nodes" |
+        "$engine" >"$work/uci"
+    grep -q '^bestmove' "$work/uci"
+    echo "$nodes"
+}
+
+for ((round = 1; round <= rounds; round++)); do
+    [ -t 2 ] && printf '\rround %s of %s' "$round" "$rounds" >&2
+    measure bench engine_bench
+    [ -z "$stockfish" ] || measure stockfish stockfish_bench
+    measure start from_start 1
+    measure start-2-threads from_start 2
+done
+[ -t 2 ] && printf '\r\033[K' >&2
+
+python3 - "$work/runs" "$json" <<'PYTHON'
+"""Medians of the runs, and what the rows make of each other."""
+import json, statistics, sys
+
+runs = {}
+for line in open(sys.argv[1]):
+    row, *figures = line.split()
+    runs.setdefault(row, []).append([float(figure) for figure in figures])
+
+def median(row, figure):
+    return statistics.median(figure(*run) for run in runs[row])
+
+rows = {
+    row: {
+        "nodes": int(runs[row][0][0]),
+        "nodes_a_cpu_second": round(median(row, lambda n, wall, user, system: n / (user + system))),
+        "nodes_a_second": round(median(row, lambda n, wall, user, system: n / wall)),
+    }
+    for row in runs
+}
+report = {"rounds": len(runs["bench"]), "rows": rows}
+if "stockfish" in runs:
+    # Within a round the two ran one after the other.
+    of_rounds = [
+        (mine[0] / (mine[2] + mine[3])) / (theirs[0] / (theirs[2] + theirs[3]))
+        for mine, theirs in zip(runs["bench"], runs["stockfish"])
+    ]
+    report["times_stockfish"] = round(statistics.median(of_rounds), 2)
+one, two = (rows[row]["nodes_a_second"] for row in ("start", "start-2-threads"))
+report["times_one_thread"] = round(two / one, 2)
+
+print(f"{'':16}{'nodes':>12}{'nodes/CPU s':>14}{'nodes/s':>14}")
+for row, figures in rows.items():
+    nodes, cpu, wall = figures.values()
+    print(f"{row:16}{nodes:>12}{cpu:>14}{wall:>14}")
+for name in ("times_stockfish", "times_one_thread"):
+    if name in report:
+        print(f"{name.replace('_', ' ')}: {report[name]}")
+if sys.argv[2]:
+    with open(sys.argv[2], "w") as file:
+        json.dump(report, file, indent=1)
+PYTHON
