@@ -231,6 +231,8 @@ fn a_mate_asked_for_is_found_and_ends_the_search() {
     for (fen, moves) in [
         ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", 1),
         ("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1", 2),
+        // Morphy's problem: a rook given up, and a zugzwang.
+        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
     ] {
         for kind in KINDS {
