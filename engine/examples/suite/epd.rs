@@ -38,8 +38,9 @@ impl Problem {
     /// # Errors
     /// Where the position, a move or a number cannot be read, or nothing is asked.
     pub fn parse(line: &str) -> Result<Problem> {
-        let position = Position::from_fen(line)?;
-        let operations = operations(line);
+        let rest = after_position(line);
+        let position = Position::from_fen(&line[..line.len() - rest.len()])?;
+        let operations = operations(rest);
         let find = |name: &str| {
             let mut found = operations.iter().filter(|(opcode, _)| *opcode == name);
             found.next().map_or("", |(_, operand)| operand)
@@ -63,15 +64,14 @@ impl Problem {
     }
 }
 
-/// The opcodes and operands of a line, quotation marks taken off.
-fn operations(line: &str) -> Vec<(&str, &str)> {
+/// The opcodes and their operands, quotation marks taken off.
+fn operations(text: &str) -> Vec<(&str, &str)> {
     let mut quoted = false;
     let ends = |symbol: char| {
         quoted ^= symbol == '"';
         symbol == ';' && !quoted
     };
-    after_position(line)
-        .split(ends)
+    text.split(ends)
         .filter_map(|operation| operation.trim().split_once(char::is_whitespace))
         .map(|(opcode, operand)| (opcode, operand.trim().trim_matches('"')))
         .collect()
