@@ -73,9 +73,9 @@ impl TimeBudget {
     }
 
     /// Shares out the time on a clock. Of the time left some is kept in
-    /// reserve, at most [`RESERVE`]: on a busy machine a program may have to
-    /// wait for the processor that long. Once no more than that is left, moves
-    /// take half of the increment.
+    /// reserve, at most a quarter of a second: on a busy machine a program may
+    /// have to wait for the processor that long. Once no more than that is left,
+    /// moves take half of the increment.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Without a next control: as if always this many moves were left.
         const MOVES_LEFT: u64 = 30;
