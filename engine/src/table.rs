@@ -63,14 +63,17 @@ impl Table {
     pub(crate) fn new(mebibytes: usize) -> Result<Table, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
-        let clusters = (bytes / LINE_BYTES).max(1);
+        Table::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
+    }
+
+    fn of_clusters(clusters: usize) -> Option<Table> {
         let spare = LINE_BYTES / size_of::<AtomicU64>();
         // Zeroed by the system page by page, when a page is first used.
         let words: Box<[AtomicU64]> =
-            bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare)
-                .map_err(|()| too_large())?;
+            bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare).ok()?;
+        ask_for_huge_pages(&words);
         let misaligned = words.as_ptr().addr() % LINE_BYTES;
-        Ok(Table {
+        Some(Table {
             words,
             first: (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>(),
             clusters,
@@ -80,10 +83,12 @@ impl Table {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        for word in &mut self.words {
-            *word.get_mut() = 0;
+        // A new table is there at once, however large; where there is no
+        // memory for two, this one is wiped.
+        match Table::of_clusters(self.clusters) {
+            Some(empty) => *self = empty,
+            None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
         }
-        *self.generation.get_mut() = 0;
     }
 
     /// A new search begins: what is stored becomes old.
@@ -170,6 +175,25 @@ impl Table {
         &self.words[self.first + index * CLUSTER * WORDS..][..CLUSTER * WORDS]
     }
 }
+
+/// Asks the system to map memory in large pages: most lookups of a table
+/// would otherwise miss the processor's table of small ones too.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(words: &[AtomicU64]) {
+    const HUGE_PAGE: usize = 2 << 20;
+    let range = words.as_ptr_range();
+    let start = range.start.addr().next_multiple_of(HUGE_PAGE);
+    let bytes = range.end.addr().saturating_sub(start) / HUGE_PAGE * HUGE_PAGE;
+    if bytes > 0 {
+        let start = range.start.with_addr(start).cast_mut().cast();
+        // SAFETY: the pages lie wholly within `words`, and the advice changes
+        // nothing in them. Where it is not taken, all works as before.
+        unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
 /// An entry's data: 64 bits, never all zero, since the bound takes two bits
 /// that are not.
