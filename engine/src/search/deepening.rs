@@ -109,14 +109,14 @@ impl Searcher<'_> {
                 // What the broken iteration found counts: it began with the
                 // move known as best.
                 if self.index == 0 && self.worker.root[0].pv[0] != before {
-                    self.tell(depth, 1, ScoreBound::Exact, report);
+                    self.tell(depth, 1, None, report);
                 }
                 break;
             }
             done = depth;
             if self.index == 0 {
                 for rank in 1..=lines {
-                    self.tell(depth, rank, ScoreBound::Exact, report);
+                    self.tell(depth, rank, None, report);
                 }
                 if self.is_enough(depth, &mut certainty) {
                     break;
@@ -158,7 +158,7 @@ impl Searcher<'_> {
                 return Ok(());
             };
             if self.index == 0 && self.elapsed() >= BOUNDS_TOLD_FROM {
-                self.tell(depth, 1, bound, report);
+                self.tell(depth, 1, Some((score, bound)), report);
             }
             width *= 2;
             if score.is_decided() || width > 1000 {
@@ -167,15 +167,23 @@ impl Searcher<'_> {
         }
     }
 
-    fn tell(&self, depth: i32, rank: usize, bound: ScoreBound, report: &mut dyn FnMut(&Report)) {
+    /// Reports a line; its score is a bound where one is given.
+    fn tell(
+        &self,
+        depth: i32,
+        rank: usize,
+        bound: Option<(Score, ScoreBound)>,
+        report: &mut dyn FnMut(&Report),
+    ) {
         let line = &self.worker.root[rank - 1];
+        let (score, bound) = bound.unwrap_or((line.score, ScoreBound::Exact));
         let nodes = self.shared.nodes.load(Ordering::Relaxed);
         let hits = self.shared.tablebase_hits.load(Ordering::Relaxed);
         report(&Report {
             depth: depth as u32,
             seldepth: self.seldepth,
             rank,
-            score: self.shared.shown(line.score),
+            score: self.shared.shown(score),
             bound,
             nodes: nodes + self.nodes - self.counted,
             time: self.elapsed(),

@@ -19,7 +19,14 @@ impl Searcher<'_> {
         beta: Score,
         lines: usize,
     ) -> Result<Score, Halted> {
-        let result = self.root_moves(depth, alpha, beta, lines);
+        let last = self.worker.root[0].score;
+        let mut exact = Vec::with_capacity(lines + 1);
+        let result = self.root_moves(depth, alpha, beta, lines, &mut exact);
+        if exact.is_empty() {
+            // All failed low, or the search was halted before one did not: what
+            // was known before is the best that is known.
+            self.worker.root[0].score = last;
+        }
         self.worker.root.sort_by_key(|root| Reverse(root.score));
         let score = result?;
         let bound = match score {
@@ -47,13 +54,13 @@ impl Searcher<'_> {
         alpha: Score,
         beta: Score,
         lines: usize,
+        // The best true scores, best first.
+        exact: &mut Vec<Score>,
     ) -> Result<Score, Halted> {
         self.enter_node()?;
         for root in &mut self.worker.root[lines..] {
             root.score = -Score::INFINITE;
         }
-        // The best true scores, best first.
-        let mut exact: Vec<Score> = Vec::with_capacity(lines + 1);
         let mut best = -Score::INFINITE;
         for index in 0..self.worker.root.len() {
             // What a move has to surpass to be among the lines.
@@ -73,8 +80,7 @@ impl Searcher<'_> {
                 exact.insert(place, score);
                 exact.truncate(lines);
             } else {
-                // The first is no worse than any other, as far as is known.
-                root.score = if index == 0 { score } else { -Score::INFINITE };
+                root.score = -Score::INFINITE;
             }
             if score >= beta {
                 break;
