@@ -28,6 +28,11 @@ impl Searcher<'_> {
             self.worker.root[0].score = last;
         }
         self.worker.root.sort_by_key(|root| Reverse(root.score));
+        let best = &mut self.worker.root[0];
+        if result.is_err() && best.score.is_loss() {
+            // A move that was not looked at may save the game.
+            best.score = best.score.max(last);
+        }
         let score = result?;
         let bound = match score {
             _ if score >= beta => ScoreBound::Lower,
