@@ -66,8 +66,8 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Whether a mate is all that is asked for: then no move is left out for
-    /// what the evaluation thinks of it.
+    /// Whether a mate is all that is asked for: then nobody passes, since
+    /// zugzwang is what many problems are about.
     fn seeks_mate(&self) -> bool {
         self.limits.mate.is_some()
     }

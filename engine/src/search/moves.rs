@@ -187,7 +187,7 @@ impl Searcher<'_> {
     /// move is known that does not lose.
     fn worth(&self, node: &Node, candidate: &Candidate, found: &Found, picker: &Picker) -> Worth {
         let board = self.worker.tree.board();
-        if found.best.is_loss() || !has_pieces(board) || self.shared.seeks_mate() {
+        if found.best.is_loss() || !has_pieces(board) {
             return Worth::Search;
         }
         let Candidate { mv, repute, .. } = *candidate;

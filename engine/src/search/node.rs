@@ -98,7 +98,6 @@ impl Searcher<'_> {
             self.evaluate_node(&mut node);
             if !PV
                 && excluded.is_none()
-                && !self.shared.seeks_mate()
                 && let Some(score) = self.prune(&node)?
             {
                 return Ok(score);
@@ -232,6 +231,7 @@ impl Searcher<'_> {
         if depth < NULL_DEPTH
             || passed_before
             || ply < self.null_from
+            || self.shared.seeks_mate()
             || estimate < beta
             || beta.is_loss()
             || !has_pieces(self.worker.tree.board())
