@@ -39,6 +39,10 @@ pub fn has_legal_move(board: &Board) -> bool {
 /// Whether neither side can mate: bare kings, one minor piece in all, or one
 /// bishop a side on squares of one colour.
 pub fn insufficient_material(board: &Board) -> bool {
+    let mating = [Piece::Pawn, Piece::Rook, Piece::Queen];
+    if mating.iter().any(|&piece| !board.pieces(piece).is_empty()) {
+        return false;
+    }
     match board.occupied().len() {
         2 => true,
         3 => !(board.pieces(Piece::Knight) | board.pieces(Piece::Bishop)).is_empty(),

@@ -252,6 +252,13 @@ impl<'a> Searcher<'a> {
         (self.shared.signals.elapsed)()
     }
 
+    /// The network's value of the present position; none in check. The search
+    /// asks for it before it probes the table, whose entry is fetched meanwhile.
+    fn evaluate_quiet(&mut self) -> Option<Score> {
+        let checkers = self.worker.tree.board().checkers();
+        checkers.is_empty().then(|| self.evaluate())
+    }
+
     fn evaluate(&mut self) -> Score {
         self.worker.tree.evaluate(self.shared.evaluator)
     }

@@ -29,8 +29,6 @@ pub enum ScoreBound {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {
     pub(crate) score: Score,
-    /// The static evaluation as the network gives it; `None` in check.
-    pub(crate) evaluation: Option<Score>,
     pub(crate) mv: Option<Move>,
     pub(crate) depth: i32,
     pub(crate) bound: ScoreBound,
@@ -195,14 +193,13 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
-/// An entry's data: 64 bits, never all zero, since the bound takes two bits
-/// that are not.
+/// An entry's data: 47 bits, never all zero, since the bound takes two bits
+/// that are not. The static evaluation is not among them: to compute it takes no
+/// longer than to wait for the entry.
 #[derive(Clone, Copy)]
 struct Data {
     /// Relative to the node, see [`Score::relative_to_node`].
     score: i16,
-    /// `i16::MIN` for none.
-    evaluation: i16,
     mv: PackedMove,
     depth: u8,
     bound: ScoreBound,
@@ -210,14 +207,10 @@ struct Data {
     generation: u8,
 }
 
-const NO_EVALUATION: i16 = i16::MIN;
-
 impl Data {
     fn of(known: &Known, ply: usize, generation: u8) -> Data {
-        let evaluation = known.evaluation.map(|score| score.relative_to_node(0));
         Data {
             score: known.score.relative_to_node(ply),
-            evaluation: evaluation.unwrap_or(NO_EVALUATION),
             mv: PackedMove::pack(known.mv),
             depth: known.depth.clamp(0, u8::MAX.into()) as u8,
             bound: known.bound,
@@ -226,11 +219,8 @@ impl Data {
     }
 
     fn known(self, ply: usize) -> Known {
-        let evaluation = self.evaluation;
         Known {
             score: Score::relative_to_root(self.score, ply),
-            evaluation: (evaluation != NO_EVALUATION)
-                .then(|| Score::relative_to_root(evaluation, 0)),
             mv: self.mv.unpack(),
             depth: self.depth.into(),
             bound: self.bound,
@@ -244,24 +234,22 @@ impl Data {
             ScoreBound::Upper => 3,
         };
         u64::from(self.score as u16)
-            | u64::from(self.evaluation as u16) << 16
-            | u64::from(self.mv.0) << 32
-            | u64::from(self.depth) << 48
-            | u64::from(self.generation << 2 | bound) << 56
+            | u64::from(self.mv.0) << 16
+            | u64::from(self.depth) << 32
+            | u64::from(self.generation << 2 | bound) << 40
     }
 
     fn unpack(word: u64) -> Data {
         Data {
             score: word as i16,
-            evaluation: (word >> 16) as i16,
-            mv: PackedMove((word >> 32) as u16),
-            depth: (word >> 48) as u8,
-            bound: match (word >> 56) & 3 {
+            mv: PackedMove((word >> 16) as u16),
+            depth: (word >> 32) as u8,
+            bound: match (word >> 40) & 3 {
                 1 => ScoreBound::Exact,
                 2 => ScoreBound::Lower,
                 _ => ScoreBound::Upper,
             },
-            generation: (word >> 58) as u8 % GENERATIONS,
+            generation: (word >> 42) as u8 % GENERATIONS,
         }
     }
 
@@ -308,7 +296,6 @@ mod tests {
     fn known(depth: i32, mv: &str) -> Known {
         Known {
             score: Score::from_centipawns(-37),
-            evaluation: Some(Score::from_centipawns(12_345)),
             mv: Some(mv.parse().unwrap()),
             depth,
             bound: ScoreBound::Lower,
@@ -339,7 +326,6 @@ mod tests {
             for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
                 let given = Known {
                     bound,
-                    evaluation: (mv != "a1h8").then_some(Score::DRAW),
                     ..known(5, mv)
                 };
                 table.store(42, 3, &given);

@@ -388,7 +388,6 @@ impl Searcher<'_> {
         }
         let found = Known {
             score: best,
-            evaluation: node.evaluation.map(|evaluation| evaluation.raw),
             mv: best_move,
             depth: node.depth,
             bound,

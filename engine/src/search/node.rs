@@ -17,8 +17,6 @@ const TABLEBASE_DEPTH: i32 = 6;
 /// The static evaluation of a node.
 #[derive(Clone, Copy)]
 pub(super) struct Evaluation {
-    /// As the network gives it.
-    pub(super) raw: Score,
     /// As searches of similar positions have corrected it.
     pub(super) corrected: Score,
     /// The table's score where that says more, else the corrected.
@@ -70,6 +68,7 @@ impl Searcher<'_> {
         if alpha >= beta {
             return Ok(alpha);
         }
+        let raw = self.evaluate_quiet();
         let excluded = self.worker.frames[ply].excluded;
         let key = self.worker.tree.key();
         let mut known = None;
@@ -94,8 +93,8 @@ impl Searcher<'_> {
             improving: false,
             excluded,
         };
-        if self.worker.tree.board().checkers().is_empty() {
-            self.evaluate_node(&mut node);
+        if let Some(raw) = raw {
+            self.evaluate_node(&mut node, raw);
             if !PV
                 && excluded.is_none()
                 && let Some(score) = self.prune(&node)?
@@ -152,7 +151,6 @@ impl Searcher<'_> {
         };
         let found = Known {
             score,
-            evaluation: None,
             mv: None,
             depth: depth + TABLEBASE_DEPTH,
             bound,
@@ -163,11 +161,8 @@ impl Searcher<'_> {
         Some(decided)
     }
 
-    /// Evaluates the present position, which is not in check.
-    pub(super) fn static_evaluation(&mut self, known: Option<&Known>) -> Evaluation {
-        let raw = known
-            .and_then(|known| known.evaluation)
-            .unwrap_or_else(|| self.evaluate());
+    /// Makes the best of the network's value of the present position.
+    pub(super) fn static_evaluation(&self, raw: Score, known: Option<&Known>) -> Evaluation {
         let corrected = match CORRECTION {
             true => self.worker.corrections.apply(self.worker.tree.board(), raw),
             false => raw,
@@ -181,14 +176,13 @@ impl Searcher<'_> {
             }
         });
         Evaluation {
-            raw,
             corrected,
             estimate: nearer.unwrap_or(corrected),
         }
     }
 
-    fn evaluate_node(&mut self, node: &mut Node) {
-        let evaluation = self.static_evaluation(node.known.as_ref());
+    fn evaluate_node(&mut self, node: &mut Node, raw: Score) {
+        let evaluation = self.static_evaluation(raw, node.known.as_ref());
         let frames = &mut self.worker.frames;
         frames[node.ply].evaluation = Some(evaluation.corrected);
         let earlier = [2, 4]

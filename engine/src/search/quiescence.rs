@@ -28,23 +28,22 @@ impl Searcher<'_> {
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
         }
+        let evaluation = self.evaluate_quiet();
         let key = self.worker.tree.key();
         let known = self.shared.table.probe(key, ply);
         if !PV && let Some(score) = known.and_then(|known| self.cutoff(&known, 0, alpha, beta)) {
             return Ok(score);
         }
-        let in_check = !self.worker.tree.board().checkers().is_empty();
+        let in_check = evaluation.is_none();
         let original = alpha;
         let mut best = -Score::INFINITE;
         let mut best_move = None;
-        let (mut raw, mut futility) = (None, -Score::INFINITE);
-        if !in_check {
+        let mut futility = -Score::INFINITE;
+        if let Some(raw) = evaluation {
             if is_nearly_stalemate(self.worker.tree.board()) {
                 return Ok(Score::DRAW);
             }
-            let evaluation = self.static_evaluation(known.as_ref());
-            raw = Some(evaluation.raw);
-            best = evaluation.estimate;
+            best = self.static_evaluation(raw, known.as_ref()).estimate;
             if best >= beta || self.worker.tree.is_full() {
                 return Ok(best);
             }
@@ -127,7 +126,6 @@ impl Searcher<'_> {
         };
         let found = Known {
             score: best,
-            evaluation: raw,
             mv: best_move,
             depth: 0,
             bound,

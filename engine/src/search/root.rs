@@ -42,7 +42,6 @@ impl Searcher<'_> {
         if self.shared.limits.moves.is_empty() {
             let known = Known {
                 score,
-                evaluation: None,
                 mv: Some(self.worker.root[0].pv[0]),
                 depth,
                 bound,
