@@ -60,20 +60,26 @@ impl Corrections {
 fn slots(board: &Board) -> [usize; 3] {
     let side = board.side_to_move() as usize * ENTRIES;
     let pawns = board.pieces(Piece::Pawn);
-    let pieces = |color| board.colors(color) & !pawns;
-    // Which piece stands where is told by the sets of two kinds together.
-    let by_kind = |set: BitBoard| {
-        let minor = board.pieces(Piece::Knight) | board.pieces(Piece::Rook);
-        let heavy = board.pieces(Piece::Queen) | board.pieces(Piece::Rook);
-        mix(set.0) ^ mix((set & minor).0).rotate_left(21) ^ mix((set & heavy).0).rotate_left(42)
-    };
+    let (white, black) = (board.colors(Color::White), board.colors(Color::Black));
+    // Which piece stands where is told by these sets together.
+    let knights_rooks = board.pieces(Piece::Knight) | board.pieces(Piece::Rook);
+    let queens_rooks = board.pieces(Piece::Queen) | board.pieces(Piece::Rook);
+    let pieces = |own: BitBoard| hash([own & !pawns, own & knights_rooks, own & queens_rooks]);
     let hashes = [
-        mix((pawns & board.colors(Color::White)).0)
-            ^ mix((pawns & board.colors(Color::Black)).0).rotate_left(32),
-        by_kind(pieces(Color::White)),
-        by_kind(pieces(Color::Black)),
+        hash([white & pawns, black & pawns, BitBoard::EMPTY]),
+        pieces(white),
+        pieces(black),
     ];
     hashes.map(|hash| side + (hash >> 40) as usize % ENTRIES)
+}
+
+/// A hash of three sets.
+fn hash(sets: [BitBoard; 3]) -> u64 {
+    const ODD: [u64; 3] = [1, 0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
+    let sum = sets.iter().zip(ODD).fold(0u64, |sum, (set, odd)| {
+        sum.wrapping_add(set.0.wrapping_mul(odd))
+    });
+    mix(sum)
 }
 
 /// The finishing step of SplitMix64, less one round.

@@ -144,7 +144,7 @@ impl Searcher<'_> {
             board: tree.board(),
             history,
             before,
-            checks,
+            checks: Some(checks),
             killers: frames[ply].killers,
         };
         picker.next(moves, &order)

@@ -29,7 +29,8 @@ pub(crate) struct Order<'a> {
     pub(crate) board: &'a Board,
     pub(crate) history: &'a History,
     pub(crate) before: &'a Before,
-    pub(crate) checks: &'a Checks,
+    /// Where quiet moves that give check are to come sooner.
+    pub(crate) checks: Option<&'a Checks>,
     pub(crate) killers: [Option<Move>; 2],
 }
 
@@ -217,7 +218,9 @@ impl Picker {
                     Some(place) => KILLER - place as i32,
                     None => {
                         let landing = Landing::new(mover, moves.piece, mv.to);
-                        let check = order.checks.gives_check(moves.piece, mv);
+                        let check = order
+                            .checks
+                            .is_some_and(|checks| checks.gives_check(moves.piece, mv));
                         order.history.quiet(landing, mv.from, order.before)
                             + if check { CHECK } else { 0 }
                     }

@@ -3,7 +3,6 @@
 
 use cozy_chess::{Board, Piece};
 
-use crate::checks::Checks;
 use crate::exchange::{value, victim};
 use crate::history::{Landing, is_tactical};
 use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
@@ -55,7 +54,6 @@ impl Searcher<'_> {
         let before = self.worker.before(ply);
         let landed = before[0].square();
         let board = self.worker.tree.board();
-        let checks = Checks::of(board);
         let hint = known.and_then(|known| known.mv);
         let mut picker = match in_check {
             true => Picker::all(board, hint, &self.worker.moves),
@@ -74,7 +72,7 @@ impl Searcher<'_> {
                 board,
                 history,
                 before: &before,
-                checks: &checks,
+                checks: None,
                 killers: [None; 2],
             };
             let Some(mv) = picker.next(moves, &order) else {
