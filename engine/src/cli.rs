@@ -9,6 +9,7 @@ mod files;
 mod ladder;
 mod matches;
 mod perft;
+mod pgn;
 mod play;
 mod session;
 

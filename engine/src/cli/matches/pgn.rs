@@ -8,11 +8,9 @@ use cozy_chess::{Board, Color, util};
 use engine::{is_chess960, write_fen};
 
 use super::super::error::FileError;
+use super::super::pgn;
 use super::game::{Ending, Game};
 use super::tournament::Pairing;
-
-/// Games are wrapped at this many characters, as the PGN standard asks.
-const LINE: usize = 79;
 
 /// A PGN file that is being written.
 pub struct PgnFile {
@@ -59,11 +57,7 @@ impl PgnFile {
 }
 
 fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
-    let result = match game.winner {
-        Some(Color::White) => "1-0",
-        Some(Color::Black) => "0-1",
-        None => "1/2-1/2",
-    };
+    let result = pgn::result(game.winner);
     let variant = if is_chess960(&game.opening) {
         "Chess960"
     } else {
@@ -96,7 +90,7 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
     ];
     let ending = format!("{{{}}}", game.ending);
     let words = movetext(game).chain([ending, result.to_string()]);
-    format!("{}\n{}\n\n", tags.concat(), wrap(words))
+    format!("{}\n{}\n\n", tags.concat(), pgn::wrap(words))
 }
 
 /// The word of the PGN standard (section 9.8.1) for how a game ended.
@@ -134,21 +128,4 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
         };
         format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
     })
-}
-
-fn wrap(words: impl Iterator<Item = String>) -> String {
-    let mut text = String::new();
-    let mut column = 0;
-    for word in words {
-        if column > 0 && column + 1 + word.len() > LINE {
-            text.push('\n');
-            column = 0;
-        } else if column > 0 {
-            text.push(' ');
-            column += 1;
-        }
-        text.push_str(&word);
-        column += word.len();
-    }
-    text
 }

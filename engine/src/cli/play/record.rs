@@ -5,8 +5,7 @@ use std::fmt;
 use cozy_chess::{Board, Color, Move, util};
 use engine::{Position, has_legal_move, insufficient_material, is_chess960, write_fen};
 
-/// Movetext is wrapped at this many characters, as the PGN standard asks.
-const LINE: usize = 79;
+use super::super::pgn;
 
 /// How a game ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +37,8 @@ impl Ending {
 
     fn result(self) -> &'static str {
         match self {
-            Ending::Checkmate(Color::White) => "1-0",
-            Ending::Checkmate(Color::Black) => "0-1",
-            Ending::Draw(_) => "1/2-1/2",
+            Ending::Checkmate(winner) => pgn::result(Some(winner)),
+            Ending::Draw(_) => pgn::result(None),
         }
     }
 }
@@ -146,18 +144,6 @@ impl Record {
             }
         }
         words.push(result.to_string());
-        let (mut text, mut column) = (String::new(), 0);
-        for word in words {
-            if column + 1 + word.len() > LINE {
-                text.push('\n');
-                column = 0;
-            } else if column > 0 {
-                text.push(' ');
-                column += 1;
-            }
-            text.push_str(&word);
-            column += word.len();
-        }
-        text
+        pgn::wrap(words)
     }
 }
