@@ -37,7 +37,7 @@
 //!
 //! A game is a [`Position`] that is played on, since repetitions need its past;
 //! moves are read and written as UCI has them by [`parse_move`] and
-//! [`write_move`]:
+//! [`write_move`], and [`Position::ending`] says how the rules end it:
 //!
 //! ```
 //! use engine::{Position, parse_move, write_move};
@@ -50,6 +50,7 @@
 //! let castles = parse_move(game.board(), "e1g1")?;
 //! assert_eq!(castles.to_string(), "e1h1");
 //! assert_eq!(write_move(game.board(), castles, false), "e1g1");
+//! assert_eq!(game.ending(), None);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -70,6 +71,7 @@ mod accumulators;
 mod bench;
 mod checks;
 mod correction;
+mod ending;
 mod engine;
 mod evaluator;
 mod exchange;
@@ -96,6 +98,7 @@ mod worker;
 mod worth;
 
 pub use bench::{BENCH_POSITIONS, BenchGames, bench};
+pub use ending::Ending;
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
 pub use features::features;

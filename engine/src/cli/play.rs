@@ -142,8 +142,8 @@ impl Table {
             "\n{}\n",
             diagram(self.record.position().board(), self.style)
         );
-        if let Some(ending) = self.record.ending() {
-            println!("{ending}\n");
+        if let Some(verdict) = self.record.verdict() {
+            println!("{verdict}\n");
         }
     }
 

@@ -5,9 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
-use engine::{
-    Position, has_legal_move, insufficient_material, is_chess960, parse_move, write_fen, write_move,
-};
+use engine::{Position, is_chess960, parse_move, write_fen, write_move};
 use serde::Serialize;
 
 use super::adjudication::{Adjudicator, Draw, Resign};
@@ -56,6 +54,18 @@ pub enum Ending {
     Crash,
     /// The loser's program did not answer, though no clock ran.
     Hang,
+}
+
+impl From<engine::Ending> for Ending {
+    fn from(ending: engine::Ending) -> Ending {
+        match ending {
+            engine::Ending::Checkmate { .. } => Ending::Checkmate,
+            engine::Ending::Stalemate => Ending::Stalemate,
+            engine::Ending::Repetition => Ending::Repetition,
+            engine::Ending::FiftyMoves => Ending::FiftyMoves,
+            engine::Ending::InsufficientMaterial => Ending::InsufficientMaterial,
+        }
+    }
 }
 
 impl fmt::Display for Ending {
@@ -211,27 +221,11 @@ impl Referee<'_> {
     /// what the engines say, then by its length.
     fn verdict(&self) -> Option<End> {
         let too_long = (None, Ending::TooLong);
-        by_the_rules(&self.position)
+        let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
+        (self.position.ending().map(by_the_rules))
             .or_else(|| self.adjudicator.verdict(self.position.board()))
             .or_else(|| (self.plies.len() >= MAX_PLIES).then_some(too_long))
     }
-}
-
-fn by_the_rules(position: &Position) -> Option<End> {
-    let board = position.board();
-    if !has_legal_move(board) {
-        return Some(match board.checkers().is_empty() {
-            true => (None, Ending::Stalemate),
-            false => (Some(!board.side_to_move()), Ending::Checkmate),
-        });
-    }
-    let draws = [
-        (insufficient_material(board), Ending::InsufficientMaterial),
-        (position.occurrences() >= 3, Ending::Repetition),
-        (board.halfmove_clock() >= 100, Ending::FiftyMoves),
-    ];
-    let drawn = draws.into_iter().find(|draw| draw.0);
-    drawn.map(|(_, ending)| (None, ending))
 }
 
 fn late(loser: Color) -> Break {

@@ -1,56 +1,9 @@
 //! The score sheet.
 
-use std::fmt;
-
 use cozy_chess::{Board, Color, Move, util};
-use engine::{Position, has_legal_move, insufficient_material, is_chess960, write_fen};
+use engine::{Ending, Position, is_chess960, write_fen};
 
 use super::super::pgn;
-
-/// How a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
-    /// The winner mates.
-    Checkmate(Color),
-    /// A draw and its reason.
-    Draw(&'static str),
-}
-
-impl Ending {
-    fn of(position: &Position) -> Option<Ending> {
-        let board = position.board();
-        if !has_legal_move(board) {
-            return Some(if board.checkers().is_empty() {
-                Ending::Draw("stalemate")
-            } else {
-                Ending::Checkmate(!board.side_to_move())
-            });
-        }
-        let draws = [
-            (insufficient_material(board), "neither side can mate"),
-            (position.occurrences() >= 3, "threefold repetition"),
-            (board.halfmove_clock() >= 100, "fifty moves"),
-        ];
-        let reason = draws.into_iter().find(|draw| draw.0)?.1;
-        Some(Ending::Draw(reason))
-    }
-
-    fn result(self) -> &'static str {
-        match self {
-            Ending::Checkmate(winner) => pgn::result(Some(winner)),
-            Ending::Draw(_) => pgn::result(None),
-        }
-    }
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Ending::Checkmate(winner) => write!(f, "{} checkmate: {winner:?} wins", self.result()),
-            Ending::Draw(reason) => write!(f, "{} draw: {reason}", self.result()),
-        }
-    }
-}
 
 /// A game so far.
 pub struct Record {
@@ -74,7 +27,24 @@ impl Record {
 
     /// How the game has ended, if it has.
     pub fn ending(&self) -> Option<Ending> {
-        Ending::of(&self.position)
+        self.position.ending()
+    }
+
+    /// Result and reason, for the player; `None` while the game goes on.
+    pub fn verdict(&self) -> Option<String> {
+        let why = match self.ending()? {
+            Ending::Checkmate { winner } => format!("checkmate: {winner:?} wins"),
+            Ending::Stalemate => "draw: stalemate".to_string(),
+            Ending::Repetition => "draw: threefold repetition".to_string(),
+            Ending::FiftyMoves => "draw: fifty moves".to_string(),
+            Ending::InsufficientMaterial => "draw: neither side can mate".to_string(),
+        };
+        Some(format!("{} {why}", self.result()))
+    }
+
+    fn result(&self) -> &'static str {
+        self.ending()
+            .map_or("*", |ending| pgn::result(ending.winner()))
     }
 
     /// A legal move with its number: `12. Nf3` or `12... Nf6`.
@@ -118,7 +88,7 @@ impl Record {
             Color::White => ("Human", "Kibitz"),
             Color::Black => ("Kibitz", "Human"),
         };
-        let result = self.ending().map_or("*", Ending::result);
+        let result = self.result();
         let mut text = format!(
             "[Event \"engine play\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"-\"]\n\
              [White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n"
