@@ -4,16 +4,16 @@
 //! before any evaluation. What is asserted is the move, not its score. Outcomes
 //! were checked with Stockfish 15.1.
 
+mod common;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 use cozy_chess::{Board, Color, GameStatus, Move};
-use engine::{
-    Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Score, Signals, has_legal_move,
-    parse_move,
-};
+use engine::{Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Score, has_legal_move};
+
+use common::{played, search, signals};
 
 const KINDS: [EvaluationKind; 2] = [EvaluationKind::Network, EvaluationKind::Material];
 
@@ -31,25 +31,6 @@ fn nodes(nodes: u64) -> Limits {
         nodes: Some(nodes),
         ..Limits::default()
     }
-}
-
-fn search(engine: &mut Engine, position: &Position, limits: &Limits) -> Outcome {
-    let stop = AtomicBool::new(false);
-    let signals = Signals {
-        stop: &stop,
-        pondering: None,
-        elapsed: &|| Duration::ZERO,
-    };
-    engine.search(position, limits, &signals, &mut |_| {})
-}
-
-fn played(fen: &str, moves: &str) -> Position {
-    let mut position = Position::from_fen(fen).unwrap();
-    for text in moves.split_ascii_whitespace() {
-        let mv = parse_move(position.board(), text).unwrap();
-        position.play(mv).unwrap();
-    }
-    position
 }
 
 /// The move chosen, as UCI writes it without castling.
@@ -275,13 +256,8 @@ fn no_mate_is_announced_that_is_shorter_than_the_shortest() {
         let published: i32 = published.parse().unwrap();
         let position = Position::from_fen(line).unwrap();
         let stop = AtomicBool::new(false);
-        let signals = Signals {
-            stop: &stop,
-            pondering: None,
-            elapsed: &|| Duration::ZERO,
-        };
         engine.clear();
-        engine.search(&position, &nodes(20_000), &signals, &mut |report| {
+        engine.search(&position, &nodes(20_000), &signals(&stop), &mut |report| {
             let Some(plies) = report.score.plies_to_mate() else {
                 return;
             };

@@ -1,14 +1,18 @@
 //! What the search must find, and what it must never do.
 
+mod common;
+
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use cozy_chess::Board;
 use engine::{
-    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Signals,
-    TimeBudget, has_legal_move, parse_move,
+    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, TimeBudget,
+    has_legal_move,
 };
 use models::{Network, QuantisedNetwork, Shape};
+
+use common::{played, search, signals};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
@@ -26,16 +30,6 @@ fn depth(depth: u64) -> Limits {
     }
 }
 
-fn search(engine: &mut Engine, position: &Position, limits: &Limits) -> Outcome {
-    let stop = AtomicBool::new(false);
-    let signals = Signals {
-        stop: &stop,
-        pondering: None,
-        elapsed: &|| Duration::ZERO,
-    };
-    engine.search(position, limits, &signals, &mut |_| {})
-}
-
 /// Searches a FEN by material; returns the move and the score as UCI has them.
 fn by_material(fen: &str, plies: u64) -> (String, String) {
     let position = Position::from_fen(fen).unwrap();
@@ -45,16 +39,6 @@ fn by_material(fen: &str, plies: u64) -> (String, String) {
         &depth(plies),
     );
     (outcome.best.unwrap().to_string(), outcome.score.to_string())
-}
-
-fn played(fen: &str, moves: &str) -> Position {
-    let mut position = Position::from_fen(fen).unwrap();
-    for text in moves.split_ascii_whitespace() {
-        position
-            .play(parse_move(position.board(), text).unwrap())
-            .unwrap();
-    }
-    position
 }
 
 #[test]
@@ -206,13 +190,8 @@ fn always_moves_under_the_tightest_limits() {
             assert!(position.board().is_legal(best), "{fen}");
         }
         let stop = AtomicBool::new(true);
-        let signals = Signals {
-            stop: &stop,
-            pondering: None,
-            elapsed: &|| Duration::ZERO,
-        };
         let best = engine
-            .search(&position, &Limits::default(), &signals, &mut |_| {})
+            .search(&position, &Limits::default(), &signals(&stop), &mut |_| {})
             .best;
         assert!(position.board().is_legal(best.unwrap()), "{fen}");
     }
