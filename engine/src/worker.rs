@@ -5,7 +5,7 @@ use cozy_chess::Move;
 
 use crate::Evaluator;
 use crate::correction::Corrections;
-use crate::history::{Before, History, Landing};
+use crate::history::History;
 use crate::pv::PvTable;
 use crate::score::{MAX_PLY, Score};
 use crate::search::picker::MoveStack;
@@ -16,8 +16,8 @@ use crate::tree::Tree;
 pub(crate) struct Frame {
     /// The corrected static evaluation; `None` in check.
     pub(crate) evaluation: Option<Score>,
-    /// Where the move that was played from here landed.
-    pub(crate) landing: Landing,
+    /// The move that was played from here; `None` for a null move.
+    pub(crate) played: Option<Move>,
     /// Quiet moves that refuted other moves at this ply.
     pub(crate) killers: [Option<Move>; 2],
     /// The move that a singular search leaves out.
@@ -29,7 +29,7 @@ pub(crate) struct Frame {
 impl Frame {
     const NEW: Frame = Frame {
         evaluation: None,
-        landing: Landing::NONE,
+        played: None,
         killers: [None; 2],
         excluded: None,
         doubles: 0,
@@ -75,14 +75,6 @@ impl Worker {
     pub(crate) fn clear(&mut self) {
         self.history.clear();
         self.corrections.clear();
-    }
-
-    /// The landings of the moves one, two and four plies before a node.
-    pub(crate) fn before(&self, ply: usize) -> Before {
-        [1, 2, 4].map(|back| match ply.checked_sub(back) {
-            Some(earlier) => self.frames[earlier].landing,
-            None => Landing::NONE,
-        })
     }
 
     /// Makes the worker ready to search from another root.

@@ -5,7 +5,7 @@ use cozy_chess::{Move, Piece};
 use crate::Score;
 use crate::checks::Checks;
 use crate::exchange::{victim, wins_at_least};
-use crate::history::{Before, HISTORY_LIMIT, Landing, is_tactical};
+use crate::history::{HISTORY_LIMIT, is_tactical};
 use crate::search::node::{Evaluation, Node, has_pieces};
 use crate::search::params::*;
 use crate::search::picker::{Order, Picker};
@@ -16,7 +16,6 @@ use crate::worker::Worker;
 /// A move that is about to be searched.
 struct Candidate {
     mv: Move,
-    landing: Landing,
     /// Its place in the order, from 1.
     number: usize,
     tactical: bool,
@@ -57,7 +56,6 @@ impl Searcher<'_> {
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
         self.worker.frames[ply + 2].killers = [None; 2];
-        let before = self.worker.before(ply);
         let table_move = node.known.and_then(|known| known.mv);
         let board = self.worker.tree.board();
         let checks = Checks::of(board);
@@ -70,12 +68,12 @@ impl Searcher<'_> {
             best_move: None,
             number: 0,
         };
-        while let Some(mv) = self.pick(&mut picker, ply, &before, &checks) {
+        while let Some(mv) = self.pick(&mut picker, ply, &checks) {
             if node.excluded == Some(mv) {
                 continue;
             }
             found.number += 1;
-            let candidate = self.candidate(node, mv, found.number, &before, &checks);
+            let candidate = self.candidate(node, mv, found.number, &checks);
             match self.worth(node, &candidate, &found, &picker) {
                 Worth::Search => {}
                 Worth::Skip => continue,
@@ -109,7 +107,7 @@ impl Searcher<'_> {
         if found.best >= node.beta
             && let Some(mv) = found.best_move
         {
-            self.reward(node, mv, &before, tried);
+            self.reward(node, mv, tried);
         }
         self.worker.moves.tried.truncate(tried);
         if found.number == 0 {
@@ -126,13 +124,7 @@ impl Searcher<'_> {
         Ok(found.best)
     }
 
-    fn pick(
-        &mut self,
-        picker: &mut Picker,
-        ply: usize,
-        before: &Before,
-        checks: &Checks,
-    ) -> Option<Move> {
+    fn pick(&mut self, picker: &mut Picker, ply: usize, checks: &Checks) -> Option<Move> {
         let Worker {
             tree,
             history,
@@ -143,21 +135,13 @@ impl Searcher<'_> {
         let order = Order {
             board: tree.board(),
             history,
-            before,
             checks: Some(checks),
             killers: frames[ply].killers,
         };
         picker.next(moves, &order)
     }
 
-    fn candidate(
-        &self,
-        node: &Node,
-        mv: Move,
-        number: usize,
-        before: &Before,
-        checks: &Checks,
-    ) -> Candidate {
+    fn candidate(&self, node: &Node, mv: Move, number: usize, checks: &Checks) -> Candidate {
         let Worker {
             tree,
             history,
@@ -167,17 +151,16 @@ impl Searcher<'_> {
         let board = tree.board();
         let tactical = is_tactical(board, mv);
         let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
-        let landing = Landing::new(board.side_to_move(), piece, mv.to);
+        let mover = board.side_to_move();
         Candidate {
             mv,
-            landing,
             number,
             tactical,
             gives_check: checks.gives_check(piece, mv),
             killer: frames[node.ply].killers.contains(&Some(mv)),
             repute: match tactical {
-                true => history.tactical(landing, victim(board, mv)),
-                false => history.quiet(landing, mv.from, before),
+                true => history.tactical(mover, piece, mv, victim(board, mv)),
+                false => history.quiet(mover, mv),
             },
             reduction: self.shared.reductions.plies(tactical, node.depth, number),
         }
@@ -243,7 +226,7 @@ impl Searcher<'_> {
 
     fn play(&mut self, ply: usize, candidate: &Candidate, extension: i32) {
         let Worker { tree, frames, .. } = &mut *self.worker;
-        frames[ply].landing = candidate.landing;
+        frames[ply].played = Some(candidate.mv);
         frames[ply + 1].doubles = frames[ply].doubles + u8::from(extension > 1);
         tree.push(candidate.mv, self.shared.evaluator);
         self.shared.table.prefetch(tree.key());
@@ -325,7 +308,7 @@ impl Searcher<'_> {
     }
 
     /// Learns from a cutoff, and from the moves before it that caused none.
-    fn reward(&mut self, node: &Node, cutoff: Move, before: &Before, tried: usize) {
+    fn reward(&mut self, node: &Node, cutoff: Move, tried: usize) {
         let Worker {
             tree,
             history,
@@ -343,11 +326,10 @@ impl Searcher<'_> {
             }
         }
         let mut learn = |mv: Move, bonus: i32| {
-            let landing = Landing::of(board, mv);
             if is_tactical(board, mv) {
-                history.adjust_tactical(landing, victim(board, mv), bonus);
+                history.adjust_tactical(board, mv, bonus);
             } else if quiet {
-                history.adjust_quiet(landing, mv.from, before, bonus);
+                history.adjust_quiet(board.side_to_move(), mv, bonus);
             }
         };
         learn(cutoff, bonus);

@@ -3,7 +3,6 @@
 use cozy_chess::{Board, Move, Piece};
 
 use crate::Score;
-use crate::history::Landing;
 use crate::search::params::*;
 use crate::search::{Halted, Searcher};
 use crate::table::{Known, ScoreBound};
@@ -221,7 +220,7 @@ impl Searcher<'_> {
     /// move will too. Not where zugzwang is likely, and verified deep down.
     fn null_move(&mut self, node: &Node, estimate: Score) -> Result<Option<Score>, Halted> {
         let (ply, depth, beta) = (node.ply, node.depth, node.beta);
-        let passed_before = self.worker.frames[ply - 1].landing == Landing::NONE;
+        let passed_before = self.worker.frames[ply - 1].played.is_none();
         if depth < NULL_DEPTH
             || passed_before
             || ply < self.null_from
@@ -234,7 +233,7 @@ impl Searcher<'_> {
         }
         let surplus = estimate.centipawns() - beta.centipawns();
         let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / 200).min(3);
-        self.worker.frames[ply].landing = Landing::NONE;
+        self.worker.frames[ply].played = None;
         self.worker.tree.push_null();
         self.shared.table.prefetch(self.worker.tree.key());
         let before = beta - 1;

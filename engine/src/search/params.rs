@@ -42,7 +42,7 @@ pub const FUTILITY_BASE: i32 = 90;
 pub const FUTILITY_MARGIN: i32 = 80;
 /// Quiet moves of bad repute are left out to this depth.
 pub const HISTORY_DEPTH: i32 = 4;
-pub const HISTORY_MARGIN: i32 = 3500;
+pub const HISTORY_MARGIN: i32 = 1750;
 /// Moves that lose material are left out to this depth.
 pub const EXCHANGE_DEPTH: i32 = 8;
 pub const EXCHANGE_QUIET_MARGIN: i32 = 60;
@@ -51,7 +51,7 @@ pub const EXCHANGE_TACTICAL_MARGIN: i32 = 100;
 /// Late moves are searched less deep from this depth on.
 pub const REDUCTION_DEPTH: i32 = 3;
 /// History that is worth a ply of reduction.
-pub const REDUCTION_HISTORY: i32 = 8192;
+pub const REDUCTION_HISTORY: i32 = 4096;
 
 /// Quiescence: a capture whose victim and this much more do not reach the
 /// window is left out.

@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move, Piece, PieceMoves};
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
-use crate::history::{Before, History, Landing, is_tactical};
+use crate::history::{History, is_tactical};
 
 /// A move and its place in the order, higher first.
 #[derive(Clone, Copy)]
@@ -28,7 +28,6 @@ pub(crate) struct MoveStack {
 pub(crate) struct Order<'a> {
     pub(crate) board: &'a Board,
     pub(crate) history: &'a History,
-    pub(crate) before: &'a Before,
     /// Where quiet moves that give check are to come sooner.
     pub(crate) checks: Option<&'a Checks>,
     pub(crate) killers: [Option<Move>; 2],
@@ -64,7 +63,7 @@ pub(crate) struct Picker {
 /// Quiet moves before all others.
 const KILLER: i32 = 1 << 24;
 /// What a check counts more than other quiet moves.
-const CHECK: i32 = 1 << 14;
+const CHECK: i32 = 1 << 13;
 
 impl Picker {
     /// All legal moves, `table` first if it is legal.
@@ -217,12 +216,10 @@ impl Picker {
                 let order = match killer {
                     Some(place) => KILLER - place as i32,
                     None => {
-                        let landing = Landing::new(mover, moves.piece, mv.to);
                         let check = order
                             .checks
                             .is_some_and(|checks| checks.gives_check(moves.piece, mv));
-                        order.history.quiet(landing, mv.from, order.before)
-                            + if check { CHECK } else { 0 }
+                        order.history.quiet(mover, mv) + if check { CHECK } else { 0 }
                     }
                 };
                 scored.push(ScoredMove { mv, order });
@@ -260,6 +257,7 @@ fn tactical_order(order: &Order, piece: Piece, mv: Move) -> i32 {
         Some(_) => -value(Piece::King),
         None => 0,
     };
-    let landing = Landing::new(order.board.side_to_move(), piece, mv.to);
-    16 * (captured + promoted) + order.history.tactical(landing, victim) / 4
+    let mover = order.board.side_to_move();
+    let history = order.history.tactical(mover, piece, mv, victim);
+    16 * (captured + promoted) + history / 4
 }

@@ -4,7 +4,7 @@
 use cozy_chess::{Board, Piece};
 
 use crate::exchange::{value, victim};
-use crate::history::{Landing, is_tactical};
+use crate::history::is_tactical;
 use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
 use crate::search::picker::{Order, Picker};
 use crate::search::{Halted, Searcher, no_move_score};
@@ -51,8 +51,7 @@ impl Searcher<'_> {
         } else if self.worker.tree.is_full() {
             return Ok(self.evaluate());
         }
-        let before = self.worker.before(ply);
-        let landed = before[0].square();
+        let landed = self.worker.frames[ply - 1].played.map(|mv| mv.to);
         let board = self.worker.tree.board();
         let hint = known.and_then(|known| known.mv);
         let mut picker = match in_check {
@@ -71,7 +70,6 @@ impl Searcher<'_> {
             let order = Order {
                 board,
                 history,
-                before: &before,
                 checks: None,
                 killers: [None; 2],
             };
@@ -93,7 +91,7 @@ impl Searcher<'_> {
                     continue;
                 }
             }
-            frames[ply].landing = Landing::of(board, mv);
+            frames[ply].played = Some(mv);
             tree.push(mv, self.shared.evaluator);
             self.shared.table.prefetch(tree.key());
             let score = -self.quiescence::<PV>(plies + 1, -beta, -alpha)?;

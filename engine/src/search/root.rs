@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use crate::history::{Landing, is_tactical};
+use crate::history::is_tactical;
 use crate::search::params::REDUCTION_DEPTH;
 use crate::search::{Halted, Searcher};
 use crate::table::{Known, ScoreBound};
@@ -103,9 +103,8 @@ impl Searcher<'_> {
     ) -> Result<Score, Halted> {
         let mv = self.worker.root[index].pv[0];
         let board = self.worker.tree.board();
-        let landing = Landing::of(board, mv);
         let tactical = is_tactical(board, mv);
-        self.worker.frames[0].landing = landing;
+        self.worker.frames[0].played = Some(mv);
         self.worker.tree.push(mv, self.shared.evaluator);
         let mut score = None;
         if !is_line {
