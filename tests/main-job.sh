@@ -29,8 +29,8 @@ step "engine: bake the net in"
 KIBITZ_NET=out/sample.safetensors cargo build --release --workspace --locked
 cp $bin/engine out/engine
 
-step "engine: 200 games at depth 3 against itself with a material-only evaluation"
-out/engine match --depth 3 --games 200 --book engine/books/openings.epd \
+step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"
+out/engine match --nodes 10000 --games 200 --book engine/books/openings.epd \
     --concurrency "$(nproc)" --pgn out/match.pgn \
     --engine "cmd=out/engine name=net" \
     --engine "cmd=out/engine name=material option.Evaluation=material"
