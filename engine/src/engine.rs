@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cozy_chess::Board;
 
-use crate::search::{self, Shared};
+use crate::search::{self, Reductions, Shared};
 use crate::table::Table;
 use crate::worker::Worker;
 use crate::{Evaluator, HashError, Limits, Outcome, Position, Report, Signals, Tablebase};
@@ -21,6 +21,7 @@ pub struct Engine {
     evaluator: Evaluator,
     table: Table,
     tablebase: Option<Arc<dyn Tablebase>>,
+    reductions: Reductions,
     /// One a thread, the first of which reports.
     workers: Vec<Worker>,
 }
@@ -31,6 +32,7 @@ impl Engine {
         Engine {
             table: Table::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
             tablebase: None,
+            reductions: Reductions::new(),
             workers: vec![Worker::new(&evaluator)],
             evaluator,
         }
@@ -92,6 +94,7 @@ impl Engine {
             self.tablebase.as_deref(),
             limits,
             signals,
+            &self.reductions,
         );
         search::run(&mut shared, &mut self.workers, position, report)
     }

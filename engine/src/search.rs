@@ -21,7 +21,7 @@ use crate::worker::{RootMove, Worker};
 use crate::{
     Evaluator, Limits, Position, Score, Tablebase, Wdl, has_legal_move, insufficient_material,
 };
-use reductions::Reductions;
+pub(crate) use reductions::Reductions;
 pub use report::{Line, Outcome, Report, Signals};
 
 /// How many nodes pass between two looks at the clock and the stop flag.
@@ -34,7 +34,7 @@ pub(crate) struct Shared<'a> {
     tablebase: Option<&'a dyn Tablebase>,
     limits: &'a Limits,
     signals: &'a Signals<'a>,
-    reductions: Reductions,
+    reductions: &'a Reductions,
     /// What the tablebase says of the root.
     known: Option<Wdl>,
     /// Set by the first thread to end the others.
@@ -51,6 +51,7 @@ impl<'a> Shared<'a> {
         tablebase: Option<&'a dyn Tablebase>,
         limits: &'a Limits,
         signals: &'a Signals<'a>,
+        reductions: &'a Reductions,
     ) -> Shared<'a> {
         Shared {
             evaluator,
@@ -58,7 +59,7 @@ impl<'a> Shared<'a> {
             tablebase,
             limits,
             signals,
-            reductions: Reductions::new(),
+            reductions,
             known: None,
             halt: AtomicBool::new(false),
             nodes: AtomicU64::new(0),
@@ -257,6 +258,14 @@ impl<'a> Searcher<'a> {
     fn evaluate_quiet(&mut self) -> Option<Score> {
         let checkers = self.worker.tree.board().checkers();
         checkers.is_empty().then(|| self.evaluate())
+    }
+
+    /// Plays a move, and has its position's entry fetched.
+    fn play(&mut self, mv: Move) {
+        let Worker { tree, frames, .. } = &mut *self.worker;
+        frames[tree.ply()].played = Some(mv);
+        tree.push(mv, self.shared.evaluator);
+        self.shared.table.prefetch(tree.key());
     }
 
     fn evaluate(&mut self) -> Score {

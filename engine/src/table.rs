@@ -25,6 +25,27 @@ pub enum ScoreBound {
     Upper,
 }
 
+impl ScoreBound {
+    /// What a search of the window between `alpha` and `beta` proves by its
+    /// score.
+    pub(crate) fn of(score: Score, alpha: Score, beta: Score) -> ScoreBound {
+        match score {
+            _ if score >= beta => ScoreBound::Lower,
+            _ if score > alpha => ScoreBound::Exact,
+            _ => ScoreBound::Upper,
+        }
+    }
+
+    /// Whether a score with this bound says that `guess` is off.
+    pub(crate) fn refutes(self, score: Score, guess: Score) -> bool {
+        match self {
+            ScoreBound::Exact => true,
+            ScoreBound::Lower => score > guess,
+            ScoreBound::Upper => score < guess,
+        }
+    }
+}
+
 /// What the table knows of a position, seen from the ply it is probed at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Known {

@@ -95,7 +95,9 @@ impl Searcher<'_> {
             }
             let deeper = node.depth - 1 + extension;
             let reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
-            self.play(ply, &candidate, extension);
+            let doubles = self.worker.frames[ply].doubles + u8::from(extension > 1);
+            self.worker.frames[ply + 1].doubles = doubles;
+            self.play(mv);
             let score = self.search_child::<PV>(node, &found, deeper, reduction)?;
             self.worker.tree.pop();
             self.count::<PV>(ply, mv, score, &mut found);
@@ -224,14 +226,6 @@ impl Searcher<'_> {
             - candidate.repute / REDUCTION_HISTORY
     }
 
-    fn play(&mut self, ply: usize, candidate: &Candidate, extension: i32) {
-        let Worker { tree, frames, .. } = &mut *self.worker;
-        frames[ply].played = Some(candidate.mv);
-        frames[ply + 1].doubles = frames[ply].doubles + u8::from(extension > 1);
-        tree.push(candidate.mv, self.shared.evaluator);
-        self.shared.table.prefetch(tree.key());
-    }
-
     /// The first child gets the whole window; the others only have to prove
     /// that they are no better, less deep at first, and are searched again
     /// where they are.
@@ -244,17 +238,31 @@ impl Searcher<'_> {
     ) -> Result<Score, Halted> {
         let alpha = found.alpha;
         if !PV || found.number > 1 {
-            let reduced = (deeper - reduction).clamp(deeper.min(1), deeper);
-            let cut = reduced < deeper || !node.cut;
-            let mut score = -self.node::<false>(reduced, -alpha.next(), -alpha, cut)?;
-            if score > alpha && reduced < deeper {
-                score = -self.node::<false>(deeper, -alpha.next(), -alpha, !node.cut)?;
-            }
+            let score = self.null_window(deeper, reduction, alpha, !node.cut)?;
             if !PV || score <= alpha {
                 return Ok(score);
             }
         }
         Ok(-self.node::<true>(deeper, -node.beta, -alpha, false)?)
+    }
+
+    /// Searches the move just played, `reduction` plies less deep than `deeper`
+    /// at first, for whether it surpasses `alpha`; where it does, as deep.
+    /// `cut` where it then is expected not to.
+    pub(super) fn null_window(
+        &mut self,
+        deeper: i32,
+        reduction: i32,
+        alpha: Score,
+        cut: bool,
+    ) -> Result<Score, Halted> {
+        let reduced = (deeper - reduction).clamp(deeper.min(1), deeper);
+        let first_cut = reduced < deeper || cut;
+        let score = -self.node::<false>(reduced, -alpha.next(), -alpha, first_cut)?;
+        if score > alpha && reduced < deeper {
+            return Ok(-self.node::<false>(deeper, -alpha.next(), -alpha, cut)?);
+        }
+        Ok(score)
     }
 
     /// Takes note of a move's score.
@@ -343,30 +351,19 @@ impl Searcher<'_> {
         let Found {
             best, best_move, ..
         } = *found;
-        let bound = match best {
-            _ if best >= node.beta => ScoreBound::Lower,
-            _ if best_move.is_some() => ScoreBound::Exact,
-            _ => ScoreBound::Upper,
-        };
+        let bound = ScoreBound::of(best, node.alpha, node.beta);
         let Worker {
             tree, corrections, ..
         } = &mut *self.worker;
         let board = tree.board();
         let quiet = best_move.is_none_or(|mv| !is_tactical(board, mv));
         if let Some(Evaluation { corrected, .. }) = node.evaluation
-            && CORRECTION
             && quiet
             && !best.is_decided()
+            && bound.refutes(best, corrected)
         {
-            let says_more = match bound {
-                ScoreBound::Exact => true,
-                ScoreBound::Lower => best > corrected,
-                ScoreBound::Upper => best < corrected,
-            };
-            if says_more {
-                let error = best.centipawns() - corrected.centipawns();
-                corrections.learn(board, node.depth, error);
-            }
+            let error = best.centipawns() - corrected.centipawns();
+            corrections.learn(board, node.depth, error);
         }
         let found = Known {
             score: best,

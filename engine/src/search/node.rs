@@ -2,10 +2,10 @@
 
 use cozy_chess::{Board, Move, Piece};
 
-use crate::Score;
 use crate::search::params::*;
 use crate::search::{Halted, Searcher};
 use crate::table::{Known, ScoreBound};
+use crate::{Score, Wdl};
 
 /// From this halfmove clock on, scores from the table are not trusted: they
 /// do not know how near the fifty-move draw is.
@@ -133,7 +133,6 @@ impl Searcher<'_> {
     /// What a tablebase says, where it decides the node. Asked only where the
     /// fifty-move clock stands at zero, as the tables suppose.
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
-        use crate::Wdl;
         let tablebase = self.shared.tablebase?;
         let board = self.worker.tree.board();
         let applies = self.shared.known.is_none()
@@ -162,21 +161,11 @@ impl Searcher<'_> {
 
     /// Makes the best of the network's value of the present position.
     pub(super) fn static_evaluation(&self, raw: Score, known: Option<&Known>) -> Evaluation {
-        let corrected = match CORRECTION {
-            true => self.worker.corrections.apply(self.worker.tree.board(), raw),
-            false => raw,
-        };
-        let nearer = known.map(|known| known.score).filter(|&score| {
-            let bound = known.map(|known| known.bound);
-            match bound {
-                Some(ScoreBound::Lower) => score > corrected,
-                Some(ScoreBound::Upper) => score < corrected,
-                _ => true,
-            }
-        });
+        let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
+        let nearer = known.filter(|known| known.bound.refutes(known.score, corrected));
         Evaluation {
             corrected,
-            estimate: nearer.unwrap_or(corrected),
+            estimate: nearer.map_or(corrected, |known| known.score),
         }
     }
 

@@ -61,6 +61,3 @@ pub const DELTA_MARGIN: i32 = 150;
 /// calls every quiet position bad for the mover would otherwise have all
 /// captures searched in all orders.
 pub const RECAPTURES_FROM: u32 = 5;
-
-/// Whether the evaluation is corrected by what searches found.
-pub const CORRECTION: bool = true;

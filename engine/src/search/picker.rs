@@ -33,7 +33,7 @@ pub(crate) struct Order<'a> {
     pub(crate) killers: [Option<Move>; 2],
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Table,
     Generate,
@@ -48,7 +48,7 @@ enum Stage {
 pub(crate) struct Picker {
     table: Option<Move>,
     stage: Stage,
-    /// Captures a threshold says nothing about come with the good ones.
+    /// Ends with the good captures.
     tactical_only: bool,
     skip_quiets: bool,
     start: usize,

@@ -63,7 +63,6 @@ impl Searcher<'_> {
                 tree,
                 history,
                 moves,
-                frames,
                 ..
             } = &mut *self.worker;
             let board = tree.board();
@@ -91,9 +90,7 @@ impl Searcher<'_> {
                     continue;
                 }
             }
-            frames[ply].played = Some(mv);
-            tree.push(mv, self.shared.evaluator);
-            self.shared.table.prefetch(tree.key());
+            self.play(mv);
             let score = -self.quiescence::<PV>(plies + 1, -beta, -alpha)?;
             self.worker.tree.pop();
             if score <= best {
@@ -115,16 +112,11 @@ impl Searcher<'_> {
         if in_check && !picker.saw_legal_move() {
             return Ok(no_move_score(self.worker.tree.board(), ply));
         }
-        let bound = match best {
-            _ if best >= beta => ScoreBound::Lower,
-            _ if best > original => ScoreBound::Exact,
-            _ => ScoreBound::Upper,
-        };
         let found = Known {
             score: best,
             mv: best_move,
             depth: 0,
-            bound,
+            bound: ScoreBound::of(best, original, beta),
         };
         self.shared.table.store(key, ply, &found);
         Ok(best)

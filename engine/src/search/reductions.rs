@@ -4,13 +4,13 @@
 const SIZE: usize = 64;
 
 /// Plies by which a move is reduced, by depth and by its number.
-pub(super) struct Reductions {
+pub(crate) struct Reductions {
     quiet: [[u8; SIZE]; SIZE],
     tactical: [[u8; SIZE]; SIZE],
 }
 
 impl Reductions {
-    pub(super) fn new() -> Reductions {
+    pub(crate) fn new() -> Reductions {
         let table = |base: f64, divisor: f64| {
             std::array::from_fn(|depth| {
                 std::array::from_fn(|number| {

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
+use crate::Score;
 use crate::history::is_tactical;
 use crate::search::params::REDUCTION_DEPTH;
 use crate::search::{Halted, Searcher};
 use crate::table::{Known, ScoreBound};
-use crate::{Score, worker::RootMove};
 
 impl Searcher<'_> {
     /// Searches the root's moves, `lines` of them for their true scores; the
@@ -34,17 +34,12 @@ impl Searcher<'_> {
             best.score = best.score.max(last);
         }
         let score = result?;
-        let bound = match score {
-            _ if score >= beta => ScoreBound::Lower,
-            _ if score > alpha => ScoreBound::Exact,
-            _ => ScoreBound::Upper,
-        };
         if self.shared.limits.moves.is_empty() {
             let known = Known {
                 score,
                 mv: Some(self.worker.root[0].pv[0]),
                 depth,
-                bound,
+                bound: ScoreBound::of(score, alpha, beta),
             };
             let key = self.worker.tree.key();
             self.shared.table.store(key, 0, &known);
@@ -74,7 +69,7 @@ impl Searcher<'_> {
             let nodes = self.nodes - nodes;
             best = best.max(score);
             let found = self.worker.pv.line_from(1);
-            let root: &mut RootMove = &mut self.worker.root[index];
+            let root = &mut self.worker.root[index];
             root.nodes += nodes;
             if score > floor {
                 root.score = score;
@@ -104,25 +99,18 @@ impl Searcher<'_> {
         let mv = self.worker.root[index].pv[0];
         let board = self.worker.tree.board();
         let tactical = is_tactical(board, mv);
-        self.worker.frames[0].played = Some(mv);
-        self.worker.tree.push(mv, self.shared.evaluator);
-        let mut score = None;
+        self.play(mv);
+        let mut score = Score::INFINITE;
         if !is_line {
             let reduction = match depth >= REDUCTION_DEPTH && index > 1 {
                 true => self.shared.reductions.plies(tactical, depth, index + 1) - 1,
                 false => 0,
             };
-            let reduced = (depth - 1 - reduction).clamp(1.min(depth - 1), depth - 1);
-            let mut probe = -self.node::<false>(reduced, -floor.next(), -floor, true)?;
-            if probe > floor && reduced < depth - 1 {
-                probe = -self.node::<false>(depth - 1, -floor.next(), -floor, true)?;
-            }
-            score = (probe <= floor).then_some(probe);
+            score = self.null_window(depth - 1, reduction, floor, true)?;
         }
-        let score = match score {
-            Some(score) => score,
-            None => -self.node::<true>(depth - 1, -beta, -floor, false)?,
-        };
+        if score > floor {
+            score = -self.node::<true>(depth - 1, -beta, -floor, false)?;
+        }
         self.worker.tree.pop();
         Ok(score)
     }
