@@ -5,7 +5,7 @@
 
 step() { printf '\n== %s\n' "$*"; }
 samples=datasets/samples
-bin=target/release
+bin=${CARGO_TARGET_DIR:-target}/release
 rm -rf out
 mkdir -p out
 
