@@ -26,6 +26,32 @@ fn every_position_gets_its_own_evaluation() {
     assert!(found["run"]["positions_per_second"].as_f64() > Some(0.0));
 }
 
+/// One position in three, counted from the end of each game.
+#[test]
+fn fewer_positions_are_evaluated_where_that_is_asked_for() {
+    let (folder, source, all) = folder(&unannotated(200));
+    annotate(&[&source], &fake(""), &all, &[]).succeeded();
+    let some = folder.path().join("some.pgn.zst");
+    annotate(&[&source], &fake(""), &some, &["--every", "3"]).succeeded();
+    let (all, some) = (games(&text_of(&all)), games(&text_of(&some)));
+    let mut evals = 0;
+    for (all, some) in all.iter().zip(&some) {
+        assert_eq!((&all.tags, all.moves.len()), (&some.tags, some.moves.len()));
+        for (left, (all, some)) in all
+            .moves
+            .iter()
+            .rev()
+            .zip(some.moves.iter().rev())
+            .enumerate()
+        {
+            let expected = if left % 3 == 0 { eval_of(&all.1) } else { None };
+            assert_eq!((&all.0, expected), (&some.0, eval_of(&some.1)));
+            evals += usize::from(expected.is_some());
+        }
+    }
+    assert!(evals > 1_000);
+}
+
 /// Three thousand real games of Chess960, castling to either side.
 #[test]
 fn every_position_of_the_chess960_league_gets_its_own_evaluation() {

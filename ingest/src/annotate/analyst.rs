@@ -29,6 +29,8 @@ pub struct Task {
     pub go: String,
     /// How long a search may take.
     pub timeout: Duration,
+    /// Of so many positions of a game one is evaluated.
+    pub every: usize,
     /// Whether games that have evaluations get new ones.
     pub replace: bool,
     /// Set when the work is to stop.
@@ -100,7 +102,9 @@ impl<'a> Analyst<'a> {
         Ok(self.engine.insert(engine).has_option("UCI_Chess960"))
     }
 
-    /// Searches the position after each move that does not end the game.
+    /// Searches the position after each move that does not end the game, or
+    /// every so many of them. These are counted from the last: as games differ
+    /// in length, all plies have their share.
     fn evaluate(
         &mut self,
         game: &Transcript,
@@ -121,7 +125,9 @@ impl<'a> Analyst<'a> {
             if self.task.stop.load(Ordering::Relaxed) {
                 break;
             }
-            let eval = if position.legal_moves().is_empty() {
+            let left = game.plies.len() - ply - 1;
+            let passed_over = !left.is_multiple_of(self.task.every);
+            let eval = if passed_over || position.legal_moves().is_empty() {
                 None
             } else {
                 self.search(&command, &position, game.castling_mode, tally)?

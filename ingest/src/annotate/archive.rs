@@ -7,6 +7,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -37,8 +38,16 @@ pub struct MadeBy {
     pub go: String,
     /// Options set, in order.
     pub options: Vec<(String, String)>,
+    /// Of so many positions of a game one was evaluated.
+    #[serde(default = "one")]
+    pub every: NonZero<usize>,
     /// Whether games that had evaluations got new ones.
     pub replace: bool,
+}
+
+/// What records that say nothing of it mean by [`MadeBy::every`].
+fn one() -> NonZero<usize> {
+    NonZero::<usize>::MIN
 }
 
 /// Up to where an output is whole.

@@ -41,6 +41,9 @@ pub struct Arguments {
     engine: String,
     #[command(flatten)]
     limit: Limit,
+    /// Evaluate one position in N: more games for the same time
+    #[arg(long, value_name = "N", default_value = "1")]
+    every: NonZero<usize>,
     /// The annotated games
     #[arg(long, value_name = "FILE.pgn.zst")]
     out: PathBuf,
@@ -128,6 +131,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         },
         go: arguments.limit.go(),
         timeout: Duration::from_secs(arguments.timeout),
+        every: arguments.every.get(),
         replace: arguments.replace,
         stop: AtomicBool::new(false),
     };
@@ -136,6 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         engine: Engine::start(&task.setup)?.name().to_string(),
         go: task.go.clone(),
         options: arguments.options.clone(),
+        every: arguments.every,
         replace: arguments.replace,
     };
     let (record, run) = match Archive::open(&arguments.out, made_by)? {
