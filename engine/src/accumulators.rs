@@ -8,7 +8,7 @@
 //! added up from nothing.
 
 use arrayvec::ArrayVec;
-use cozy_chess::{Board, Color, Move};
+use cozy_chess::{Board, Color};
 use models::{Accumulator, Feature, QuantisedNetwork};
 
 use crate::features::{Changes, Input, inputs};
@@ -16,8 +16,8 @@ use crate::features::{Changes, Input, inputs};
 /// One position of the line.
 #[derive(Clone)]
 struct Entry {
-    /// What the move to here has changed.
-    changes: Changes,
+    /// What the move to here has changed, once that was asked for.
+    changes: Option<Changes>,
     /// By side, the inputs as that side sees them.
     sides: [Accumulator; Color::NUM],
     /// By side, whether the accumulator is this position's.
@@ -33,7 +33,7 @@ impl Accumulators {
     /// Room for a line of so many positions.
     pub(crate) fn new(positions: usize) -> Accumulators {
         let entry = Entry {
-            changes: Changes::default(),
+            changes: None,
             sides: [Accumulator::ZERO; Color::NUM],
             is_computed: [false; Color::NUM],
         };
@@ -51,28 +51,21 @@ impl Accumulators {
         entry.is_computed = [true; Color::NUM];
     }
 
-    /// Notes that `mv`, legal on `board`, led to the position `index`.
-    pub(crate) fn play(&mut self, index: usize, board: &Board, mv: Move) {
-        self.note(index, Changes::of(board, mv));
-    }
-
-    /// Notes that the position `index` has the inputs of the one before it.
-    pub(crate) fn pass(&mut self, index: usize) {
-        self.note(index, Changes::default());
-    }
-
-    fn note(&mut self, index: usize, changes: Changes) {
+    /// Notes that another move leads to the position `index` from now on.
+    pub(crate) fn play(&mut self, index: usize) {
         let entry = &mut self.entries[index];
-        entry.changes = changes;
+        entry.changes = None;
         entry.is_computed = [false; Color::NUM];
     }
 
-    /// The accumulator of the position `index`, as `view` sees it.
+    /// The accumulator of the position `index`, as `view` sees it. `changes`
+    /// tells what the move to a position has changed.
     pub(crate) fn get(
         &mut self,
         network: &QuantisedNetwork,
         index: usize,
         view: Color,
+        changes: impl Fn(usize) -> Changes,
     ) -> &Accumulator {
         let side = view as usize;
         let mut computed = index;
@@ -83,7 +76,7 @@ impl Accumulators {
             let [parent, child] = &mut self.entries[next - 1..=next] else {
                 unreachable!("two positions")
             };
-            let changes = &child.changes;
+            let changes = child.changes.get_or_insert_with(|| changes(next));
             network.update(
                 &parent.sides[side],
                 &seen_by::<2>(view, &changes.added),

@@ -105,7 +105,7 @@ impl BenchGames {
         for (position, moves) in &self.0 {
             tree.start(position, evaluator);
             for &mv in moves {
-                tree.push(mv, evaluator);
+                tree.push(mv);
                 sum += i64::from(tree.evaluate(evaluator).centipawns());
             }
         }

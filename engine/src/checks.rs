@@ -42,11 +42,10 @@ impl Checks {
         }
     }
 
-    /// Whether a legal move of a piece gives check. Not seen are the checks of a castled
-    /// rook, those that an en-passant capture uncovers, and those of a
-    /// promoted piece through the square that the pawn has left.
-    pub(crate) fn gives_check(&self, piece: Piece, mv: Move) -> bool {
-        let from = match mv.promotion.unwrap_or(piece) {
+    /// Where a piece gives check by going there from `from`. Not seen are the
+    /// checks of a castled rook, and those that an en-passant capture uncovers.
+    pub(crate) fn targets(&self, piece: Piece, from: Square) -> BitBoard {
+        let direct = match piece {
             Piece::Pawn => self.pawns,
             Piece::Knight => self.knights,
             Piece::Bishop => self.diagonal,
@@ -54,8 +53,17 @@ impl Checks {
             Piece::Queen => self.diagonal | self.straight,
             Piece::King => BitBoard::EMPTY,
         };
-        from.has(mv.to)
-            || self.screens.has(mv.from) && !get_line_rays(self.king, mv.from).has(mv.to)
+        match self.screens.has(from) {
+            true => direct | !get_line_rays(self.king, from),
+            false => direct,
+        }
+    }
+
+    /// Whether a legal move of a piece gives check. Not seen are, besides, the
+    /// checks of a promoted piece through the square that the pawn has left.
+    pub(crate) fn gives_check(&self, piece: Piece, mv: Move) -> bool {
+        let lands_as = mv.promotion.unwrap_or(piece);
+        self.targets(lands_as, mv.from).has(mv.to)
     }
 }
 

@@ -94,6 +94,16 @@ impl Score {
         Score(stored - Score(stored).decided_sign() * ply as i16)
     }
 
+    /// For [`Score::from_bits`].
+    pub(crate) fn to_bits(self) -> i16 {
+        self.0
+    }
+
+    /// The score that [`Score::to_bits`] was asked of.
+    pub(crate) fn from_bits(bits: i16) -> Score {
+        Score(bits)
+    }
+
     /// 1 where the side to move wins for sure, -1 where it loses, else 0.
     fn decided_sign(self) -> i16 {
         i16::from(self.is_win()) - i16::from(self.is_loss())

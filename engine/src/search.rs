@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Move};
 
-use crate::table::Table;
+use crate::table::{Known, Table};
 use crate::worker::{RootMove, Worker};
 use crate::{
     Evaluator, Limits, Position, Score, Tablebase, Wdl, has_legal_move, insufficient_material,
@@ -253,18 +253,23 @@ impl<'a> Searcher<'a> {
         (self.shared.signals.elapsed)()
     }
 
-    /// The network's value of the present position; none in check. The search
-    /// asks for it before it probes the table, whose entry is fetched meanwhile.
-    fn evaluate_quiet(&mut self) -> Option<Score> {
+    /// The network's value of the present position, from the table where that
+    /// has it; none in check.
+    fn evaluate_quiet(&mut self, known: Option<&Known>) -> Option<Score> {
         let checkers = self.worker.tree.board().checkers();
-        checkers.is_empty().then(|| self.evaluate())
+        let evaluate = || self.evaluate();
+        checkers.is_empty().then(|| {
+            known
+                .and_then(|known| known.evaluation)
+                .unwrap_or_else(evaluate)
+        })
     }
 
     /// Plays a move, and has its position's entry fetched.
     fn play(&mut self, mv: Move) {
         let Worker { tree, frames, .. } = &mut *self.worker;
         frames[tree.ply()].played = Some(mv);
-        tree.push(mv, self.shared.evaluator);
+        tree.push(mv);
         self.shared.table.prefetch(tree.key());
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct Known {
     pub(crate) mv: Option<Move>,
     pub(crate) depth: i32,
     pub(crate) bound: ScoreBound,
+    /// The network's value, if it was asked for.
+    pub(crate) evaluation: Option<Score>,
 }
 
 /// Entries that share a cache line; a position may be in any of its cluster.
@@ -79,6 +81,11 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Whether [`Table::prefetch`] does anything. To evaluate a position then
+    /// takes no longer than to wait for its entry; else what is stored of it
+    /// saves the work.
+    pub(crate) const FETCHES_AHEAD: bool = cfg!(target_arch = "x86_64");
+
     pub(crate) fn new(mebibytes: usize) -> Result<Table, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
@@ -214,9 +221,8 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
-/// An entry's data: 47 bits, never all zero, since the bound takes two bits
-/// that are not. The static evaluation is not among them: to compute it takes no
-/// longer than to wait for the entry.
+/// An entry's data: 63 bits, never all zero, since the bound takes two bits
+/// that are not.
 #[derive(Clone, Copy)]
 struct Data {
     /// Relative to the node, see [`Score::relative_to_node`].
@@ -226,7 +232,11 @@ struct Data {
     bound: ScoreBound,
     /// 5 bits.
     generation: u8,
+    evaluation: Option<Score>,
 }
+
+/// Stands for an evaluation that was not asked for.
+const NO_EVALUATION: i16 = i16::MIN;
 
 impl Data {
     fn of(known: &Known, ply: usize, generation: u8) -> Data {
@@ -236,6 +246,7 @@ impl Data {
             depth: known.depth.clamp(0, u8::MAX.into()) as u8,
             bound: known.bound,
             generation,
+            evaluation: known.evaluation,
         }
     }
 
@@ -245,6 +256,7 @@ impl Data {
             mv: self.mv.unpack(),
             depth: self.depth.into(),
             bound: self.bound,
+            evaluation: self.evaluation,
         }
     }
 
@@ -254,10 +266,12 @@ impl Data {
             ScoreBound::Lower => 2,
             ScoreBound::Upper => 3,
         };
+        let evaluation = self.evaluation.map_or(NO_EVALUATION, Score::to_bits);
         u64::from(self.score as u16)
             | u64::from(self.mv.0) << 16
             | u64::from(self.depth) << 32
             | u64::from(self.generation << 2 | bound) << 40
+            | u64::from(evaluation as u16) << 48
     }
 
     fn unpack(word: u64) -> Data {
@@ -271,6 +285,9 @@ impl Data {
                 _ => ScoreBound::Upper,
             },
             generation: (word >> 42) as u8 % GENERATIONS,
+            evaluation: Some((word >> 48) as i16)
+                .filter(|&bits| bits != NO_EVALUATION)
+                .map(Score::from_bits),
         }
     }
 
@@ -320,6 +337,7 @@ mod tests {
             mv: Some(mv.parse().unwrap()),
             depth,
             bound: ScoreBound::Lower,
+            evaluation: None,
         }
     }
 
@@ -345,12 +363,15 @@ mod tests {
         let table = Table::new(1).unwrap();
         for bound in [ScoreBound::Exact, ScoreBound::Lower, ScoreBound::Upper] {
             for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
-                let given = Known {
-                    bound,
-                    ..known(5, mv)
-                };
-                table.store(42, 3, &given);
-                assert_eq!(table.probe(42, 3), Some(given));
+                for evaluation in [None, Some(-20_000), Some(-1), Some(0), Some(20_000)] {
+                    let given = Known {
+                        bound,
+                        evaluation: evaluation.map(Score::from_centipawns),
+                        ..known(5, mv)
+                    };
+                    table.store(42, 3, &given);
+                    assert_eq!(table.probe(42, 3), Some(given));
+                }
             }
         }
         assert_eq!(table.probe(43, 3), None, "another key of the same cluster");

@@ -4,11 +4,14 @@ use cozy_chess::{Board, Move};
 
 use crate::accumulators::Accumulators;
 use crate::evaluator::{material_balance, network_value};
+use crate::features::Changes;
 use crate::score::MAX_PLY;
 use crate::{Evaluator, Position, Score, position_key};
 
 struct Node {
     board: Board,
+    /// The move that led here; none at the root, and after a null move.
+    played: Option<Move>,
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
     reversible: usize,
@@ -29,6 +32,7 @@ impl Tree {
     pub fn new(evaluator: &Evaluator) -> Tree {
         let node = || Node {
             board: Board::default(),
+            played: None,
             reversible: 0,
         };
         let mut tree = Tree {
@@ -50,6 +54,7 @@ impl Tree {
         self.keys.push(position_key(board));
         self.nodes[0] = Node {
             board: board.clone(),
+            played: None,
             reversible: board.halfmove_clock().into(),
         };
         if let Some(network) = evaluator.network() {
@@ -72,23 +77,21 @@ impl Tree {
         self.keys[self.keys.len() - 1]
     }
 
-    /// Plays a legal move; there must be room ([`Tree::is_full`]). All moves of
-    /// a line are played with the evaluator that it started with.
-    pub fn push(&mut self, mv: Move, evaluator: &Evaluator) {
+    /// Plays a legal move; there must be room ([`Tree::is_full`]).
+    pub fn push(&mut self, mv: Move) {
         let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {
             unreachable!("two positions")
         };
-        if evaluator.network().is_some() {
-            self.accumulators.play(self.ply + 1, &parent.board, mv);
-        }
         child.board.clone_from(&parent.board);
         child.board.play_unchecked(mv);
+        child.played = Some(mv);
         child.reversible = match child.board.halfmove_clock() {
             0 => 0,
             _ => parent.reversible + 1,
         };
         self.keys.push(position_key(&child.board));
         self.ply += 1;
+        self.accumulators.play(self.ply);
     }
 
     /// Lets the side to move pass; there must be room ([`Tree::is_full`]).
@@ -99,10 +102,11 @@ impl Tree {
         let passed = self.board().null_move();
         let board = passed.expect("a side in check cannot pass");
         self.ply += 1;
-        self.accumulators.pass(self.ply);
+        self.accumulators.play(self.ply);
         self.keys.push(position_key(&board));
         self.nodes[self.ply] = Node {
             board,
+            played: None,
             reversible: 0,
         };
     }
@@ -118,14 +122,20 @@ impl Tree {
         self.ply == MAX_PLY
     }
 
-    /// The static value, from the view of the side to move.
+    /// The static value, from the view of the side to move, by the evaluator
+    /// that the line started with.
     pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
-        let board = &self.nodes[self.ply].board;
+        let nodes = &self.nodes;
+        let board = &nodes[self.ply].board;
         let Some(network) = evaluator.network() else {
             return material_balance(board);
         };
         let view = board.side_to_move();
-        let accumulator = self.accumulators.get(network, self.ply, view);
+        let changes = |ply: usize| match nodes[ply].played {
+            Some(mv) => Changes::of(&nodes[ply - 1].board, mv),
+            None => Changes::default(),
+        };
+        let accumulator = self.accumulators.get(network, self.ply, view, changes);
         network_value(network, board, accumulator)
     }
 
@@ -134,14 +144,15 @@ impl Tree {
     pub fn is_repetition(&self) -> bool {
         let key = self.key();
         let reversible = self.nodes[self.ply].reversible;
-        // Only every other position has the same side to move.
+        // Only every other position has the same side to move, and nothing
+        // comes back in two plies.
         let mut same = self
             .keys
             .iter()
             .rev()
             .enumerate()
             .take(reversible + 1)
-            .skip(2)
+            .skip(4)
             .step_by(2)
             .filter(|&(_, &earlier)| earlier == key);
         match same.next() {
@@ -176,7 +187,7 @@ mod tests {
             if back && tree.ply() > 0 {
                 tree.pop();
             } else {
-                tree.push(moves[random.usize(..moves.len())], &evaluator);
+                tree.push(moves[random.usize(..moves.len())]);
             }
             assert_eq!(tree.key(), position_key(tree.board()));
             assert_eq!(
@@ -213,12 +224,12 @@ mod tests {
         let evaluator = evaluator();
         let mut tree = Tree::new(&evaluator);
         for mv in ["g1f3", "g8f6", "f3g1"] {
-            tree.push(mv.parse().unwrap(), &evaluator);
+            tree.push(mv.parse().unwrap());
         }
         tree.push_null();
-        tree.push("g1f3".parse().unwrap(), &evaluator);
-        tree.push("f6g8".parse().unwrap(), &evaluator);
-        tree.push("f3g1".parse().unwrap(), &evaluator);
+        tree.push("g1f3".parse().unwrap());
+        tree.push("f6g8".parse().unwrap());
+        tree.push("f3g1".parse().unwrap());
         // As after the first move of the knights, but for the side to move.
         assert!(!tree.is_repetition());
         tree.push_null();
@@ -227,10 +238,10 @@ mod tests {
             "the start, four plies and two nulls ago"
         );
         for mv in ["g1f3", "g8f6", "f3g1"] {
-            tree.push(mv.parse().unwrap(), &evaluator);
+            tree.push(mv.parse().unwrap());
             assert!(!tree.is_repetition());
         }
-        tree.push("f6g8".parse().unwrap(), &evaluator);
+        tree.push("f6g8".parse().unwrap());
         assert!(tree.is_repetition(), "since the null move all the same");
     }
 
@@ -241,7 +252,7 @@ mod tests {
         tree.start(&Position::startpos(), &evaluator);
         let mut repeated = Vec::new();
         for mv in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3"] {
-            tree.push(mv.parse().unwrap(), &evaluator);
+            tree.push(mv.parse().unwrap());
             repeated.push(tree.is_repetition());
         }
         assert_eq!(repeated, [false, false, false, true, true]);

@@ -80,7 +80,7 @@ fn walk(evaluator: &Evaluator, reference: &Evaluator) {
                 passed += 1;
             } else if let Some(&mv) = mv {
                 castled += usize::from(board.colors(board.side_to_move()).has(mv.to));
-                tree.push(mv, evaluator);
+                tree.push(mv);
             }
             if random.bool() {
                 let expected = reference.evaluate_board(tree.board());

@@ -370,6 +370,7 @@ impl Searcher<'_> {
             mv: best_move,
             depth: node.depth,
             bound,
+            evaluation: node.raw,
         };
         let key = tree.key();
         self.shared.table.store(key, node.ply, &found);

@@ -4,7 +4,7 @@ use cozy_chess::{Board, Move, Piece};
 
 use crate::search::params::*;
 use crate::search::{Halted, Searcher};
-use crate::table::{Known, ScoreBound};
+use crate::table::{Known, ScoreBound, Table};
 use crate::{Score, Wdl};
 
 /// From this halfmove clock on, scores from the table are not trusted: they
@@ -31,6 +31,8 @@ pub(super) struct Node {
     /// Expected to fail high.
     pub(super) cut: bool,
     pub(super) known: Option<Known>,
+    /// The network's value; `None` in check.
+    pub(super) raw: Option<Score>,
     /// `None` in check.
     pub(super) evaluation: Option<Evaluation>,
     /// Whether the evaluation has risen since the mover's last move.
@@ -67,7 +69,7 @@ impl Searcher<'_> {
         if alpha >= beta {
             return Ok(alpha);
         }
-        let raw = self.evaluate_quiet();
+        let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let excluded = self.worker.frames[ply].excluded;
         let key = self.worker.tree.key();
         let mut known = None;
@@ -81,6 +83,7 @@ impl Searcher<'_> {
                 return Ok(score);
             }
         }
+        let raw = early.unwrap_or_else(|| self.evaluate_quiet(known.as_ref()));
         let mut node = Node {
             ply,
             depth,
@@ -88,6 +91,7 @@ impl Searcher<'_> {
             beta,
             cut,
             known,
+            raw,
             evaluation: None,
             improving: false,
             excluded,
@@ -152,6 +156,7 @@ impl Searcher<'_> {
             mv: None,
             depth: depth + TABLEBASE_DEPTH,
             bound,
+            evaluation: None,
         };
         let decided = self.cutoff(&found, depth, alpha, beta)?;
         let key = self.worker.tree.key();

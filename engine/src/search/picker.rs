@@ -1,6 +1,6 @@
 //! Moves in the order in which they are tried, generated as late as possible.
 
-use cozy_chess::{Board, Move, Piece, PieceMoves};
+use cozy_chess::{BitBoard, Board, Move, Piece, PieceMoves};
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
@@ -207,7 +207,10 @@ impl Picker {
         let mover = order.board.side_to_move();
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
-            let pawn = moves.piece == Piece::Pawn;
+            let PieceMoves { piece, from, .. } = moves;
+            let checking = order.checks.map(|checks| checks.targets(piece, from));
+            let checking = checking.unwrap_or(BitBoard::EMPTY);
+            let pawn = piece == Piece::Pawn;
             for mv in moves {
                 if Some(mv) == table || pawn && is_tactical(order.board, mv) {
                     continue;
@@ -216,10 +219,8 @@ impl Picker {
                 let order = match killer {
                     Some(place) => KILLER - place as i32,
                     None => {
-                        let check = order
-                            .checks
-                            .is_some_and(|checks| checks.gives_check(moves.piece, mv));
-                        order.history.quiet(mover, mv) + if check { CHECK } else { 0 }
+                        let check = if checking.has(mv.to) { CHECK } else { 0 };
+                        order.history.quiet(mover, mv) + check
                     }
                 };
                 scored.push(ScoredMove { mv, order });
@@ -232,14 +233,12 @@ impl Picker {
     /// go: most nodes need only their first moves.
     fn best(&mut self, stack: &mut MoveStack) -> Option<Move> {
         let rest = &mut stack.scored[self.next..];
-        let mut best = 0;
-        for (index, scored) in rest.iter().enumerate().skip(1) {
-            if scored.order > rest[best].order {
-                best = index;
-            }
-        }
-        if rest.is_empty() {
-            return None;
+        let (mut best, mut most) = (0, rest.first()?.order);
+        for (index, &ScoredMove { order, .. }) in rest.iter().enumerate().skip(1) {
+            // Without a branch, which nobody could predict.
+            let better = order > most;
+            best = if better { index } else { best };
+            most = if better { order } else { most };
         }
         rest.swap(0, best);
         self.next += 1;

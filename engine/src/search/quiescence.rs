@@ -8,7 +8,7 @@ use crate::history::is_tactical;
 use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
 use crate::search::picker::{Order, Picker};
 use crate::search::{Halted, Searcher, no_move_score};
-use crate::table::{Known, ScoreBound};
+use crate::table::{Known, ScoreBound, Table};
 use crate::worker::Worker;
 use crate::{Score, has_legal_move};
 
@@ -27,12 +27,13 @@ impl Searcher<'_> {
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
         }
-        let evaluation = self.evaluate_quiet();
+        let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let key = self.worker.tree.key();
         let known = self.shared.table.probe(key, ply);
         if !PV && let Some(score) = known.and_then(|known| self.cutoff(&known, 0, alpha, beta)) {
             return Ok(score);
         }
+        let evaluation = early.unwrap_or_else(|| self.evaluate_quiet(known.as_ref()));
         let in_check = evaluation.is_none();
         let original = alpha;
         let mut best = -Score::INFINITE;
@@ -117,6 +118,7 @@ impl Searcher<'_> {
             mv: best_move,
             depth: 0,
             bound: ScoreBound::of(best, original, beta),
+            evaluation,
         };
         self.shared.table.store(key, ply, &found);
         Ok(best)

@@ -40,6 +40,7 @@ impl Searcher<'_> {
                 mv: Some(self.worker.root[0].pv[0]),
                 depth,
                 bound: ScoreBound::of(score, alpha, beta),
+                evaluation: None,
             };
             let key = self.worker.tree.key();
             self.shared.table.store(key, 0, &known);
