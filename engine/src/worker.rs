@@ -18,8 +18,6 @@ pub(crate) struct Frame {
     pub(crate) evaluation: Option<Score>,
     /// The move that was played from here; `None` for a null move.
     pub(crate) played: Option<Move>,
-    /// Quiet moves that refuted other moves at this ply.
-    pub(crate) killers: [Option<Move>; 2],
     /// The move that a singular search leaves out.
     pub(crate) excluded: Option<Move>,
     /// Double extensions from the root to here.
@@ -30,7 +28,6 @@ impl Frame {
     const NEW: Frame = Frame {
         evaluation: None,
         played: None,
-        killers: [None; 2],
         excluded: None,
         doubles: 0,
     };

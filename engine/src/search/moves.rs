@@ -4,7 +4,7 @@ use cozy_chess::{Move, Piece};
 
 use crate::Score;
 use crate::checks::Checks;
-use crate::exchange::{victim, wins_at_least};
+use crate::exchange::wins_at_least;
 use crate::history::{HISTORY_LIMIT, is_tactical};
 use crate::search::node::{Evaluation, Node, has_pieces};
 use crate::search::params::*;
@@ -20,8 +20,7 @@ struct Candidate {
     number: usize,
     tactical: bool,
     gives_check: bool,
-    killer: bool,
-    /// What the histories say of it.
+    /// What the history says of a quiet move.
     repute: i32,
     /// Plies less deep than the first move, by its place alone.
     reduction: i32,
@@ -55,7 +54,6 @@ impl Searcher<'_> {
     /// Searches the moves of a node, best first, as far as they are worth it.
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
-        self.worker.frames[ply + 2].killers = [None; 2];
         let table_move = node.known.and_then(|known| known.mv);
         let board = self.worker.tree.board();
         let checks = Checks::of(board);
@@ -68,7 +66,7 @@ impl Searcher<'_> {
             best_move: None,
             number: 0,
         };
-        while let Some(mv) = self.pick(&mut picker, ply, &checks) {
+        while let Some(mv) = self.pick(&mut picker, &checks) {
             if node.excluded == Some(mv) {
                 continue;
             }
@@ -126,43 +124,34 @@ impl Searcher<'_> {
         Ok(found.best)
     }
 
-    fn pick(&mut self, picker: &mut Picker, ply: usize, checks: &Checks) -> Option<Move> {
+    fn pick(&mut self, picker: &mut Picker, checks: &Checks) -> Option<Move> {
         let Worker {
             tree,
             history,
             moves,
-            frames,
             ..
         } = &mut *self.worker;
         let order = Order {
             board: tree.board(),
             history,
             checks: Some(checks),
-            killers: frames[ply].killers,
         };
         picker.next(moves, &order)
     }
 
     fn candidate(&self, node: &Node, mv: Move, number: usize, checks: &Checks) -> Candidate {
-        let Worker {
-            tree,
-            history,
-            frames,
-            ..
-        } = &*self.worker;
+        let Worker { tree, history, .. } = &*self.worker;
         let board = tree.board();
         let tactical = is_tactical(board, mv);
         let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
-        let mover = board.side_to_move();
         Candidate {
             mv,
             number,
             tactical,
             gives_check: checks.gives_check(piece, mv),
-            killer: frames[node.ply].killers.contains(&Some(mv)),
             repute: match tactical {
-                true => history.tactical(mover, piece, mv, victim(board, mv)),
-                false => history.quiet(mover, mv),
+                true => 0,
+                false => history.quiet(board.side_to_move(), mv),
             },
             reduction: self.shared.reductions.plies(tactical, node.depth, number),
         }
@@ -222,7 +211,6 @@ impl Searcher<'_> {
             + i32::from(!candidate.tactical && table_is_tactical)
             - i32::from(PV)
             - i32::from(candidate.gives_check)
-            - i32::from(candidate.killer)
             - candidate.repute / REDUCTION_HISTORY
     }
 
@@ -315,34 +303,26 @@ impl Searcher<'_> {
         })
     }
 
-    /// Learns from a cutoff, and from the moves before it that caused none.
+    /// Learns from a cutoff by a quiet move, and from those before it that
+    /// caused none.
     fn reward(&mut self, node: &Node, cutoff: Move, tried: usize) {
         let Worker {
             tree,
             history,
             moves,
-            frames,
             ..
         } = &mut *self.worker;
         let board = tree.board();
-        let bonus = (160 * node.depth - 60).min(HISTORY_LIMIT / 8);
-        let quiet = !is_tactical(board, cutoff);
-        if quiet {
-            let killers = &mut frames[node.ply].killers;
-            if killers[0] != Some(cutoff) {
-                *killers = [Some(cutoff), killers[0]];
-            }
+        if is_tactical(board, cutoff) {
+            return;
         }
-        let mut learn = |mv: Move, bonus: i32| {
-            if is_tactical(board, mv) {
-                history.adjust_tactical(board, mv, bonus);
-            } else if quiet {
-                history.adjust_quiet(board.side_to_move(), mv, bonus);
-            }
-        };
-        learn(cutoff, bonus);
+        let bonus = (160 * node.depth - 60).min(HISTORY_LIMIT / 8);
+        let mover = board.side_to_move();
+        history.adjust(mover, cutoff, bonus);
         for &mv in &moves.tried[tried..] {
-            learn(mv, -bonus);
+            if !is_tactical(board, mv) {
+                history.adjust(mover, mv, -bonus);
+            }
         }
     }
 

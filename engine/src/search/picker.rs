@@ -30,7 +30,6 @@ pub(crate) struct Order<'a> {
     pub(crate) history: &'a History,
     /// Where quiet moves that give check are to come sooner.
     pub(crate) checks: Option<&'a Checks>,
-    pub(crate) killers: [Option<Move>; 2],
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,8 +59,6 @@ pub(crate) struct Picker {
     any_legal: bool,
 }
 
-/// Quiet moves before all others.
-const KILLER: i32 = 1 << 24;
 /// What a check counts more than other quiet moves.
 const CHECK: i32 = 1 << 13;
 
@@ -181,7 +178,7 @@ impl Picker {
             };
             let mut add = |mv: Move| {
                 if Some(mv) != table {
-                    let order = tactical_order(order, moves.piece, mv);
+                    let order = tactical_order(board, moves.piece, mv);
                     scored.push(ScoredMove { mv, order });
                 }
             };
@@ -215,14 +212,8 @@ impl Picker {
                 if Some(mv) == table || pawn && is_tactical(order.board, mv) {
                     continue;
                 }
-                let killer = order.killers.iter().position(|&killer| killer == Some(mv));
-                let order = match killer {
-                    Some(place) => KILLER - place as i32,
-                    None => {
-                        let check = if checking.has(mv.to) { CHECK } else { 0 };
-                        order.history.quiet(mover, mv) + check
-                    }
-                };
+                let check = if checking.has(mv.to) { CHECK } else { 0 };
+                let order = order.history.quiet(mover, mv) + check;
                 scored.push(ScoredMove { mv, order });
             }
         }
@@ -246,17 +237,14 @@ impl Picker {
     }
 }
 
-/// Most valuable victim first, then what has proved good; promotions to a
+/// Most valuable victim first, by the least valuable piece; promotions to a
 /// queen count as winning one, others come last.
-fn tactical_order(order: &Order, piece: Piece, mv: Move) -> i32 {
-    let victim = victim(order.board, mv);
-    let captured = victim.map_or(0, value);
+fn tactical_order(board: &Board, piece: Piece, mv: Move) -> i32 {
+    let captured = victim(board, mv).map_or(0, value);
     let promoted = match mv.promotion {
         Some(Piece::Queen) => value(Piece::Queen),
         Some(_) => -value(Piece::King),
         None => 0,
     };
-    let mover = order.board.side_to_move();
-    let history = order.history.tactical(mover, piece, mv, victim);
-    16 * (captured + promoted) + history / 4
+    captured + promoted - piece as i32
 }

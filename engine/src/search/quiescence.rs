@@ -71,7 +71,6 @@ impl Searcher<'_> {
                 board,
                 history,
                 checks: None,
-                killers: [None; 2],
             };
             let Some(mv) = picker.next(moves, &order) else {
                 break;
