@@ -80,6 +80,7 @@ mod fen;
 mod history;
 mod levels;
 mod limits;
+mod mop_up;
 mod perft;
 mod position;
 mod pv;
