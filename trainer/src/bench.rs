@@ -130,8 +130,8 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
         plan.batch
     });
     let start = Replicas::new(Model::fresh(shape, 1, &devices[0]), devices);
-    // The rate of learning makes no difference to that of training.
-    let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), CLIP_NORM);
+    // The rates of learning and decay make no difference to that of training.
+    let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
     let parts = batch.parts::<B>(devices);
     let alone = clock.rate(|| {
         learner.learn(parts.clone());

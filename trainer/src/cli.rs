@@ -20,6 +20,7 @@ use crate::fit::{self, Summary};
 use crate::interrupt::Interrupt;
 use crate::net::{self, Net};
 use crate::plan::Plan;
+use crate::regularisation::Regularisation;
 use crate::report::{self, Subject};
 
 /// Trains Kibitz's network on a dataset, and measures nets.
@@ -212,15 +213,17 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     let shape = init
         .as_ref()
         .map_or(arguments.hidden, |net| net.network.shape());
+    let positions = dataset.len(Split::Train);
     let plan = Plan {
         out: arguments.out,
         shape,
+        regularisation: Regularisation::for_positions(positions),
         init,
         device,
         epochs: arguments.epochs,
         batch: arguments
             .batch
-            .map_or_else(|| batch_for(dataset.len(Split::Train)), |b| b as usize),
+            .map_or_else(|| batch_for(positions), |b| b as usize),
         learning_rate: arguments.learning_rate,
         clip_norm: arguments.clip_norm,
         seed: arguments.seed,
@@ -248,10 +251,11 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The power of two that gives an epoch at least 128 steps, from 512, below
-/// which steps cost as much, to 16,384, beyond which a device gains nothing.
+/// The power of two that gives an epoch at least 1,500 steps, without which it
+/// takes more epochs to learn as much, from 512, below which steps cost as much,
+/// to 16,384, beyond which a device gains nothing.
 fn batch_for(positions: u64) -> usize {
-    let most = (positions / 128).max(1);
+    let most = (positions / 1_500).max(1);
     (1usize << most.ilog2()).clamp(512, 16_384)
 }
 
@@ -461,8 +465,8 @@ mod tests {
     #[test]
     fn batches_grow_with_the_dataset() {
         assert_eq!(
-            [1, 65_000, 600_000, 100_000_000].map(batch_for),
-            [512, 512, 4096, 16_384]
+            [1, 65_000, 4_000_000, 100_000_000].map(batch_for),
+            [512, 512, 2048, 16_384]
         );
     }
 

@@ -19,12 +19,6 @@ use crate::model::{clip_parameter, floats};
 /// 64, which the engine's i16 accumulators hold at 508 steps to the unit.
 const BOUND: f32 = 1.6;
 
-/// An input's own part counts a sixteenth, so that Adam, whose steps do not
-/// depend on scale, moves it a sixteenth as fast as the shared parts: on a
-/// thousand games it otherwise learns the games by heart. A power of two, so
-/// that dividing by it loses nothing.
-pub const OWN_SCALE: f32 = 1.0 / 16.0;
-
 /// Own and their P N B R Q K.
 const PIECES: usize = 12;
 /// Shared columns: one a piece, 8 ranks and 4 distances from the edge each.
@@ -38,8 +32,10 @@ const BIAS_AT_START: f32 = 0.3;
 /// 902 inputs to the first hidden layer.
 #[derive(Module, Debug)]
 pub struct FirstLayer<B: Backend> {
-    /// `[INPUTS, outputs]`, times [`OWN_SCALE`].
+    /// `[INPUTS, outputs]`.
     pub own: Param<Tensor<B, 2>>,
+    /// What `own` counts ([`Regularisation`](crate::regularisation::Regularisation)).
+    own_scale: f32,
     /// `[SHARED, outputs]`.
     pub shared: Param<Tensor<B, 2>>,
     /// `[outputs]`.
@@ -53,10 +49,11 @@ impl<B: Backend> FirstLayer<B> {
     pub fn new(layer: &Layer, device: &B::Device) -> FirstLayer<B> {
         let outputs = layer.outputs();
         let weight = TensorData::new(layer.weight.clone(), [outputs, INPUTS]);
-        let own = Tensor::from_data(weight, device).transpose() / OWN_SCALE;
+        let own = Tensor::from_data(weight, device).transpose();
         let bias = TensorData::new(layer.bias.clone(), [outputs]);
         FirstLayer {
             own: Param::from_tensor(own),
+            own_scale: 1.0,
             shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
             bias: Param::from_tensor(Tensor::from_data(bias, device)),
             membership: membership(device),
@@ -89,16 +86,29 @@ impl<B: Backend> FirstLayer<B> {
         let bias = Tensor::from_data(TensorData::new(bias, [outputs]), device);
         FirstLayer {
             own: Param::from_tensor(Tensor::zeros([INPUTS, outputs], device)),
+            own_scale: 1.0,
             shared: Param::from_tensor(shared),
             bias: Param::from_tensor(bias),
             membership: membership(device),
         }
     }
 
+    /// The same layer, whose own part is kept larger by what it counts less.
+    pub fn with_own_scale(self, own_scale: f32) -> FirstLayer<B> {
+        let own = self.own.val() * (self.own_scale / own_scale);
+        // By its numbers: a gradient is of what is kept, not of what it was.
+        let own = Tensor::from_data(own.into_data(), &self.own.device());
+        FirstLayer {
+            own: Param::from_tensor(own),
+            own_scale,
+            ..self
+        }
+    }
+
     /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
         let shared = self.membership.clone().matmul(self.shared.val());
-        (self.own.val() * OWN_SCALE + shared).clamp(-BOUND, BOUND)
+        (self.own.val() * self.own_scale + shared).clamp(-BOUND, BOUND)
     }
 
     /// Copies the layer back.

@@ -24,6 +24,7 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::reader::read_epoch;
 use crate::readings::Unseen;
+use crate::regularisation::Regularisation;
 use crate::replicas::Replicas;
 use crate::validation::{Validation, validate};
 
@@ -106,12 +107,17 @@ impl<'a, B: Train> Run<'a, B> {
         let device = &devices[0];
         let metadata = plan.metadata(dataset);
         let checkpoint = Checkpoint::new(plan.beside("checkpoint"), metadata.clone());
+        let Regularisation {
+            own_scale,
+            weight_decay,
+        } = plan.regularisation;
         let start = match &plan.init {
             Some(net) => Model::new(&net.network, device),
             None => Model::fresh(plan.shape, plan.seed, device),
         };
         let schedule = plan.schedule(dataset);
-        let mut learner = Learner::new(Replicas::new(start, devices), schedule, plan.clip_norm);
+        let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
+        let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm);
         let mut history = History::default();
         let resumed = before(&checkpoint, plan)?;
         let begins = resumed.is_none();

@@ -15,22 +15,18 @@ use crate::readings::Reading;
 use crate::replicas::Replicas;
 use crate::schedule::Schedule;
 
-/// How fast weights decay, in units of the learning rate (decoupled, as in
-/// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
-const WEIGHT_DECAY: f64 = 0.3;
-
 /// How fast AdamW forgets gradients and their squares, and what keeps it from
 /// dividing by zero: Burn's defaults, named so that they stay what they are.
 const BETAS: [f64; 2] = [0.9, 0.999];
 const EPSILON: f64 = 1e-5;
 
 /// The optimizer as a net's metadata names it.
-pub fn metadata() -> Value {
+pub fn metadata(weight_decay: f32) -> Value {
     json!({
         "name": "AdamW",
         "betas": BETAS,
         "epsilon": EPSILON,
-        "weight_decay": WEIGHT_DECAY,
+        "weight_decay": weight_decay,
     })
 }
 
@@ -48,13 +44,20 @@ pub struct Learner<B: Train> {
 type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
 
 impl<B: Train> Learner<B> {
-    /// Starts from a model. Gradients are shortened to the length `clip_norm`.
-    pub fn new(replicas: Replicas<B>, schedule: Schedule, clip_norm: f32) -> Learner<B> {
+    /// Starts from a model. Weights decay by `weight_decay`
+    /// ([`Regularisation`](crate::regularisation::Regularisation)), gradients
+    /// are shortened to the length `clip_norm`.
+    pub fn new(
+        replicas: Replicas<B>,
+        schedule: Schedule,
+        weight_decay: f32,
+        clip_norm: f32,
+    ) -> Learner<B> {
         let optimizer = AdamWConfig::new()
             .with_beta_1(BETAS[0] as f32)
             .with_beta_2(BETAS[1] as f32)
             .with_epsilon(EPSILON as f32)
-            .with_weight_decay(WEIGHT_DECAY as f32)
+            .with_weight_decay(weight_decay)
             .init();
         Learner {
             replicas,
@@ -150,7 +153,7 @@ mod tests {
         let device = Default::default();
         let words = Batch::new(games(64)).words(&device);
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 1.0);
+        let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 0.3, 1.0);
         let losses = (0..steps)
             .map(|_| learner.learn(vec![words.clone()]).loss.into_scalar())
             .collect();
@@ -179,7 +182,7 @@ mod tests {
         let device = Default::default();
         let words = Batch::new(vec![start; 4]).words(&device);
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 1.0);
+        let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 0.3, 1.0);
         for _ in 0..40 {
             learner.learn(vec![words.clone()]);
         }
@@ -200,7 +203,7 @@ mod tests {
     fn after(steps: u64, clip_norm: f32) -> (Learner<Cpu>, Network) {
         let device = Default::default();
         let start = Model::new(&Network::random(Shape::DEFAULT, 4), &device);
-        let mut learner = Learner::new(alone(start), Schedule::new(1e-2, 20), clip_norm);
+        let mut learner = Learner::new(alone(start), Schedule::new(1e-2, 20), 0.3, clip_norm);
         for _ in 0..steps {
             learner.learn(batch());
         }

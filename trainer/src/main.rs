@@ -36,6 +36,7 @@ mod position;
 mod progress;
 mod reader;
 mod readings;
+mod regularisation;
 mod replicas;
 mod report;
 mod schedule;

@@ -104,6 +104,14 @@ impl<B: Backend> Model<B> {
         }
     }
 
+    /// The same model, the own parts of whose first layer count `own_scale`.
+    pub fn with_own_scale(self, own_scale: f32) -> Model<B> {
+        Model {
+            first: self.first.with_own_scale(own_scale),
+            ..self
+        }
+    }
+
     /// Copies the network back.
     pub fn network(&self) -> Network {
         let layers = [
@@ -236,7 +244,6 @@ mod tests {
     use super::*;
     use models::Feature;
 
-    use crate::first_layer::OWN_SCALE;
     use crate::position::features;
     use crate::testing::games;
 
@@ -306,7 +313,8 @@ mod tests {
         let network = Network::random(shape, 2);
         let batch = Batch::new(games(8));
         let device = Default::default();
-        let model = Model::<Autodiff<Flex>>::new(&network, &device);
+        let own_scale = 0.25;
+        let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
         let gradients = model.loss(batch.words(&device)).backward();
         let later = [&model.second, &model.third, &model.fourth].map(|linear| &linear.weight);
         for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {
@@ -324,7 +332,7 @@ mod tests {
                 .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
                 .expect("weights");
             // The first layer's own part is scaled.
-            let scale = if index == 0 { OWN_SCALE } else { 1.0 };
+            let scale = if index == 0 { own_scale } else { 1.0 };
             let moved = |by: f32| {
                 let mut layers = network.layers().clone();
                 layers[index].weight[at] += by * scale;

@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::device::Device;
 use crate::learner;
 use crate::net::Net;
+use crate::regularisation::Regularisation;
 use crate::schedule::Schedule;
 use crate::target;
 
@@ -28,6 +29,8 @@ pub struct Plan {
     pub epochs: u64,
     /// Positions a step.
     pub batch: usize,
+    /// What keeps it from learning its games by heart.
+    pub regularisation: Regularisation,
     /// Peak learning rate.
     pub learning_rate: f64,
     /// The length that gradients are shortened to.
@@ -66,7 +69,8 @@ impl Plan {
         );
         metadata.target = target::metadata();
         metadata.training = json!({
-            "optimizer": learner::metadata(),
+            "optimizer": learner::metadata(self.regularisation.weight_decay),
+            "own_scale": self.regularisation.own_scale,
             "learning_rate": self.learning_rate,
             "schedule": "linear warm-up, cosine to zero",
             "warm_up_steps": self.schedule(dataset).warm_up(),

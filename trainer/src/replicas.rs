@@ -103,7 +103,7 @@ mod tests {
         let start = Model::<Cpu>::fresh(SMALL, 5, &FlexDevice);
         let schedule = Schedule::new(5e-3, STEPS as u64);
         // Every gradient is shortened.
-        let mut learner = Learner::new(Replicas::new(start, &devices), schedule, 0.05);
+        let mut learner = Learner::new(Replicas::new(start, &devices), schedule, 0.3, 0.05);
         let mut unseen = Unseen::default();
         // No size is divisible by 2 or 3, and some replicas have no part
         // of the last.
