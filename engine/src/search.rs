@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Move};
 
+use crate::mop_up::mop_up;
 use crate::table::{Known, Table};
 use crate::worker::{RootMove, Worker};
 use crate::{
@@ -274,7 +275,10 @@ impl<'a> Searcher<'a> {
     }
 
     fn evaluate(&mut self) -> Score {
-        self.worker.tree.evaluate(self.shared.evaluator)
+        let Worker { tree, .. } = &mut *self.worker;
+        let evaluator = self.shared.evaluator;
+        let driving = evaluator.network().and_then(|_| mop_up(tree.board()));
+        driving.unwrap_or_else(|| tree.evaluate(evaluator))
     }
 
     /// A draw by repetition, by the fifty-move rule or by material. Mate on

@@ -5,7 +5,6 @@ use cozy_chess::{Board, Move};
 use crate::accumulators::Accumulators;
 use crate::evaluator::{material_balance, network_value};
 use crate::features::Changes;
-use crate::mop_up::mop_up;
 use crate::score::MAX_PLY;
 use crate::{Evaluator, Position, Score, position_key};
 
@@ -131,9 +130,6 @@ impl Tree {
         let Some(network) = evaluator.network() else {
             return material_balance(board);
         };
-        if let Some(known) = mop_up(board) {
-            return known;
-        }
         let view = board.side_to_move();
         let changes = |ply: usize| match nodes[ply].played {
             Some(mv) => Changes::of(&nodes[ply - 1].board, mv),
