@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Makes models/default.safetensors again: games and Stockfish 15.1 to evaluate
+# them with, into a dataset, into the net. Where the games come from:
+# models/README.md. Some hours on two cores, nearly all of them Stockfish's; an
+# interrupted run goes on when it is called again.
+#
+#   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst POPULAR.epd FOLDER
+set -euo pipefail
+human=$(realpath "$1") tcec=$(realpath "$2") popular=$(realpath "$3")
+mkdir -p "$4"
+folder=$(realpath "$4")
+cd "$(dirname "$0")/.."
+cargo build --release --locked
+bin=${CARGO_TARGET_DIR:-target}/release
+stockfish=$(PATH=$PATH:/usr/games command -v stockfish)
+
+# People's games: the first 155,265, one position in four.
+zstd -dc "$human" | awk '/^\[Event /{n++} n>155265{exit} {print}' >"$folder/human.pgn"
+"$bin/ingest" annotate "$folder/human.pgn" --engine "$stockfish" --nodes 500 --every 4 \
+    --out "$folder/human.pgn.zst"
+
+# Games with blunders: two weak opponents, one position in two.
+if [ ! -e "$folder/weak.pgn" ]; then
+    weak="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
+    "$bin/engine" match --nodes 1000 --games 16000 --seed 1 --book "$popular" \
+        --resign moves=12,score=500 --draw moves=12,score=20,from=60 \
+        --pgn "$folder/weak.part" \
+        --engine "$weak option.UCI_Elo=800" --engine "$weak option.UCI_Elo=1000"
+    mv "$folder/weak.part" "$folder/weak.pgn"
+fi
+"$bin/ingest" annotate "$folder/weak.pgn" --engine "$stockfish" --nodes 500 --every 2 \
+    --out "$folder/weak.pgn.zst"
+
+# With evaluations already: Lichess's own, and those of TCEC's engines.
+samples=datasets/samples
+"$bin/ingest" build "$folder/human.pgn.zst" "$folder/weak.pgn.zst" \
+    $samples/dump_2026-06_annotated500.pgn.zst \
+    $samples/rebuilt_2026-06_blitz676.pgn.zst \
+    $samples/dump_2013-02_rewritten2551.pgn.zst \
+    "$tcec" --validation-percent 2 --out "$folder/default.dataset"
+
+"$bin/trainer" fit --data "$folder/default.dataset" --hidden 256,32,32 --epochs 5 \
+    --device cpu --seed 1 --resume --out "$folder/default.safetensors"
