@@ -197,6 +197,7 @@ mod tests {
                 },
                 go: String::new(),
                 timeout: Duration::ZERO,
+                every: 1,
                 replace: false,
                 stop: AtomicBool::new(false),
             };
