@@ -268,8 +268,7 @@ impl<'a> Searcher<'a> {
 
     /// Plays a move, and has its position's entry fetched.
     fn play(&mut self, mv: Move) {
-        let Worker { tree, frames, .. } = &mut *self.worker;
-        frames[tree.ply()].played = Some(mv);
+        let Worker { tree, .. } = &mut *self.worker;
         tree.push(mv);
         self.shared.table.prefetch(tree.key());
     }

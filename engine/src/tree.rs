@@ -10,7 +10,7 @@ use crate::{Evaluator, Position, Score, position_key};
 
 struct Node {
     board: Board,
-    /// The move that led here; none at the root, and after a null move.
+    /// [`Tree::played`].
     played: Option<Move>,
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
@@ -70,6 +70,12 @@ impl Tree {
     /// The position.
     pub fn board(&self) -> &Board {
         &self.nodes[self.ply].board
+    }
+
+    /// The move that led to the position; none at the root, and after a null
+    /// move.
+    pub fn played(&self) -> Option<Move> {
+        self.nodes[self.ply].played
     }
 
     /// The position's key, as [`position_key`] gives it.

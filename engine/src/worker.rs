@@ -16,8 +16,6 @@ use crate::tree::Tree;
 pub(crate) struct Frame {
     /// The corrected static evaluation; `None` in check.
     pub(crate) evaluation: Option<Score>,
-    /// The move that was played from here; `None` for a null move.
-    pub(crate) played: Option<Move>,
     /// The move that a singular search leaves out.
     pub(crate) excluded: Option<Move>,
     /// Double extensions from the root to here.
@@ -27,7 +25,6 @@ pub(crate) struct Frame {
 impl Frame {
     const NEW: Frame = Frame {
         evaluation: None,
-        played: None,
         excluded: None,
         doubles: 0,
     };

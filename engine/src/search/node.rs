@@ -214,7 +214,7 @@ impl Searcher<'_> {
     /// move will too. Not where zugzwang is likely, and verified deep down.
     fn null_move(&mut self, node: &Node, estimate: Score) -> Result<Option<Score>, Halted> {
         let (ply, depth, beta) = (node.ply, node.depth, node.beta);
-        let passed_before = self.worker.frames[ply - 1].played.is_none();
+        let passed_before = self.worker.tree.played().is_none();
         if depth < NULL_DEPTH
             || passed_before
             || ply < self.null_from
@@ -227,7 +227,6 @@ impl Searcher<'_> {
         }
         let surplus = estimate.centipawns() - beta.centipawns();
         let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / 200).min(3);
-        self.worker.frames[ply].played = None;
         self.worker.tree.push_null();
         self.shared.table.prefetch(self.worker.tree.key());
         let before = beta - 1;

@@ -205,8 +205,9 @@ impl Picker {
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let PieceMoves { piece, from, .. } = moves;
-            let checking = order.checks.map(|checks| checks.targets(piece, from));
-            let checking = checking.unwrap_or(BitBoard::EMPTY);
+            let checking = order
+                .checks
+                .map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
             let pawn = piece == Piece::Pawn;
             for mv in moves {
                 if Some(mv) == table || pawn && is_tactical(order.board, mv) {

@@ -52,8 +52,9 @@ impl Searcher<'_> {
         } else if self.worker.tree.is_full() {
             return Ok(self.evaluate());
         }
-        let landed = self.worker.frames[ply - 1].played.map(|mv| mv.to);
-        let board = self.worker.tree.board();
+        let tree = &self.worker.tree;
+        let landed = tree.played().map(|mv| mv.to);
+        let board = tree.board();
         let hint = known.and_then(|known| known.mv);
         let mut picker = match in_check {
             true => Picker::all(board, hint, &self.worker.moves),
