@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Makes models/default.safetensors again: games and Stockfish 15.1 to evaluate
-# them with, into a dataset, into the net. Where the games come from:
-# models/README.md. Some hours on two cores, nearly all of them Stockfish's; an
+# Makes a net as models/default.safetensors was made: games and Stockfish 15.1
+# to evaluate them with, into a dataset, into the net. Where the games come from:
+# models/README.md. Not the same net, bit for bit: the weak games are of the engine
+# as it is now. Some hours on two cores, nearly all of them Stockfish's; an
 # interrupted run goes on when it is called again.
 #
 #   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst POPULAR.epd FOLDER
 set -euo pipefail
+if [ $# -ne 4 ]; then
+    echo "usage: $0 HUMAN.pgn.zst TCEC.pgn.zst POPULAR.epd FOLDER" >&2
+    exit 2
+fi
 human=$(realpath "$1") tcec=$(realpath "$2") popular=$(realpath "$3")
 mkdir -p "$4"
 folder=$(realpath "$4")
-cd "$(dirname "$0")/.."
+. "$(dirname "$0")/../tests/setup.sh"
 cargo build --release --locked
 bin=${CARGO_TARGET_DIR:-target}/release
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish)
