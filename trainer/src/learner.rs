@@ -21,7 +21,7 @@ const BETAS: [f64; 2] = [0.9, 0.999];
 const EPSILON: f64 = 1e-5;
 
 /// The optimizer as a net's metadata names it.
-pub fn metadata(weight_decay: f32) -> Value {
+pub fn metadata(weight_decay: f64) -> Value {
     json!({
         "name": "AdamW",
         "betas": BETAS,
@@ -50,14 +50,14 @@ impl<B: Train> Learner<B> {
     pub fn new(
         replicas: Replicas<B>,
         schedule: Schedule,
-        weight_decay: f32,
+        weight_decay: f64,
         clip_norm: f32,
     ) -> Learner<B> {
         let optimizer = AdamWConfig::new()
             .with_beta_1(BETAS[0] as f32)
             .with_beta_2(BETAS[1] as f32)
             .with_epsilon(EPSILON as f32)
-            .with_weight_decay(weight_decay)
+            .with_weight_decay(weight_decay as f32)
             .init();
         Learner {
             replicas,

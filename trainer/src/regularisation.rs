@@ -14,7 +14,7 @@ pub struct Regularisation {
     pub own_scale: f32,
     /// How fast weights decay, in units of the learning rate (decoupled, as in
     /// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
-    pub weight_decay: f32,
+    pub weight_decay: f64,
 }
 
 impl Regularisation {
