@@ -76,8 +76,11 @@ pub(crate) struct Aligned<T>(pub(crate) T);
 /// The second layer: inputs of 7 bits, weights of 8.
 #[derive(Clone, Debug)]
 pub(crate) struct Second {
-    /// `[inputs / 4][outputs][4]`, the inputs a multiple of sixteen.
+    /// `[inputs / 4][outputs][4]`, the inputs a multiple of [`BLOCK`].
     pub(crate) weight: Vec<Weights4>,
+    /// `[inputs / 2][outputs][2]`: simd128 multiplies no bytes.
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    pub(crate) pairs: Vec<Weights2>,
     pub(crate) bias: Sums,
     /// log2 of the weights' scale.
     pub(crate) shift: u32,
@@ -89,19 +92,28 @@ impl Second {
     pub(crate) fn new(layer: &Layer) -> Result<Second, NetError> {
         let shift = scales::second_shift(layer)?;
         let scale = (1u32 << shift) as f32;
-        let groups = layer.inputs().div_ceil(16) * 4;
-        let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); groups];
+        let inputs = layer.inputs().next_multiple_of(BLOCK);
+        let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); inputs / 4];
         for output in 0..layer.outputs() {
             for (input, w) in layer.row(output).iter().enumerate() {
                 weight[input / 4].0[output][input % 4] = (w * scale).round() as i8;
             }
         }
         Ok(Second {
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            pairs: weight.iter().flat_map(|four| pairs(four)).collect(),
             weight,
             bias: bias(layer, f64::from(ACTIVATION_MAX << shift), 0),
             shift,
         })
     }
+}
+
+/// The weights for four inputs as those for the first two and for the last two.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn pairs(weights: &Weights4) -> [Weights2; 2] {
+    let pair = |i: usize| weights.0.map(|four| [four[i].into(), four[i + 1].into()]);
+    [Aligned(pair(0)), Aligned(pair(2))]
 }
 
 /// The third layer: inputs and weights of 16 bits.

@@ -1,18 +1,18 @@
 //! What all kernels have in common. Everything here is inlined into functions
 //! that are compiled for the instructions of one kernel.
 
-use crate::layers::{Aligned, BLOCK, Block, First, Sums, Weights2, Weights4};
+use crate::layers::{Aligned, BLOCK, Block, First, Second, Sums, Weights2};
 use crate::quantised::ACTIVATION_MAX;
 use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
 /// The products of the second and third layer, by the instructions of a kernel.
 pub(super) trait Products {
     /// Adds the products of activations and weights to the sums. There are
-    /// `weights` for a multiple of four `inputs`, and no fewer of these.
+    /// as many `inputs` as the layer has weights for.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
-    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]);
+    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
     /// As [`Products::add_second`].
     ///
@@ -109,7 +109,7 @@ pub(super) unsafe fn evaluate<P: Products>(
     let (inputs, _) = inputs.0[..first.blocks * BLOCK].as_chunks();
     let mut sums = second.bias;
     // SAFETY: the caller's promise.
-    unsafe { P::add_second(&mut sums, inputs, &second.weight) };
+    unsafe { P::add_second(&mut sums, inputs, second) };
     let top = ACTIVATION_MAX << second.shift;
     let mut inputs = [[0; 2]; MAX_LATER / 2];
     for (input, sum) in inputs.as_flattened_mut().iter_mut().zip(sums) {

@@ -3,7 +3,7 @@
 use std::arch::aarch64::*;
 
 use super::forward::{self, Products};
-use crate::layers::{First, Sums, Weights2, Weights4};
+use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Neon;
@@ -11,9 +11,9 @@ struct Neon;
 impl Products for Neon {
     #[inline]
     #[target_feature(enable = "neon")]
-    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
         let mut totals = load(sums);
-        for (&input, weights) in inputs.iter().zip(weights) {
+        for (&input, weights) in inputs.iter().zip(&second.weight) {
             // Activations have seven bits: they are the same with a sign.
             let input = vreinterpretq_s8_u32(vdupq_n_u32(u32::from_le_bytes(input)));
             let (fours, _) = weights.0.as_chunks::<4>();

@@ -1,17 +1,17 @@
 //! Any processor: the reference that every other kernel equals.
 
 use super::forward::{self, Products};
-use crate::layers::{First, Sums, Weights2, Weights4};
+use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Scalar;
 
 impl Products for Scalar {
     #[inline(always)]
-    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
         // A lane for each weight of four inputs: what compilers make vectors of.
         let mut lanes = [[0; 4]; MAX_LATER];
-        for (input, weights) in inputs.iter().zip(weights) {
+        for (input, weights) in inputs.iter().zip(&second.weight) {
             let spread = [*input; MAX_LATER];
             let products = spread.as_flattened().iter().zip(weights.0.as_flattened());
             for (lane, (&x, &w)) in lanes.as_flattened_mut().iter_mut().zip(products) {

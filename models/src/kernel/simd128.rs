@@ -3,32 +3,27 @@
 use std::arch::wasm32::*;
 
 use super::forward::{self, Products};
-use crate::layers::{First, Sums, Weights2, Weights4};
+use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Simd128;
 
 impl Products for Simd128 {
     #[inline(always)]
-    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
-        // Sixteen outputs at a time, for each the sums of even and of odd
-        // pairs of inputs: eight registers of four sums.
-        for half in 0..2 {
-            let mut totals = [i32x4_splat(0); 8];
-            for (&input, weights) in inputs.iter().zip(weights) {
-                let input = u16x8_extend_low_u8x16(u32x4_splat(u32::from_le_bytes(input)));
-                let (pairs, _) = weights.0[16 * half..][..16].as_chunks::<2>();
-                for (total, pair) in totals.iter_mut().zip(pairs) {
-                    // SAFETY: a pair of outputs has eight weights of a byte.
-                    let weights = unsafe { i16x8_load_extend_i8x8(pair.as_ptr().cast()) };
-                    *total = i32x4_add(*total, i32x4_dot_i16x8(input, weights));
-                }
-            }
-            for (sums, total) in sums[16 * half..].chunks_exact_mut(2).zip(totals) {
-                sums[0] += i32x4_extract_lane::<0>(total) + i32x4_extract_lane::<1>(total);
-                sums[1] += i32x4_extract_lane::<2>(total) + i32x4_extract_lane::<3>(total);
+    unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
+        let mut totals = [i32x4_splat(0); 8];
+        let (inputs, _) = inputs.as_flattened().as_chunks::<2>();
+        for (inputs, weights) in inputs.chunks(64).zip(second.pairs.chunks(64)) {
+            // Most activations are zero, and so are many pairs of them.
+            let mut left = not_zero(inputs);
+            while left != 0 {
+                let index = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let input = u16x8_extend_low_u8x16(u16x8_splat(u16::from_le_bytes(inputs[index])));
+                multiply_add(&mut totals, input, &weights[index]);
             }
         }
+        add_to(sums, totals);
     }
 
     #[inline(always)]
@@ -41,19 +36,44 @@ impl Products for Simd128 {
         for (input, weights) in inputs.iter().zip(weights) {
             // SAFETY: an input has two numbers of 16 bits.
             let input = unsafe { v128_load32_splat(input.as_ptr().cast()) };
-            let (fours, _) = weights.0.as_chunks::<4>();
-            for (total, four) in totals.iter_mut().zip(fours) {
-                // SAFETY: four outputs have eight weights of 16 bits.
-                let weights = unsafe { v128_load(four.as_ptr().cast()) };
-                *total = i32x4_add(*total, i32x4_dot_i16x8(input, weights));
-            }
+            multiply_add(&mut totals, input, weights);
         }
-        for (sums, total) in sums.chunks_exact_mut(4).zip(totals) {
-            sums[0] += i32x4_extract_lane::<0>(total);
-            sums[1] += i32x4_extract_lane::<1>(total);
-            sums[2] += i32x4_extract_lane::<2>(total);
-            sums[3] += i32x4_extract_lane::<3>(total);
-        }
+        add_to(sums, totals);
+    }
+}
+
+/// Which of at most 64 pairs are not both zero, the first in the lowest bit.
+#[inline(always)]
+fn not_zero(pairs: &[[u8; 2]]) -> u64 {
+    let (eights, _) = pairs.as_chunks::<8>();
+    let mut found = 0;
+    for (index, eight) in eights.iter().enumerate() {
+        // SAFETY: eight pairs of bytes are what it loads.
+        let eight = unsafe { v128_load(eight.as_ptr().cast()) };
+        let bits = i16x8_bitmask(i16x8_ne(eight, i16x8_splat(0)));
+        found |= u64::from(bits) << (8 * index);
+    }
+    found
+}
+
+/// Adds the products of a pair of inputs, spread over the register, and the
+/// weights of each output.
+#[inline(always)]
+fn multiply_add(totals: &mut [v128; 8], input: v128, weights: &Weights2) {
+    let (fours, _) = weights.0.as_chunks::<4>();
+    for (total, four) in totals.iter_mut().zip(fours) {
+        // SAFETY: four outputs have eight weights of 16 bits.
+        let weights = unsafe { v128_load(four.as_ptr().cast()) };
+        *total = i32x4_add(*total, i32x4_dot_i16x8(input, weights));
+    }
+}
+
+#[inline(always)]
+fn add_to(sums: &mut Sums, totals: [v128; 8]) {
+    for (sums, total) in sums.as_chunks_mut::<4>().0.iter_mut().zip(totals) {
+        let sums = sums.as_mut_ptr().cast();
+        // SAFETY: four sums are what it loads and stores.
+        unsafe { v128_store(sums, i32x4_add(v128_load(sums), total)) };
     }
 }
 

@@ -5,7 +5,7 @@ pub(super) mod avx512_vnni {
     use std::arch::x86_64::*;
 
     use crate::kernel::forward::{self, Products};
-    use crate::layers::{First, Sums, Weights2, Weights4};
+    use crate::layers::{First, Second, Sums, Weights2};
     use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx512Vnni;
@@ -13,12 +13,12 @@ pub(super) mod avx512_vnni {
     impl Products for Avx512Vnni {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
             // Four sums at a time, so that none waits for another.
             let mut chains = [[_mm512_setzero_si512(); 2]; 4];
             chains[0] = load(sums);
             let (inputs, _) = inputs.as_chunks::<4>();
-            let (weights, _) = weights.as_chunks::<4>();
+            let (weights, _) = second.weight.as_chunks::<4>();
             for (inputs, weights) in inputs.iter().zip(weights) {
                 for ((chain, &input), weights) in chains.iter_mut().zip(inputs).zip(weights) {
                     let input = _mm512_set1_epi32(i32::from_le_bytes(input));
@@ -103,7 +103,7 @@ pub(super) mod avx2 {
     use std::arch::x86_64::*;
 
     use crate::kernel::forward::{self, Products};
-    use crate::layers::{First, Sums, Weights2, Weights4};
+    use crate::layers::{First, Second, Sums, Weights2};
     use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx2;
@@ -111,10 +111,10 @@ pub(super) mod avx2 {
     impl Products for Avx2 {
         #[inline]
         #[target_feature(enable = "avx2")]
-        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
             let ones = _mm256_set1_epi16(1);
             let mut totals = load(sums);
-            for (&input, weights) in inputs.iter().zip(weights) {
+            for (&input, weights) in inputs.iter().zip(&second.weight) {
                 let input = _mm256_set1_epi32(i32::from_le_bytes(input));
                 for (total, weights) in totals.iter_mut().zip(load(&weights.0)) {
                     let pairs = _mm256_maddubs_epi16(input, weights);
@@ -185,7 +185,7 @@ pub(super) mod avx_vnni {
 
     use super::avx2::{load, store};
     use crate::kernel::forward::{self, Products};
-    use crate::layers::{Sums, Weights2, Weights4};
+    use crate::layers::{Second, Sums, Weights2};
     use crate::{Accumulator, MAX_LATER, QuantisedNetwork};
 
     struct AvxVnni;
@@ -193,11 +193,11 @@ pub(super) mod avx_vnni {
     impl Products for AvxVnni {
         #[inline]
         #[target_feature(enable = "avx2,avxvnni")]
-        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], weights: &[Weights4]) {
+        unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
             let mut even = load(sums);
             let mut odd = [_mm256_setzero_si256(); 4];
             let (inputs, _) = inputs.as_chunks::<2>();
-            let (weights, _) = weights.as_chunks::<2>();
+            let (weights, _) = second.weight.as_chunks::<2>();
             for (inputs, weights) in inputs.iter().zip(weights) {
                 for (totals, i) in [(&mut even, 0), (&mut odd, 1)] {
                     let input = _mm256_set1_epi32(i32::from_le_bytes(inputs[i]));
