@@ -193,11 +193,12 @@ impl Table {
         used * 1000 / (clusters * CLUSTER)
     }
 
-    /// The words of the cluster that a key belongs to: spread evenly over any
-    /// number of clusters.
+    /// The words of the cluster that a key belongs to: its upper half spreads
+    /// evenly over any number of clusters. (Not all of it, since WebAssembly has
+    /// no product of 128 bits.)
     #[inline]
     fn cluster(&self, key: u64) -> &[AtomicU64] {
-        let index = ((u128::from(key) * self.clusters as u128) >> 64) as usize;
+        let index = (((key >> 32) * self.clusters as u64) >> 32) as usize;
         &self.words[self.first + index * CLUSTER * WORDS..][..CLUSTER * WORDS]
     }
 }

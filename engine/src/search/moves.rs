@@ -1,5 +1,7 @@
 //! The search of a node's moves.
 
+use std::cell::OnceCell;
+
 use cozy_chess::{Move, Piece};
 
 use crate::Score;
@@ -16,7 +18,7 @@ use crate::worker::Worker;
 /// A move that is about to be searched.
 struct Candidate {
     mv: Move,
-    /// Its place in the order, from 1.
+    /// Its place in the order, from 2.
     number: usize,
     tactical: bool,
     gives_check: bool,
@@ -56,7 +58,7 @@ impl Searcher<'_> {
         let ply = node.ply;
         let table_move = node.known.and_then(|known| known.mv);
         let board = self.worker.tree.board();
-        let checks = Checks::of(board);
+        let checks = OnceCell::new();
         let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
         let mut picker = Picker::all(board, table_move, &self.worker.moves);
         let tried = self.worker.moves.tried.len();
@@ -71,14 +73,19 @@ impl Searcher<'_> {
                 continue;
             }
             found.number += 1;
-            let candidate = self.candidate(node, mv, found.number, &checks);
-            match self.worth(node, &candidate, &found, &picker) {
-                Worth::Search => {}
-                Worth::Skip => continue,
-                Worth::SkipQuiets => {
-                    picker.skip_quiets();
-                    continue;
+            let mut reduction = 0;
+            // The first is searched in full; most nodes need no other.
+            if found.number > 1 {
+                let candidate = self.candidate(node, mv, found.number, &checks);
+                match self.worth(node, &candidate, &found, &picker) {
+                    Worth::Search => {}
+                    Worth::Skip => continue,
+                    Worth::SkipQuiets => {
+                        picker.skip_quiets();
+                        continue;
+                    }
                 }
+                reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
             }
             let mut extension = 0;
             if table_move == Some(mv) && node.excluded.is_none() {
@@ -92,7 +99,6 @@ impl Searcher<'_> {
                 }
             }
             let deeper = node.depth - 1 + extension;
-            let reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
             let doubles = self.worker.frames[ply].doubles + u8::from(extension > 1);
             self.worker.frames[ply + 1].doubles = doubles;
             self.play(mv);
@@ -124,7 +130,7 @@ impl Searcher<'_> {
         Ok(found.best)
     }
 
-    fn pick(&mut self, picker: &mut Picker, checks: &Checks) -> Option<Move> {
+    fn pick(&mut self, picker: &mut Picker, checks: &OnceCell<Checks>) -> Option<Move> {
         let Worker {
             tree,
             history,
@@ -139,9 +145,16 @@ impl Searcher<'_> {
         picker.next(moves, &order)
     }
 
-    fn candidate(&self, node: &Node, mv: Move, number: usize, checks: &Checks) -> Candidate {
+    fn candidate(
+        &self,
+        node: &Node,
+        mv: Move,
+        number: usize,
+        checks: &OnceCell<Checks>,
+    ) -> Candidate {
         let Worker { tree, history, .. } = &*self.worker;
         let board = tree.board();
+        let checks = checks.get_or_init(|| Checks::of(board));
         let tactical = is_tactical(board, mv);
         let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
         Candidate {
@@ -202,7 +215,7 @@ impl Searcher<'_> {
         candidate: &Candidate,
         table_is_tactical: bool,
     ) -> i32 {
-        if node.depth < REDUCTION_DEPTH || candidate.number <= 1 + usize::from(PV) {
+        if node.depth < REDUCTION_DEPTH || PV && candidate.number == 2 {
             return 0;
         }
         candidate.reduction

@@ -1,5 +1,7 @@
 //! Moves in the order in which they are tried, generated as late as possible.
 
+use std::cell::OnceCell;
+
 use cozy_chess::{BitBoard, Board, Move, Piece, PieceMoves};
 
 use crate::checks::Checks;
@@ -28,8 +30,9 @@ pub(crate) struct MoveStack {
 pub(crate) struct Order<'a> {
     pub(crate) board: &'a Board,
     pub(crate) history: &'a History,
-    /// Where quiet moves that give check are to come sooner.
-    pub(crate) checks: Option<&'a Checks>,
+    /// Where quiet moves that give check are to come sooner: what gives check,
+    /// found out once it is asked for.
+    pub(crate) checks: Option<&'a OnceCell<Checks>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -202,12 +205,13 @@ impl Picker {
     fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
         let table = self.table;
         let mover = order.board.side_to_move();
+        let checks = order
+            .checks
+            .map(|checks| checks.get_or_init(|| Checks::of(order.board)));
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let PieceMoves { piece, from, .. } = moves;
-            let checking = order
-                .checks
-                .map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
+            let checking = checks.map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
             let pawn = piece == Piece::Pawn;
             for mv in moves {
                 if Some(mv) == table || pawn && is_tactical(order.board, mv) {

@@ -88,7 +88,11 @@ impl Searcher<'_> {
                 let gain = victim(board, mv).map_or(0, value);
                 if !in_check && mv.promotion.is_none() && futility + gain <= alpha {
                     best = best.max(futility + gain);
-                    continue;
+                    if Some(mv) == hint {
+                        continue;
+                    }
+                    // Nor do the others gain more: they come by their victims.
+                    break;
                 }
             }
             self.play(mv);
