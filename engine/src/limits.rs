@@ -74,8 +74,8 @@ impl TimeBudget {
 
     /// Shares out the time on a clock. Of the time left some is kept in
     /// reserve, at most a quarter of a second: on a busy machine a program may
-    /// have to wait for the processor that long. Once no more than that is left,
-    /// moves take half of the increment.
+    /// have to wait for the processor that long. Of the increment the less is
+    /// used, the less is left below twice that, so that the clock recovers.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Without a next control: as if always this many moves were left.
         const MOVES_LEFT: u64 = 30;
@@ -83,11 +83,13 @@ impl TimeBudget {
         let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
         let reserve = RESERVE.min(usable / 2);
         let pool = usable - reserve;
-        let share = pool / moves + clock.increment / 4 * 3;
+        let plenty = usable.div_duration_f64(2 * RESERVE).min(1.0);
+        let increment = clock.increment.mul_f64(plenty);
+        let share = pool / moves + increment / 4 * 3;
         // The last move before a control may use all but the reserve; else
         // half is kept back, so that no single move can ruin the rest.
         let most = if moves == 1 { pool } else { pool / 2 };
-        let most = (most + clock.increment / 2).min(pool.max(usable / 4));
+        let most = (most + increment / 2).min(pool.max(usable / 4));
         // An iteration takes about twice as long as the one before: begun after
         // half of the share, it would seldom end within it.
         TimeBudget {
@@ -130,6 +132,18 @@ mod tests {
                     assert!(budget.soft <= Some(budget.hard), "{clock:?} {budget:?}");
                 }
             }
+        }
+    }
+
+    /// A tenth of a second stays whatever the moves take, of 1+0.01.
+    #[test]
+    fn a_clock_with_increment_does_not_run_down() {
+        let increment = Duration::from_millis(10);
+        let mut clock = clock(1_000, 10, None);
+        for _ in 0..1_000 {
+            let budget = TimeBudget::share(&clock, Duration::from_millis(20));
+            clock.remaining = clock.remaining - budget.hard + increment;
+            assert!(clock.remaining >= Duration::from_millis(100), "{clock:?}");
         }
     }
 
