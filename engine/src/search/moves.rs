@@ -202,10 +202,11 @@ impl Searcher<'_> {
         let losing = || {
             reduced <= EXCHANGE_DEPTH && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced)
         };
-        if futile || disreputable || losing() {
-            return Worth::Skip;
+        // The quiet moves behind are of no better repute, and searched no deeper.
+        if futile || disreputable {
+            return Worth::SkipQuiets;
         }
-        Worth::Search
+        if losing() { Worth::Skip } else { Worth::Search }
     }
 
     /// How much less deep a move is searched at first.
