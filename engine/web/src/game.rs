@@ -140,6 +140,19 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
     })
 }
 
+/// Reads a move as people or UCI write it.
+pub fn parse_text(game: &Game, text: &str) -> Result<String, RequestError> {
+    let position = game.replay(|_, _| {})?;
+    let (board, text) = (position.board(), text.trim());
+    // People write castling with zeros, and glyphs behind a move.
+    let plain = text.trim_end_matches(['!', '?']).replace('0', "O");
+    let mv = match util::parse_san_move(board, &plain) {
+        Ok(mv) => mv,
+        Err(_) => parse_move(board, text)?,
+    };
+    Ok(write_move(board, mv, is_chess960(board)))
+}
+
 /// Tells what can be played after a game's last move.
 pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
     let position = game.replay(|_, _| {})?;

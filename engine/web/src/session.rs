@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::brain::{Brain, Kind};
-use crate::game::{Game, describe_game, describe_position};
+use crate::game::{Game, describe_game, describe_position, parse_text};
 use crate::pgn::{self, GameText};
 use crate::thinking::{Thinker, Wish};
 
@@ -26,16 +26,21 @@ enum Request {
     Game(Game),
     /// The position that a game has led to, and what can be played.
     Position(Game),
+    /// The move that a person has written, as UCI has it.
+    ParseMove {
+        #[serde(flatten)]
+        game: Game,
+        text: String,
+    },
     /// The games of a PGN file.
     ReadPgn { text: String },
     /// A game as PGN.
     WritePgn(GameText),
     /// What the brain in use makes of the position.
     Evaluate(Game),
-    /// Which evaluation to use from now on.
-    Use { kind: Kind },
-    /// The brain in use.
-    Brain,
+    /// Which evaluation to use from now on, of the net that was loaded last or
+    /// of the embedded one.
+    Use { kind: Kind, embedded: bool },
     /// A move to play, or lines to look at.
     Search(Wish),
 }
@@ -111,15 +116,18 @@ impl Session {
         match serde_json::from_str(request)? {
             Request::Game(game) => value(describe_game(&game)?),
             Request::Position(game) => value(describe_position(&game)?),
+            Request::ParseMove { game, text } => value(parse_text(&game, &text)?),
             Request::ReadPgn { text } => value(pgn::read(&text)?),
             Request::WritePgn(game) => value(pgn::write(&game)?),
             Request::Evaluate(game) => value(self.brain.evaluate(&game)?),
-            Request::Use { kind } => {
+            Request::Use { kind, embedded } => {
+                if embedded {
+                    self.brain = Brain::embedded()?;
+                }
                 self.brain.kind = kind;
                 self.thinker = Thinker::default();
                 value(self.brain.describe())
             }
-            Request::Brain => value(self.brain.describe()),
             Request::Search(wish) => value(self.thinker.search(&self.brain, &wish, host)?),
         }
     }

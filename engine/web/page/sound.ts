@@ -1,0 +1,36 @@
+/** Short tones, made here. */
+import type { Ply } from "./rules";
+
+let context: AudioContext | null = null;
+
+function tone(frequency: number, start: number, length: number, shape: OscillatorType, loud = 0.12) {
+  context ??= new AudioContext();
+  const begin = context.currentTime + start;
+  const oscillator = context.createOscillator();
+  const volume = context.createGain();
+  oscillator.type = shape;
+  oscillator.frequency.value = frequency;
+  volume.gain.setValueAtTime(loud, begin);
+  volume.gain.exponentialRampToValueAtTime(0.001, begin + length);
+  oscillator.connect(volume).connect(context.destination);
+  oscillator.start(begin);
+  oscillator.stop(begin + length);
+}
+
+export function moveSound(ply: Ply) {
+  if (ply.check) {
+    tone(740, 0, 0.1, "triangle");
+    tone(988, 0.09, 0.14, "triangle");
+  } else if (ply.castles) {
+    tone(294, 0, 0.08, "triangle");
+    tone(392, 0.1, 0.1, "triangle");
+  } else if (ply.capture) {
+    tone(185, 0, 0.12, "square", 0.06);
+  } else {
+    tone(330, 0, 0.08, "triangle");
+  }
+}
+
+export function endSound() {
+  [523, 659, 784].forEach((frequency, index) => tone(frequency, index * 0.13, 0.25, "triangle"));
+}
