@@ -5,7 +5,7 @@ import { type Brain, type Brains, DEFAULT } from "./brains";
 import { Clock, type ClockSetting } from "./clock";
 import { Console, arrowsOf, showBar } from "./console";
 import { $, announce, toast } from "./dom";
-import { type Result, resultCode, resultText, scoreText, spoken } from "./format";
+import { type Result, lineText, resultCode, resultText, scoreText, spoken } from "./format";
 import { showCurves } from "./graph";
 import { linkTo } from "./link";
 import { MoveList } from "./moves";
@@ -98,6 +98,9 @@ export class App {
     this.curveThinker = new Thinker(module, DEFAULT);
     this.game = rules.game(this.line);
     this.position = rules.position(this.line);
+    this.console.clear();
+    this.employ();
+    this.describe();
     setInterval(() => this.tick(), 100);
   }
 
@@ -233,13 +236,15 @@ export class App {
       toast("It is not your move.");
       return false;
     }
+    let uci: string;
     try {
-      this.playByHand(this.rules.parseMove(this.shownLine(), text));
-      return true;
+      uci = this.rules.parseMove(this.shownLine(), text);
     } catch {
       toast(`“${text}” is no legal move here.`);
       return false;
     }
+    this.playByHand(uci);
+    return true;
   }
 
   private finish(result: Result) {
@@ -308,6 +313,9 @@ export class App {
 
   pause() {
     this.paused = !this.paused;
+    this.stopThinking();
+    if (this.paused) this.clock?.stop();
+    else if (this.line.moves.length) this.clock?.start(this.turn);
     this.changed();
   }
 
@@ -415,6 +423,7 @@ export class App {
     const { line } = this;
     this.drawing = true;
     this.ours = line.moves.map(() => null);
+    this.showButtons();
     try {
       for (let ply = 1; ply <= line.moves.length; ply += 1) {
         const wish = { start: line.start, moves: line.moves.slice(0, ply), nodes: CURVE_NODES };
@@ -427,13 +436,19 @@ export class App {
       if (this.line === line) {
         this.drawing = false;
         this.showGraph();
+        this.showButtons();
       }
     }
   }
 
+  private describe() {
+    $("brain-note").textContent = netview.describe(this.rules.use(this.brain));
+  }
+
   use(brain: Brain) {
-    const description = this.rules.use(brain);
+    this.rules.use(brain);
     this.brain = brain;
+    this.describe();
     this.analyst.use(brain);
     this.curveThinker.use(brain);
     this.stopThinking();
@@ -443,7 +458,6 @@ export class App {
     }
     this.found = [];
     this.ours = [];
-    $("brain-note").textContent = netview.describe(description);
     this.changed();
   }
 
@@ -561,6 +575,7 @@ export class App {
       note: side.who === "human" ? "" : strengthText(side.strength),
       color,
       fen: this.position.fen,
+      whole: this.line.start === null,
       left: this.clock ? this.clock.now(color) : null,
       active: playing && this.turn === color,
       thinking: this.thinking === color,
@@ -583,6 +598,7 @@ export class App {
   }
 
   private showButtons() {
+    $<HTMLButtonElement>("draw-curve").disabled = this.drawing || !this.last;
     const enable = (id: string, on: boolean) => ($<HTMLButtonElement>(id).disabled = !on);
     const engines = this.sides.white.who !== "human" && this.sides.black.who !== "human";
     const begun = this.line.moves.length > 0;
@@ -600,9 +616,15 @@ export class App {
 
   private showGraph() {
     showCurves(
-      { theirs: this.theirs, ours: this.ours, sans: this.game.plies.map((ply) => ply.san), shown: this.at },
+      { theirs: this.theirs, ours: this.ours, names: this.numbered(), shown: this.at },
       (ply) => this.go(ply),
     );
+  }
+
+  /** Every move with its number. */
+  private numbered(): string[] {
+    const fens = [this.game.start, ...this.game.plies.map((ply) => ply.fen)];
+    return this.game.plies.map((ply, index) => lineText(fens[index], [ply.san]));
   }
 
   showStudy() {

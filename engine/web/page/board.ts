@@ -89,7 +89,7 @@ export class Board {
   }
 
   /** Pieces may be put anywhere, and thrown off the board. */
-  edit(fen: string, orientation: Color, changed: (placement: string) => void) {
+  edit(fen: string, orientation: Color) {
     this.shown = null;
     this.ground.set({
       fen,
@@ -98,14 +98,14 @@ export class Board {
       check: false,
       movable: { free: true, color: "both", dests: undefined },
       draggable: { deleteOnDropOff: true },
-      events: { change: () => changed(this.ground.getFen()) },
     });
     this.ground.setAutoShapes([]);
     this.label();
   }
 
-  endEdit() {
-    this.ground.set({ events: { change: undefined } });
+  /** What stands where, as the first field of a FEN. */
+  get placement(): string {
+    return this.ground.getFen();
   }
 
   /** In the editor: puts a piece on a square, or takes away what stands there. */

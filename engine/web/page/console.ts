@@ -15,6 +15,7 @@ export class Console {
   private fen = "";
   private best = new Map<number, Report>();
   private frame = 0;
+  private last: HTMLElement | null = null;
 
   constructor(private readonly changed: (best: Report[]) => void) {}
 
@@ -48,7 +49,11 @@ export class Console {
     for (const report of this.waiting) {
       if (report.bound !== "exact") continue;
       this.best.set(report.rank, report);
-      box.firstElementChild?.after(this.line(report));
+      // ... but the lines of one depth in their order.
+      const line = this.line(report);
+      const below = report.rank > 1 && this.last?.isConnected ? this.last : box.firstElementChild;
+      below?.after(line);
+      this.last = line;
     }
     while (box.childElementCount > MOST_LINES) box.lastElementChild?.remove();
     const last = this.waiting.at(-1);

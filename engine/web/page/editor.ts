@@ -4,6 +4,7 @@ import type { Board } from "./board";
 import { $, make } from "./dom";
 
 const ROLES: Role[] = ["king", "queen", "rook", "bishop", "knight", "pawn"];
+const EMPTY = "8/8/8/8/8/8/8/8";
 const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
 
 type Tool = "move" | "erase" | { color: Color; role: Role };
@@ -11,7 +12,6 @@ type Tool = "move" | "erase" | { color: Color; role: Role };
 /** Edits from a FEN; calls back with another, or with `null` to leave all as it was. */
 export function edit(board: Board, fen: string, orientation: Color, done: (fen: string | null) => string | null) {
   const fields = fen.split(" ");
-  let placement = fields[0];
   let tool: Tool = "move";
   const box = $("editor");
 
@@ -35,7 +35,6 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
       piece.className = `${role} ${color}`;
       return toolButton({ color, role }, `Put a ${color} ${role}`, piece);
     }));
-  const set = (text: string) => board.edit(text, orientation, (now) => (placement = now));
 
   const turn = make("select", { id: "edit-turn" }, make("option", { value: "w", textContent: "White to move" }), make("option", { value: "b", textContent: "Black to move" }));
   turn.value = fields[1];
@@ -44,20 +43,20 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
     const input = make("input", { type: "checkbox", value: letter, checked: fields[2].includes(letter) });
     return { input, label: make("label", { className: "switch" }, input, text) };
   });
+  const fill = (text: string, rights: boolean) => {
+    board.edit(text, orientation);
+    for (const { input } of castling) input.checked = rights;
+  };
   const error = make("p", { className: "error" });
   error.setAttribute("role", "alert");
   const leave = (answer: string | null) => {
-    board.capture(null);
-    board.endEdit();
     const refused = done(answer);
-    if (refused) {
-      error.textContent = refused;
-      set(placement);
-    }
+    if (refused) error.textContent = refused;
+    else board.capture(null);
   };
   const finish = () => {
     const rights = castling.filter(({ input }) => input.checked).map(({ input }) => input.value).join("");
-    leave(`${placement} ${turn.value} ${rights || "-"} - 0 1`);
+    leave(`${board.placement} ${turn.value} ${rights || "-"} - 0 1`);
   };
   const button = (text: string, onclick: () => void, className = "") => make("button", { type: "button", textContent: text, onclick, className });
 
@@ -68,11 +67,11 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
         toolButton("erase", "Take pieces off", make("span", { textContent: "✕" })))),
     make("div", { className: "row wrap" }, turn, ...castling.map(({ label }) => label)),
     make("div", { className: "row wrap" },
-      button("Clear", () => { set("8/8/8/8/8/8/8/8"); placement = "8/8/8/8/8/8/8/8"; }),
-      button("Start position", () => { set(START); placement = START; castling.forEach(({ input }) => (input.checked = true)); }),
+      button("Clear", () => fill(EMPTY, false)),
+      button("Start position", () => fill(START, true)),
       button("Cancel", () => leave(null)),
       button("Done", finish, "primary")),
     error,
   );
-  set(placement);
+  board.edit(fields[0], orientation);
 }

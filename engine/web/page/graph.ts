@@ -11,7 +11,8 @@ export interface Curves {
   /** From the game's comments, of the position after each ply. */
   theirs: Curve;
   ours: Curve;
-  sans: string[];
+  /** The moves with their numbers. */
+  names: string[];
   shown: number;
 }
 
@@ -26,11 +27,11 @@ export function differences(theirs: Curve, ours: Curve): { ply: number; gap: num
 }
 
 export function showCurves(curves: Curves, go: (ply: number) => void) {
-  const { theirs, ours, sans, shown } = curves;
+  const { theirs, ours, names, shown } = curves;
   const any = (curve: Curve) => curve.some((score) => score !== null);
   $("curves").hidden = !any(theirs) && !any(ours);
   if ($("curves").hidden) return;
-  const x = (ply: number) => (ply / Math.max(1, sans.length)) * WIDTH;
+  const x = (ply: number) => (ply / Math.max(1, names.length)) * WIDTH;
   const y = (score: Score) => (1 - chance(score)) * (HEIGHT - 6) + 3;
   const picture = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
@@ -55,7 +56,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   picture.append(svg("line", { class: "now", x1: x(shown), x2: x(shown), y1: 0, y2: HEIGHT }));
   picture.onclick = (event) => {
     const box = picture.getBoundingClientRect();
-    go(Math.round(((event.clientX - box.left) / box.width) * sans.length));
+    go(Math.round(((event.clientX - box.left) / box.width) * names.length));
   };
   $("graph").replaceChildren(picture);
 
@@ -72,7 +73,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     const [their, our] = [theirs[ply - 1] as Score, ours[ply - 1] as Score];
     const button = make("button", { type: "button", onclick: () => go(ply) });
     button.append(
-      make("b", { textContent: sans[ply - 1] }),
+      make("b", { textContent: names[ply - 1] }),
       ` Stockfish ${scoreText(their)}, ours ${scoreText(our)}`,
     );
     return make("li", {}, button);

@@ -49,7 +49,7 @@ export class MoveList {
     else if (shown === sans.length) list.scrollTop = list.scrollHeight;
     else {
       const row = current.parentElement as HTMLElement;
-      const top = row.offsetTop - list.offsetTop;
+      const top = row.offsetTop;
       if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) {
         list.scrollTop = top - list.clientHeight / 2;
       }

@@ -54,9 +54,8 @@ export function showWorths(view: View, pick: (square: Key) => void) {
         bar.style.setProperty("--share", String(Math.abs(own(entry)) / most));
         const button = make("button", { type: "button", className: "worth", onclick: () => pick(entry.square) },
           make("span", { className: "cg-wrap mini" }, piece),
-          make("span", { textContent: entry.square }), bar,
+          make("span", {}, make("span", { className: "sr", textContent: `${color} ${role} on ` }), entry.square), bar,
           make("b", { textContent: own(entry).toFixed(2).replace("-", "−") }));
-        button.setAttribute("aria-label", `${color} ${role} on ${entry.square}: worth ${own(entry).toFixed(2)} pawns`);
         return make("li", {}, button);
       });
     return make("ul", {}, ...rows);

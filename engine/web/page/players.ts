@@ -67,6 +67,8 @@ interface Strip {
   note: string;
   color: Color;
   fen: string;
+  /** Whether the game began with all pieces, so that what is missing was taken. */
+  whole: boolean;
   /** Milliseconds, `null` without a clock. */
   left: number | null;
   active: boolean;
@@ -77,7 +79,7 @@ export function showStrip(element: HTMLElement, strip: Strip) {
   const { pieces, ahead } = taken(strip.fen, strip.color);
   const other = strip.color === "white" ? "black" : "white";
   const captured = make("span", { className: "captured cg-wrap" });
-  for (const role of pieces) {
+  for (const role of strip.whole ? pieces : []) {
     const piece = document.createElement("piece");
     piece.className = `${role} ${other}`;
     captured.append(piece);

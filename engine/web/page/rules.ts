@@ -62,7 +62,6 @@ export interface Description {
   kind: "network" | "material";
   sizes: number[];
   parameters: number;
-  validation: unknown;
   dataset: unknown;
 }
 

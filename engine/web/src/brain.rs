@@ -2,7 +2,7 @@
 
 use engine::cozy_chess::{Board, Color, Piece};
 use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, piece_values};
-use models::{Metadata, NetError, Network, QuantisedNetwork, material};
+use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork, material};
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
@@ -34,7 +34,6 @@ pub struct Description {
     /// Inputs, hidden sizes, output.
     sizes: Vec<usize>,
     parameters: usize,
-    validation: serde_json::Value,
     dataset: serde_json::Value,
 }
 
@@ -86,13 +85,11 @@ impl Brain {
     /// What there is to say of it.
     pub fn describe(&self) -> Description {
         let shape = self.network.shape();
-        let mut sizes: Vec<usize> = shape.layers().iter().map(|&(inputs, _)| inputs).collect();
-        sizes.push(1);
+        let outputs = shape.layers().map(|(outputs, _)| outputs);
         Description {
             kind: self.kind,
-            sizes,
+            sizes: [INPUTS].into_iter().chain(outputs).collect(),
             parameters: shape.parameters(),
-            validation: self.metadata.validation.clone(),
             dataset: self.metadata.dataset.clone(),
         }
     }
