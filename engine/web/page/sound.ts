@@ -3,8 +3,14 @@ import type { Ply } from "./rules";
 
 let context: AudioContext | null = null;
 
+// Browsers want a gesture first; and it takes a while, which must not be
+// while pieces move.
+for (const gesture of ["pointerdown", "keydown"]) {
+  addEventListener(gesture, () => (context ??= new AudioContext()), { once: true });
+}
+
 function tone(frequency: number, start: number, length: number, shape: OscillatorType, loud = 0.12) {
-  context ??= new AudioContext();
+  if (!context) return;
   const begin = context.currentTime + start;
   const oscillator = context.createOscillator();
   const volume = context.createGain();

@@ -47,7 +47,11 @@ export class Stockfish implements Searcher {
   }
 }
 
-function limits({ depth, nodes, movetime, clock }: Wish, white: boolean): string {
+/** As deep as Kibitz's levels look. */
+const LEVELS = { easy: 2, medium: 3, hard: 4 };
+
+function limits({ depth, nodes, movetime, clock, level }: Wish, white: boolean): string {
+  if (level) return `depth ${LEVELS[level]}`;
   if (depth) return `depth ${depth}`;
   if (nodes) return `nodes ${nodes}`;
   if (clock) {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { clickMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
@@ -162,6 +163,15 @@ test("the editor sets a position up, and the rules judge it", async () => {
   assert.equal(await page.inputValue("#fen"), "4k3/8/8/8/8/8/8/3QK3 w - - 0 1");
   await clickMove(page, "d1", "d8");
   await played(page, "Qd8+");
+});
+
+const stockfish = existsSync(new URL("../dist/stockfish", import.meta.url));
+test("Kibitz plays Stockfish", { skip: !stockfish && "built without Stockfish" }, async () => {
+  const { page, errors } = await visit(site);
+  await newGame(page, { mode: "stockfish", color: "white", strength: "nodes", slider: 2 });
+  await waitForMoves(page, 6);
+  assert.match(await page.textContent("#player-top"), /Stockfish/);
+  assert.deepEqual(errors, []);
 });
 
 test("after the first visit no connection is needed", async () => {
