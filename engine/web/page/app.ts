@@ -27,8 +27,8 @@ const ANALYSIS_TIME = 120_000;
 const POLITENESS = 300;
 /** Kibitz accepts a draw where it is ahead by no more than this, in centipawns. */
 const DRAW_MARGIN = 30;
-/** ... and not before this ply. */
-const DRAW_FROM = 20;
+/** ... and not before this move. */
+const DRAW_FROM = 10;
 
 const other = (color: Color): Color => (color === "white" ? "black" : "white");
 
@@ -185,9 +185,18 @@ export class App {
     }
   }
 
+  /** Where the game stands. */
+  private get fen(): string {
+    return this.game.plies.at(-1)?.fen ?? this.game.start;
+  }
+
   private get turn(): Color {
-    const fen = this.game.plies.at(-1)?.fen ?? this.game.start;
-    return fen.split(" ")[1] === "w" ? "white" : "black";
+    return this.fen.split(" ")[1] === "w" ? "white" : "black";
+  }
+
+  /** Brains that the sides want; '' stands for the one of the drop-down. */
+  get wantedBrains(): string[] {
+    return [this.sides.white.brain, this.sides.black.brain].filter(Boolean);
   }
 
   private get atEnd(): boolean {
@@ -289,13 +298,9 @@ export class App {
     const last = this.found.findLast((score) => score) ?? { cp: 0 };
     const white = "mate" in last ? Math.sign(last.mate) * 10_000 : last.cp;
     const ahead = engine === "white" ? white : -white;
-    if (this.line.moves.length < DRAW_FROM) this.say("Kibitz would rather play a little first.");
-    else if (ahead > DRAW_MARGIN) this.say(`Kibitz declines: it likes its position (${scoreText(last)}).`);
+    if (Number(this.fen.split(" ")[5]) < DRAW_FROM) toast("Kibitz would rather play a little first.");
+    else if (ahead > DRAW_MARGIN) toast(`Kibitz declines: it likes its position (${scoreText(last)}).`);
     else this.finish({ winner: null, reason: "agreement" });
-  }
-
-  private say(text: string) {
-    toast(text);
   }
 
   private againstEngine(): boolean {
@@ -348,14 +353,16 @@ export class App {
 
   private async engineMoves(color: Color) {
     const searcher = this.searchers[color] as Searcher;
+    const { brain } = this.sides[color];
+    // After a reload its net may have come only now.
+    if (searcher instanceof Thinker && brain) searcher.use(this.brains.present(brain));
     const { generation } = this;
     const begun = performance.now();
     this.thinking = color;
     this.showStrips();
     const ply = this.line.moves.length;
     this.bestAt = ply;
-    const fen = this.game.plies.at(-1)?.fen ?? this.game.start;
-    this.console.begin(fen, `${this.name(color)} thinks about ${color}’s move.`);
+    this.console.begin(this.fen, `${this.name(color)} thinks about ${color}’s move.`);
     try {
       const found = await searcher.search(this.wishOf(color), (report) => {
         if (generation === this.generation) this.console.add(report);
@@ -367,10 +374,10 @@ export class App {
       this.play(found.best);
     } catch (error) {
       if (generation !== this.generation) return;
+      // The next move, or a move taken back, has it try again.
       this.thinking = null;
-      this.paused = true;
       toast(`The engine failed: ${(error as Error).message}`);
-      this.changed();
+      this.showStrips();
     }
   }
 
@@ -670,7 +677,10 @@ export class App {
       this.editing = false;
       this.showEditing();
       if (fen) this.look({ start: fen, moves: [] });
-      else this.changed();
+      else {
+        if (this.clock && this.line.moves.length && !this.result && !this.paused) this.clock.start(this.turn);
+        this.changed();
+      }
       return null;
     });
   }

@@ -23,18 +23,18 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
   };
   const toolButton = (next: Tool, label: string, content: Node) => {
     const button = make("button", { type: "button", className: "tool cg-wrap" }, content);
-    button.setAttribute("aria-label", label);
+    if (!content.textContent) button.setAttribute("aria-label", label);
     button.title = label;
     button.setAttribute("aria-pressed", String(next === tool));
     button.onclick = () => take(next, button);
     return button;
   };
-  const palette = (color: Color) =>
+  const palette = (color: Color, last: HTMLElement) =>
     make("div", { className: "palette" }, ...ROLES.map((role) => {
       const piece = document.createElement("piece");
       piece.className = `${role} ${color}`;
       return toolButton({ color, role }, `Put a ${color} ${role}`, piece);
-    }));
+    }), last);
 
   const turn = make("select", { id: "edit-turn" }, make("option", { value: "w", textContent: "White to move" }), make("option", { value: "b", textContent: "Black to move" }));
   turn.value = fields[1];
@@ -61,10 +61,9 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
   const button = (text: string, onclick: () => void, className = "") => make("button", { type: "button", textContent: text, onclick, className });
 
   box.replaceChildren(
-    make("div", { className: "palettes" }, palette("white"), palette("black"),
-      make("div", { className: "palette" },
-        toolButton("move", "Move pieces", make("span", { textContent: "✥" })),
-        toolButton("erase", "Take pieces off", make("span", { textContent: "✕" })))),
+    make("div", { className: "palettes" },
+      palette("white", toolButton("move", "Move pieces", make("span", { textContent: "Move" }))),
+      palette("black", toolButton("erase", "Take pieces off", make("span", { textContent: "Erase" })))),
     make("div", { className: "row wrap" }, turn, ...castling.map(({ label }) => label)),
     make("div", { className: "row wrap" },
       button("Clear", () => fill(EMPTY, false)),

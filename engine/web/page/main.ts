@@ -45,11 +45,24 @@ function follow(app: App, link: NonNullable<ReturnType<typeof readLink>>): boole
 async function later(app: App, brains: Brains) {
   const tasks = [
     Openings.fetch().then((openings) => app.nameOpenings(openings)),
-    brains.list().then(() => listBrains(brains, "default")),
+    brains.list().then(() => recallBrains(app, brains)),
   ];
   const results = await Promise.allSettled(tasks);
   for (const result of results) if (result.status === "rejected") console.warn(result.reason);
   if (import.meta.env.PROD) await navigator.serviceWorker?.register("./sw.js");
+}
+
+/** Fetches the nets that the game of a former visit was played with. */
+async function recallBrains(app: App, brains: Brains) {
+  const chosen = load("brain", "default");
+  listBrains(brains, "default");
+  const there = new Set(brains.choices().map(({ id }) => id));
+  await Promise.all([...app.wantedBrains].filter((id) => there.has(id)).map((id) => brains.get(id)));
+  if (app.wantedBrains.length) app.changed({ sameGame: true });
+  if (chosen === "default" || !there.has(chosen)) return;
+  const select = $<HTMLSelectElement>("brain");
+  select.value = chosen;
+  select.dispatchEvent(new Event("change"));
 }
 
 function listBrains(brains: Brains, chosen: string) {
@@ -177,6 +190,7 @@ function connectNets(app: App) {
     try {
       app.use(await app.brains.get(select.value));
       chosen = select.value;
+      save("brain", chosen);
     } catch (error) {
       toast(`This net cannot be used: ${why(error)}`);
       select.value = chosen;

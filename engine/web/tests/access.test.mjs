@@ -87,7 +87,15 @@ test("promotion by keyboard", async () => {
 test("on a phone nothing is wider than the screen, and touch moves pieces", async () => {
   const { page } = await visit(site, PHONE);
   await newGame(page, { mode: "people" });
-  const wide = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
+  // What a card cuts off counts too.
+  const wide = () =>
+    page.evaluate(() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file"));
+      return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
+    });
   for (const tab of ["engine", "net", "study"]) {
     await page.tap(`#tab-${tab}`);
     assert.ok((await wide()) <= 0, tab);

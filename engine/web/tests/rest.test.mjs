@@ -78,6 +78,12 @@ test("two brains play each other", async () => {
   await waitForMoves(page, 4);
   assert.match(await page.textContent("#player-bottom"), /Earlier net/);
   assert.match(await page.textContent("#player-top"), /Material/);
+  // They are there again after a reload, and wait to be told to go on.
+  await page.reload();
+  await page.waitForFunction(() => document.getElementById("player-bottom").textContent.includes("Earlier net"));
+  const number = (await sans(page)).length;
+  await page.click("#pause");
+  await waitForMoves(page, number + 2);
 });
 
 test("a Lichess game with evaluations: both curves, and where they differ", async () => {
