@@ -3,5 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 bash build.sh
+# What only WebAssembly compiles, the lints of the workspace do not see.
+cargo clippy --locked -p web --target wasm32-unknown-unknown -- -D warnings
 npx tsc --noEmit
-node --test --test-concurrency=1 tests/*.test.mjs
+node --test --test-concurrency=2 tests/*.test.mjs

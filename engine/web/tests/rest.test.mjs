@@ -29,7 +29,7 @@ test("the search is told depth by depth, as lines, bar and arrows", async () => 
   assert.ok(arrows >= 3, `${arrows} arrows`);
   assert.match(await page.getAttribute("#bar", "aria-label"), /White's view: [+−]?\d/);
   await page.uncheck("#arrows");
-  assert.equal(await page.locator(".cg-shapes g[cgHash]").count(), 0);
+  await page.waitForFunction(() => document.querySelectorAll(".cg-shapes g[cgHash]").length === 0);
   assert.deepEqual(errors, []);
 });
 
