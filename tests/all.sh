@@ -16,3 +16,10 @@ fi
 # The whole-path tests run the programs, so these are built first.
 cargo build --workspace --locked
 cargo test --workspace --locked
+
+# The page, in a real browser.
+if command -v npm >/dev/null && command -v "${CHROMIUM:=/usr/bin/chromium}" >/dev/null; then
+    bash engine/web/test.sh
+else
+    echo "SKIPPED: the tests of engine/web want Node.js with npm, and $CHROMIUM" >&2
+fi

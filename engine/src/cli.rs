@@ -9,7 +9,6 @@ mod files;
 mod ladder;
 mod matches;
 mod perft;
-mod pgn;
 mod play;
 mod session;
 

@@ -82,6 +82,7 @@ mod levels;
 mod limits;
 mod mop_up;
 mod perft;
+pub mod pgn;
 mod position;
 mod pv;
 mod rules;

@@ -5,10 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use cozy_chess::{Board, Color, util};
-use engine::{is_chess960, write_fen};
+use engine::{is_chess960, pgn, write_fen};
 
 use super::super::error::FileError;
-use super::super::pgn;
 use super::game::{Ending, Game};
 use super::tournament::Pairing;
 
@@ -63,30 +62,26 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
     } else {
         "Standard"
     };
-    let tag = |name: &str, value: &str| {
-        let value = value.replace('\\', "\\\\").replace('"', "\\\"");
-        format!("[{name} \"{value}\"]\n")
-    };
     let [white_pace, black_pace] = game.paces.map(|pace| pace.to_string());
     let time_control = if white_pace == black_pace {
-        tag("TimeControl", &white_pace)
+        pgn::tag("TimeControl", &white_pace)
     } else {
-        tag("WhiteTimeControl", &white_pace) + &tag("BlackTimeControl", &black_pace)
+        pgn::tag("WhiteTimeControl", &white_pace) + &pgn::tag("BlackTimeControl", &black_pace)
     };
     let tags = [
-        tag("Event", "engine match"),
-        tag("Site", "?"),
-        tag("Date", "????.??.??"),
-        tag("Round", &round.to_string()),
-        tag("White", white),
-        tag("Black", black),
-        tag("Result", result),
-        tag("Variant", variant),
-        tag("SetUp", "1"),
-        tag("FEN", &write_fen(&game.opening)),
-        tag("PlyCount", &game.plies.len().to_string()),
+        pgn::tag("Event", "engine match"),
+        pgn::tag("Site", "?"),
+        pgn::tag("Date", "????.??.??"),
+        pgn::tag("Round", &round.to_string()),
+        pgn::tag("White", white),
+        pgn::tag("Black", black),
+        pgn::tag("Result", result),
+        pgn::tag("Variant", variant),
+        pgn::tag("SetUp", "1"),
+        pgn::tag("FEN", &write_fen(&game.opening)),
+        pgn::tag("PlyCount", &game.plies.len().to_string()),
         time_control,
-        tag("Termination", termination(game.ending)),
+        pgn::tag("Termination", termination(game.ending)),
     ];
     let ending = format!("{{{}}}", game.ending);
     let words = movetext(game).chain([ending, result.to_string()]);

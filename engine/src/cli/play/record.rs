@@ -1,9 +1,7 @@
 //! The score sheet.
 
 use cozy_chess::{Board, Color, Move, util};
-use engine::{Ending, Position, is_chess960, write_fen};
-
-use super::super::pgn;
+use engine::{Ending, Position, pgn};
 
 /// A game so far.
 pub struct Record {
@@ -93,26 +91,13 @@ impl Record {
             "[Event \"engine play\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"-\"]\n\
              [White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n"
         );
-        if self.opening != Board::startpos() {
-            if is_chess960(&self.opening) {
-                text.push_str("[Variant \"Chess960\"]\n");
-            }
-            let fen = write_fen(&self.opening);
-            text.push_str(&format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n"));
-        }
+        text.push_str(&pgn::opening_tags(&self.opening));
         format!("{text}\n{}\n", self.movetext(result))
     }
 
     fn movetext(&self, result: &str) -> String {
-        let mut game = Record::new(self.opening.clone());
-        let mut words = Vec::new();
-        for &mv in &self.moves {
-            let numbered = game.play(mv);
-            match numbered.split_once("... ") {
-                Some((_, san)) if !words.is_empty() => words.push(san.to_string()),
-                _ => words.extend(numbered.split(' ').map(str::to_string)),
-            }
-        }
+        let moves = self.moves.iter().map(|&mv| (mv, None));
+        let mut words = pgn::words(&self.opening, moves);
         words.push(result.to_string());
         pgn::wrap(words)
     }

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds the page into engine/web/dist, which any static host serves.
+#   build.sh [--with-stockfish]    also fetches Stockfish, to watch a match against it
+set -euo pipefail
+cd "$(dirname "$0")"
+
+stockfish=
+for argument in "$@"; do
+    case $argument in
+        --with-stockfish) stockfish=1 ;;
+        *) echo "usage: build.sh [--with-stockfish]" >&2; exit 2 ;;
+    esac
+done
+
+target=wasm32-unknown-unknown
+rustup target list --installed | grep -q "$target" || rustup target add "$target"
+build=$(cargo metadata --format-version 1 --no-deps |
+    node -p 'JSON.parse(require("node:fs").readFileSync(0)).target_directory')
+mkdir -p wasm
+# The variable replaces what cargo's own configuration may say of flags.
+for variant in simd:+simd128 plain:; do
+    RUSTFLAGS="-C target-feature=${variant#*:}" \
+        cargo build --locked --profile web -p web --target "$target"
+    cp "$build/$target/web/web.wasm" "wasm/kibitz-${variant%%:*}.wasm"
+done
+
+[ -x node_modules/.bin/vite ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
+    npm ci --ignore-scripts --no-audit --no-fund
+node scripts/assets.mjs
+VITE_STOCKFISH=$stockfish npx vite build
+[ -z "$stockfish" ] || bash scripts/stockfish.sh
+node scripts/precache.mjs

@@ -1,0 +1,280 @@
+/** The board: chessground for eyes and hands, a grid of squares for everyone else. */
+import { Chessground } from "chessground/chessground";
+import type { Api } from "chessground/api";
+import type { DrawShape } from "chessground/draw";
+import { read } from "chessground/fen";
+import type { Color, Dests, Key, Role } from "chessground/types";
+import { $, make } from "./dom";
+
+export interface Shown {
+  fen: string;
+  orientation: Color;
+  turn: Color;
+  check: boolean;
+  lastMove: [Key, Key] | null;
+  dests: Record<string, Key[]>;
+  promotions: string[];
+  /** Who may move by hand. */
+  movable: Color | "both" | null;
+  /** Text by square, such as what a piece is worth. */
+  notes: Map<Key, { text: string; good: boolean }>;
+}
+
+interface Listener {
+  moved(uci: string): void;
+  lifted(square: Key | null): void;
+}
+
+const ROLES: Record<string, Role> = {
+  q: "queen", r: "rook", b: "bishop", n: "knight", k: "king", p: "pawn",
+};
+
+export class Board {
+  private readonly ground: Api;
+  private readonly cells = new Map<Key, HTMLElement>();
+  private shown: Shown | null = null;
+  private focused: Key = "e2";
+
+  constructor(private readonly listener: Listener) {
+    this.ground = Chessground($("ground"), {
+      animation: { enabled: !matchMedia("(prefers-reduced-motion: reduce)").matches, duration: 180 },
+      movable: { free: false, showDests: true, events: { after: (from, to) => this.moved(from, to) } },
+      premovable: { enabled: false },
+      draggable: { showGhost: true },
+      events: { select: () => this.selected() },
+      drawable: {
+        brushes: {
+          green: { key: "g", color: "#15781b", opacity: 1, lineWidth: 10 },
+          red: { key: "r", color: "#b3362b", opacity: 1, lineWidth: 10 },
+          blue: { key: "b", color: "#1f5fa8", opacity: 1, lineWidth: 10 },
+          yellow: { key: "y", color: "#d99a1c", opacity: 1, lineWidth: 10 },
+          best: { key: "best", color: "#1f6f5b", opacity: 0.9, lineWidth: 13 },
+          reply: { key: "reply", color: "#3d6ea8", opacity: 0.65, lineWidth: 8 },
+          other: { key: "other", color: "#1f6f5b", opacity: 0.4, lineWidth: 8 },
+        },
+      },
+    });
+    $("ground").setAttribute("aria-hidden", "true");
+    this.layOutSquares("white");
+    $("squares").addEventListener("keydown", (event) => this.key(event));
+  }
+
+  show(shown: Shown) {
+    if (this.shown?.orientation !== shown.orientation) this.layOutSquares(shown.orientation);
+    this.shown = shown;
+    this.closePromotion();
+    this.ground.set({
+      fen: shown.fen,
+      orientation: shown.orientation,
+      turnColor: shown.turn,
+      check: shown.check ? shown.turn : false,
+      lastMove: shown.lastMove ?? undefined,
+      movable: {
+        free: false,
+        color: shown.movable ?? undefined,
+        dests: new Map(Object.entries(shown.dests)) as Dests,
+      },
+      draggable: { deleteOnDropOff: false },
+    });
+    this.label();
+  }
+
+  arrows(shapes: DrawShape[]) {
+    this.ground.setAutoShapes(shapes);
+  }
+
+  /** The square of the piece in hand. */
+  get inHand(): Key | null {
+    return this.ground.state.selected ?? null;
+  }
+
+  /** Pieces may be put anywhere, and thrown off the board. */
+  edit(fen: string, orientation: Color) {
+    this.shown = null;
+    this.ground.set({
+      fen,
+      orientation,
+      lastMove: undefined,
+      check: false,
+      movable: { free: true, color: "both", dests: undefined },
+      draggable: { deleteOnDropOff: true },
+    });
+    this.ground.setAutoShapes([]);
+    this.label();
+  }
+
+  /** What stands where, as the first field of a FEN. */
+  get placement(): string {
+    return this.ground.getFen();
+  }
+
+  /** In the editor: puts a piece on a square, or takes away what stands there. */
+  put(square: Key, piece: { color: Color; role: Role } | null) {
+    this.ground.setPieces(new Map([[square, piece ?? undefined]]));
+    this.label();
+  }
+
+  private squareAt: ((square: Key) => void) | null = null;
+
+  /** Clicks and Enter on squares go there instead of moving pieces. */
+  capture(squareAt: ((square: Key) => void) | null) {
+    this.squareAt = squareAt;
+    this.ground.set({ viewOnly: squareAt !== null });
+    $("board").onclick = squareAt
+      ? (event) => {
+          const key = this.ground.getKeyAtDomPos([event.clientX, event.clientY]);
+          if (key) squareAt(key);
+        }
+      : null;
+  }
+
+  private moved(from: Key, to: Key) {
+    if (!this.shown) return this.label();
+    if (this.shown.promotions.includes(from + to)) this.choosePromotion(from, to);
+    else this.listener.moved(from + to);
+  }
+
+  private selected() {
+    // Chessground tells before it has decided.
+    queueMicrotask(() => {
+      if (!this.shown) return;
+      this.listener.lifted(this.inHand);
+      this.label();
+    });
+  }
+
+  private choosePromotion(from: Key, to: Key) {
+    const shown = this.shown as Shown;
+    const color = shown.turn;
+    const box = $("promotion");
+    const pieces = ["q", "n", "r", "b"];
+    const white = shown.orientation === "white";
+    const file = "abcdefgh".indexOf(to[0]);
+    box.style.left = `${(white ? file : 7 - file) * 12.5}%`;
+    const top = (to[1] === "8") === white;
+    box.style.top = top ? "0" : "auto";
+    box.style.bottom = top ? "auto" : "0";
+    box.className = "cg-wrap";
+    box.setAttribute("role", "group");
+    box.setAttribute("aria-label", "Promote to");
+    const buttons = (top ? pieces : pieces.toReversed()).map((letter) => {
+      const button = make("button", {
+        type: "button",
+        onclick: () => {
+          this.closePromotion();
+          this.listener.moved(from + to + letter);
+        },
+      });
+      button.setAttribute("aria-label", ROLES[letter]);
+      const piece = document.createElement("piece");
+      piece.className = `${ROLES[letter]} ${color}`;
+      button.append(piece);
+      return button;
+    });
+    box.replaceChildren(...buttons);
+    box.hidden = false;
+    $("board").classList.add("choosing");
+    box.onkeydown = (event) => {
+      if (event.key !== "Escape") return;
+      event.stopPropagation();
+      this.show(shown);
+    };
+    $("board").onpointerdown = (event) => {
+      if (!box.contains(event.target as Node)) this.show(shown);
+    };
+    buttons[top ? 0 : 3].focus();
+  }
+
+  private closePromotion() {
+    const board = $("board");
+    if (!board.classList.contains("choosing")) return;
+    const box = $("promotion");
+    const hadFocus = box.contains(document.activeElement);
+    board.onpointerdown = null;
+    board.classList.remove("choosing");
+    box.hidden = true;
+    if (hadFocus) this.cells.get(this.focused)?.focus();
+  }
+
+  private layOutSquares(orientation: Color) {
+    const ranks = orientation === "white" ? "87654321" : "12345678";
+    const files = orientation === "white" ? "abcdefgh" : "hgfedcba";
+    const hadFocus = $("squares").contains(document.activeElement);
+    this.cells.clear();
+    const rows = [...ranks].map((rank) => {
+      const row = make("div");
+      row.setAttribute("role", "row");
+      for (const file of files) {
+        const key = (file + rank) as Key;
+        const cell = make("div", { tabIndex: -1 }, make("span"));
+        cell.setAttribute("role", "gridcell");
+        cell.dataset.square = key;
+        this.cells.set(key, cell);
+        row.append(cell);
+      }
+      return row;
+    });
+    $("squares").replaceChildren(...rows);
+    this.focusable(this.focused);
+    if (hadFocus) this.cells.get(this.focused)?.focus();
+  }
+
+  private focusable(key: Key) {
+    this.cells.get(this.focused)?.setAttribute("tabindex", "-1");
+    this.focused = key;
+    this.cells.get(key)?.setAttribute("tabindex", "0");
+  }
+
+  /** Says on every square what stands there. */
+  private label() {
+    const pieces = this.shown ? read(this.shown.fen) : this.ground.state.pieces;
+    const selected = this.ground.state.selected;
+    const dests = (selected && this.shown?.dests[selected]) || [];
+    for (const [key, cell] of this.cells) {
+      const piece = pieces.get(key);
+      const note = this.shown?.notes.get(key);
+      const words = [key, piece ? `${piece.color} ${piece.role}` : "empty"];
+      if (note) words.push(`worth ${note.text}`);
+      if (dests.includes(key)) words.push("can move here");
+      if (selected === key) words.push("picked up");
+      const text = words.join(", ");
+      if (cell.getAttribute("aria-label") !== text) cell.setAttribute("aria-label", text);
+      cell.setAttribute("aria-selected", String(selected === key));
+      const span = cell.firstElementChild as HTMLElement;
+      span.textContent = note?.text ?? "";
+      span.className = note ? (note.good ? "note good" : "note bad") : "";
+    }
+  }
+
+  private key(event: KeyboardEvent) {
+    const cell = (event.target as HTMLElement).closest<HTMLElement>("[data-square]");
+    if (!cell) return;
+    const key = cell.dataset.square as Key;
+    const steps: Record<string, [number, number]> = {
+      ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0],
+    };
+    const step = steps[event.key];
+    if (step) {
+      const sign = this.ground.state.orientation === "white" ? 1 : -1;
+      const file = key.charCodeAt(0) + sign * step[0];
+      const rank = key.charCodeAt(1) + sign * step[1];
+      const next = String.fromCharCode(file, rank) as Key;
+      if (this.cells.has(next)) {
+        this.focusable(next);
+        this.cells.get(next)?.focus();
+      }
+    } else if (event.key === "Enter" || event.key === " ") {
+      this.focusable(key);
+      if (this.squareAt) this.squareAt(key);
+      else {
+        this.ground.selectSquare(key);
+        this.selected();
+      }
+    } else if (event.key === "Escape") {
+      this.ground.selectSquare(null);
+      this.selected();
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}

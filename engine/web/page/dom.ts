@@ -1,0 +1,42 @@
+/** Small helpers for the document. */
+
+export function $<T extends HTMLElement = HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (!element) throw new Error(`no element #${id}`);
+  return element as T;
+}
+
+type Child = Node | string;
+
+/** An element with properties and children. */
+export function make<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Partial<HTMLElementTagNameMap[K]> = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+}
+
+export function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  return element;
+}
+
+/** Reads a message out to those who listen. */
+export function announce(text: string) {
+  $("announce").textContent = text;
+}
+
+let hide = 0;
+
+/** A short message that everybody sees. */
+export function toast(text: string) {
+  const box = $("toast");
+  box.textContent = text;
+  box.hidden = false;
+  clearTimeout(hide);
+  hide = setTimeout(() => (box.hidden = true), 6000);
+}

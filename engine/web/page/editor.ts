@@ -1,0 +1,76 @@
+/** The position editor. What is legal, the rules say at the end. */
+import type { Color, Role } from "chessground/types";
+import type { Board } from "./board";
+import { $, make } from "./dom";
+
+const ROLES: Role[] = ["king", "queen", "rook", "bishop", "knight", "pawn"];
+const EMPTY = "8/8/8/8/8/8/8/8";
+const START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR";
+
+type Tool = "move" | "erase" | { color: Color; role: Role };
+
+/** Edits from a FEN; calls back with another, or with `null` to leave all as it was. */
+export function edit(board: Board, fen: string, orientation: Color, done: (fen: string | null) => string | null) {
+  const fields = fen.split(" ");
+  let tool: Tool = "move";
+  const box = $("editor");
+
+  const take = (next: Tool, button: HTMLElement) => {
+    tool = next;
+    for (const other of box.querySelectorAll("[aria-pressed]")) other.setAttribute("aria-pressed", "false");
+    button.setAttribute("aria-pressed", "true");
+    board.capture(tool === "move" ? null : (square) => board.put(square, typeof tool === "string" ? null : tool));
+  };
+  const toolButton = (next: Tool, label: string, content: Node) => {
+    const button = make("button", { type: "button", className: "tool cg-wrap" }, content);
+    if (!content.textContent) button.setAttribute("aria-label", label);
+    button.title = label;
+    button.setAttribute("aria-pressed", String(next === tool));
+    button.onclick = () => take(next, button);
+    return button;
+  };
+  const palette = (color: Color, last: HTMLElement) =>
+    make("div", { className: "palette" }, ...ROLES.map((role) => {
+      const piece = document.createElement("piece");
+      piece.className = `${role} ${color}`;
+      return toolButton({ color, role }, `Put a ${color} ${role}`, piece);
+    }), last);
+
+  const turn = make("select", { id: "edit-turn" }, make("option", { value: "w", textContent: "White to move" }), make("option", { value: "b", textContent: "Black to move" }));
+  turn.value = fields[1];
+  turn.setAttribute("aria-label", "Side to move");
+  const castling = ([["K", "White O-O"], ["Q", "White O-O-O"], ["k", "Black O-O"], ["q", "Black O-O-O"]] as const).map(([letter, text]) => {
+    const input = make("input", { type: "checkbox", value: letter, checked: fields[2].includes(letter) });
+    return { input, label: make("label", { className: "switch" }, input, text) };
+  });
+  const fill = (text: string, rights: boolean) => {
+    board.edit(text, orientation);
+    for (const { input } of castling) input.checked = rights;
+  };
+  const error = make("p", { className: "error" });
+  error.setAttribute("role", "alert");
+  const leave = (answer: string | null) => {
+    const refused = done(answer);
+    if (refused) error.textContent = refused;
+    else board.capture(null);
+  };
+  const finish = () => {
+    const rights = castling.filter(({ input }) => input.checked).map(({ input }) => input.value).join("");
+    leave(`${board.placement} ${turn.value} ${rights || "-"} - 0 1`);
+  };
+  const button = (text: string, onclick: () => void, className = "") => make("button", { type: "button", textContent: text, onclick, className });
+
+  box.replaceChildren(
+    make("div", { className: "palettes" },
+      palette("white", toolButton("move", "Move pieces", make("span", { textContent: "Move" }))),
+      palette("black", toolButton("erase", "Take pieces off", make("span", { textContent: "Erase" })))),
+    make("div", { className: "row wrap" }, turn, ...castling.map(({ label }) => label)),
+    make("div", { className: "row wrap" },
+      button("Clear", () => fill(EMPTY, false)),
+      button("Start position", () => fill(START, true)),
+      button("Cancel", () => leave(null)),
+      button("Done", finish, "primary")),
+    error,
+  );
+  board.edit(fields[0], orientation);
+}

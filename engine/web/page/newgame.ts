@@ -1,0 +1,197 @@
+/** The dialog that begins a game. */
+import type { Color } from "chessground/types";
+import type { Brains } from "./brains";
+import type { ClockSetting } from "./clock";
+import { $, make } from "./dom";
+import { HUMAN, type Side, type Strength, strengthText } from "./players";
+import { available as stockfish } from "./stockfish";
+import { load, save } from "./storage";
+
+export interface NewGame {
+  white: Side;
+  black: Side;
+  clock: ClockSetting | null;
+  /** From the position on the board instead of the usual start. */
+  fromHere: boolean;
+  analyse: boolean;
+}
+
+type Mode = "kibitz" | "people" | "engines" | "stockfish" | "analysis";
+
+interface Choices {
+  mode: Mode;
+  color: Color | "random";
+  strength: Strength["by"];
+  /** Places on the three sliders. */
+  steps: Record<"depth" | "nodes" | "time", number>;
+  clock: string;
+  minutes: number;
+  seconds: number;
+  white: string;
+  black: string;
+}
+
+const STEPS = {
+  depth: Array.from({ length: 24 }, (_, index) => index + 1),
+  nodes: [100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7],
+  time: [100, 200, 500, 1e3, 2e3, 3e3, 5e3, 1e4, 2e4, 3e4, 6e4],
+};
+
+const FIRST: Choices = {
+  mode: "kibitz",
+  color: "white",
+  strength: "medium",
+  steps: { depth: 7, nodes: 4, time: 3 },
+  clock: "none",
+  minutes: 5,
+  seconds: 3,
+  white: "default",
+  black: "default",
+};
+
+const MODES: [Mode, string][] = [
+  ["kibitz", "Against Kibitz"],
+  ["people", "Two people"],
+  ["engines", "Kibitz against itself"],
+  ...(stockfish ? ([["stockfish", "Kibitz against Stockfish"]] as [Mode, string][]) : []),
+  ["analysis", "Analysis board"],
+];
+const COLORS: [Choices["color"], string][] = [["white", "White"], ["random", "Random"], ["black", "Black"]];
+const STRENGTHS: [Strength["by"], string][] = [
+  ["easy", "Easy"], ["medium", "Medium"], ["hard", "Hard"], ["full", "Full strength"],
+  ["depth", "By depth"], ["nodes", "By nodes"], ["time", "By time a move"],
+];
+const CLOCKS: [string, string][] = [
+  ["none", "No clock"], ["1+0", "1 minute"], ["3+2", "3 minutes + 2 s"], ["5+3", "5 minutes + 3 s"],
+  ["10+5", "10 minutes + 5 s"], ["15+10", "15 minutes + 10 s"], ["custom", "Other…"],
+];
+
+function radios<T extends string>(name: string, options: [T, string][], value: T): HTMLElement {
+  const group = make("div", { className: "segments" });
+  for (const [id, text] of options) {
+    const input = make("input", { type: "radio", name, value: id, checked: id === value });
+    group.append(make("label", {}, input, make("span", { textContent: text })));
+  }
+  return group;
+}
+
+function options(id: string, choices: [string, string][], value: string): HTMLSelectElement {
+  const select = make("select", { id, name: id });
+  for (const [key, text] of choices) {
+    select.append(make("option", { value: key, textContent: text, selected: key === value }));
+  }
+  return select;
+}
+
+function field(text: string, control: HTMLElement, id: string): HTMLElement {
+  const label = make("label", { htmlFor: id, textContent: text });
+  return make("div", { className: "pair", id: `${id}-field` }, label, control);
+}
+
+/** Asks what to play; `null` where the visitor would rather not. */
+export function askNewGame(brains: Brains): Promise<NewGame | null> {
+  const dialog = $<HTMLDialogElement>("new-dialog");
+  const chosen: Choices = { ...FIRST, ...load<Partial<Choices>>("new", {}) };
+  if (!MODES.some(([mode]) => mode === chosen.mode)) chosen.mode = "kibitz";
+  const nets = brains.choices().map(({ id, name }): [string, string] => [id, name]);
+
+  const slider = make("input", { type: "range", id: "slider", min: "0", step: "1" });
+  const output = make("output");
+  const legend = (text: string) => make("legend", { textContent: text });
+  const number = (id: string, value: number, max: number, text: string) =>
+    make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(value), min: "0", max: String(max) }), text);
+  const color = make("fieldset", { id: "color-field" }, legend("Colour"), radios("color", COLORS, chosen.color));
+  const form = make(
+    "form",
+    { method: "dialog" },
+    make("h2", { id: "new-title", textContent: "New game" }),
+    make("fieldset", {}, legend("Who plays"), radios("mode", MODES, chosen.mode)),
+    color,
+    field("Strength", options("strength", STRENGTHS, chosen.strength), "strength"),
+    make("div", { className: "pair", id: "slider-field" }, make("label", { htmlFor: "slider", textContent: "Limit" }), make("span", { className: "slide" }, slider, output)),
+    field("White’s brain", options("white", nets, chosen.white), "white"),
+    field("Black’s brain", options("black", nets, chosen.black), "black"),
+    field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
+    make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", chosen.minutes, 180, "minutes +"), number("seconds", chosen.seconds, 60, "s"))),
+    make("label", { className: "switch", htmlFor: "from-here" }, make("input", { type: "checkbox", id: "from-here" }), "From the position on the board"),
+    make("div", { className: "dialog-end" }, make("button", { type: "button", textContent: "Cancel", onclick: () => dialog.close() }), make("button", { className: "primary", value: "start", textContent: "Start" })),
+  );
+  dialog.replaceChildren(form);
+
+  const read = () => {
+    const data = new FormData(form);
+    chosen.mode = data.get("mode") as Mode;
+    chosen.color = data.get("color") as Choices["color"];
+    chosen.strength = data.get("strength") as Strength["by"];
+    chosen.clock = data.get("clock") as string;
+    chosen.minutes = Number(data.get("minutes"));
+    chosen.seconds = Number(data.get("seconds"));
+    chosen.white = data.get("white") as string;
+    chosen.black = data.get("black") as string;
+  };
+  const strength = (): Strength => {
+    const by = chosen.strength;
+    if (by !== "depth" && by !== "nodes" && by !== "time") return { by };
+    return { by, value: STEPS[by][chosen.steps[by]] };
+  };
+  const show = () => {
+    read();
+    const { mode } = chosen;
+    const by = chosen.strength;
+    const engines = mode === "engines" || mode === "stockfish";
+    const limited = by === "depth" || by === "nodes" || by === "time";
+    const visible = (id: string, on: boolean) => ($(id).hidden = !on);
+    visible("color-field", mode === "kibitz" || mode === "stockfish");
+    color.querySelector("legend")!.textContent = mode === "stockfish" ? "Kibitz’s colour" : "Your colour";
+    visible("strength-field", mode === "kibitz" || engines);
+    visible("slider-field", (mode === "kibitz" || engines) && limited);
+    visible("white-field", mode === "engines");
+    visible("black-field", mode === "engines");
+    visible("clock-field", mode !== "analysis");
+    visible("custom-field", mode !== "analysis" && chosen.clock === "custom");
+    if (limited) {
+      slider.max = String(STEPS[by].length - 1);
+      slider.value = String(chosen.steps[by]);
+      output.textContent = strengthText(strength());
+    }
+  };
+  form.oninput = ({ target }) => {
+    const by = chosen.strength;
+    if (target === slider && (by === "depth" || by === "nodes" || by === "time")) {
+      chosen.steps = { ...chosen.steps, [by]: Number(slider.value) };
+    }
+    show();
+  };
+
+  return new Promise((resolve) => {
+    dialog.onclose = () => {
+      if (dialog.returnValue !== "start") return resolve(null);
+      const fromHere = $<HTMLInputElement>("from-here").checked;
+      save("new", chosen);
+      resolve({ ...sides(chosen, strength()), clock: clock(chosen), fromHere, analyse: chosen.mode === "analysis" });
+    };
+    dialog.returnValue = "";
+    dialog.showModal();
+    show();
+  });
+}
+
+function clock({ mode, clock, minutes, seconds }: Choices): ClockSetting | null {
+  if (clock === "none" || mode === "analysis") return null;
+  const [initial, increment] = clock === "custom" ? [minutes, seconds] : clock.split("+").map(Number);
+  return { initial: Math.max(initial * 60_000, 10_000), increment: increment * 1000 };
+}
+
+function sides({ mode, color, white, black }: Choices, strength: Strength): { white: Side; black: Side } {
+  if (mode === "people" || mode === "analysis") return { white: HUMAN, black: HUMAN };
+  const kibitz = (brain: string): Side => ({ who: "kibitz", strength, brain });
+  if (mode === "engines") return { white: kibitz(white), black: kibitz(black) };
+  const first = color === "random" ? Math.random() < 0.5 : color === "white";
+  // The brain of the drop-down, whichever it is when it has to move.
+  const engine = kibitz("");
+  if (mode === "stockfish") {
+    const rival: Side = { who: "stockfish", strength, brain: "" };
+    return first ? { white: engine, black: rival } : { white: rival, black: engine };
+  }
+  return first ? { white: HUMAN, black: engine } : { white: engine, black: HUMAN };
+}

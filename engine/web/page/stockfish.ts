@@ -1,0 +1,82 @@
+/** Stockfish in a worker of its own, by UCI; there where the page was built with it. */
+import type { Rules, Score } from "./rules";
+import type { Found, Report, Searcher, Wish } from "./thinker";
+
+/** Whether the page was built with Stockfish. */
+export const available = Boolean(import.meta.env.VITE_STOCKFISH);
+
+export class Stockfish implements Searcher {
+  private worker: Worker | null = null;
+  private end: ((found: null) => void) | null = null;
+
+  constructor(private readonly rules: Rules) {}
+
+  search(wish: Wish, report: (report: Report) => void): Promise<Found | null> {
+    this.stop();
+    const worker = (this.worker ??= new Worker("./stockfish/stockfish-19-lite-single.js"));
+    const white = this.rules.position(wish).turn === "white";
+    const last: Found = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0 };
+    return new Promise((resolve, reject) => {
+      this.end = resolve;
+      worker.onerror = (event) => reject(new Error(event.message));
+      worker.onmessage = ({ data }: MessageEvent<string>) => {
+        const line = String(data);
+        const iteration = line.startsWith("info ") ? parse(line, white) : null;
+        if (iteration) {
+          const after = this.rules.game({ start: wish.start, moves: [...wish.moves, ...iteration.pv] });
+          iteration.san = after.plies.slice(wish.moves.length).map((ply) => ply.san);
+          Object.assign(last, iteration);
+          report(iteration);
+        } else if (line.startsWith("bestmove ")) {
+          this.end = null;
+          resolve({ ...last, best: line.split(" ")[1] });
+        }
+      };
+      const moves = wish.moves.length ? ` moves ${wish.moves.join(" ")}` : "";
+      worker.postMessage(`position ${wish.start ? `fen ${wish.start}` : "startpos"}${moves}`);
+      worker.postMessage(`go ${limits(wish, white)}`);
+    });
+  }
+
+  stop() {
+    if (!this.end) return;
+    this.end(null);
+    this.end = null;
+    this.worker?.terminate();
+    this.worker = null;
+  }
+}
+
+/** As deep as Kibitz's levels look. */
+const LEVELS = { easy: 2, medium: 3, hard: 4 };
+
+function limits({ depth, nodes, movetime, clock, level }: Wish, white: boolean): string {
+  if (level) return `depth ${LEVELS[level]}`;
+  if (depth) return `depth ${depth}`;
+  if (nodes) return `nodes ${nodes}`;
+  if (clock) {
+    const side = white ? "w" : "b";
+    return `${side}time ${Math.round(clock.remaining)} ${side}inc ${Math.round(clock.increment)}`;
+  }
+  return `movetime ${movetime ?? 1000}`;
+}
+
+/** An `info` line with a principal variation, from White's view. */
+function parse(line: string, white: boolean): Report | null {
+  const words = line.split(" ");
+  const after = (name: string, by = 1) => words[words.indexOf(name) + by];
+  const number = (name: string, by = 1) => (words.includes(name) ? Number(after(name, by)) : 0);
+  if (!words.includes("pv") || !words.includes("score")) return null;
+  const value = number("score", 2) * (white ? 1 : -1);
+  const score: Score = after("score") === "mate" ? { mate: value } : { cp: value };
+  return {
+    depth: number("depth"),
+    rank: number("multipv") || 1,
+    score,
+    bound: line.includes("lowerbound") ? "lower" : line.includes("upperbound") ? "upper" : "exact",
+    nodes: number("nodes"),
+    time: number("time"),
+    pv: words.slice(words.indexOf("pv") + 1),
+    san: [],
+  };
+}

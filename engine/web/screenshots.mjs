@@ -1,0 +1,36 @@
+// Takes the pictures of docs/web: `node screenshots.mjs`, after build.sh.
+import { mkdir, readFile } from "node:fs/promises";
+import { open, visit } from "./tests/browser.mjs";
+
+const docs = new URL("../../docs/web/", import.meta.url);
+await mkdir(docs, { recursive: true });
+const site = await open();
+const GAME = "#moves=e2e4,e7e5,g1f3,b8c6,f1c4,f8c5,b2b4,c5b4,c2c3,b4a5,d2d4,e5d4,e1g1,d7d6,c3d4,a5b6";
+
+async function picture(name, options, prepare) {
+  const { page, context } = await visit(site, { path: GAME, colorScheme: "light", ...options });
+  await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
+  await prepare(page);
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.waitForTimeout(500);
+  await page.screenshot({ path: new URL(`${name}.png`, docs).pathname });
+  await context.close();
+}
+
+const analyse = async (page, lines) => {
+  await page.selectOption("#lines", lines);
+  await page.check("#analyse");
+  await page.waitForFunction(() => Number(document.querySelector("#console .line .depth")?.textContent.slice(1)) >= 14, null, { timeout: 120_000 });
+};
+
+await picture("desktop", {}, (page) => analyse(page, "3"));
+await picture("dark", { colorScheme: "dark" }, (page) => page.click("#tab-net"));
+await picture("phone", { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, (page) => analyse(page, "1"));
+await picture("study", {}, async (page) => {
+  await page.click("#tab-study");
+  await page.fill("#pgn", await readFile(new URL("tests/lichess.pgn", import.meta.url), "utf8"));
+  await page.click("#read-pgn");
+  await page.waitForSelector("#draw-curve:enabled", { timeout: 120_000 });
+  await page.click("#differences button");
+});
+await site.close();

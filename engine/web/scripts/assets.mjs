@@ -1,0 +1,44 @@
+// Makes what the page fetches beside itself: opening names by position, and
+// the nets of models/ other than the one that is compiled in.
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+
+const root = new URL("../", import.meta.url);
+const open = (path) => readFile(new URL(path, root));
+
+const module = await WebAssembly.compile(await open("wasm/kibitz-plain.wasm"));
+const { exports } = await WebAssembly.instantiate(module, { host: { now: () => 0, report() {} } });
+
+function ask(question) {
+  const bytes = new TextEncoder().encode(JSON.stringify(question));
+  const start = exports.allocate(bytes.length);
+  new Uint8Array(exports.memory.buffer, start, bytes.length).set(bytes);
+  const length = exports.ask(start, bytes.length);
+  const answer = new Uint8Array(exports.memory.buffer, exports.answer_start(), length);
+  const { ok, error } = JSON.parse(new TextDecoder().decode(answer));
+  if (error) throw new Error(`${JSON.stringify(question)}: ${error}`);
+  return ok;
+}
+
+const names = new Map();
+for (const volume of ["a", "b", "c", "d", "e"]) {
+  const rows = (await open(`openings/${volume}.tsv`)).toString().trim().split("\n").slice(1);
+  for (const row of rows) {
+    const [eco, name, pgn] = row.split("\t");
+    const [{ moves }] = ask({ op: "readPgn", text: pgn });
+    const { plies } = ask({ op: "game", moves });
+    names.set(plies.at(-1).key, `${eco}\t${name}`);
+  }
+}
+const lines = [...names].map(([key, name]) => `${key}\t${name}`);
+await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
+
+const nets = new URL("public/nets/", root);
+await rm(nets, { recursive: true, force: true });
+await mkdir(nets, { recursive: true });
+const models = new URL("../../models/", root);
+const files = (await readdir(models)).filter(
+  (file) => file.endsWith(".safetensors") && file !== "default.safetensors",
+);
+for (const file of files) await copyFile(new URL(file, models), new URL(file, nets));
+await writeFile(new URL("nets.json", nets), JSON.stringify(files.sort()) + "\n");
+console.log(`${names.size} opening positions, ${files.length} nets beside the default one`);

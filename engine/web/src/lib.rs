@@ -1,0 +1,38 @@
+//! Kibitz for a page: rules, notation, evaluation and search behind one
+//! function that takes JSON and returns JSON.
+//!
+//! The page holds this module twice: on the main thread for the rules, which
+//! answer at once, and in a worker for the search. Both ask a [`Session`]; in
+//! WebAssembly the functions of `exports` do so for JavaScript.
+//!
+//! ```
+//! use web::{Host, Session};
+//!
+//! struct Nobody;
+//! impl Host for Nobody {
+//!     fn now(&self) -> f64 { 0.0 }
+//!     fn report(&self, _: &str) {}
+//! }
+//!
+//! let mut session = Session::new()?;
+//! let answer = session.answer(r#"{"op":"game","moves":["e2e4"]}"#, &Nobody);
+//! assert!(answer.contains(r#""san":"e4""#));
+//! # Ok::<(), models::NetError>(())
+//! ```
+
+mod brain;
+#[cfg(target_arch = "wasm32")]
+mod exports;
+mod game;
+#[path = "../../../datasets/src/label.rs"]
+#[allow(
+    dead_code,
+    reason = "evaluations in comments are read in one place; the rest of its crate needs RocksDB"
+)]
+mod label;
+mod pgn;
+mod score;
+mod session;
+mod thinking;
+
+pub use session::{Host, Session};

@@ -1,0 +1,9 @@
+#!/usr/bin/env bash
+# Builds the page and tests it in Chromium, without a window.
+set -euo pipefail
+cd "$(dirname "$0")"
+bash build.sh
+# What only WebAssembly compiles, the lints of the workspace do not see.
+cargo clippy --locked -p web --target wasm32-unknown-unknown -- -D warnings
+npx tsc --noEmit
+node --test --test-concurrency=2 tests/*.test.mjs

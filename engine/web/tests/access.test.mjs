@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { after, before, test } from "node:test";
+import { newGame, open, played, sans, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+after(() => site.close());
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function violations(page) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);
+}
+
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+for (const [name, options] of [
+  ["desktop", {}],
+  ["dark", { colorScheme: "dark" }],
+  ["phone", PHONE],
+]) {
+  test(`axe finds nothing: ${name}`, async () => {
+    const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3", reducedMotion: "reduce", ...options });
+    await page.check("#analyse");
+    await page.waitForSelector("#console .line");
+    assert.deepEqual(await violations(page), []);
+    await page.uncheck("#analyse");
+    await page.click("#tab-net");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#tab-study");
+    await page.fill("#pgn", await readFile(new URL("lichess.pgn", import.meta.url), "utf8"));
+    await page.click("#read-pgn");
+    await page.waitForSelector("#differences button");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#edit");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#editor button:has-text('Cancel')");
+    await page.click("#new");
+    assert.deepEqual(await violations(page), []);
+    await page.keyboard.press("Escape");
+    await page.click("#help");
+    assert.deepEqual(await violations(page), []);
+    assert.deepEqual(errors, []);
+  });
+}
+
+test("a game by keyboard alone, read out", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  // From the top of the page to the board by Tab.
+  await page.focus("h1 >> xpath=..");
+  await page.evaluate(() => document.activeElement?.blur());
+  for (let presses = 0; presses < 15; presses += 1) {
+    await page.keyboard.press("Tab");
+    if (await page.evaluate(() => document.activeElement.getAttribute("role") === "gridcell")) break;
+  }
+  const here = () => page.evaluate(() => document.activeElement.getAttribute("aria-label"));
+  assert.equal(await here(), "e2, white pawn");
+  await page.keyboard.press("Enter");
+  assert.match(await here(), /picked up/);
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  assert.match(await here(), /^e4, empty, can move here/);
+  await page.keyboard.press("Enter");
+  await waitForMoves(page, 2);
+  assert.equal((await sans(page))[0], "e4");
+  assert.match(await page.textContent("#announce"), /^black: /);
+  assert.equal(await here(), "e4, white pawn");
+});
+
+test("promotion by keyboard", async () => {
+  const { page } = await visit(site, { path: "#fen=8/P6k/8/8/8/8/8/K7_w_-_-_0_1" });
+  await page.focus("[data-square=e2]");
+  for (const key of ["ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowUp", "ArrowLeft", "ArrowLeft", "ArrowLeft", "ArrowLeft", "Enter", "ArrowUp", "Enter"]) {
+    await page.keyboard.press(key);
+  }
+  await page.waitForSelector("#promotion button:focus");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await played(page, "a8=N");
+});
+
+test("on a phone nothing is wider than the screen, and touch moves pieces", async () => {
+  const { page } = await visit(site, PHONE);
+  await newGame(page, { mode: "people" });
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
+  // What a card cuts off counts too.
+  const wide = () =>
+    page.evaluate(() => {
+      const right = (element) => element.getBoundingClientRect().right;
+      const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file"));
+      return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
+    });
+  for (const tab of ["engine", "net", "study"]) {
+    await page.tap(`#tab-${tab}`);
+    assert.ok((await wide()) <= 0, tab);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  const touch = async (key) => {
+    const box = await page.locator(`[data-square=${key}]`).boundingBox();
+    await page.touchscreen.tap(box.x + box.width / 2, box.y + box.height / 2);
+  };
+  await touch("e2");
+  await page.waitForSelector("cg-board square.move-dest", { state: "attached" });
+  await touch("e4");
+  await played(page, "e4");
+});
+
+test("sounds and theme are remembered", async () => {
+  const { page } = await visit(site, { colorScheme: "light" });
+  await page.click("#sound");
+  await page.click("#theme");
+  await page.reload();
+  await page.waitForSelector("[data-ready]");
+  assert.equal(await page.getAttribute("#sound", "aria-pressed"), "false");
+  assert.equal(await page.getAttribute("html", "data-theme"), "dark");
+});

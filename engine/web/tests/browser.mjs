@@ -1,0 +1,90 @@
+// A real browser with the built page.
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+import { serve } from "./server.mjs";
+
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+/** Opens a browser and a server; `close` ends both. */
+export async function open() {
+  const server = await serve();
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: FLAGS,
+  });
+  const close = async () => {
+    await browser.close();
+    await server.close();
+  };
+  return { ...server, browser, close };
+}
+
+/** A visitor with nothing stored; whatever goes wrong on the page is in `errors`. */
+export async function visit({ browser, url }, { path = "", ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  const page = await context.newPage();
+  const errors = [];
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  await page.goto(url + path);
+  await page.waitForSelector("[data-ready]");
+  return { context, page, errors };
+}
+
+/** Where a square is on the screen. */
+export async function square(page, key) {
+  const box = await page.locator(`[data-square=${key}]`).boundingBox();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+export async function clickMove(page, from, to) {
+  await page.mouse.click(...(await square(page, from)));
+  await page.mouse.click(...(await square(page, to)));
+}
+
+export async function dragMove(page, from, to) {
+  await page.mouse.move(...(await square(page, from)));
+  await page.mouse.down();
+  await page.mouse.move(...(await square(page, to)), { steps: 5 });
+  await page.mouse.up();
+}
+
+/** Moves by the box for typing. */
+export async function type(page, ...moves) {
+  for (const move of moves) {
+    await page.fill("#move-text", move);
+    await page.press("#move-text", "Enter");
+  }
+}
+
+/** The moves listed. */
+export const sans = (page) =>
+  page.$$eval("#moves button", (buttons) => buttons.map((button) => button.firstChild.textContent));
+
+/** Waits until these are the moves listed: the board tells of moves a moment later. */
+export async function played(page, ...expected) {
+  await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length, { timeout: 3000 }).catch(() => {});
+  assert.deepEqual(await sans(page), expected);
+}
+
+export const waitForMoves = (page, number) =>
+  page.waitForFunction((number) => document.querySelectorAll("#moves button").length >= number, number, { timeout: 20_000 });
+
+/** Begins a game by the dialog: `choices` are names of fields and their values. */
+export async function newGame(page, choices) {
+  await page.click("#new");
+  for (const [name, value] of Object.entries(choices)) {
+    const radio = page.locator(`#new-dialog input[type=radio][name=${name}][value="${value}"]`);
+    if (await radio.count()) await radio.check({ force: true });
+    else if (name === "slider") await page.locator("#slider").fill(String(value));
+    else if (name === "fromHere") await page.check("#from-here");
+    else if (await page.locator(`#new-dialog select[name=${name}]`).count()) await page.selectOption(`#new-dialog select[name=${name}]`, value);
+    else await page.fill(`#new-dialog input[name=${name}]`, String(value));
+  }
+  await page.evaluate(() => (document.getElementById("announce").textContent = ""));
+  await page.click("#new-dialog button.primary");
+  await page.waitForFunction(() => document.getElementById("announce").textContent !== "");
+}

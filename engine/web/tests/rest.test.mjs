@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { after, before, test } from "node:test";
+import { clickMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+after(() => site.close());
+
+const toast = async (page) => {
+  await page.waitForSelector("#toast:not([hidden])");
+  return page.textContent("#toast");
+};
+const NETS = new URL("../../../models/", import.meta.url);
+const BACK_RANK = "6k1/5ppp/8/8/8/8/8/K3R3_w_-_-_0_1";
+
+test("the search is told depth by depth, as lines, bar and arrows", async () => {
+  const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5" });
+  await page.selectOption("#lines", "3");
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 12);
+  const cells = await page.$eval("#console .line", (line) => [...line.children].map((cell) => cell.textContent));
+  assert.match(cells[0], /^d\d+$/);
+  assert.match(cells[1], /^[+−]?\d+\.\d\d$/);
+  assert.match(cells[2], /n$/);
+  assert.match(cells[4], /^2\. \S+ \S+/);
+  const arrows = await page.locator(".cg-shapes g[cgHash]").count();
+  assert.ok(arrows >= 3, `${arrows} arrows`);
+  assert.match(await page.getAttribute("#bar", "aria-label"), /White's view: [+−]?\d/);
+  await page.uncheck("#arrows");
+  await page.waitForFunction(() => document.querySelectorAll(".cg-shapes g[cgHash]").length === 0);
+  assert.deepEqual(errors, []);
+});
+
+test("a mate is found and drawn on the bar", async () => {
+  const { page } = await visit(site, { path: `#fen=${BACK_RANK}` });
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
+  assert.match(await page.textContent("#console .line .pv"), /^1\. Re8#$/);
+});
+
+test("without simd128 the page finds the same", async () => {
+  const { page } = await visit(site, { path: `?simd=off#fen=${BACK_RANK}` });
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
+  assert.ok([...site.loads.keys()].some((path) => path.includes("kibitz-plain")));
+});
+
+test("brains: the default, an earlier net, material, a file, and one that is refused", async () => {
+  const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
+  await page.click("#tab-net");
+  assert.match(await page.textContent("#brain-note"), /902 → 256 → 32 → 32 → 1/);
+  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
+  await page.selectOption("#brain", "material");
+  await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00"));
+  assert.deepEqual(await page.$$eval("[data-square=f1] .note", (notes) => notes.map((note) => note.textContent)), ["9.0"]);
+  await page.mouse.click(...(await square(page, "f1")));
+  await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00 → 0.00"));
+  await page.selectOption("#brain", "games1191.safetensors");
+  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("451"));
+  await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("default.safetensors", NETS)) });
+  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("256"));
+  assert.equal(await page.$eval("#brain", (select) => select.selectedOptions[0].textContent), "mine.safetensors");
+  await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
+  await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
+  // The one before is still in use, by the search too.
+  await page.click("#tab-engine");
+  await page.check("#analyse");
+  await page.waitForSelector("#console .line");
+  assert.deepEqual(errors, []);
+});
+
+test("two brains play each other", async () => {
+  const { page } = await visit(site);
+  await page.waitForFunction(() => document.querySelectorAll("#brain option").length > 2);
+  await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
+  await waitForMoves(page, 4);
+  assert.match(await page.textContent("#player-bottom"), /Earlier net/);
+  assert.match(await page.textContent("#player-top"), /Material/);
+  // They are there again after a reload, and wait to be told to go on.
+  await page.reload();
+  await page.waitForFunction(() => document.getElementById("player-bottom").textContent.includes("Earlier net"));
+  const number = (await sans(page)).length;
+  await page.click("#pause");
+  await waitForMoves(page, number + 2);
+});
+
+test("a Lichess game with evaluations: both curves, and where they differ", async () => {
+  const { page, errors } = await visit(site);
+  await page.click("#tab-study");
+  await page.fill("#pgn", await readFile(new URL("lichess.pgn", import.meta.url), "utf8"));
+  await page.click("#read-pgn");
+  await page.waitForFunction(() => document.querySelectorAll("#graph path").length === 2);
+  await page.waitForSelector("#draw-curve:enabled");
+  const text = await page.textContent("#differences button");
+  assert.match(text, /Stockfish [+−]?\d.*, ours [+−]?\d/);
+  await page.click("#differences button");
+  const current = await page.textContent("#moves [aria-current]");
+  const score = text.match(/Stockfish ([^,]*)/)[1];
+  assert.equal(current, text.split(" ")[1] + score);
+  const written = await page.evaluate(async () => {
+    let copied = "";
+    navigator.clipboard.writeText = async (text) => void (copied = text);
+    document.getElementById("copy-pgn").click();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return copied;
+  });
+  assert.match(written, /\[White "/);
+  assert.match(written, /1\. \S+ \{ \[%eval 0\.\d+\] \} 1\.\.\./);
+  assert.deepEqual(errors, []);
+});
+
+test("damaged PGN and FEN are refused with a reason, what is good is kept", async () => {
+  const { page } = await visit(site);
+  await page.click("#tab-study");
+  await page.fill("#pgn", "1. e4 e5 2. Ke4 *");
+  await page.click("#read-pgn");
+  assert.match(await toast(page), /2\. Ke4 is no legal move/);
+  await page.click("#last");
+  await played(page, "e4", "e5");
+  await page.fill("#fen", "8/8/8/8/8/8/8/8 w - - 0 1");
+  await page.click("#set-fen");
+  await page.waitForFunction(() => document.getElementById("toast").textContent.includes("not a legal position"));
+  await played(page, "e4", "e5");
+});
+
+test("openings are named, by transposition too; the list and the keys go through the game", async () => {
+  const { page } = await visit(site, { path: "#moves=g1f3,d7d5,d2d4,g8f6,c2c4,e7e6,b1c3" });
+  await page.waitForFunction(() => /^D\d\d Queen's Gambit Declined/.test(document.getElementById("opening").textContent));
+  await page.keyboard.press("Home");
+  assert.equal(await page.textContent("#opening"), "");
+  await page.keyboard.press("ArrowRight");
+  assert.match(await page.textContent("#opening"), /^A04/);
+  await page.click("#moves button:has-text('c4')");
+  assert.equal(await page.getAttribute("#moves [aria-current]", "aria-current"), "true");
+  assert.match(await page.textContent("#announce"), /White: pawn to c4/);
+});
+
+test("a link holds game and place", async () => {
+  const { page } = await visit(site, { path: "#moves=e2e4,c7c5,g1f3&ply=2" });
+  const link = await page.evaluate(async () => {
+    let copied = "";
+    navigator.clipboard.writeText = async (text) => void (copied = text);
+    document.getElementById("tab-study").click();
+    document.getElementById("copy-link").click();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return copied;
+  });
+  assert.ok(link.endsWith("#moves=e2e4,c7c5,g1f3&ply=2"), link);
+  assert.match(await page.textContent("#moves [aria-current]"), /c5/);
+});
+
+test("the editor sets a position up, and the rules judge it", async () => {
+  const { page } = await visit(site);
+  await page.click("#tab-study");
+  await page.click("#edit");
+  await page.click("#editor button:has-text('Clear')");
+  const put = async (piece, key) => {
+    await page.click(`[aria-label="Put a ${piece}"]`);
+    await page.mouse.click(...(await square(page, key)));
+  };
+  await put("white king", "e1");
+  await put("white queen", "d1");
+  await page.click("#editor button:has-text('Done')");
+  assert.match(await page.textContent("#editor .error"), /not a legal position/);
+  await put("black king", "e8");
+  await page.click("#editor button:has-text('Done')");
+  assert.equal(await page.inputValue("#fen"), "4k3/8/8/8/8/8/8/3QK3 w - - 0 1");
+  await clickMove(page, "d1", "d8");
+  await played(page, "Qd8+");
+});
+
+const stockfish = existsSync(new URL("../dist/stockfish", import.meta.url));
+test("Kibitz plays Stockfish", { skip: !stockfish && "built without Stockfish" }, async () => {
+  const { page, errors } = await visit(site);
+  await newGame(page, { mode: "stockfish", color: "white", strength: "nodes", slider: 2 });
+  await waitForMoves(page, 6);
+  assert.match(await page.textContent("#player-top"), /Stockfish/);
+  assert.deepEqual(errors, []);
+});
+
+test("after the first visit no connection is needed", async () => {
+  const { page, context } = await visit(site);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  await page.waitForFunction(async () => {
+    for (const name of await caches.keys()) {
+      const kept = await (await caches.open(name)).keys();
+      if (kept.some(({ url }) => url.endsWith(".wasm"))) return true;
+    }
+    return false;
+  });
+  await context.setOffline(true);
+  await page.reload();
+  await page.waitForSelector("[data-ready]");
+  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  await page.waitForFunction(() => document.getElementById("opening").textContent.startsWith("B"));
+});
