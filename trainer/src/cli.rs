@@ -13,12 +13,14 @@ use models::{MAX_FIRST, MAX_LATER, NetError, Shape};
 
 use crate::bench::{self, Bench};
 use crate::clipping::CLIP_NORM;
+use crate::compare::{self, Contender};
 use crate::device::{Device, DeviceChoice};
 use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
 use crate::fit::{self, Summary};
 use crate::interrupt::Interrupt;
 use crate::net::{self, Net};
+use crate::output;
 use crate::plan::Plan;
 use crate::regularisation::Regularisation;
 use crate::report::{self, Subject};
@@ -42,6 +44,8 @@ enum Command {
     Fit(FitArguments),
     /// Measure a net against the labels of held-out games or of PGN files.
     Eval(EvalArguments),
+    /// Measure nets and other engines against the labels of the same PGN files.
+    Compare(CompareArguments),
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(BenchArguments),
 }
@@ -149,6 +153,33 @@ struct EvalArguments {
     json: bool,
 }
 
+const COMPARE_EXAMPLE: &str = "\
+Example: a net beside Stockfish, depth 8, on games with evaluations:
+  ingest annotate games.pgn.zst --engine stockfish --depth 8 --replace --out depth8.pgn.zst
+  trainer compare --pgn games.pgn.zst --contender kibitz=models/default.safetensors \\
+      --contender 'Stockfish depth 8=depth8.pgn.zst' --picture compared.svg
+
+All figures are over the positions that every contender has an evaluation of and whose
+label is no mate; `trainer eval --help` says what they are. Material comes first.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXAMPLE)]
+struct CompareArguments {
+    /// PGN files with [%eval] comments, the labels
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pgn: Vec<PathBuf>,
+    /// A net (.safetensors), or the same games as another engine evaluated them (PGN); may be
+    /// given several times
+    #[arg(long, value_name = "NAME=FILE", required = true, value_parser = named_file)]
+    contender: Vec<(String, PathBuf)>,
+    /// Draw the figures
+    #[arg(long, value_name = "FILE.svg")]
+    picture: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
 const BENCH_EXAMPLE: &str = "\
 Examples:
   trainer bench --data june.dataset
@@ -187,6 +218,7 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Fit(arguments) => run_fit(arguments),
         Command::Eval(arguments) => run_eval(arguments),
+        Command::Compare(arguments) => run_compare(arguments),
         Command::Bench(arguments) => run_bench(arguments),
     }
 }
@@ -342,6 +374,26 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
     result
 }
 
+fn run_compare(arguments: CompareArguments) -> Result<(), Failure> {
+    let contenders = arguments.contender.into_iter();
+    let contenders: Vec<Contender> = contenders
+        .map(|(name, path)| match path.extension() {
+            Some(extension) if extension == "safetensors" => Contender::net(name, &path),
+            _ => Contender::annotated(name, &path),
+        })
+        .collect::<Result<_, _>>()?;
+    let comparison = compare::compare(&contenders, arguments.pgn)?;
+    if arguments.json {
+        print_json(&comparison);
+    } else {
+        print!("{comparison}");
+    }
+    match arguments.picture {
+        Some(path) => output::write_whole(&path, compare::svg(&comparison).as_bytes()),
+        None => Ok(()),
+    }
+}
+
 fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
     let device = Device::find(arguments.device)?;
     let dataset = match &arguments.data {
@@ -389,6 +441,15 @@ fn dataset_to_train_on(path: &Path) -> Result<Dataset, Failure> {
 fn print_json(value: &impl serde::Serialize) {
     let text = serde_json::to_string_pretty(value).expect("numbers and names");
     println!("{text}");
+}
+
+fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_string(), PathBuf::from(file)))
+        }
+        _ => Err("expected NAME=FILE".to_string()),
+    }
 }
 
 fn positive(text: &str) -> Result<f64, String> {

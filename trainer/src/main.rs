@@ -6,6 +6,7 @@ mod calibration;
 mod checkpoint;
 mod cli;
 mod clipping;
+mod compare;
 mod cost;
 mod cpu;
 mod curves;
