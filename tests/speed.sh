@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # How fast the engine searches: nodes a CPU second over `engine bench` and from
-# the start position, beside Stockfish's own bench where that is installed, and
-# what a second thread adds. The programs take turns, round by round, so that
-# noise hits all alike; CPU time (user and system, all threads) is compared,
-# because wall time says little on a busy machine. Prints a table, and writes
-# the same figures to --json.
+# the start position, beside Stockfish's own bench where that is installed and
+# itself in WebAssembly (simd128) where Node.js is, and what a second thread adds.
+# The programs take turns, round by round, so that noise hits all alike; CPU time
+# (user and system, all threads) is compared, because wall time says little on a
+# busy machine. Prints a table, and writes the same figures to --json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,6 +24,16 @@ cargo build --release -p engine --locked
 engine=${CARGO_TARGET_DIR:-target}/release/engine
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
     echo "SKIPPED: stockfish is not installed" >&2
+wasm=
+if command -v node >/dev/null; then
+    target=wasm32-unknown-unknown
+    rustup target add "$target"
+    RUSTFLAGS="-C target-feature=+simd128" \
+        cargo build --release --locked -p wasm --target "$target"
+    wasm=${CARGO_TARGET_DIR:-target}/$target/release/wasm.wasm
+else
+    echo "SKIPPED: WebAssembly, for Node.js is not installed" >&2
+fi
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
@@ -40,6 +50,8 @@ measure() {
 # As deep as Stockfish's: at its usual depth, of the signature, it is over in
 # half a second, of which emptying tables is a good part.
 engine_bench() { "$engine" bench 13 | awk 'END { print $1 }'; }
+# All of the process, with the compilation of the module.
+wasm_bench() { node tests/wasm/bench.mjs "$wasm" 13; }
 stockfish_bench() { "$stockfish" bench 2>&1 | awk '/^Nodes searched/ { print $NF }'; }
 # A search's last report comes before its limit: the limit is what it searched.
 from_start() {
@@ -53,6 +65,7 @@ for ((round = 1; round <= rounds; round++)); do
     [ -t 2 ] && printf '\rround %s of %s' "$round" "$rounds" >&2
     measure bench engine_bench
     [ -z "$stockfish" ] || measure stockfish stockfish_bench
+    [ -z "$wasm" ] || measure wasm wasm_bench
     measure start from_start 1
     measure start-2-threads from_start 2
 done
@@ -79,13 +92,17 @@ rows = {
     for row in runs
 }
 report = {"rounds": len(runs["bench"]), "rows": rows}
-if "stockfish" in runs:
-    # Within a round the two ran one after the other.
-    of_rounds = [
-        (mine[0] / (mine[2] + mine[3])) / (theirs[0] / (theirs[2] + theirs[3]))
-        for mine, theirs in zip(runs["bench"], runs["stockfish"])
-    ]
-    report["times_stockfish"] = round(statistics.median(of_rounds), 2)
+# Within a round they ran one after the other.
+for name, row, other in (
+    ("times_stockfish", "bench", "stockfish"),
+    ("wasm_to_native", "wasm", "bench"),
+):
+    if {row, other} <= runs.keys():
+        of_rounds = [
+            (mine[0] / (mine[2] + mine[3])) / (theirs[0] / (theirs[2] + theirs[3]))
+            for mine, theirs in zip(runs[row], runs[other])
+        ]
+        report[name] = round(statistics.median(of_rounds), 2)
 # What a second core adds where both are free: 1 would be twice the nodes.
 one, two = (rows[row]["nodes_a_cpu_second"] for row in ("start", "start-2-threads"))
 report["efficiency_of_2_threads"] = round(two / one, 2)
@@ -94,9 +111,9 @@ print(f"{'':16}{'nodes':>12}{'nodes/CPU s':>14}{'nodes/s':>14}")
 for row, figures in rows.items():
     nodes, cpu, wall = figures.values()
     print(f"{row:16}{nodes:>12}{cpu:>14}{wall:>14}")
-for name in ("times_stockfish", "efficiency_of_2_threads"):
-    if name in report:
-        print(f"{name.replace('_', ' ')}: {report[name]}")
+for name, figure in report.items():
+    if name not in ("rounds", "rows"):
+        print(f"{name.replace('_', ' ')}: {figure}")
 if sys.argv[2]:
     with open(sys.argv[2], "w") as file:
         json.dump(report, file, indent=1)
