@@ -18,7 +18,8 @@ cargo build --workspace --locked
 cargo test --workspace --locked
 
 # The page, in a real browser.
-if command -v npm >/dev/null && command -v "${CHROMIUM:=/usr/bin/chromium}" >/dev/null; then
+: "${CHROMIUM:=/usr/bin/chromium}"
+if command -v npm >/dev/null && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
     bash engine/web/test.sh
 else
     echo "SKIPPED: the tests of engine/web want Node.js with npm, and $CHROMIUM" >&2

@@ -23,10 +23,13 @@ compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null || missing+=(lib
 command -v gzip >/dev/null || missing+=(gzip)
 command -v bzip2 >/dev/null || missing+=(bzip2)
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
-if [ ${#missing[@]} -gt 0 ]; then
-    echo "installing ${missing[*]}"
-    as_root=()
+
+# install PACKAGE...: by apt.
+install() {
+    echo "installing $*"
+    local as_root=()
     [ "$(id -u)" = 0 ] || as_root=(sudo)
     "${as_root[@]}" apt-get update -q
-    "${as_root[@]}" apt-get install -yq --no-install-recommends "${missing[@]}"
-fi
+    "${as_root[@]}" apt-get install -yq --no-install-recommends "$@"
+}
+[ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
