@@ -38,11 +38,18 @@ fi
 
 # With evaluations already: Lichess's own, and those of TCEC's engines.
 samples=datasets/samples
-"$bin/ingest" build "$folder/human.pgn.zst" "$folder/weak.pgn.zst" \
-    $samples/dump_2026-06_annotated500.pgn.zst \
-    $samples/rebuilt_2026-06_blitz676.pgn.zst \
-    $samples/dump_2013-02_rewritten2551.pgn.zst \
-    "$tcec" --validation-percent 2 --out "$folder/default.dataset"
+lichess=(
+    $samples/dump_2026-06_annotated500.pgn.zst
+    $samples/rebuilt_2026-06_blitz676.pgn.zst
+    $samples/dump_2013-02_rewritten2551.pgn.zst
+)
+"$bin/ingest" build "$folder/human.pgn.zst" "$folder/weak.pgn.zst" "${lichess[@]}" "$tcec" \
+    --validation-percent 2 --out "$folder/all.dataset"
+"$bin/trainer" fit --data "$folder/all.dataset" --hidden 256,32,32 --epochs 5 \
+    --device cpu --seed 1 --resume --out "$folder/all.safetensors"
 
-"$bin/trainer" fit --data "$folder/default.dataset" --hidden 256,32,32 --epochs 5 \
-    --device cpu --seed 1 --resume --out "$folder/default.safetensors"
+# What Lichess says of its players' games has the last word.
+"$bin/ingest" build "${lichess[@]}" --validation-percent 2 --out "$folder/lichess.dataset"
+"$bin/trainer" fit --data "$folder/lichess.dataset" --init "$folder/all.safetensors" \
+    --learning-rate 0.0003 --epochs 3 --device cpu --seed 1 --resume \
+    --out "$folder/default.safetensors"
