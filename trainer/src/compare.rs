@@ -9,6 +9,7 @@ use datasets::{Record, pgn};
 use models::{Feature, Network};
 use serde::Serialize;
 
+use crate::eval::names;
 use crate::failure::Failure;
 use crate::figures::{Figures, Tally};
 use crate::net;
@@ -228,16 +229,11 @@ const FIGURES: [Figure; 4] = [
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let data: Vec<String> = self
-            .data
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
         let positions = self.rows.first().map_or(0, |row| row.figures.count);
         writeln!(
             f,
             "{positions} positions of {}; left out: {} mates, {} not evaluated\n",
-            data.join(", "),
+            names(&self.data),
             self.mates,
             self.not_evaluated
         )?;

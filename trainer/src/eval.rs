@@ -131,14 +131,18 @@ pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Fai
     (gathering.measured(), result)
 }
 
+/// Paths, as one line has them.
+pub fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
+}
+
 impl fmt::Display for Evaluation {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let data: Vec<String> = self
-            .data
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        writeln!(f, "{} on {}", self.model.display(), data.join(", "))?;
+        writeln!(f, "{} on {}", self.model.display(), names(&self.data))?;
         let Measured {
             report,
             calibration,
