@@ -92,7 +92,8 @@ fn eval_shows_both_views() {
     let (mover, white) = views(&black["quantised"]);
     assert_eq!(mover, -white);
     let (float, _) = views(&black["float"]);
-    assert!((mover - float).abs() <= 5.0, "{mover} and {float}");
+    // How far they may be from each other: tests/tests/network.rs.
+    assert!((mover - float).abs() <= 50.0, "{mover} and {float}");
     let plain = text(&run(&["eval", "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]));
     assert!(plain.contains("network") && plain.contains("material"));
 }
