@@ -29,16 +29,18 @@ bin=${CARGO_TARGET_DIR:-target}/release
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
     echo "SKIPPED: stockfish is not installed" >&2
 
+# search NAME ENGINE DEPTH [OPTION]: the games as an engine's search evaluates them
+# become a contender.
+search() {
+    local out="$folder/$name.${1// /-}.pgn.zst"
+    "$bin/ingest" annotate "$file" --engine "$2" --depth "$3" --replace \
+        ${4:+--option "$4"} --out "$out" >&2
+    contenders+=(--contender "$1=$out")
+}
+
 for file in "${games[@]}"; do
     name=$(basename "$file" .pgn.zst)
     contenders=("${others[@]}" --contender "net=$net")
-    # search NAME ENGINE DEPTH [OPTION]: the games as an engine's search evaluates them.
-    search() {
-        local out="$folder/$name.${1// /-}.pgn.zst"
-        "$bin/ingest" annotate "$file" --engine "$2" --depth "$3" --replace \
-            ${4:+--option "$4"} --out "$out" >&2
-        contenders+=(--contender "$1=$out")
-    }
     search "net depth 4" "$bin/engine" 4 "EvalFile=$net"
     if [ -n "$stockfish" ]; then
         for depth in 1 4 8; do
