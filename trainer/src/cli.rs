@@ -375,13 +375,13 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
 }
 
 fn run_compare(arguments: CompareArguments) -> Result<(), Failure> {
-    let contenders = arguments.contender.into_iter();
-    let contenders: Vec<Contender> = contenders
-        .map(|(name, path)| match path.extension() {
-            Some(extension) if extension == "safetensors" => Contender::net(name, &path),
-            _ => Contender::annotated(name, &path),
-        })
-        .collect::<Result<_, _>>()?;
+    let mut contenders = vec![Contender::material()];
+    for (name, path) in arguments.contender {
+        contenders.push(match path.extension() {
+            Some(extension) if extension == "safetensors" => Contender::net(name, &path)?,
+            _ => Contender::annotated(name, &path)?,
+        });
+    }
     let comparison = compare::compare(&contenders, arguments.pgn)?;
     if arguments.json {
         print_json(&comparison);

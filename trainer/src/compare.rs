@@ -19,6 +19,7 @@ use crate::target::win_chance;
 
 /// What evaluates positions.
 enum Evaluator {
+    Material,
     Net(Network),
     /// Pawns, from the view of the side to move, by position.
     Annotated(HashMap<String, f32>),
@@ -31,6 +32,14 @@ pub struct Contender {
 }
 
 impl Contender {
+    /// The material balance.
+    pub fn material() -> Contender {
+        Contender {
+            name: "material".to_string(),
+            evaluator: Evaluator::Material,
+        }
+    }
+
     /// A net.
     ///
     /// # Errors
@@ -58,6 +67,7 @@ impl Contender {
     /// `None` where it was not evaluated.
     fn value(&self, record: &Record) -> Option<f32> {
         match &self.evaluator {
+            Evaluator::Material => Some(position::material(record)),
             Evaluator::Net(network) => {
                 let features: Vec<Feature> = position::features(record).collect();
                 Some(network.evaluate(&features))
@@ -76,7 +86,7 @@ pub struct Comparison {
     pub mates: u64,
     /// Positions left out because a contender has no evaluation of them.
     pub not_evaluated: u64,
-    /// Material, then the contenders, all on the same positions.
+    /// The contenders, all on the same positions.
     pub rows: Vec<Row>,
 }
 
@@ -104,12 +114,13 @@ pub struct Scaled {
 }
 
 impl Scaled {
-    /// Of evaluations and labels in pawns; there is at least one.
+    /// Of evaluations in pawns and the win chances that labels say; there is at
+    /// least one.
     fn best(pairs: &[(f32, f32)]) -> Scaled {
         let factors = (-100..=100).map(|step| 2f64.powf(f64::from(step) / 50.0));
         let distance = |factor: f64| {
-            let distances = pairs.iter().map(|&(value, label)| {
-                f64::from((win_chance(value * factor as f32) - win_chance(label)).abs())
+            let distances = pairs.iter().map(|&(value, chance)| {
+                f64::from((win_chance(value * factor as f32) - chance).abs())
             });
             distances.sum::<f64>() / pairs.len() as f64
         };
@@ -123,11 +134,11 @@ impl Scaled {
     }
 }
 
-/// What is gathered of a contender, or of material.
+/// What is gathered of a contender.
 #[derive(Default)]
 struct Gathering {
     tally: Tally,
-    /// Evaluations and labels in pawns, mates left out.
+    /// Evaluations in pawns and the labels' win chances, mates left out.
     pairs: Vec<(f32, f32)>,
 }
 
@@ -135,13 +146,14 @@ impl Gathering {
     fn add(&mut self, record: &Record, value: f32) {
         self.tally.add(record, value);
         if record.label().mate().is_none() {
-            self.pairs.push((value, position::label(record)));
+            self.pairs
+                .push((value, win_chance(position::label(record))));
         }
     }
 
-    fn row(&self, name: &str) -> Row {
+    fn row(&self, contender: &Contender) -> Row {
         Row {
-            name: name.to_string(),
+            name: contender.name.clone(),
             figures: self.tally.report().all.net,
             scaled: Scaled::best(&self.pairs),
         }
@@ -155,7 +167,6 @@ impl Gathering {
 /// [`Failure::Data`], or [`Failure::NoPositions`] where nothing is labelled that
 /// all contenders evaluate.
 pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, Failure> {
-    let mut material = Gathering::default();
     let mut gatherings: Vec<Gathering> = contenders.iter().map(|_| Gathering::default()).collect();
     let mut not_evaluated = 0;
     for path in &data {
@@ -166,27 +177,24 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
                 not_evaluated += 1;
                 return;
             };
-            material.add(&record, position::material(&record));
             for (gathering, value) in gatherings.iter_mut().zip(values) {
                 gathering.add(&record, value);
             }
         })?;
     }
-    if material.pairs.is_empty() {
+    let first = gatherings.first();
+    let Some(first) = first.filter(|first| !first.pairs.is_empty()) else {
         return Err(Failure::NoPositions {
             path: data.into_iter().next().unwrap_or_default(),
             split: "labelled",
         });
-    }
-    let others = contenders.iter().zip(&gatherings);
-    let others = others.map(|(each, gathering)| gathering.row(&each.name));
+    };
+    let mates = first.tally.report().mates;
+    let rows = contenders.iter().zip(&gatherings);
     Ok(Comparison {
-        mates: material.tally.report().mates,
+        mates,
         not_evaluated,
-        rows: [material.row("material")]
-            .into_iter()
-            .chain(others)
-            .collect(),
+        rows: rows.map(|(each, gathering)| gathering.row(each)).collect(),
         data,
     })
 }
@@ -312,7 +320,7 @@ mod tests {
         let few = annotated(folder.path(), "few.pgn", ["-0.5", "", ""]);
         let contender =
             |name: &str, path| Contender::annotated(name.to_string(), path).expect("a contender");
-        let all = [contender("near", &near)];
+        let all = [Contender::material(), contender("near", &near)];
         let comparison = compare(&all, vec![labels.clone()]).expect("positions");
         assert_eq!((comparison.mates, comparison.not_evaluated), (1, 0));
         let [material, figures] = &comparison.rows[..] else {
@@ -323,7 +331,11 @@ mod tests {
         assert_eq!(figures.figures.clamp10, Some(1.25));
         assert_eq!(figures.figures.sign_accuracy, Some(1.0));
 
-        let both = [contender("near", &near), contender("few", &few)];
+        let both = [
+            Contender::material(),
+            contender("near", &near),
+            contender("few", &few),
+        ];
         let comparison = compare(&both, vec![labels.clone()]).expect("positions");
         assert_eq!((comparison.mates, comparison.not_evaluated), (0, 2));
         let figures = |i: usize| comparison.rows[i].figures;
@@ -344,7 +356,7 @@ mod tests {
     #[test]
     fn another_pawn_is_seen_through() {
         let labels = [-3.0, 0.5, 2.0, 0.0];
-        let pairs = labels.map(|label| (label / 2.0, label));
+        let pairs = labels.map(|label| (label / 2.0, win_chance(label)));
         let scaled = Scaled::best(&pairs);
         assert!((scaled.factor - 2.0).abs() < 1e-9 && scaled.winchance < 1e-6);
     }
