@@ -108,7 +108,7 @@ pub use fen::{FenError, parse_fen, write_fen};
 pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};
 pub use perft::{divide, perft};
-pub use position::{MoveError, Position, parse_move, write_move};
+pub use position::{MoveError, Position, is_castling, parse_move, write_move};
 pub use rules::{
     has_legal_move, insufficient_material, is_chess960, legal_en_passant, position_key,
 };
@@ -121,4 +121,4 @@ pub use tablebase::{Tablebase, Wdl};
 #[cfg(feature = "syzygy")]
 pub use to_shakmaty::{from_shakmaty, to_shakmaty};
 pub use tree::Tree;
-pub use worth::piece_values;
+pub use worth::{material_values, piece_values};

@@ -144,7 +144,7 @@ pub fn write_move(board: &Board, mv: Move, chess960: bool) -> String {
 }
 
 /// Whether a legal move castles.
-fn is_castling(board: &Board, mv: Move) -> bool {
+pub fn is_castling(board: &Board, mv: Move) -> bool {
     let mover: Color = board.side_to_move();
     board.colored_pieces(mover, Piece::King).has(mv.from) && board.colors(mover).has(mv.to)
 }

@@ -78,6 +78,13 @@ impl Score {
         (plies <= MAX_PLY).then_some(plies)
     }
 
+    /// Moves from the root to the mate, as UCI counts them: negative where the
+    /// side to move is mated; `None` for an evaluation.
+    pub fn moves_to_mate(self) -> Option<i32> {
+        let moves = self.plies_to_mate()?.div_ceil(2) as i32;
+        Some(self.centipawns().signum() * moves)
+    }
+
     /// The next greater score, the upper end of a null window.
     pub(crate) fn next(self) -> Score {
         Score(self.0 + 1)

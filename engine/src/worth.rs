@@ -1,9 +1,9 @@
-//! What each piece is worth to a network.
+//! What each piece is worth to a network, or as material.
 
 use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
-use models::{CastlingSide, Feature, Network};
+use models::{CastlingSide, Feature, Network, material};
 
-use crate::features::{Input, features, transient};
+use crate::features::{Input, features, model_piece, transient};
 use crate::legal_en_passant;
 
 /// The worth of every piece but the kings, by square from a1: the position's
@@ -31,6 +31,19 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
         (square, sign * (whole - network.evaluate(&rest)))
     };
     pieces.iter().map(worth).collect()
+}
+
+/// As [`piece_values`], of material alone, whose value is the sum of them.
+pub fn material_values(board: &Board) -> Vec<(Square, f32)> {
+    let pieces = board.occupied() - board.pieces(Piece::King);
+    let worth = |square| {
+        let pawns = material::centipawns(model_piece(board.piece_on(square)?)) as f32 / 100.0;
+        Some(match board.color_on(square)? {
+            Color::White => (square, pawns),
+            Color::Black => (square, -pawns),
+        })
+    };
+    pieces.iter().filter_map(worth).collect()
 }
 
 /// The inputs that are on because of the piece on a square.

@@ -1,8 +1,8 @@
 //! What evaluates: a net, or material alone; and what it makes of a position.
 
-use engine::cozy_chess::{Board, Color, Piece};
-use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, piece_values};
-use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork, material};
+use engine::cozy_chess::Color;
+use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, material_values, piece_values};
+use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork};
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
@@ -107,7 +107,10 @@ impl Brain {
                 };
                 (value, piece_values(&self.network, board))
             }
-            Kind::Material => material_values(board),
+            Kind::Material => {
+                let worths = material_values(board);
+                (worths.iter().map(|&(_, pawns)| pawns).sum(), worths)
+            }
         };
         let pieces = worths.into_iter().map(|(square, worth)| Worth {
             square: square.to_string(),
@@ -119,23 +122,4 @@ impl Brain {
             pieces: pieces.collect(),
         })
     }
-}
-
-/// The balance of material, and each piece's part in it.
-fn material_values(board: &Board) -> (f32, Vec<(engine::cozy_chess::Square, f32)>) {
-    let worth = |square| {
-        let piece = match board.piece_on(square)? {
-            Piece::Pawn => models::Piece::Pawn,
-            Piece::Knight => models::Piece::Knight,
-            Piece::Bishop => models::Piece::Bishop,
-            Piece::Rook => models::Piece::Rook,
-            Piece::Queen => models::Piece::Queen,
-            Piece::King => return None,
-        };
-        let pawns = material::centipawns(piece) as f32 / 100.0;
-        let own = board.color_on(square)? == Color::White;
-        Some((square, if own { pawns } else { -pawns }))
-    };
-    let worths: Vec<_> = board.occupied().iter().filter_map(worth).collect();
-    (worths.iter().map(|&(_, pawns)| pawns).sum(), worths)
 }

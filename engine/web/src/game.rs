@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::cozy_chess::{Board, Color, File, Move, Piece, Rank, Square, util};
 use engine::{
-    Ending, Position, is_chess960, parse_fen, parse_move, position_key, write_fen, write_move,
+    Ending, Position, is_castling, is_chess960, parse_fen, parse_move, position_key, write_fen,
+    write_move,
 };
 use serde::{Deserialize, Serialize};
 
@@ -121,7 +122,6 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
         let board = position.board();
         let mut after = board.clone();
         after.play_unchecked(mv);
-        let castles = board.colors(board.side_to_move()).has(mv.to);
         plies.push(Ply {
             uci: write_move(board, mv, chess960),
             san: util::display_san_move(board, mv).to_string(),
@@ -129,7 +129,7 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
             key: key(&after),
             check: !after.checkers().is_empty(),
             capture: after.occupied().len() < board.occupied().len(),
-            castles,
+            castles: is_castling(board, mv),
         });
     })?;
     Ok(GameReport {
@@ -196,9 +196,8 @@ pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
 /// Where a move may be dropped: castling, on the rook, and in standard chess
 /// also on the king's target.
 fn targets(board: &Board, mv: Move) -> Vec<Square> {
-    let castles = board.colors(board.side_to_move()).has(mv.to);
     let mut targets = vec![mv.to];
-    if castles && !is_chess960(board) {
+    if is_castling(board, mv) && !is_chess960(board) {
         let file = match mv.to.file() > mv.from.file() {
             true => File::G,
             false => File::C,

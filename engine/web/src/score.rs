@@ -23,11 +23,8 @@ impl WhiteScore {
             Color::White => 1,
             Color::Black => -1,
         };
-        match score.plies_to_mate() {
-            Some(plies) => {
-                let moves = plies.div_ceil(2) as i32;
-                WhiteScore::Mate(sign * score.centipawns().signum() * moves)
-            }
+        match score.moves_to_mate() {
+            Some(moves) => WhiteScore::Mate(sign * moves),
             None => WhiteScore::Cp(sign * score.centipawns()),
         }
     }

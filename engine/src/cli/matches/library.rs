@@ -69,11 +69,9 @@ impl Library {
 
 /// A score of the library as UCI would have said it.
 fn evaluation(score: engine::Score) -> thought::Evaluation {
-    let centipawns = score.centipawns();
-    match score.plies_to_mate() {
-        Some(plies) if centipawns > 0 => thought::Evaluation::Mate(plies.div_ceil(2) as i32),
-        Some(plies) => thought::Evaluation::Mate(-(plies as i32 / 2)),
-        None => thought::Evaluation::Centipawns(centipawns),
+    match score.moves_to_mate() {
+        Some(moves) => thought::Evaluation::Mate(moves),
+        None => thought::Evaluation::Centipawns(score.centipawns()),
     }
 }
 
