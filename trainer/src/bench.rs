@@ -363,6 +363,7 @@ mod tests {
 
     #[test]
     fn measures_every_part_and_the_limit() {
+        let _turn = testing::turn();
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 3000);
         let plan = Bench {

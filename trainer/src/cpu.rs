@@ -184,7 +184,7 @@ mod tests {
     use models::Network;
 
     use crate::model::{self, Model};
-    use crate::testing::games;
+    use crate::testing::{games, turn};
 
     const SHAPES: [Shape; 3] = [
         Shape::DEFAULT,
@@ -211,6 +211,7 @@ mod tests {
 
     /// Values and gradients of a batch, in Burn's own operations or in one.
     fn pass(network: &Network, batch: &Batch, in_one: bool) -> Vec<Vec<f32>> {
+        let _turn = turn();
         let device = Default::default();
         let model = Model::<Autodiff<Flex>>::new(network, &device);
         let words = batch.words(&device);

@@ -143,7 +143,7 @@ mod tests {
     use models::Shape;
 
     use crate::batch::Batch;
-    use crate::testing::{Cpu, SMALL, games, record};
+    use crate::testing::{Cpu, SMALL, games, record, turn};
 
     fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
         Replicas::new(model, &[FlexDevice])
@@ -162,6 +162,7 @@ mod tests {
 
     #[test]
     fn overfits_one_batch() {
+        let _turn = turn();
         let (_, losses) = trained(1500, 1);
         assert!(losses[0] > 0.1, "{}", losses[0]);
         assert!(losses[1499] < 0.1 * losses[0], "{}", losses[1499]);
@@ -169,6 +170,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_weights_to_the_bit() {
+        let _turn = turn();
         let (first, first_losses) = trained(50, 7);
         let (second, second_losses) = trained(50, 7);
         assert_eq!(first, second);
@@ -178,6 +180,7 @@ mod tests {
 
     #[test]
     fn weights_stay_where_integers_can_hold_them() {
+        let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let device = Default::default();
         let words = Batch::new(vec![start; 4]).words(&device);
@@ -213,6 +216,7 @@ mod tests {
 
     #[test]
     fn goes_on_from_its_record_to_the_bit() {
+        let _turn = turn();
         let (undisturbed, _) = after(9, 1.0);
         let (halfway, network) = after(5, 1.0);
         let fresh = after(0, 1.0).0;
@@ -234,6 +238,7 @@ mod tests {
 
     #[test]
     fn clipping_changes_nothing_but_gradients_that_are_too_long() {
+        let _turn = turn();
         let norm = {
             let (mut learner, _) = after(0, 1.0);
             learner.learn(batch()).gradient_norm.into_scalar()

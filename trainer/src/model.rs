@@ -245,7 +245,7 @@ mod tests {
     use models::Feature;
 
     use crate::position::features;
-    use crate::testing::games;
+    use crate::testing::{games, turn};
 
     #[test]
     fn agrees_with_the_engines_floats() {
@@ -305,6 +305,7 @@ mod tests {
 
     #[test]
     fn gradients_are_those_of_finite_differences() {
+        let _turn = turn();
         let shape = Shape {
             first: 6,
             second: 5,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use burn::backend::Autodiff;
 use burn_flex::Flex;
@@ -14,6 +15,15 @@ pub use crate::playouts::games;
 
 /// The processor, with gradients.
 pub type Cpu = Autodiff<Flex>;
+
+/// For tests that call `backward`, which take turns: in Burn 0.21 it also frees
+/// what another thread's loss is made of, and parts of that one's gradients are
+/// lost (https://github.com/tracel-ai/burn/issues/5573). The program itself trains
+/// on one thread.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A network that is trained in no time.
 pub const SMALL: Shape = Shape {
