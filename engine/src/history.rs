@@ -22,7 +22,12 @@ impl History {
 
     /// What is known of a quiet move.
     pub(crate) fn quiet(&self, mover: Color, mv: Move) -> i32 {
-        self.0[mover as usize][mv.from as usize][mv.to as usize].into()
+        self.quiets_from(mover, mv.from)[mv.to as usize].into()
+    }
+
+    /// What is known of the quiet moves from a square, by target.
+    pub(crate) fn quiets_from(&self, mover: Color, from: Square) -> &[i16; Square::NUM] {
+        &self.0[mover as usize][from as usize]
     }
 
     /// Learns that a quiet move proved good, or bad where `bonus` is negative.

@@ -177,7 +177,7 @@ impl Searcher<'_> {
         if found.best.is_loss() || !has_pieces(board) {
             return Worth::Search;
         }
-        let Candidate { mv, repute, .. } = *candidate;
+        let mv = candidate.mv;
         let depth = node.depth;
         if candidate.tactical {
             let losing = picker.is_past_quiets()
@@ -198,15 +198,13 @@ impl Searcher<'_> {
             let reach = FUTILITY_BASE + FUTILITY_MARGIN * reduced;
             reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
         });
-        let disreputable = depth <= HISTORY_DEPTH && repute < -HISTORY_MARGIN * depth;
-        let losing = || {
-            reduced <= EXCHANGE_DEPTH && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced)
-        };
-        // The quiet moves behind are of no better repute, and searched no deeper.
-        if futile || disreputable {
+        if futile {
+            // The quiet moves behind are searched no deeper.
             return Worth::SkipQuiets;
         }
-        if losing() { Worth::Skip } else { Worth::Search }
+        let losing = reduced <= EXCHANGE_DEPTH
+            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced);
+        if losing { Worth::Skip } else { Worth::Search }
     }
 
     /// How much less deep a move is searched at first.

@@ -40,9 +40,6 @@ pub const LATE_MOVE_DEPTH: i32 = 8;
 pub const FUTILITY_DEPTH: i32 = 8;
 pub const FUTILITY_BASE: i32 = 90;
 pub const FUTILITY_MARGIN: i32 = 80;
-/// Quiet moves of bad repute are left out to this depth.
-pub const HISTORY_DEPTH: i32 = 4;
-pub const HISTORY_MARGIN: i32 = 1750;
 /// Moves that lose material are left out to this depth.
 pub const EXCHANGE_DEPTH: i32 = 8;
 pub const EXCHANGE_QUIET_MARGIN: i32 = 60;

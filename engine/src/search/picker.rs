@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 
-use cozy_chess::{BitBoard, Board, Move, Piece, PieceMoves};
+use cozy_chess::{BitBoard, Board, Move, Piece, PieceMoves, Rank};
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
@@ -64,6 +64,9 @@ pub(crate) struct Picker {
 
 /// What a check counts more than other quiet moves.
 const CHECK: i32 = 1 << 13;
+
+/// Where pawns promote.
+const LAST_RANKS: BitBoard = BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
 
 impl Picker {
     /// All legal moves, `table` first if it is legal.
@@ -171,29 +174,21 @@ impl Picker {
         let mut any_legal = false;
         board.generate_moves(|moves| {
             any_legal = true;
-            let captures = PieceMoves {
-                to: moves.to & theirs,
-                ..moves
+            let tactical = match moves.piece {
+                // Every pawn move off its file takes something.
+                Piece::Pawn => !moves.from.file().bitboard() | LAST_RANKS,
+                _ => theirs,
             };
-            let others = PieceMoves {
-                to: moves.to & !theirs,
-                ..moves
-            };
-            let mut add = |mv: Move| {
+            let to = moves.to & tactical;
+            for mv in (PieceMoves { to, ..moves }) {
                 if Some(mv) != table {
                     let order = tactical_order(board, moves.piece, mv);
                     scored.push(ScoredMove { mv, order });
                 }
-            };
-            captures.into_iter().for_each(&mut add);
-            if moves.piece == Piece::Pawn {
-                // Promotions and en passant are among them.
-                for mv in others.into_iter().filter(|&mv| is_tactical(board, mv)) {
-                    add(mv);
-                }
             }
-            if !others.is_empty() {
-                quiets.push(others);
+            let to = moves.to & !tactical;
+            if !to.is_empty() {
+                quiets.push(PieceMoves { to, ..moves });
             }
             false
         });
@@ -210,15 +205,25 @@ impl Picker {
             .map(|checks| checks.get_or_init(|| Checks::of(order.board)));
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
-            let PieceMoves { piece, from, .. } = moves;
+            let PieceMoves {
+                piece,
+                from,
+                to: targets,
+            } = moves;
             let checking = checks.map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
-            let pawn = piece == Piece::Pawn;
-            for mv in moves {
-                if Some(mv) == table || pawn && is_tactical(order.board, mv) {
+            let known = order.history.quiets_from(mover, from);
+            for to in targets {
+                let mv = Move {
+                    from,
+                    to,
+                    // Promotions are not quiet.
+                    promotion: None,
+                };
+                if Some(mv) == table {
                     continue;
                 }
-                let check = if checking.has(mv.to) { CHECK } else { 0 };
-                let order = order.history.quiet(mover, mv) + check;
+                let check = if checking.has(to) { CHECK } else { 0 };
+                let order = i32::from(known[to as usize]) + check;
                 scored.push(ScoredMove { mv, order });
             }
         }
