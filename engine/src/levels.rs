@@ -6,9 +6,9 @@ use std::str::FromStr;
 use crate::{Limits, Line};
 
 /// The least `UCI_Elo`.
-pub const MIN_ELO: u32 = 800;
+pub const MIN_ELO: u32 = 400;
 /// The greatest `UCI_Elo`.
-pub const MAX_ELO: u32 = 2200;
+pub const MAX_ELO: u32 = 2250;
 
 /// How strong an opponent is wished for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +71,17 @@ impl From<Level> for Handicap {
 impl Handicap {
     /// A handicap for `UCI_Elo`, clamped to [`MIN_ELO`] and [`MAX_ELO`].
     ///
-    /// Not calibrated: the number orders the handicaps, it is no measured
-    /// rating. Nodes double every 100 points, from 50 to some 800,000; the
-    /// margin falls evenly from 140 centipawns to none.
+    /// Measured against Stockfish 15.1's `UCI_Elo` (`docs/engine.md`).
     pub fn of_elo(elo: u32) -> Handicap {
+        // At the least Elo.
+        const NODES: f64 = 50.0;
+        const MARGIN: u32 = 140;
+        const ELO_PER_DOUBLING: f64 = 132.0;
         let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
         Handicap {
             depth: None,
-            nodes: Some((50.0 * 2f64.powf(f64::from(above) / 100.0)) as u64),
-            margin: (140 - above / 10) as i32,
+            nodes: Some((NODES * 2f64.powf(f64::from(above) / ELO_PER_DOUBLING)) as u64),
+            margin: (MARGIN - MARGIN * above / (MAX_ELO - MIN_ELO)) as i32,
         }
     }
 
@@ -152,7 +154,8 @@ mod tests {
         assert!(all.is_sorted_by(|low, high| low.nodes <= high.nodes && low.margin >= high.margin));
         assert_eq!(all[0], Handicap::of_elo(MIN_ELO));
         assert_eq!((all[0].nodes, all[0].margin), (Some(50), 140));
-        assert_eq!(Handicap::of_elo(MAX_ELO).nodes, Some(819_200));
+        assert_eq!(Handicap::of_elo(MIN_ELO + 132).nodes, Some(100));
+        assert_eq!(Handicap::of_elo(MAX_ELO).nodes, Some(827_848));
         assert_eq!(Handicap::of_elo(9999).margin, 0);
     }
 }

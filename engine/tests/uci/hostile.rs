@@ -27,7 +27,7 @@ fn refused_lines_are_named_and_change_nothing() {
     uci.refused("setoption name Hash value -5", "1 to ");
     uci.refused("setoption name Threads value 0", "1 to ");
     uci.refused("setoption name MultiPV value many", "1 to ");
-    uci.refused("setoption name UCI_Elo value 5000", "800 to ");
+    uci.refused("setoption name UCI_Elo value 5000", "400 to ");
     uci.refused("setoption name Level value off and on", "easy");
     uci.refused("setoption name Colour value blue", "unknown option");
     uci.refused("setoption name EvalFile value /no/such/net", "/no/such/net");
