@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn ladder(engines: &[&str], rest: &[&str]) -> Output {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/openings.epd");
@@ -43,14 +43,32 @@ fn equal_engines_are_rated_equal_and_a_deeper_search_higher() {
     let encounters = ladder["encounters"].as_array().unwrap();
     assert_eq!(encounters.len(), 3);
     let twins = &encounters[0];
-    assert_eq!(twins["engines"], serde_json::json!(["material", "twin"]));
-    assert_eq!(twins["pairs"], serde_json::json!([0, 0, 2, 0, 0]));
+    assert_eq!(twins["engines"], json!(["material", "twin"]));
+    assert_eq!(twins["pairs"], json!([0, 0, 2, 0, 0]));
     let svg = fs::read_to_string(&plot).unwrap();
     assert_eq!(svg.matches("class=\"rating\"").count(), 3, "{svg}");
     assert!(
         svg.contains(">twin</text>") || svg.contains("\ntwin\n"),
         "{svg}"
     );
+}
+
+#[test]
+fn in_a_gauntlet_only_the_first_meets_the_others() {
+    let engines = ["material", "material name=a", "material name=b"];
+    let output = ladder(&engines, &["--depth", "1", "--gauntlet"]);
+    let ladder: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let encounters = ladder["encounters"].as_array().unwrap().iter();
+    let met: Vec<_> = encounters.map(|row| &row["engines"]).collect();
+    assert_eq!(
+        met,
+        [&json!(["material", "a"]), &json!(["material", "b"])],
+        "{ladder}"
+    );
+    let ratings = ladder["ratings"].as_array().unwrap().iter();
+    let mut games: Vec<_> = ratings.map(|row| row["games"].as_u64()).collect();
+    games.sort_unstable();
+    assert_eq!(games, [4, 4, 8].map(Some), "{ladder}");
 }
 
 #[test]

@@ -27,9 +27,12 @@ const HELP: &str = "\
 Example: nets of three generations and material alone, 40 games between any two:
   engine ladder material gen1.safetensors gen2.safetensors embedded --depth 4 \\
       --games 40 --book openings.epd --concurrency 2 --plot ladder.svg
+One against other programs:
+  engine ladder --gauntlet embedded 'cmd=\"toga2\"' 'cmd=\"stockfish\" movetime=10' --tc 2+0.02 \\
+      --games 200 --book openings.epd
 
 Elo is logistic, counted from the first engine: the likeliest ratings for all results together,
-one drawn game added between any two. Errors are those of the difference to the first, 95 %.
+one drawn game added between any two that meet. Errors are those of the difference to the first, 95 %.
 Engines are named as for `engine match`: nets by their file, programs as
 'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a pace of its own.
 
@@ -43,9 +46,12 @@ pub struct LadderArgs {
     /// Nets, or engines; see below
     #[arg(value_name = "NET", required = true)]
     engines: Vec<EngineSpec>,
-    /// Games between any two, an even number
+    /// Games between any two that meet, an even number
     #[arg(long, value_parser = even)]
     games: usize,
+    /// The first engine meets each of the others, who do not meet
+    #[arg(long)]
+    gauntlet: bool,
     #[command(flatten)]
     conditions: Conditions,
     /// Draw the ratings here
@@ -98,7 +104,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let count = args.engines.len();
     ensure!(count > 1, "a ladder needs two engines and more");
     let names = spec::names(&args.engines);
-    let meetings = meetings(count);
+    let meetings = meetings(count, args.gauntlet);
     let stop = interrupt::on_ctrl_c().context("cannot listen to Ctrl-C")?;
     let tallies = play(args, &names, &meetings, &stop)?;
     let ladder = Ladder::new(&names, &meetings, &tallies);
@@ -118,10 +124,12 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     })
 }
 
-/// Everybody against everybody else, once.
-fn meetings(engines: usize) -> Vec<[usize; 2]> {
+/// Everybody against everybody else, once; in a gauntlet the first against each.
+fn meetings(engines: usize, gauntlet: bool) -> Vec<[usize; 2]> {
     let meetings = (0..engines).flat_map(|second| (0..second).map(move |first| [first, second]));
-    meetings.collect()
+    meetings
+        .filter(|&[first, _]| first == 0 || !gauntlet)
+        .collect()
 }
 
 /// Plays all meetings side by side, so that what is interrupted is even.

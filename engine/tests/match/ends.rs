@@ -134,3 +134,22 @@ fn what_cannot_be_played_is_one_line_and_an_exit_code() {
         assert!(code == 2 || message.lines().count() == 1, "{message}");
     }
 }
+
+#[test]
+fn options_that_do_not_take_are_told() {
+    let with = |option: &str| {
+        let engine = format!("cmd={ENGINE} option.{option}");
+        let output = play(&[
+            "--engine", &engine, "--engine", &engine, "--games", "2", "--depth", "1",
+        ]);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), message)
+    };
+    let (code, message) = with("Colour=blue");
+    assert_eq!(code, Some(1), "{message}");
+    assert!(message.contains("no option \"Colour\""), "{message}");
+    let (code, message) = with("evalfile=/no/such.net");
+    assert_eq!(code, Some(0), "{message}");
+    assert!(message.contains("info string"), "{message}");
+    assert!(message.contains("/no/such.net"), "{message}");
+}

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::super::error::FileError;
 use super::player::{Answer, Question, Silence};
@@ -75,20 +75,37 @@ impl Process {
         Ok(process)
     }
 
-    fn shake_hands(&mut self, spec: &Command) -> Result<(), Silence> {
+    fn shake_hands(&mut self, spec: &Command) -> Result<()> {
         self.send("uci")?;
         let deadline = Instant::now() + READY;
+        let mut offered = Vec::new();
         loop {
             let (_, line) = self.next_line(deadline)?;
-            self.knows_chess960 |= line.starts_with("option name UCI_Chess960 ");
             if line.trim() == "uciok" {
                 break;
             }
+            let option = line.strip_prefix("option name ");
+            offered
+                .extend(option.and_then(|option| Some(option.split_once(" type ")?.0.to_string())));
         }
+        let offers = |name: &str| offered.iter().any(|known| known.eq_ignore_ascii_case(name));
+        self.knows_chess960 = offers("UCI_Chess960");
         for (name, value) in &spec.options {
+            // Ignored, it would be a match between others than was asked for.
+            ensure!(offers(name), "there is no option {name:?}");
             self.send(&format!("setoption name {name} value {value}"))?;
         }
-        self.wait_until_ready()
+        self.send("isready")?;
+        let deadline = Instant::now() + READY;
+        loop {
+            let (_, line) = self.next_line(deadline)?;
+            match line.trim() {
+                "readyok" => return Ok(()),
+                // A value that is refused, for one.
+                said if said.starts_with("info string ") => eprintln!("{}: {said}", spec.program),
+                _ => {}
+            }
+        }
     }
 
     /// Prepares for a game.
