@@ -1,4 +1,5 @@
 /** What can evaluate: nets, and material alone. */
+import { nets } from "./storage";
 
 export interface Brain {
   id: string;
@@ -8,6 +9,8 @@ export interface Brain {
   net: ArrayBuffer | null;
 }
 
+type OwnBrain = Brain & { net: ArrayBuffer };
+
 export const DEFAULT: Brain = { id: "default", name: "Default net", kind: "network", net: null };
 export const MATERIAL: Brain = {
   id: "material",
@@ -16,18 +19,22 @@ export const MATERIAL: Brain = {
   net: null,
 };
 
-/** The choices of the drop-down: a net of the host is fetched once it is chosen. */
+/** What the brain of a file of the visitor's is called, before the file's name. */
+const OWN = "file:";
+
+/** The choices of the drop-down: nets of the host and of former visits are fetched once chosen. */
 export class Brains {
   private readonly known = new Map<string, Brain>([
     [DEFAULT.id, DEFAULT],
     [MATERIAL.id, MATERIAL],
   ]);
-  private readonly elsewhere: string[] = [];
+  private elsewhere: string[] = [];
 
-  /** Asks the host which nets lie beside the page. */
+  /** Asks which nets former visits have left, and which lie beside the page. */
   async list() {
-    const response = await fetch("./nets/nets.json");
-    if (response.ok) this.elsewhere.push(...((await response.json()) as string[]));
+    this.elsewhere.push(...(await nets.names()).map((name) => OWN + name));
+    const response = await fetch("./nets/nets.json").catch(() => null);
+    if (response?.ok) this.elsewhere.push(...((await response.json()) as string[]));
   }
 
   choices(): { id: string; name: string }[] {
@@ -40,6 +47,7 @@ export class Brains {
     const known = this.known.get(id);
     if (known) return known;
     if (!this.elsewhere.includes(id)) throw new Error(`there is no net ${id} here`);
+    if (this.isOwn(id)) return this.add(id, netName(id), await nets.get(netFile(id)));
     const response = await fetch(`./nets/${id}`);
     if (!response.ok) throw new Error(`${id} could not be fetched: ${response.status}`);
     return this.add(id, netName(id), await response.arrayBuffer());
@@ -50,19 +58,38 @@ export class Brains {
     return this.known.get(id) ?? DEFAULT;
   }
 
-  add(id: string, name: string, net: ArrayBuffer): Brain {
+  /** Takes a net of the visitor's in; whether later visits will have it too. */
+  keep(brain: OwnBrain): Promise<boolean> {
+    this.known.set(brain.id, brain);
+    return nets.keep(netFile(brain.id), brain.net);
+  }
+
+  isOwn(id: string): boolean {
+    return id.startsWith(OWN);
+  }
+
+  async forget(id: string) {
+    this.known.delete(id);
+    this.elsewhere = this.elsewhere.filter((other) => other !== id);
+    await nets.forget(netFile(id));
+  }
+
+  private add(id: string, name: string, net: ArrayBuffer): Brain {
     const brain: Brain = { id, name, kind: "network", net };
     this.known.set(id, brain);
     return brain;
   }
+}
 
-  remove(id: string) {
-    this.known.delete(id);
-  }
+const netFile = (id: string) => id.replace(OWN, "");
+
+/** A file of the visitor's. */
+export async function readBrain(file: File): Promise<OwnBrain> {
+  return { id: OWN + file.name, name: file.name, kind: "network", net: await file.arrayBuffer() };
 }
 
 const NAMES: Record<string, string> = { "games1191.safetensors": "Earlier net, of 1,191 games" };
 
-function netName(file: string): string {
-  return NAMES[file] ?? file.replace(/\.safetensors$/, "");
+function netName(id: string): string {
+  return id.startsWith(OWN) ? netFile(id) : (NAMES[id] ?? id.replace(/\.safetensors$/, ""));
 }

@@ -3,7 +3,7 @@ import "chessground/assets/chessground.base.css";
 import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
 import { App } from "./app";
-import { Brains } from "./brains";
+import { type Brain, Brains, DEFAULT, readBrain } from "./brains";
 import { $, make, toast } from "./dom";
 import { edit } from "./editor";
 import { Kibitz } from "./kibitz";
@@ -57,7 +57,7 @@ async function recallBrains(app: App, brains: Brains) {
   const chosen = load("brain", "default");
   listBrains(brains, "default");
   const there = new Set(brains.choices().map(({ id }) => id));
-  await Promise.all([...app.wantedBrains].filter((id) => there.has(id)).map((id) => brains.get(id)));
+  await Promise.allSettled(app.wantedBrains.filter((id) => there.has(id)).map((id) => brains.get(id)));
   if (app.wantedBrains.length) app.changed({ sameGame: true });
   if (chosen === "default" || !there.has(chosen)) return;
   const select = $<HTMLSelectElement>("brain");
@@ -184,30 +184,44 @@ function connectSettings(app: App) {
 
 function connectNets(app: App) {
   const select = $<HTMLSelectElement>("brain");
-  listBrains(app.brains, "default");
+  const forget = $("forget-net");
   let chosen = "default";
+  const choose = (brain: Brain) => {
+    app.use(brain);
+    chosen = brain.id;
+    save("brain", chosen);
+    forget.hidden = !app.brains.isOwn(chosen);
+  };
+  listBrains(app.brains, chosen);
   select.onchange = async () => {
+    const id = select.value;
     try {
-      app.use(await app.brains.get(select.value));
-      chosen = select.value;
-      save("brain", chosen);
+      choose(await app.brains.get(id));
     } catch (error) {
       toast(`This net cannot be used: ${why(error)}`);
-      select.value = chosen;
+      // A file of another version of the page is of no use to anybody.
+      if (app.brains.isOwn(id)) await app.brains.forget(id);
+      listBrains(app.brains, chosen);
     }
   };
   const file = $<HTMLInputElement>("net-file");
   const take = async (net: File) => {
-    const brain = app.brains.add(`file:${net.name}`, net.name, await net.arrayBuffer());
     try {
-      app.use(brain);
-      chosen = brain.id;
-      toast(`Kibitz now thinks with ${net.name}.`);
+      const brain = await readBrain(net);
+      choose(brain);
+      const kept = await app.brains.keep(brain);
+      toast(`Kibitz now thinks with ${net.name}${kept ? "." : "; the browser will not keep it."}`);
     } catch (error) {
-      app.brains.remove(brain.id);
       toast(`${net.name} cannot be used: ${why(error)}`);
     }
     listBrains(app.brains, chosen);
+  };
+  forget.onclick = async () => {
+    if (app.wantedBrains.includes(chosen)) return toast("This net plays in the game on the board.");
+    await app.brains.forget(chosen);
+    choose(DEFAULT);
+    listBrains(app.brains, chosen);
+    select.focus();
   };
   file.onchange = () => {
     if (file.files?.[0]) void take(file.files[0]);

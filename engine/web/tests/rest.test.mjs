@@ -71,6 +71,49 @@ test("brains: the default, an earlier net, material, a file, and one that is ref
   assert.deepEqual(errors, []);
 });
 
+/** Drops a file on the page, as a visitor does who drags it from a folder. */
+async function drop(page, name, bytes) {
+  const files = await page.evaluateHandle(
+    ([name, base64]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+      return transfer;
+    },
+    [name, bytes.toString("base64")],
+  );
+  await page.dispatchEvent("body", "drop", { dataTransfer: files });
+}
+
+test("a net dropped on the page is there again after a reload, until it is forgotten", async () => {
+  const { page, errors } = await visit(site);
+  const note = (text) =>
+    page.waitForFunction((text) => document.getElementById("brain-note").textContent.includes(text), text);
+  await drop(page, "my net.safetensors", await readFile(new URL("games1191.safetensors", NETS)));
+  await note("451");
+  assert.match(await toast(page), /thinks with my net\.safetensors/);
+  await page.reload();
+  await note("451");
+  assert.equal(await page.$eval("#brain", (select) => select.selectedOptions[0].textContent), "my net.safetensors");
+  // Not while it plays.
+  await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "file:my net.safetensors", black: "material" });
+  await page.click("#forget-net");
+  assert.match(await toast(page), /plays in the game/);
+  await newGame(page, { mode: "people" });
+  await page.click("#forget-net");
+  await note("256");
+  await page.reload();
+  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
+  assert.equal(await page.locator("#brain option[value^='file:']").count(), 0);
+  assert.ok(await page.isHidden("#forget-net"));
+  assert.deepEqual(errors, []);
+});
+
+test("a game dropped on the page is read", async () => {
+  const { page } = await visit(site);
+  await drop(page, "game.pgn", Buffer.from("1. d4 d5 2. c4 *"));
+  await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 3);
+});
+
 test("two brains play each other", async () => {
   const { page } = await visit(site);
   await page.waitForFunction(() => document.querySelectorAll("#brain option").length > 2);
