@@ -15,22 +15,27 @@ human=$(realpath "$1") tcec=$(realpath "$2") popular=$(realpath "$3")
 mkdir -p "$4"
 folder=$(realpath "$4")
 . "$(dirname "$0")/../tests/setup.sh"
+stockfish=$(PATH=$PATH:/usr/games command -v stockfish) && command -v zstd >/dev/null || {
+    echo "$0 wants stockfish and zstd: apt install stockfish zstd" >&2
+    exit 3
+}
 cargo build --release --locked
 bin=${CARGO_TARGET_DIR:-target}/release
-stockfish=$(PATH=$PATH:/usr/games command -v stockfish)
 
 # People's games: the first 155,265, one position in four.
-zstd -dc "$human" | awk '/^\[Event /{n++} n>155265{exit} {print}' >"$folder/human.pgn"
+# (It is read to its end, for a pipe that closes is an error to zstd.)
+zstd -dc "$human" | awk '/^\[Event /{n++} n<=155265' >"$folder/human.pgn"
 "$bin/ingest" annotate "$folder/human.pgn" --engine "$stockfish" --nodes 500 --every 4 \
     --out "$folder/human.pgn.zst"
 
 # Games with blunders: two weak opponents, one position in two.
 if [ ! -e "$folder/weak.pgn" ]; then
+    # What the engine of the shipped net's games called 800 and 1000.
     weak="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
     "$bin/engine" match --nodes 1000 --games 16000 --seed 1 --book "$popular" \
         --resign moves=12,score=500 --draw moves=12,score=20,from=60 \
         --pgn "$folder/weak.part" \
-        --engine "$weak option.UCI_Elo=800" --engine "$weak option.UCI_Elo=1000"
+        --engine "$weak option.UCI_Elo=400" --engine "$weak option.UCI_Elo=664"
     mv "$folder/weak.part" "$folder/weak.pgn"
 fi
 "$bin/ingest" annotate "$folder/weak.pgn" --engine "$stockfish" --nodes 500 --every 2 \
