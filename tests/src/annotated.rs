@@ -7,6 +7,9 @@ use std::process::Command;
 
 use cozy_chess::{Board, Color};
 use serde_json::Value;
+use shakmaty::fen::Fen;
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
 use crate::{Said, program, run, sample};
 
@@ -246,6 +249,25 @@ pub fn compare(
 pub fn plies(command: &str) -> usize {
     let (_, moves) = command.split_once(" moves ").unwrap();
     moves.split(' ').count()
+}
+
+/// A `position` command for the same position, without the moves before it.
+pub fn bare(game: &Game, command: &str) -> String {
+    let (start, moves) = command.split_once(" moves ").unwrap();
+    let start: Fen = match start.strip_prefix("position fen ") {
+        Some(fen) => fen.parse().unwrap(),
+        None => Fen::default(),
+    };
+    let mode = CastlingMode::from_chess960(game.chess960());
+    let mut position: Chess = start.into_position(mode).unwrap();
+    for text in moves.split(' ') {
+        let mv: UciMove = text.parse().unwrap();
+        position.play_unchecked(mv.to_move(&position).unwrap());
+    }
+    format!(
+        "position fen {}",
+        Fen::from_position(&position, EnPassantMode::Legal)
+    )
 }
 
 /// What the fake engine's evaluation of a position is written as.

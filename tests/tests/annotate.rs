@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use cozy_chess::Color;
 use tests::annotated::{
-    FakeScore, Game, SLICE, SPECIAL, annotate, command, compare, eval_of, eval_text, fake,
+    FakeScore, Game, SLICE, SPECIAL, annotate, bare, command, compare, eval_of, eval_text, fake,
     fake_eval, folder, games, plies, report, special, text_of, unannotated,
 };
 use tests::{build, run, sample, shared, stats};
@@ -155,17 +155,22 @@ fn evaluations_are_those_that_stockfish_gives_when_asked_directly() {
     let Some(path) = Stockfish::path() else {
         return;
     };
-    let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
-    let more = ["--processes", "2", "--option", "Hash=8"];
-    annotate(&[&source], &path, &out, &more).succeeded();
-    let source = unannotated(20) + &special();
-    let mut stockfish = Stockfish::start(&path);
-    compare(&source, &text_of(&out), |game, command, turn| {
-        if plies(command) == 1 {
-            stockfish.new_game(game.chess960());
-        }
-        Some(stockfish.eval(command, turn))
-    });
+    for ahead in ["1", "8"] {
+        let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
+        let more = ["--processes", "2", "--option", "Hash=8", "--ahead", ahead];
+        annotate(&[&source], &path, &out, &more).succeeded();
+        let source = unannotated(20) + &special();
+        let mut stockfish = Stockfish::start(&path);
+        compare(&source, &text_of(&out), |game, command, turn| {
+            if plies(command) == 1 {
+                stockfish.new_game(game.chess960());
+            }
+            Some(match ahead {
+                "1" => stockfish.eval(command, turn),
+                _ => stockfish.eval(&bare(game, command), turn),
+            })
+        });
+    }
 }
 
 #[test]

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tests::annotated::{
-    SLICE, SPECIAL, annotate, command, compare, fake, fake_eval, folder, games, plies, report,
-    special, text_of, unannotated,
+    SLICE, SPECIAL, annotate, bare, command, compare, fake, fake_eval, folder, games, plies,
+    report, special, text_of, unannotated,
 };
 use tests::server::BreakingServer;
 use tests::{Said, run, sample};
@@ -23,6 +23,22 @@ fn an_engine_that_crashes_is_restarted() {
     compare(&(unannotated(20) + &special()), &text_of(&out), fake_eval);
     assert!(found["crashes"].as_u64() > Some(50), "{found}");
     assert_eq!(found["unanswered"], 0);
+}
+
+/// Neither do the searches that it had been sent ahead.
+#[test]
+fn an_engine_that_was_sent_positions_ahead_is_sent_them_again() {
+    for ahead in ["2", "7", "1000"] {
+        let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
+        let more = ["--processes", "2", "--ahead", ahead, "--json"];
+        let found = report(annotate(&[&source], &fake("crash-every=10"), &out, &more));
+        let source = unannotated(20) + &special();
+        compare(&source, &text_of(&out), |game, command, turn| {
+            fake_eval(game, &bare(game, command), turn)
+        });
+        assert!(found["crashes"].as_u64() > Some(50), "{found}");
+        assert_eq!(found["unanswered"], 0);
+    }
 }
 
 /// An engine that fails on a position again and again leaves it without an

@@ -19,11 +19,13 @@ use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
 use crate::fit::{self, Summary};
 use crate::interrupt::Interrupt;
+use crate::linear;
 use crate::net::{self, Net};
 use crate::output;
 use crate::plan::Plan;
 use crate::regularisation::Regularisation;
 use crate::report::{self, Subject};
+use crate::validation::Validation;
 
 /// Trains Kibitz's network on a dataset, and measures nets.
 #[derive(Debug, Parser)]
@@ -42,6 +44,8 @@ diverged, 130 interrupted with Ctrl-C (--resume goes on).";
 enum Command {
     /// Train a network: a dataset in, the best net on its held-out games out.
     Fit(FitArguments),
+    /// Fit piece-square tables, which a network must beat, and write them as a net.
+    Linear(LinearArguments),
     /// Measure a net against the labels of held-out games or of PGN files.
     Eval(EvalArguments),
     /// Measure nets and other engines against the labels of the same PGN files.
@@ -112,6 +116,37 @@ struct FitArguments {
     /// Time between two checkpoints within an epoch
     #[arg(long, value_name = "MINUTES", default_value_t = 5.0, value_parser = minutes)]
     checkpoint_minutes: f64,
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+const LINEAR_EXAMPLE: &str = "\
+Example: what a piece is worth on each square, and no more, then how far that is from a net:
+  trainer linear --data 2013-02.dataset --out linear.safetensors
+  trainer compare --pgn games.pgn.zst --contender linear=linear.safetensors \\
+      --contender net=net.safetensors
+  engine match --engine net.safetensors --engine linear.safetensors --depth 4 \\
+      --games 400 --book openings.epd
+
+The tables are fitted by the loss of `trainer fit`, and written as a small net that computes
+their sum: all programs take it. The same command gives the same net.";
+
+#[derive(Debug, Args)]
+#[command(after_help = LINEAR_EXAMPLE)]
+struct LinearArguments {
+    /// Dataset, as `ingest build` writes it
+    #[arg(long, value_name = "DATASET")]
+    data: PathBuf,
+    /// Where to write the net
+    #[arg(long, value_name = "NET.safetensors")]
+    out: PathBuf,
+    /// Passes over the training positions
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    epochs: u64,
+    /// Decides the order of positions
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -217,6 +252,7 @@ struct BenchArguments {
 pub fn run(arguments: Arguments) -> Result<(), Failure> {
     match arguments.command {
         Command::Fit(arguments) => run_fit(arguments),
+        Command::Linear(arguments) => run_linear(arguments),
         Command::Eval(arguments) => run_eval(arguments),
         Command::Compare(arguments) => run_compare(arguments),
         Command::Bench(arguments) => run_bench(arguments),
@@ -317,7 +353,29 @@ fn print_summary(summary: &Summary) {
         summary.seconds,
         summary.samples_per_second,
     );
-    let Some(validation) = summary.validation else {
+    print_validation(summary.validation);
+}
+
+fn run_linear(arguments: LinearArguments) -> Result<(), Failure> {
+    let dataset = dataset_to_train_on(&arguments.data)?;
+    let plan = linear::Plan {
+        out: arguments.out,
+        epochs: arguments.epochs,
+        seed: arguments.seed,
+    };
+    let summary = linear::fit(&dataset, &plan)?;
+    if arguments.json {
+        print_json(&summary);
+    } else {
+        let (net, seconds) = (summary.net.display(), summary.seconds);
+        println!("{net}: piece-square tables, fitted in {seconds:.0} s");
+        print_validation(summary.validation);
+    }
+    Ok(())
+}
+
+fn print_validation(validation: Option<Validation>) {
+    let Some(validation) = validation else {
         println!("no game was held out, so nothing says how good it is");
         return;
     };

@@ -25,6 +25,7 @@ mod integers;
 mod interrupt;
 mod keeper;
 mod learner;
+mod linear;
 mod model;
 mod net;
 mod neurons;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use datasets::{Dataset, Split};
 use models::{Metadata, Shape};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::device::Device;
 use crate::learner;
@@ -63,16 +63,13 @@ impl Plan {
     /// times and no paths that differ from run to run: the same run gives the
     /// same bytes.
     pub fn metadata(&self, dataset: &Dataset) -> Metadata {
-        let mut metadata = Metadata::new(
-            self.shape,
-            concat!("kibitz trainer ", env!("CARGO_PKG_VERSION")),
-        );
+        let mut metadata = Metadata::new(self.shape, TOOL);
         metadata.target = target::metadata();
         metadata.training = json!({
             "optimizer": learner::metadata(self.regularisation.weight_decay),
             "own_scale": self.regularisation.own_scale,
             "learning_rate": self.learning_rate,
-            "schedule": "linear warm-up, cosine to zero",
+            "schedule": Schedule::NAME,
             "warm_up_steps": self.schedule(dataset).warm_up(),
             "clip_norm": self.clip_norm,
             "epochs": self.epochs,
@@ -81,11 +78,19 @@ impl Plan {
             "init": self.init.as_ref().map(Net::named),
             "device": self.device.to_string(),
         });
-        metadata.dataset = json!({
-            "fingerprint": dataset.fingerprint(),
-            "positions_train": dataset.len(Split::Train),
-            "positions_validation": dataset.len(Split::Validation),
-        });
+        metadata.dataset = dataset_metadata(dataset);
         metadata
     }
+}
+
+/// This program, as a net's metadata names it.
+pub const TOOL: &str = concat!("kibitz trainer ", env!("CARGO_PKG_VERSION"));
+
+/// A dataset, as a net's metadata names it.
+pub fn dataset_metadata(dataset: &Dataset) -> Value {
+    json!({
+        "fingerprint": dataset.fingerprint(),
+        "positions_train": dataset.len(Split::Train),
+        "positions_validation": dataset.len(Split::Validation),
+    })
 }

@@ -10,6 +10,9 @@ pub struct Schedule {
 }
 
 impl Schedule {
+    /// As a net's metadata names it.
+    pub const NAME: &str = "linear warm-up, cosine to zero";
+
     /// A run of `steps` steps, of which the first twentieth, at most 500,
     /// warm up to the rate `peak`.
     pub fn new(peak: f64, steps: u64) -> Schedule {

@@ -20,6 +20,11 @@ pub fn win_chance(pawns: f32) -> f32 {
     (f64::from(pawns) * K / 2.0).tanh() as f32
 }
 
+/// How fast the win chance grows with the value where it is `chance`, per pawn.
+pub fn slope(chance: f64) -> f64 {
+    K / 2.0 * (1.0 - chance * chance)
+}
+
 /// The loss: the mean distance (L1) between the win chances of `pawns`, the
 /// network's output, and of `labels`, in pawns too. Shapes `[batch]`, result
 /// `[1]`.
@@ -55,6 +60,8 @@ mod tests {
             );
         }
         assert_eq!(win_chance(319.99), 1.0);
+        let rise = f64::from(win_chance(1.01) - win_chance(0.99)) / 0.02;
+        assert!((slope(f64::from(win_chance(1.0))) - rise).abs() < 1e-4);
     }
 
     #[test]

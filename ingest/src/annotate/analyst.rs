@@ -1,6 +1,8 @@
 //! An engine that keeps going: it evaluates games, and is restarted when it
 //! crashes, hangs or answers nonsense.
 
+use std::collections::VecDeque;
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,10 +33,23 @@ pub struct Task {
     pub timeout: Duration,
     /// Of so many positions of a game one is evaluated.
     pub every: usize,
+    /// Positions that an engine is sent before it has answered. If more than one,
+    /// each is sent without the moves before it: Stockfish counts those among the
+    /// nodes of the search that it is at.
+    pub ahead: NonZero<usize>,
     /// Whether games that have evaluations get new ones.
     pub replace: bool,
     /// Set when the work is to stop.
     pub stop: AtomicBool,
+}
+
+/// A position whose search was asked for.
+struct Question {
+    /// Its place in the game.
+    ply: usize,
+    position: Chess,
+    /// The UCI command that sets it up.
+    command: String,
 }
 
 /// One engine and what it has been through.
@@ -116,59 +131,95 @@ impl<'a> Analyst<'a> {
             engine.new_game(game.castling_mode.is_chess960());
         }
         let mut position = game.start.clone();
-        let mut command = format!("position {}", start(&position));
-        let mut evals = Vec::with_capacity(game.plies.len());
+        let mut moves = format!("position {}", setup(&position));
+        let mut evals = vec![None; game.plies.len()];
+        let mut asked = VecDeque::new();
+        let started = Instant::now();
         for (ply, played) in game.plies.iter().enumerate() {
             position.play_unchecked(played.m);
-            command += if ply == 0 { " moves " } else { " " };
-            command += &played.m.to_uci(game.castling_mode).to_string();
+            moves += if ply == 0 { " moves " } else { " " };
+            moves += &played.m.to_uci(game.castling_mode).to_string();
             if self.task.stop.load(Ordering::Relaxed) {
                 break;
             }
             let left = game.plies.len() - ply - 1;
             let passed_over = !left.is_multiple_of(self.task.every);
-            let eval = if passed_over || position.legal_moves().is_empty() {
-                None
-            } else {
-                self.search(&command, &position, game.castling_mode, tally)?
+            if passed_over || position.legal_moves().is_empty() {
+                continue;
+            }
+            if asked.len() == self.task.ahead.get() {
+                self.receive(&mut asked, game.castling_mode, &mut evals, tally)?;
+            }
+            let command = match self.task.ahead.get() {
+                1 => moves.clone(),
+                _ => format!("position {}", setup(&position)),
             };
-            evals.push(eval);
+            let go = &self.task.go;
+            self.engine(&asked, game.castling_mode)?.ask(&command, go);
+            asked.push_back(Question {
+                ply,
+                position: position.clone(),
+                command,
+            });
         }
+        while !asked.is_empty() {
+            self.receive(&mut asked, game.castling_mode, &mut evals, tally)?;
+        }
+        self.searching += started.elapsed();
         Ok(evals)
     }
 
-    fn search(
+    /// The engine. One that must be started first is told of the game, and asked
+    /// what another was asked and has not answered.
+    fn engine(
         &mut self,
-        command: &str,
-        position: &Chess,
+        asked: &VecDeque<Question>,
         mode: CastlingMode,
-        tally: &mut Tally,
-    ) -> Result<Option<Eval>, Error> {
-        for _ in 0..ATTEMPTS {
-            let mut engine = match self.engine.take() {
-                Some(engine) => engine,
-                None => {
-                    let mut engine = Engine::start(&self.task.setup)?;
-                    engine.new_game(mode.is_chess960());
-                    engine
+    ) -> Result<&mut Engine, Error> {
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => {
+                let mut engine = Engine::start(&self.task.setup)?;
+                engine.new_game(mode.is_chess960());
+                for question in asked {
+                    engine.ask(&question.command, &self.task.go);
                 }
-            };
-            let started = Instant::now();
-            let answer = engine
-                .search(command, &self.task.go, self.task.timeout)
-                .and_then(|answer| eval(&answer, position).ok_or(Failure::BadAnswer));
-            self.searching += started.elapsed();
+                engine
+            }
+        };
+        Ok(self.engine.insert(engine))
+    }
+
+    /// Waits for the answer to the first question, and takes it off.
+    fn receive(
+        &mut self,
+        asked: &mut VecDeque<Question>,
+        mode: CastlingMode,
+        evals: &mut [Option<Eval>],
+        tally: &mut Tally,
+    ) -> Result<(), Error> {
+        for _ in 0..ATTEMPTS {
+            let timeout = self.task.timeout;
+            let answer = self.engine(asked, mode)?.answer(timeout);
+            let question = &asked[0];
+            let answer = answer
+                .and_then(|answer| eval(&answer, &question.position).ok_or(Failure::BadAnswer));
             match answer {
                 Ok((label, depth)) => {
-                    self.engine = Some(engine);
+                    evals[question.ply] = Some((label, depth));
+                    asked.pop_front();
                     self.unanswered = 0;
                     tally.positions += 1;
                     tally.mates += u64::from(label.mate().is_some());
-                    return Ok(Some((label, depth)));
+                    return Ok(());
                 }
-                Err(failure) => tally.fail(failure),
+                Err(failure) => {
+                    self.engine = None;
+                    tally.fail(failure);
+                }
             }
         }
+        asked.pop_front();
         tally.unanswered += 1;
         self.unanswered += 1;
         if self.unanswered == MAX_UNANSWERED {
@@ -177,12 +228,12 @@ impl<'a> Analyst<'a> {
                 positions: self.unanswered,
             });
         }
-        Ok(None)
+        Ok(())
     }
 }
 
-/// The first half of a `position` command.
-fn start(position: &Chess) -> String {
+/// The part of a `position` command that sets up a position.
+fn setup(position: &Chess) -> String {
     if *position == Chess::new() {
         return "startpos".to_string();
     }

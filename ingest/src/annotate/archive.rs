@@ -41,11 +41,15 @@ pub struct MadeBy {
     /// Of so many positions of a game one was evaluated.
     #[serde(default = "one")]
     pub every: NonZero<usize>,
+    /// Positions that an engine was sent before it had answered.
+    #[serde(default = "one")]
+    pub ahead: NonZero<usize>,
     /// Whether games that had evaluations got new ones.
     pub replace: bool,
 }
 
-/// What records that say nothing of it mean by [`MadeBy::every`].
+/// What records that say nothing of it mean by [`MadeBy::every`] and
+/// [`MadeBy::ahead`].
 fn one() -> NonZero<usize> {
     NonZero::<usize>::MIN
 }

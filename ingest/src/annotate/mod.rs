@@ -50,6 +50,11 @@ pub struct Arguments {
     /// Engine processes side by side [default: one a core]
     #[arg(long, value_name = "N")]
     processes: Option<NonZero<usize>>,
+    /// Send an engine N positions before it has answered, without the moves before
+    /// them: faster where searches are short. Only for engines that keep a second
+    /// `go` until the first search has ended, as Stockfish does
+    #[arg(long, value_name = "N", default_value = "1")]
+    ahead: NonZero<usize>,
     /// Set an option of the engine; may be given again
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, String)>,
@@ -132,6 +137,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         go: arguments.limit.go(),
         timeout: Duration::from_secs(arguments.timeout),
         every: arguments.every.get(),
+        ahead: arguments.ahead,
         replace: arguments.replace,
         stop: AtomicBool::new(false),
     };
@@ -141,6 +147,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         go: task.go.clone(),
         options: arguments.options.clone(),
         every: arguments.every,
+        ahead: arguments.ahead,
         replace: arguments.replace,
     };
     let (record, run) = match Archive::open(&arguments.out, made_by)? {

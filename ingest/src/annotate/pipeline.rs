@@ -166,6 +166,7 @@ fn write_in_order(
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
     use std::panic::panic_any;
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
@@ -198,6 +199,7 @@ mod tests {
                 go: String::new(),
                 timeout: Duration::ZERO,
                 every: 1,
+                ahead: NonZero::<usize>::MIN,
                 replace: false,
                 stop: AtomicBool::new(false),
             };

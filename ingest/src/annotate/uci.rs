@@ -36,6 +36,10 @@ pub struct Engine {
     events: Receiver<Event>,
     name: String,
     options: Vec<String>,
+    /// Searches that were asked for and are not answered yet.
+    asked: usize,
+    /// Whether the `isready` before them is still to be answered.
+    awaits_ready: bool,
 }
 
 /// Why a search gave nothing.
@@ -110,6 +114,8 @@ impl Engine {
             events,
             name: setup.command.clone(),
             options: Vec::new(),
+            asked: 0,
+            awaits_ready: false,
         };
         engine.shake_hands(setup)?;
         Ok(engine)
@@ -171,23 +177,34 @@ impl Engine {
         self.send("ucinewgame");
     }
 
-    /// Searches one position and waits for the end of the search.
+    /// Asks for the search of a position; [`Engine::answer`] gives what it finds.
+    /// UCI knows no second search before the first has ended, but some engines
+    /// keep it for then.
+    pub fn ask(&mut self, position: &str, go: &str) {
+        let first = self.asked == 0;
+        // Whatever comes before `readyok` belongs to what was asked before.
+        let ready = if first { "isready\n" } else { "" };
+        self.awaits_ready |= first;
+        self.asked += 1;
+        self.send(&format!("{ready}{position}\n{go}"));
+    }
+
+    /// Waits for the end of the first search that is not answered yet.
     ///
     /// # Errors
     /// After any [`Failure`] the engine is of no more use.
-    pub fn search(
-        &mut self,
-        position: &str,
-        go: &str,
-        timeout: Duration,
-    ) -> Result<Answer, Failure> {
+    pub fn answer(&mut self, timeout: Duration) -> Result<Answer, Failure> {
         let deadline = Instant::now() + timeout;
-        // Whatever comes before `readyok` belongs to what was asked before.
-        self.send(&format!("isready\n{position}\n{go}"));
-        self.ready(deadline)?;
+        if self.awaits_ready {
+            self.ready(deadline)?;
+            self.awaits_ready = false;
+        }
         loop {
             match self.next(deadline)? {
-                Event::BestMove(answer) => return answer.ok_or(Failure::BadAnswer),
+                Event::BestMove(answer) => {
+                    self.asked -= 1;
+                    return answer.ok_or(Failure::BadAnswer);
+                }
                 Event::ReadyOk => return Err(Failure::BadAnswer),
                 _ => {}
             }
