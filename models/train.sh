@@ -2,8 +2,8 @@
 # Makes a net as models/default.safetensors was made: games and Stockfish 15.1
 # to evaluate them with, into a dataset, into the net. Where the games come from:
 # models/README.md. Not the same net, bit for bit: the weak games are of the engine
-# as it is now. Some hours on two cores, nearly all of them Stockfish's; an
-# interrupted run goes on when it is called again.
+# as it is now. An hour or two on two cores; an interrupted run goes on when it is called
+# again. Leaves FOLDER/default.safetensors, and FOLDER/linear.safetensors beside it.
 #
 #   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst POPULAR.epd FOLDER
 set -euo pipefail
@@ -15,31 +15,38 @@ human=$(realpath "$1") tcec=$(realpath "$2") popular=$(realpath "$3")
 mkdir -p "$4"
 folder=$(realpath "$4")
 . "$(dirname "$0")/../tests/setup.sh"
-stockfish=$(PATH=$PATH:/usr/games command -v stockfish) && command -v zstd >/dev/null || {
-    echo "$0 wants stockfish and zstd: apt install stockfish zstd" >&2
+stockfish=$(PATH=$PATH:/usr/games command -v stockfish) || {
+    echo "$0 wants stockfish: apt install stockfish" >&2
     exit 3
 }
 cargo build --release --locked
 bin=${CARGO_TARGET_DIR:-target}/release
 
-# People's games: the first 155,265, one position in four.
-# (It is read to its end, for a pipe that closes is an error to zstd.)
-zstd -dc "$human" | awk '/^\[Event /{n++} n<=155265' >"$folder/human.pgn"
-"$bin/ingest" annotate "$folder/human.pgn" --engine "$stockfish" --nodes 500 --every 4 \
-    --out "$folder/human.pgn.zst"
+# annotate GAMES NAME: one position in two, by Stockfish. More nodes would make
+# worse labels (docs/experiments.md).
+annotate() {
+    "$bin/ingest" annotate "$1" --engine "$stockfish" --nodes 30 --option Hash=1 --ahead 32 \
+        --every 2 --out "$folder/$2.pgn.zst"
+}
 
-# Games with blunders: two weak opponents, one position in two.
-if [ ! -e "$folder/weak.pgn" ]; then
-    # What the engine of the shipped net's games called 800 and 1000.
-    weak="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
-    "$bin/engine" match --nodes 1000 --games 16000 --seed 1 --book "$popular" \
-        --resign moves=12,score=500 --draw moves=12,score=20,from=60 \
-        --pgn "$folder/weak.part" \
-        --engine "$weak option.UCI_Elo=400" --engine "$weak option.UCI_Elo=664"
-    mv "$folder/weak.part" "$folder/weak.pgn"
-fi
-"$bin/ingest" annotate "$folder/weak.pgn" --engine "$stockfish" --nodes 500 --every 2 \
-    --out "$folder/weak.pgn.zst"
+# Games with blunders: two weak opponents, of different strength.
+# weak SEED ELO ELO
+weak() {
+    local engine="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
+    local games="$folder/weak$1"
+    if [ ! -e "$games.pgn" ]; then
+        "$bin/engine" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
+            --concurrency "$(nproc)" \
+            --resign moves=12,score=500 --draw moves=12,score=20,from=60 --pgn "$games.part" \
+            --engine "$engine option.UCI_Elo=$2" --engine "$engine option.UCI_Elo=$3"
+        mv "$games.part" "$games.pgn"
+    fi
+    annotate "$games.pgn" "weak$1"
+}
+
+annotate "$human" human
+weak 1 400 664
+weak 2 532 796
 
 # With evaluations already: Lichess's own, and those of TCEC's engines.
 samples=datasets/samples
@@ -48,10 +55,14 @@ lichess=(
     $samples/rebuilt_2026-06_blitz676.pgn.zst
     $samples/dump_2013-02_rewritten2551.pgn.zst
 )
-"$bin/ingest" build "$folder/human.pgn.zst" "$folder/weak.pgn.zst" "${lichess[@]}" "$tcec" \
+"$bin/ingest" build "$folder/human.pgn.zst" "$folder"/weak[12].pgn.zst "${lichess[@]}" "$tcec" \
     --validation-percent 2 --out "$folder/all.dataset"
-"$bin/trainer" fit --data "$folder/all.dataset" --hidden 256,32,32 --epochs 5 \
+"$bin/trainer" fit --data "$folder/all.dataset" --hidden 256,32,32 --epochs 20 \
     --device cpu --seed 1 --resume --out "$folder/all.safetensors"
+
+# What a net must beat.
+[ -e "$folder/linear.safetensors" ] ||
+    "$bin/trainer" linear --data "$folder/all.dataset" --seed 1 --out "$folder/linear.safetensors"
 
 # What Lichess says of its players' games has the last word.
 "$bin/ingest" build "${lichess[@]}" --validation-percent 2 --out "$folder/lichess.dataset"

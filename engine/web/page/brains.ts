@@ -88,7 +88,10 @@ export async function readBrain(file: File): Promise<OwnBrain> {
   return { id: OWN + file.name, name: file.name, kind: "network", net: await file.arrayBuffer() };
 }
 
-const NAMES: Record<string, string> = { "games1191.safetensors": "Earlier net, of 1,191 games" };
+const NAMES: Record<string, string> = {
+  "games1191.safetensors": "Earlier net, of 1,191 games",
+  "linear.safetensors": "Piece-square tables",
+};
 
 function netName(id: string): string {
   return id.startsWith(OWN) ? netFile(id) : (NAMES[id] ?? id.replace(/\.safetensors$/, ""));

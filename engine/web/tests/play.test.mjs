@@ -114,6 +114,10 @@ test("Kibitz accepts a draw where it is not ahead, and declines where it is", as
     ["4k3/8/8/p1p1p1p1/P1P1P1P1/8/8/4K3_w_-_-_0_4", /Kibitz would rather play a little first/],
   ]) {
     const { page, context } = await visit(site, { path: `#fen=${fen}` });
+    // A net may like a dead position.
+    await page.click("#tab-net");
+    await page.selectOption("#brain", "material");
+    await page.click("#tab-engine");
     await newGame(page, { mode: "kibitz", color: "white", strength: "hard", fromHere: true });
     await type(page, "Kf2");
     await waitForMoves(page, 2);
