@@ -256,3 +256,20 @@ fn the_start_is_level_by_material() {
         assert_eq!(by_material(&Board::startpos().to_string(), plies).1, "cp 0");
     }
 }
+
+/// The replies of the opponent are looked at with an open window. Were late ones
+/// left out there, the mover would hope for a pawn that nobody gives: so it was once.
+#[test]
+fn two_plies_promise_no_more_than_one() {
+    let openings = include_str!("../books/openings.epd").lines();
+    let (mut gain, mut count) = (0, 0);
+    for opening in openings {
+        let position = Position::from_fen(&format!("{opening} 0 1")).unwrap();
+        let mut engine = Engine::new(Evaluator::embedded().unwrap());
+        let mut score = |plies| search(&mut engine, &position, &depth(plies)).score;
+        gain += -score(1).centipawns() + score(2).centipawns();
+        count += 1;
+    }
+    let mean = gain / count;
+    assert!((-40..40).contains(&mean), "{mean} centipawns");
+}

@@ -77,7 +77,7 @@ impl Searcher<'_> {
             // The first is searched in full; most nodes need no other.
             if found.number > 1 {
                 let candidate = self.candidate(node, mv, found.number, &checks);
-                match self.worth(node, &candidate, &found, &picker) {
+                match self.worth::<PV>(node, &candidate, &found, &picker) {
                     Worth::Search => {}
                     Worth::Skip => continue,
                     Worth::SkipQuiets => {
@@ -172,7 +172,13 @@ impl Searcher<'_> {
 
     /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
     /// move is known that does not lose.
-    fn worth(&self, node: &Node, candidate: &Candidate, found: &Found, picker: &Picker) -> Worth {
+    fn worth<const PV: bool>(
+        &self,
+        node: &Node,
+        candidate: &Candidate,
+        found: &Found,
+        picker: &Picker,
+    ) -> Worth {
         let board = self.worker.tree.board();
         if found.best.is_loss() || !has_pieces(board) {
             return Worth::Search;
@@ -189,7 +195,8 @@ impl Searcher<'_> {
             return Worth::Search;
         }
         let enough = (3 + depth * depth) / (2 - i32::from(node.improving));
-        if depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
+        // In an open window the score counts: the best of a few moves is too low.
+        if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
             return Worth::SkipQuiets;
         }
         // As deep as the move would be searched.
