@@ -89,7 +89,7 @@ impl TimeBudget {
         // The last move before a control may use all but the reserve; else
         // half is kept back, so that no single move can ruin the rest.
         let most = if moves == 1 { pool } else { pool / 2 };
-        let most = (most + increment / 2).min(pool.max(usable / 4));
+        let most = (most + increment / 2).min(pool);
         // An iteration takes about twice as long as the one before: begun after
         // half of the share, it would seldom end within it.
         TimeBudget {

@@ -17,7 +17,7 @@ use std::time::Duration;
 use cozy_chess::{Board, Move};
 
 use crate::mop_up::mop_up;
-use crate::table::{Known, Table};
+use crate::table::{Known, ScoreBound, Table};
 use crate::worker::{RootMove, Worker};
 use crate::{
     Evaluator, Limits, Position, Score, Tablebase, Wdl, has_legal_move, insufficient_material,
@@ -151,6 +151,7 @@ fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
         .map(|mv| RootMove {
             pv: vec![mv],
             score,
+            bound: ScoreBound::Exact,
             nodes: 0,
         })
         .collect()

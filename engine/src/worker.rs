@@ -9,6 +9,7 @@ use crate::history::History;
 use crate::pv::PvTable;
 use crate::score::{MAX_PLY, Score};
 use crate::search::picker::MoveStack;
+use crate::table::ScoreBound;
 use crate::tree::Tree;
 
 /// What a node leaves for its children and grandchildren.
@@ -35,8 +36,11 @@ impl Frame {
 pub(crate) struct RootMove {
     /// The line that begins with it.
     pub(crate) pv: Vec<Move>,
-    /// Its score where that is known to be true, else the lowest.
+    /// Its score where that is known, else the lowest.
     pub(crate) score: Score,
+    /// From below where the move was too good for the window, and the search was
+    /// halted before a wider one told how good.
+    pub(crate) bound: ScoreBound,
     /// Nodes spent on it.
     pub(crate) nodes: u64,
 }

@@ -176,7 +176,7 @@ impl Searcher<'_> {
         report: &mut dyn FnMut(&Report),
     ) {
         let line = &self.worker.root[rank - 1];
-        let (score, bound) = bound.unwrap_or((line.score, ScoreBound::Exact));
+        let (score, bound) = bound.unwrap_or((line.score, line.bound));
         let nodes = self.shared.nodes.load(Ordering::Relaxed);
         let hits = self.shared.tablebase_hits.load(Ordering::Relaxed);
         report(&Report {

@@ -122,8 +122,7 @@ impl Searcher<'_> {
         alpha: Score,
         beta: Score,
     ) -> Option<Score> {
-        let clock_matters = self.worker.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED;
-        if clock_matters || known.depth < depth {
+        if self.is_near_fifty_moves() || known.depth < depth {
             return None;
         }
         let decides = match known.bound {
@@ -132,6 +131,11 @@ impl Searcher<'_> {
             ScoreBound::Upper => known.score <= alpha,
         };
         decides.then_some(known.score)
+    }
+
+    /// Whether scores from the table may overlook that the game is soon drawn.
+    fn is_near_fifty_moves(&self) -> bool {
+        self.worker.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED
     }
 
     /// What a tablebase says, where it decides the node. Asked only where the
@@ -167,7 +171,9 @@ impl Searcher<'_> {
     /// Makes the best of the network's value of the present position.
     pub(super) fn static_evaluation(&self, raw: Score, known: Option<&Known>) -> Evaluation {
         let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
-        let nearer = known.filter(|known| known.bound.refutes(known.score, corrected));
+        let nearer = known.filter(|known| {
+            known.bound.refutes(known.score, corrected) && !self.is_near_fifty_moves()
+        });
         Evaluation {
             corrected,
             estimate: nearer.map_or(corrected, |known| known.score),
@@ -227,6 +233,7 @@ impl Searcher<'_> {
         }
         let surplus = estimate.centipawns() - beta.centipawns();
         let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / 200).min(3);
+        self.worker.frames[ply + 1].doubles = self.worker.frames[ply].doubles;
         self.worker.tree.push_null();
         self.shared.table.prefetch(self.worker.tree.key());
         let before = beta - 1;

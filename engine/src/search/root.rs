@@ -74,6 +74,7 @@ impl Searcher<'_> {
             root.nodes += nodes;
             if score > floor {
                 root.score = score;
+                root.bound = ScoreBound::of(score, floor, beta);
                 root.pv.truncate(1);
                 root.pv.extend_from_slice(found);
                 let place = exact.partition_point(|&other| other >= score);
