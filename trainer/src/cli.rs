@@ -361,6 +361,7 @@ fn run_linear(arguments: LinearArguments) -> Result<(), Failure> {
     let plan = linear::Plan {
         out: arguments.out,
         epochs: arguments.epochs,
+        batch: batch_for(dataset.len(Split::Train)),
         seed: arguments.seed,
     };
     let summary = linear::fit(&dataset, &plan)?;

@@ -20,7 +20,7 @@ use crate::model::{clip_parameter, floats};
 const BOUND: f32 = 1.6;
 
 /// Own and their P N B R Q K.
-const PIECES: usize = 12;
+pub const PIECES: usize = 12;
 /// Shared columns: one a piece, 8 ranks and 4 distances from the edge each.
 pub const SHARED: usize = PIECES * (1 + 8 + 4);
 
@@ -130,8 +130,8 @@ impl<B: AutodiffBackend> FirstLayer<B> {
     }
 }
 
-/// The pieces' values, in the order of the input planes.
-const VALUES: [i32; 6] = [
+/// The pieces' values in centipawns, in the order of the input planes.
+pub const VALUES: [i32; 6] = [
     material::centipawns(Piece::Pawn),
     material::centipawns(Piece::Knight),
     material::centipawns(Piece::Bishop),

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::first_layer::{PIECES, VALUES};
 use crate::model::Model;
 use crate::net;
 use crate::output::write_whole;
@@ -24,8 +25,6 @@ use crate::schedule::Schedule;
 use crate::target::{self, slope, win_chance};
 use crate::validation::{Validation, validate};
 
-/// Positions a step.
-const BATCH: usize = 4096;
 /// Peak learning rate, in pawns.
 const LEARNING_RATE: f64 = 0.02;
 /// Adam's (Kingma and Ba, 2015), with the values of its authors.
@@ -44,6 +43,8 @@ pub struct Plan {
     pub out: PathBuf,
     /// Passes over the training positions.
     pub epochs: u64,
+    /// Positions a step.
+    pub batch: usize,
     /// Decides the order of positions.
     pub seed: u64,
 }
@@ -73,7 +74,7 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
     let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
     let device = FlexDevice;
     let model = Model::<Flex>::new(&network, &device);
-    let validation = validate(&model, dataset, BATCH, &device)?;
+    let validation = validate(&model, dataset, plan.batch, &device)?;
     let mut metadata = Metadata::new(network.shape(), plan::TOOL);
     metadata.target = target::metadata();
     metadata.training = json!({
@@ -82,7 +83,7 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
         "learning_rate": LEARNING_RATE,
         "schedule": Schedule::NAME,
         "epochs": plan.epochs,
-        "batch": BATCH,
+        "batch": plan.batch,
         "seed": plan.seed,
     });
     metadata.dataset = plan::dataset_metadata(dataset);
@@ -114,9 +115,20 @@ struct Tables([f64; INPUTS + 1]);
 const MOVE: usize = INPUTS;
 
 impl Tables {
+    /// The pieces' values, whatever their squares: where fitting starts, so that
+    /// a small dataset need not teach them.
+    fn material() -> Tables {
+        let mut tables = [0.0; INPUTS + 1];
+        for (piece, squares) in tables.chunks_exact_mut(64).take(PIECES).enumerate() {
+            let sign = if piece < 6 { 1.0 } else { -1.0 };
+            squares.fill(sign * f64::from(VALUES[piece % 6]) / 100.0);
+        }
+        Tables(tables)
+    }
+
     fn fit(dataset: &Dataset, plan: &Plan) -> Result<Tables, Failure> {
         let samples = dataset.len(Split::Train);
-        let steps = plan.epochs * samples.div_ceil(BATCH as u64);
+        let steps = plan.epochs * samples.div_ceil(plan.batch as u64);
         let schedule = Schedule::new(LEARNING_RATE, steps);
         let mut adam = Adam::new();
         let mut progress = Progress::new(plan.epochs * samples, 0);
@@ -125,7 +137,7 @@ impl Tables {
             thread::scope(|scope| -> Result<(), Failure> {
                 let order = (plan.seed, epoch);
                 let mut asked = Instant::now();
-                for batch in read_epoch(scope, dataset, Split::Train, order, BATCH, 0) {
+                for batch in read_epoch(scope, dataset, Split::Train, order, plan.batch, 0) {
                     let records = batch?.records;
                     let received = Instant::now();
                     let rate = schedule.rate(adam.steps);
@@ -185,7 +197,7 @@ impl Tables {
     }
 }
 
-/// Tables that are being fitted by Adam, from nothing.
+/// Tables that are being fitted by Adam.
 struct Adam {
     tables: Tables,
     steps: u64,
@@ -196,7 +208,7 @@ struct Adam {
 impl Adam {
     fn new() -> Adam {
         Adam {
-            tables: Tables([0.0; INPUTS + 1]),
+            tables: Tables::material(),
             steps: 0,
             means: [0.0; INPUTS + 1],
             squares: [0.0; INPUTS + 1],
@@ -266,6 +278,17 @@ mod tests {
     }
 
     #[test]
+    fn fitting_starts_from_material() {
+        let tables = Tables::material();
+        for game in games(50) {
+            let features: Vec<Feature> = position::features(&game).collect();
+            let material = f64::from(position::material(&game));
+            assert!((tables.value(&features) - material).abs() < 1e-5);
+        }
+    }
+
+    /// Of a game that is won by losing one's pieces.
+    #[test]
     fn a_sum_is_learned() {
         let by_material = |game: &Record| {
             let sign = if game.turn() == Color::White {
@@ -273,7 +296,7 @@ mod tests {
             } else {
                 -1.0
             };
-            let centipawns = sign * 100.0 * position::material(game);
+            let centipawns = -sign * 100.0 * position::material(game);
             record(&format!("{} 0 1", game.epd()), centipawns as i64)
         };
         let records: Vec<Record> = games(2_000).iter().map(by_material).collect();
@@ -292,6 +315,7 @@ mod tests {
         let plan = Plan {
             out: folder.path().join("linear.safetensors"),
             epochs: 2,
+            batch: 512,
             seed: 1,
         };
         assert_eq!(fit(&dataset, &plan).unwrap().validation, None);
