@@ -33,6 +33,8 @@ stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
 # become a contender.
 search() {
     local out="$folder/$name.${1// /-}.pgn.zst"
+    # Of a net or an engine that has changed the name may be the same.
+    rm -f "$out" "$out.json"
     "$bin/ingest" annotate "$file" --engine "$2" --depth "$3" --replace \
         ${4:+--option "$4"} --out "$out" >&2
     contenders+=(--contender "$1=$out")

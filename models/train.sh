@@ -22,8 +22,8 @@ stockfish=$(PATH=$PATH:/usr/games command -v stockfish) || {
 cargo build --release --locked
 bin=${CARGO_TARGET_DIR:-target}/release
 
-# annotate GAMES NAME: one position in two, by Stockfish. More nodes would make
-# worse labels (docs/experiments.md).
+# annotate GAMES NAME: one position in two, by Stockfish. Some hundred nodes would
+# make worse labels (docs/experiments.md).
 annotate() {
     "$bin/ingest" annotate "$1" --engine "$stockfish" --nodes 30 --option Hash=1 --ahead 32 \
         --every 2 --out "$folder/$2.pgn.zst"
