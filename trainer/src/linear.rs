@@ -130,7 +130,7 @@ impl Tables {
         let samples = dataset.len(Split::Train);
         let steps = plan.epochs * samples.div_ceil(plan.batch as u64);
         let schedule = Schedule::new(LEARNING_RATE, steps);
-        let mut adam = Adam::new();
+        let mut adam = Adam::new(Tables::material());
         let mut progress = Progress::new(plan.epochs * samples, 0);
         for epoch in 1..=plan.epochs {
             let (mut loss, mut seen) = (0.0, 0);
@@ -206,9 +206,9 @@ struct Adam {
 }
 
 impl Adam {
-    fn new() -> Adam {
+    fn new(tables: Tables) -> Adam {
         Adam {
-            tables: Tables::material(),
+            tables,
             steps: 0,
             means: [0.0; INPUTS + 1],
             squares: [0.0; INPUTS + 1],
@@ -287,7 +287,6 @@ mod tests {
         }
     }
 
-    /// Of a game that is won by losing one's pieces.
     #[test]
     fn a_sum_is_learned() {
         let by_material = |game: &Record| {
@@ -296,11 +295,11 @@ mod tests {
             } else {
                 -1.0
             };
-            let centipawns = -sign * 100.0 * position::material(game);
+            let centipawns = sign * 100.0 * position::material(game);
             record(&format!("{} 0 1", game.epd()), centipawns as i64)
         };
         let records: Vec<Record> = games(2_000).iter().map(by_material).collect();
-        let mut adam = Adam::new();
+        let mut adam = Adam::new(Tables([0.0; INPUTS + 1]));
         let first = adam.step(&records, LEARNING_RATE);
         let losses = (0..1_000).map(|_| adam.step(&records, LEARNING_RATE));
         let last = losses.last().unwrap();
