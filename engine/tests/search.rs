@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use cozy_chess::Board;
 use engine::{
-    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, TimeBudget,
-    has_legal_move,
+    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, ScoreBound,
+    TimeBudget, has_legal_move,
 };
 use models::{Network, QuantisedNetwork, Shape};
 
@@ -143,6 +143,25 @@ fn fifty_moves_are_a_draw_but_mate_comes_first() {
 }
 
 #[test]
+fn a_mate_that_the_table_knows_is_none_where_the_draw_comes_first() {
+    let mut engine = engine(EvaluationKind::Material);
+    let mut score = |clock: u8, plies: u64| {
+        let fen = format!("7k/8/8/4K3/8/8/8/1Q6 w - - {clock} 80");
+        search(
+            &mut engine,
+            &Position::from_fen(&fen).unwrap(),
+            &depth(plies),
+        )
+        .score
+    };
+    assert!(score(0, 14).to_string().starts_with("mate"));
+    for plies in 1..=4 {
+        let score = score(97, plies).to_string();
+        assert!(score.starts_with("cp"), "{score} at {plies} plies");
+    }
+}
+
+#[test]
 fn bare_minor_pieces_are_worth_nothing() {
     for fen in [
         "7k/8/8/8/8/8/8/KB6 w - - 0 1",
@@ -262,14 +281,35 @@ fn the_start_is_level_by_material() {
 #[test]
 fn two_plies_promise_no_more_than_one() {
     let openings = include_str!("../books/openings.epd").lines();
-    let (mut gain, mut count) = (0, 0);
-    for opening in openings {
+    let gains = openings.map(|opening| {
         let position = Position::from_fen(&format!("{opening} 0 1")).unwrap();
         let mut engine = Engine::new(Evaluator::embedded().unwrap());
-        let mut score = |plies| search(&mut engine, &position, &depth(plies)).score;
-        gain += -score(1).centipawns() + score(2).centipawns();
-        count += 1;
-    }
-    let mean = gain / count;
+        let [one, two] = [1, 2].map(|plies| search(&mut engine, &position, &depth(plies)).score);
+        two.centipawns() - one.centipawns()
+    });
+    let gains: Vec<i32> = gains.collect();
+    let mean = gains.iter().sum::<i32>() / gains.len() as i32;
     assert!((-40..40).contains(&mean), "{mean} centipawns");
+}
+
+/// No time passes, so that only a search that was halted tells bounds.
+#[test]
+fn what_a_halted_search_knows_from_below_is_told_so() {
+    let stop = AtomicBool::new(false);
+    let mut told = 0;
+    for fen in BENCH_POSITIONS {
+        let position = Position::from_fen(fen).unwrap();
+        for nodes in (500..20_000).step_by(1_500) {
+            let limits = Limits {
+                nodes: Some(nodes),
+                ..Limits::default()
+            };
+            let mut engine = engine(EvaluationKind::Material);
+            engine.search(&position, &limits, &signals(&stop), &mut |report| {
+                assert_ne!(report.bound, ScoreBound::Upper, "{fen} {nodes}");
+                told += usize::from(report.bound == ScoreBound::Lower);
+            });
+        }
+    }
+    assert!(told > 0);
 }
