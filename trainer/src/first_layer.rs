@@ -73,12 +73,8 @@ impl<B: Backend> FirstLayer<B> {
             .collect();
         for (piece, row) in shared.chunks_exact_mut(outputs).take(PIECES).enumerate() {
             for (neuron, weight) in row.iter_mut().enumerate() {
-                let sign = if (neuron % 2 == 0) == (piece < 6) {
-                    1.0
-                } else {
-                    -1.0
-                };
-                *weight += sign * PAWN_AT_START * VALUES[piece % 6] as f32 / 100.0;
+                let sign = if neuron % 2 == 0 { 1.0 } else { -1.0 };
+                *weight += sign * PAWN_AT_START * worth(piece) as f32 / 100.0;
             }
         }
         let bias: Vec<f32> = random.bias.iter().map(|b| BIAS_AT_START + b).collect();
@@ -130,15 +126,19 @@ impl<B: AutodiffBackend> FirstLayer<B> {
     }
 }
 
-/// The pieces' values in centipawns, in the order of the input planes.
-pub const VALUES: [i32; 6] = [
-    material::centipawns(Piece::Pawn),
-    material::centipawns(Piece::Knight),
-    material::centipawns(Piece::Bishop),
-    material::centipawns(Piece::Rook),
-    material::centipawns(Piece::Queen),
-    material::centipawns(Piece::King),
-];
+/// What a piece is worth to the mover in centipawns, by its plane of [`PIECES`].
+pub fn worth(plane: usize) -> i32 {
+    const VALUES: [i32; 6] = [
+        material::centipawns(Piece::Pawn),
+        material::centipawns(Piece::Knight),
+        material::centipawns(Piece::Bishop),
+        material::centipawns(Piece::Rook),
+        material::centipawns(Piece::Queen),
+        material::centipawns(Piece::King),
+    ];
+    let value = VALUES[plane % 6];
+    if plane < 6 { value } else { -value }
+}
 
 fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
     let mut rows = vec![0f32; INPUTS * SHARED];

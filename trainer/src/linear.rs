@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::first_layer::{PIECES, VALUES};
+use crate::first_layer::{self, PIECES};
 use crate::model::Model;
 use crate::net;
 use crate::output::write_whole;
@@ -120,8 +120,7 @@ impl Tables {
     fn material() -> Tables {
         let mut tables = [0.0; INPUTS + 1];
         for (piece, squares) in tables.chunks_exact_mut(64).take(PIECES).enumerate() {
-            let sign = if piece < 6 { 1.0 } else { -1.0 };
-            squares.fill(sign * f64::from(VALUES[piece % 6]) / 100.0);
+            squares.fill(f64::from(first_layer::worth(piece)) / 100.0);
         }
         Tables(tables)
     }
