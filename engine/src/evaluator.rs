@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use arrayvec::ArrayVec;
 use cozy_chess::{Board, Piece};
-use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
+use models::{Accumulator, NetError, QuantisedNetwork, material};
 
 use crate::Score;
 use crate::accumulators::of_board;
-use crate::features::{model_piece, transient};
+use crate::features::{model_piece, passing};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -106,8 +105,7 @@ pub(crate) fn network_value(
     board: &Board,
     accumulator: &Accumulator,
 ) -> Score {
-    let transient: ArrayVec<Feature, 2> = transient(board).collect();
-    Score::from_centipawns(network.evaluate(accumulator, &transient))
+    Score::from_centipawns(network.evaluate(accumulator, &passing(board)))
 }
 
 /// The balance of material from the view of the side to move.

@@ -2,8 +2,11 @@
 //! pieces and squares become the network's.
 
 use arrayvec::ArrayVec;
-use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
-use models::{CastlingSide, Feature};
+use cozy_chess::{
+    BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_bishop_moves, get_king_moves,
+    get_knight_moves, get_rook_moves,
+};
+use models::{CastlingSide, Feature, Threats};
 
 use crate::legal_en_passant;
 
@@ -122,8 +125,18 @@ pub(crate) fn inputs(board: &Board) -> impl Iterator<Item = Input> {
         .flat_map(move |color| pieces(color).chain(rights(color)))
 }
 
-/// The inputs that come and go with every move, as the side to move sees
-/// them: the en-passant square and the check flag.
+/// The most inputs that [`transient`] and [`threats`] have.
+pub(crate) const MAX_PASSING: usize = 2 + Threats::MAX_ACTIVE;
+
+/// The inputs that come and go with every move, as the side to move sees them:
+/// those that are [`transient`], and the [`threats`].
+#[inline]
+pub(crate) fn passing(board: &Board) -> ArrayVec<Feature, MAX_PASSING> {
+    let threats = threats(board, BitBoard::EMPTY);
+    transient(board).chain(threats.features()).collect()
+}
+
+/// The en-passant square and the check flag.
 pub(crate) fn transient(board: &Board) -> impl Iterator<Item = Feature> {
     let view = model_color(board.side_to_move());
     let en_passant =
@@ -132,13 +145,57 @@ pub(crate) fn transient(board: &Board) -> impl Iterator<Item = Feature> {
     en_passant.into_iter().chain(in_check)
 }
 
+/// The threats, once the pieces on some squares are gone.
+#[inline]
+pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
+    let mover = board.side_to_move();
+    Threats::new(&side(board, gone, mover), &side(board, gone, !mover))
+}
+
+#[inline]
+fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
+    let occupied = board.occupied() - gone;
+    let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
+    let [pawns, knights, bishops, rooks, queens, _] = pieces;
+    let (a, h) = (File::A.bitboard(), File::H.bitboard());
+    let (left, right) = ((pawns - a).0, (pawns - h).0);
+    let by_pawns = BitBoard(match color {
+        Color::White => left << 7 | right << 9,
+        Color::Black => left >> 9 | right >> 7,
+    });
+    let diagonally = |square| get_bishop_moves(square, occupied);
+    let straight = |square| get_rook_moves(square, occupied);
+    let attacks = [
+        by_pawns,
+        attacked(knights, get_knight_moves),
+        attacked(bishops, diagonally),
+        attacked(rooks, straight),
+        attacked(queens, |square| diagonally(square) | straight(square)),
+        get_king_moves(board.king(color)),
+    ];
+    models::Side {
+        pieces: pieces.map(|set| set.0),
+        attacks: attacks.map(|set| set.0),
+    }
+}
+
+/// What the pieces on these squares attack together.
+#[inline]
+fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
+    pieces
+        .iter()
+        .fold(BitBoard::EMPTY, |all, square| all | from(square))
+}
+
 /// All inputs that are on, as the side to move sees them.
 pub fn features(board: &Board) -> Vec<Feature> {
-    let mut features = Vec::with_capacity(models::MAX_ACTIVE);
+    lasting(board).chain(passing(board)).collect()
+}
+
+/// Those of them that an accumulator holds.
+pub(crate) fn lasting(board: &Board) -> impl Iterator<Item = Feature> {
     let mover = board.side_to_move();
-    features.extend(inputs(board).map(|input| input.seen_by(mover)));
-    features.extend(transient(board));
-    features
+    inputs(board).map(move |input| input.seen_by(mover))
 }
 
 /// The file of the rook that may still castle.

@@ -3,7 +3,7 @@
 use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use models::{CastlingSide, Feature, Network, material};
 
-use crate::features::{Input, features, model_piece, transient};
+use crate::features::{Input, features, lasting, model_piece, threats, transient};
 use crate::legal_en_passant;
 
 /// The worth of every piece but the kings, by square from a1: the position's
@@ -12,10 +12,10 @@ use crate::legal_en_passant;
 /// "Without it" is said of the network's inputs, so it needs no legal
 /// position: the piece's input is off, and so is what cannot be without the
 /// piece (a rook's castling right, the check that only it gives, the
-/// en-passant square of the only pawn that it needs). All other inputs stay.
+/// en-passant square of the only pawn that it needs). The threats are those
+/// that are left when its square is empty. All other inputs stay.
 pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
-    let inputs = features(board);
-    let whole = network.evaluate(&inputs);
+    let whole = network.evaluate(&features(board));
     let sign = match board.side_to_move() {
         Color::White => 1.0,
         Color::Black => -1.0,
@@ -23,10 +23,11 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let pieces = board.occupied() - board.pieces(Piece::King);
     let worth = |square| {
         let gone = inputs_of(board, square);
-        let rest: Vec<Feature> = inputs
-            .iter()
-            .copied()
+        let threats = threats(board, square.bitboard());
+        let rest: Vec<Feature> = lasting(board)
+            .chain(transient(board))
             .filter(|input| !gone.contains(input))
+            .chain(threats.features())
             .collect();
         (square, sign * (whole - network.evaluate(&rest)))
     };

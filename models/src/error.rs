@@ -15,7 +15,8 @@ pub enum NetError {
     #[error("unreadable `kibitz` metadata: {0}")]
     BadMetadata(String),
     /// The net was trained on another input layout.
-    #[error("its input layout is {found:?}, this build knows only {known:?}", known = crate::LAYOUT)]
+    #[error("its input layout is {found:?}, this build knows only {known:?} and {before:?}",
+        known = crate::LAYOUT, before = crate::LAYOUT_1)]
     UnknownLayout {
         /// The layout the file names.
         found: String,

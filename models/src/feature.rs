@@ -6,7 +6,8 @@
 //! | `64 * plane + square`, plane 0-5 | own P N B R Q K |
 //! | plane 6-11 | their P N B R Q K |
 //! | plane 12 | the square a legal en-passant capture lands on |
-//! | plane 13 | always zero |
+//! | plane 13, first 30 | the pieces en prise, counted by kind ([`Threats`]) |
+//! | the rest of it | always zero |
 //! | 896-899 | own O-O, own O-O-O, their O-O, their O-O-O |
 //! | 900 | the side to move is in check |
 //! | 901 | always zero |
@@ -15,18 +16,25 @@
 //! are swapped, so that a position and its colour-flipped twin have the same
 //! inputs.
 
-/// The name of this input layout, in every net's metadata. A net of another
-/// layout is refused.
-pub const LAYOUT: &str = "kibitz-902-v1";
+use crate::Threats;
+
+/// The name of this input layout, in every net's metadata.
+pub const LAYOUT: &str = "kibitz-902-v2";
+
+/// The name of the layout before, in which plane 13 was always zero: all else
+/// is the same. A net of any other is refused.
+pub const LAYOUT_1: &str = "kibitz-902-v1";
 
 /// Number of inputs: 14 planes of 64 squares and 6 flags.
 pub const INPUTS: usize = 14 * 64 + 6;
 
 /// The most inputs that can be one at a time: 32 pieces, one en-passant
-/// square, four castling rights and the check flag.
-pub const MAX_ACTIVE: usize = 32 + 1 + 4 + 1;
+/// square, the threats, four castling rights and the check flag.
+pub const MAX_ACTIVE: usize = 32 + 1 + Threats::MAX_ACTIVE + 4 + 1;
 
 const EN_PASSANT_PLANE: usize = 12;
+/// The inputs of plane 13 that have a meaning.
+pub(crate) const THREATS: std::ops::Range<usize> = 13 * 64..13 * 64 + Threats::INPUTS;
 const FIRST_FLAG: usize = 14 * 64;
 
 /// A player.
@@ -116,6 +124,12 @@ impl Feature {
         Feature((EN_PASSANT_PLANE * 64 + target.seen_by(view)) as u16)
     }
 
+    /// An input of plane 13 ([`Threats`]).
+    #[inline]
+    pub(crate) const fn threat(index: u32) -> Feature {
+        Feature((THREATS.start + index as usize) as u16)
+    }
+
     /// `color`'s right to castle to `side`, as `view` sees it.
     #[inline]
     pub const fn castling(view: Color, color: Color, side: CastlingSide) -> Feature {
@@ -185,10 +199,13 @@ mod tests {
             assert!(seen.insert(Feature::en_passant(Color::Black, square)));
         }
         assert!(seen.insert(Feature::IN_CHECK));
+        for threat in Threats::from_bits((1 << Threats::INPUTS) - 1).features() {
+            assert!(seen.insert(threat));
+        }
         assert_eq!(
             seen.len(),
-            INPUTS - 64 - 1,
-            "all but plane 13 and the spare flag"
+            INPUTS - (64 - Threats::INPUTS) - 1,
+            "all but the rest of plane 13 and the spare flag"
         );
         assert!(seen.iter().all(|f| f.index() < INPUTS));
     }

@@ -11,14 +11,15 @@ use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ACTIVATION, LAYOUT, Layer, NetError, Network, Shape};
+use crate::feature::THREATS;
+use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_1, Layer, NetError, Network, Shape};
 
 const METADATA_KEY: &str = "kibitz";
 
 /// What a net's file says about itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The input layout, [`LAYOUT`].
+    /// The input layout, [`LAYOUT`] or [`LAYOUT_1`].
     pub layout: String,
     /// Hidden sizes.
     pub shape: Shape,
@@ -70,7 +71,7 @@ impl Metadata {
         let value: Value =
             serde_json::from_str(json).map_err(|e| NetError::BadMetadata(e.to_string()))?;
         let layout = value["layout"].as_str().unwrap_or("none");
-        if layout != LAYOUT {
+        if ![LAYOUT, LAYOUT_1].contains(&layout) {
             return Err(NetError::UnknownLayout {
                 found: layout.to_string(),
             });
@@ -102,12 +103,14 @@ impl Network {
                 bias: read_tensor(&tensors, &format!("layers.{i}.bias"), &[outputs])?,
             })
         };
-        let layers = [
-            read_layer(0)?,
-            read_layer(1)?,
-            read_layer(2)?,
-            read_layer(3)?,
-        ];
+        let mut first = read_layer(0)?;
+        if metadata.layout == LAYOUT_1 {
+            // Never on in training, so whatever they weigh was not learned.
+            for row in first.weight.chunks_exact_mut(INPUTS) {
+                row[THREATS].fill(0.0);
+            }
+        }
+        let layers = [first, read_layer(1)?, read_layer(2)?, read_layer(3)?];
         let network = Network::new(metadata.shape, layers);
         network.check_finite()?;
         Ok((network, metadata))
@@ -185,6 +188,7 @@ fn read_tensor(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Feature, Threats};
 
     const SMALL: Shape = Shape {
         first: 8,
@@ -202,6 +206,21 @@ mod tests {
         let (network, metadata) = Network::from_bytes(&bytes).unwrap();
         assert_eq!(network.to_bytes(&metadata), bytes);
         assert_eq!(metadata.shape, SMALL);
+    }
+
+    #[test]
+    fn a_net_of_the_layout_before_knows_no_threats() {
+        let mut metadata = Metadata::new(SMALL, "test");
+        let network = Network::random(SMALL, 7);
+        let (now, _) = Network::from_bytes(&network.to_bytes(&metadata)).unwrap();
+        metadata.layout = LAYOUT_1.to_string();
+        let (before, _) = Network::from_bytes(&network.to_bytes(&metadata)).unwrap();
+        let every = Threats::from_bits((1 << Threats::INPUTS) - 1);
+        let threats: Vec<Feature> = every.features().collect();
+        let both = [Feature::IN_CHECK, threats[0]];
+        assert_eq!(before.evaluate(&threats), before.evaluate(&[]));
+        assert_eq!(before.evaluate(&both), now.evaluate(&both[..1]));
+        assert_ne!(now.evaluate(&threats), now.evaluate(&[]));
     }
 
     #[test]

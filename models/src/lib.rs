@@ -5,7 +5,7 @@
 //! weights as floats, as the trainer wrote them; [`QuantisedNetwork`] holds
 //! them as integers, as the engine plays with them. Both read the same
 //! [`Feature`]s. The crate depends on no rules library: it takes pieces,
-//! squares and flags.
+//! squares, what they attack, and flags.
 //!
 //! ```
 //! use models::{Color, Feature, Network, Piece, Shape, Square};
@@ -25,11 +25,15 @@ pub mod material;
 mod network;
 mod quantised;
 mod scales;
+mod threats;
 
 pub use error::NetError;
-pub use feature::{CastlingSide, Color, Feature, INPUTS, LAYOUT, MAX_ACTIVE, Piece, Square};
+pub use feature::{
+    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_1, MAX_ACTIVE, Piece, Square,
+};
 pub use file::Metadata;
 pub use kernel::Kernel;
 pub use network::{ACTIVATION, Layer, Network, Shape};
 pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 pub use scales::Bound;
+pub use threats::{Side, Threats};

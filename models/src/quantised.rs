@@ -118,7 +118,7 @@ impl QuantisedNetwork {
     /// The value in centipawns, from the view of the side to move, to which
     /// the accumulator must belong. `transient` are the features that change
     /// with every move and are therefore never in the accumulator: the
-    /// en-passant square and the check flag.
+    /// en-passant square, the threats and the check flag.
     #[inline]
     pub fn evaluate(&self, accumulator: &Accumulator, transient: &[Feature]) -> i32 {
         if transient.is_empty() {

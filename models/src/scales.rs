@@ -12,6 +12,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use crate::feature::THREATS;
 use crate::quantised::ACTIVATION_MAX;
 use crate::{INPUTS, Layer, MAX_ACTIVE, MAX_FIRST, MAX_LATER, NetError};
 
@@ -94,7 +95,7 @@ pub fn first_shift(layer: &Layer) -> Result<u32, NetError> {
 
 /// The lowest and the highest sum that a neuron of the first layer reaches in
 /// any position, or in any part of one: its bias, on each square at most one
-/// piece and at most 32 in all, one en-passant square, every flag.
+/// piece and at most 32 in all, one en-passant square, every threat and flag.
 fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
     let row = layer.row(neuron);
     let extreme = |sign: f64| -> f64 {
@@ -104,8 +105,9 @@ fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
             .collect();
         squares.sort_by(|a, b| b.total_cmp(a));
         let en_passant = (0..64).map(|s| gain(12 * 64 + s)).fold(0.0, f64::max);
+        let threats: f64 = THREATS.map(gain).sum();
         let flags: f64 = (14 * 64..INPUTS).map(gain).sum();
-        squares[..32].iter().sum::<f64>() + en_passant + flags
+        squares[..32].iter().sum::<f64>() + en_passant + threats + flags
     };
     let bias = f64::from(layer.bias[neuron]);
     (bias - extreme(-1.0), bias + extreme(1.0))
@@ -200,9 +202,9 @@ mod tests {
 
     #[test]
     fn a_position_has_at_most_so_many_inputs() {
-        // All weights alike: 32 pieces, en passant, and the six flags.
+        // All weights alike: 32 pieces, en passant, 30 threats, and the six flags.
         let (low, high) = first_layer_range(&neuron(|_| 1.0, 0.5), 0);
-        assert_eq!((low, high), (0.5, 39.5));
+        assert_eq!((low, high), (0.5, 69.5));
         // Both kings on one square are one piece, the better of them.
         let kings = neuron(
             |input| {
@@ -214,10 +216,10 @@ mod tests {
             0.0,
         );
         assert_eq!(first_layer_range(&kings, 0), (0.0, 3.0));
-        // The plane that no position uses cannot be reached.
+        // What no position uses of the last plane cannot be reached.
         let unused = neuron(
             |input| {
-                if (13 * 64..14 * 64).contains(&input) {
+                if (THREATS.end..14 * 64).contains(&input) {
                     9.0
                 } else {
                     0.0
@@ -295,7 +297,8 @@ mod tests {
                 .collect();
             squares.sort_by(|a, b| b.cmp(a));
             let en_passant = (0..64).map(|s| gain(12 * 64 + s)).max().unwrap();
-            squares[..32].iter().sum::<i64>() + en_passant + (896..INPUTS).map(gain).sum::<i64>()
+            let rest = THREATS.chain(14 * 64..INPUTS).map(gain).sum::<i64>();
+            squares[..32].iter().sum::<i64>() + en_passant + rest
         };
         let bias = (layer.bias[neuron] * one + ((1i64 << shift) >> 1) as f32).round() as i64;
         (bias - extreme(-1), bias + extreme(1))

@@ -21,8 +21,30 @@ import zstandard
 from safetensors import safe_open
 
 
+# Which kinds of pieces a piece of each kind is taken by for a lesser one.
+MINOR = [chess.PAWN, chess.KNIGHT, chess.BISHOP]
+LESSER = {
+    chess.PAWN: [],
+    chess.KNIGHT: [chess.PAWN],
+    chess.BISHOP: [chess.PAWN],
+    chess.ROOK: MINOR,
+    chess.QUEEN: MINOR + [chess.ROOK],
+}
+
+
+def en_prise(board, color, kind):
+    """The squares of these pieces that are attacked, and not defended or by a lesser one."""
+    found = []
+    for square in board.pieces(kind, color):
+        attackers = {board.piece_type_at(s) for s in board.attackers(not color, square)}
+        defended = board.attackers(color, square)
+        if attackers and (not defended or attackers & set(LESSER[kind])):
+            found.append(square)
+    return found
+
+
 def inputs(board):
-    """The layout kibitz-902-v1: models/src/feature.rs."""
+    """The layout kibitz-902-v2: models/src/feature.rs."""
     x = torch.zeros(902)
     mover = board.turn
     seen = (lambda square: square) if mover else chess.square_mirror
@@ -32,6 +54,9 @@ def inputs(board):
     if board.has_legal_en_passant():
         x[64 * 12 + seen(board.ep_square)] = 1
     for i, color in enumerate((mover, not mover)):
+        for kind in chess.PIECE_TYPES[:5]:
+            for count in range(min(len(en_prise(board, color, kind)), 3)):
+                x[64 * 13 + 15 * i + 3 * (kind - 1) + count] = 1
         x[896 + 2 * i] = board.has_kingside_castling_rights(color)
         x[897 + 2 * i] = board.has_queenside_castling_rights(color)
     x[900] = board.is_check()
@@ -46,7 +71,7 @@ def main():
     args = parser.parse_args()
     with safe_open(args.net, "pt") as file:
         metadata = json.loads(file.metadata()["kibitz"])
-        assert metadata["layout"] == "kibitz-902-v1"
+        assert metadata["layout"] == "kibitz-902-v2"
         assert metadata["activation"] == "clipped-relu"
         layers = []
         for i in range(4):

@@ -51,7 +51,7 @@ fn a_dump_becomes_an_engine_that_plays() {
     // The file says what made it.
     let bytes = std::fs::read(&net).unwrap();
     let (network, metadata) = Network::from_bytes(&bytes).unwrap();
-    assert_eq!(metadata.layout, "kibitz-902-v1");
+    assert_eq!(metadata.layout, "kibitz-902-v2");
     assert_eq!(network.shape().first, 64);
     assert_eq!(metadata.training["seed"], 5);
     let fingerprint = tests::stats(&dataset)["fingerprint"].clone();

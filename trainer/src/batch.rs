@@ -1,11 +1,13 @@
 //! Records on their way to the device: as they are stored, 32 bytes a position,
-//! never rows of inputs.
+//! and a word of threats; never rows of inputs.
 
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, Int, Tensor, TensorData};
 use datasets::Record;
+use rayon::prelude::*;
 
 use crate::expand::WORDS;
+use crate::position;
 
 /// Positions as the network takes them.
 pub struct Batch {
@@ -20,7 +22,8 @@ impl Batch {
     }
 
     /// The records on a device, shape `[records, WORDS]`: the bytes of each as
-    /// little-endian words.
+    /// little-endian words, and its [threats](models::Threats::bits), for which a
+    /// device would need the rules of the game.
     pub fn words<B: Backend>(&self, device: &B::Device) -> Tensor<B, 2, Int> {
         words(&self.records, device)
     }
@@ -40,11 +43,15 @@ impl Batch {
 }
 
 fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int> {
-    let mut words = Vec::with_capacity(records.len() * WORDS);
-    for record in records {
+    let mut words = vec![0; records.len() * WORDS];
+    let (rows, _) = words.as_chunks_mut::<WORDS>();
+    rows.par_iter_mut().zip(records).for_each(|(row, record)| {
         let (bytes, _) = record.as_bytes().as_chunks::<4>();
-        words.extend(bytes.iter().map(|&word| i32::from_le_bytes(word)));
-    }
+        let threats = position::threats(record).bits();
+        let words = bytes.iter().map(|&word| i32::from_le_bytes(word));
+        let words = words.chain([threats.cast_signed()]);
+        row.iter_mut().zip(words).for_each(|(to, word)| *to = word);
+    });
     let data = TensorData::new(words, [records.len(), WORDS]);
     Tensor::from_data(data, (device, DType::I32))
 }

@@ -8,13 +8,14 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::backend::Backend;
 use burn::tensor::{Distribution, Tensor};
-use datasets::{Dataset, Record, Split};
+use datasets::{Dataset, Split};
 use models::Shape;
 use serde::Serialize;
 
 use crate::batch::Batch;
 use crate::clipping::CLIP_NORM;
 use crate::device::Device;
+use crate::expand;
 use crate::failure::Failure;
 use crate::fit::LOOK_EVERY;
 use crate::learner::Learner;
@@ -114,7 +115,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
     let sample = Sample {
         flop: cost.flop,
         memory_bytes: cost.bytes,
-        upload_bytes: Record::BYTES,
+        upload_bytes: expand::SENT,
     };
     let measured = Measured {
         flop_per_second: square_products(&clock),

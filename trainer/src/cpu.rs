@@ -31,7 +31,7 @@ use burn::tensor::backend::Backend;
 use burn::tensor::{Int, Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use datasets::Record;
-use models::Shape;
+use models::{Shape, Threats};
 use rayon::prelude::*;
 
 use crate::batch::Batch;
@@ -159,15 +159,17 @@ impl Backward<Flex, 8> for Evaluation {
     }
 }
 
-/// The records in a contiguous tensor, `[batch, WORDS]`.
-fn records(words: &FlexTensor) -> Vec<Record> {
+/// The records in a contiguous tensor, `[batch, WORDS]`, with their threats.
+fn records(words: &FlexTensor) -> Vec<(Record, Threats)> {
     let begin = words.layout().start_offset();
     let numbers = &words.storage::<i32>()[begin..][..words.shape().num_elements()];
     let (records, _) = numbers.as_chunks::<WORDS>();
     let record = |words: &[i32; WORDS]| {
-        let bytes = words.map(i32::to_le_bytes);
+        let [record @ .., threats] = words;
+        let bytes = record.map(i32::to_le_bytes);
         let bytes = bytes.as_flattened().try_into().expect("as many bytes");
-        Record::from_bytes(bytes).expect("it was a record before")
+        let record = Record::from_bytes(bytes).expect("it was a record before");
+        (record, Threats::from_bits(threats.cast_unsigned()))
     };
     records.par_iter().map(record).collect()
 }
@@ -184,7 +186,7 @@ mod tests {
     use models::Network;
 
     use crate::model::{self, Model};
-    use crate::testing::{games, turn};
+    use crate::testing::{games, turn, with_threats};
 
     const SHAPES: [Shape; 3] = [
         Shape::DEFAULT,
@@ -235,7 +237,7 @@ mod tests {
         let tensors = primitives(model.layers());
         let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
         let weights = Weights::new(shape, tensors.each_ref().map(floats));
-        let blocks = blocks(records);
+        let blocks = blocks(&with_threats(records));
         let activations = forward(level, &weights, &blocks);
         // A loss whose gradient differs from sample to sample.
         let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();

@@ -1,7 +1,7 @@
 //! Records on a device: 32 bytes each, expanded there to the 902 inputs.
 //!
-//! The host sends a record as it is stored, eight words of four bytes; all that
-//! follows are operations on whole tensors. `docs/record.md` has the bytes,
+//! The host sends a record as it is stored, eight words of four bytes, and a word of
+//! threats; all that follows are operations on whole tensors. `docs/record.md` has the bytes,
 //! [`models::Feature`] the inputs. The bit operations come first and on little,
 //! because Burn does not fuse them with others; the large tensor is one gather,
 //! one comparison and one conversion, which it does fuse.
@@ -10,14 +10,17 @@ use burn::module::Module;
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, ElementConversion, Int, Tensor, TensorData};
 use datasets::Record;
-use models::INPUTS;
+use models::{INPUTS, Threats};
 
-/// Words of 32 bits in a record.
-pub const WORDS: usize = Record::BYTES / 4;
+/// Words of 32 bits of a position: its record's, and one of threats.
+pub const WORDS: usize = Record::BYTES / 4 + 1;
+/// Bytes that are sent to the device for a position.
+pub const SENT: usize = 4 * WORDS;
 
 /// The words that byte 24 and byte 28 begin.
 const TURN_WORD: i32 = 6;
 const LABEL_WORD: i32 = 7;
+const THREATS_WORD: i32 = 8;
 /// The side to move and the label: the word, the lowest bit, the number of bits.
 const TURN_FIELD: (i32, i32, i32) = (TURN_WORD, 7, 1);
 const LABEL_FIELD: (i32, i32, i32) = (LABEL_WORD, 0, 16);
@@ -31,7 +34,8 @@ const FIRST_PIECE: usize = SQUARES;
 const TURN: usize = FIRST_PIECE + PIECES;
 const EN_PASSANT: usize = TURN + 1;
 const CHECK: usize = EN_PASSANT + 1;
-const FIELDS: usize = CHECK + 1;
+const THREATS: usize = CHECK + 1;
+const FIELDS: usize = THREATS + Threats::INPUTS;
 
 const ROOK: i32 = 3;
 const KING: i32 = 5;
@@ -43,12 +47,16 @@ const THEIRS: i32 = 7;
 /// The plane of the square that an en-passant capture lands on. That square is
 /// empty, so that each square belongs to one plane at most.
 const EN_PASSANT_PLANE: i32 = 12;
+/// The plane that counts threats, and has nothing to do with squares.
+const THREATS_PLANE: i32 = 13;
 /// What stands for a plane where a square belongs to none.
 const EMPTY: i32 = -1;
 /// What the inputs that are always zero wait for.
 const NEVER: i32 = -2;
 /// Four castling rights and the check, which follow the squares.
 const FLAGS: usize = 5;
+/// What the inputs look at: the squares, the flags, the threats.
+const SOURCES: usize = SQUARES + FLAGS + Threats::INPUTS;
 
 /// Bytes of the device's memory that are read and written to expand a
 /// position, if every kernel reads its operands once and writes its result
@@ -65,8 +73,8 @@ pub const BYTES: usize = 4
         + 2 * (PIECES + 4) + 2 * FLAGS
         // Squares: counted, turned into indices, filled, mirrored.
         + 2 * SQUARES + 2 * SQUARES + (PIECES + 3 * SQUARES) + 2 * SQUARES
-        // Joined with the flags, and compared with what each input expects.
-        + 2 * (SQUARES + FLAGS) + (SQUARES + FLAGS + INPUTS)
+        // Threats; joined with the flags, and compared with what each input expects.
+        + 2 * Threats::INPUTS + 2 * SOURCES + (SOURCES + INPUTS)
     );
 
 /// The tables that records are expanded by. They lie on the device for good.
@@ -90,7 +98,7 @@ pub struct Expansion<B: Backend> {
     /// `[1, 1, 2, 1]`: whether a rook stands behind its king, in the order of
     /// the squares, to castle to the king's side, to the queen's side.
     behind: Tensor<B, 4, Int>,
-    /// `[902]`: what an input looks at: a square or a flag, ...
+    /// `[902]`: what an input looks at: a square, a flag or a threat, ...
     source: Tensor<B, 1, Int>,
     /// `[1, 902]`: ... and what must be there.
     expected: Tensor<B, 2, Int>,
@@ -108,9 +116,14 @@ impl<B: Backend> Expansion<B> {
         let en_passant = (TURN_WORD, 0, 7);
         let check = (LABEL_WORD, 18, 1);
         let others = [TURN_FIELD, en_passant, check];
-        let fields: Vec<(i32, i32, i32)> = squares.chain(pieces).chain(others).collect();
+        let threats = (0..Threats::INPUTS as i32).map(|threat| (THREATS_WORD, threat, 1));
+        let fields = squares.chain(pieces).chain(others).chain(threats);
+        let fields: Vec<(i32, i32, i32)> = fields.collect();
         let looks_at = |input: i32| match (input / 64, input % 64) {
             (plane @ 0..=EN_PASSANT_PLANE, square) => (square, plane),
+            (THREATS_PLANE, threat) if threat < Threats::INPUTS as i32 => {
+                ((SQUARES + FLAGS) as i32 + threat, 1)
+            }
             (14, flag) if flag < FLAGS as i32 => (SQUARES as i32 + flag, 1),
             _ => (0, NEVER),
         };
@@ -158,7 +171,8 @@ impl<B: Backend> Expansion<B> {
 
         let squares = self.mirror(self.squares(planes, fields), turn);
         let check = fields.at(CHECK, 1).neg();
-        Tensor::cat(vec![squares, self.castling(codes), check], 1)
+        let threats = fields.at(THREATS, Threats::INPUTS).neg();
+        Tensor::cat(vec![squares, self.castling(codes), check, threats], 1)
             .select(1, self.source.clone())
             .equal(self.expected.clone())
             .float()
@@ -270,6 +284,7 @@ mod tests {
         assert!(count(|r| r.castling().count() > 0) > 10_000);
         assert!(count(|r| r.in_check()) > 1_000);
         assert!(count(|r| r.en_passant().is_some()) > 10);
+        assert!(count(|r| position::threats(r) != Threats::default()) > 10_000);
         assert!(count(|r| r.label().mate().is_some()) > 1_000);
         records
             .chunks(4096)

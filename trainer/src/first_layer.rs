@@ -4,25 +4,31 @@
 //! inputs they would have to learn it separately. While training, an input's
 //! column is therefore a sum: a part of its own, and parts shared by all
 //! inputs of the same piece, of the same piece and rank, and of the same piece
-//! and distance from the edge files. The sum is what the net's file holds.
+//! and distance from the edge files. The sum is what the net's file holds. A threat
+//! is no square's, and is shared with none; it has a column there too, so that it is
+//! learned as fast.
 //! (nnue-pytorch's documentation, docs/nnue.md, calls this feature factorization.)
 
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
-use models::{INPUTS, Layer, Network, Piece, Shape, material};
+use models::{INPUTS, Layer, Network, Piece, Shape, Threats, material};
 
 use crate::model::{clip_parameter, floats};
 
-/// How far a weight may grow. At most 32 pieces, an en-passant square and 6
-/// flags are on at once; with the bias that makes 40 terms, a sum of at most
-/// 64, which the engine's i16 accumulators hold at 508 steps to the unit.
+/// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
+/// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
+/// 112, which the engine's i16 accumulators hold at 254 steps to the unit.
 const BOUND: f32 = 1.6;
 
 /// Own and their P N B R Q K.
 pub const PIECES: usize = 12;
-/// Shared columns: one a piece, 8 ranks and 4 distances from the edge each.
-pub const SHARED: usize = PIECES * (1 + 8 + 4);
+/// Shared columns of the pieces: one each, 8 ranks and 4 distances from the edge.
+const OF_PIECES: usize = PIECES * (1 + 8 + 4);
+/// Shared columns, with those of the threats.
+pub const SHARED: usize = OF_PIECES + Threats::INPUTS;
+/// Where the inputs of threats begin.
+const THREATS: usize = 13 * 64;
 
 /// What a pawn more adds to a first-layer neuron at the start.
 const PAWN_AT_START: f32 = 0.05;
@@ -148,6 +154,9 @@ fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
         row[PIECES + piece * 8 + rank] = 1.0;
         row[PIECES * 9 + piece * 4 + file.min(7 - file)] = 1.0;
     }
+    for threat in 0..Threats::INPUTS {
+        rows[(THREATS + threat) * SHARED + OF_PIECES + threat] = 1.0;
+    }
     Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
 }
 
@@ -157,11 +166,19 @@ mod tests {
     use burn_flex::Flex;
 
     #[test]
-    fn every_input_of_a_piece_takes_part_in_three_shared_columns() {
+    fn an_input_of_a_piece_takes_part_in_three_shared_columns_and_one_of_a_threat_in_its_own() {
         let rows = floats(membership::<Flex>(&Default::default()));
         for (input, row) in rows.chunks_exact(SHARED).enumerate() {
-            let expected = if input < PIECES * 64 { 3.0 } else { 0.0 };
+            let expected = match input {
+                0..768 => 3.0,
+                832..862 => 1.0,
+                _ => 0.0,
+            };
             assert_eq!(row.iter().sum::<f32>(), expected, "input {input}");
+        }
+        for column in 0..SHARED {
+            let members = rows.chunks_exact(SHARED).filter(|row| row[column] == 1.0);
+            assert_eq!(members.count() == 1, column >= OF_PIECES, "column {column}");
         }
         let c3 = 64 + 2 * 8 + 2; // own knight
         let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use burn_flex::{Flex, FlexDevice};
 use datasets::{Dataset, Record, Split};
-use models::{Feature, INPUTS, Layer, Metadata, Network, Shape};
+use models::{Feature, INPUTS, Layer, Metadata, Network, Shape, Threats};
 use serde::Serialize;
 use serde_json::json;
 
@@ -221,7 +221,8 @@ impl Adam {
         let mut features = Vec::new();
         for record in records {
             features.clear();
-            features.extend(position::features(record));
+            // Of threats, piece-square tables know nothing.
+            features.extend(position::features_given(record, Threats::default()));
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
             let error = chance - f64::from(win_chance(position::label(record)));
             loss += error.abs();

@@ -2,11 +2,16 @@
 //! to move, as the network sees it.
 
 use datasets::Record;
-use models::{CastlingSide, Color, Feature, Piece, Square, material};
-use shakmaty::Role;
+use models::{CastlingSide, Color, Feature, Piece, Side, Square, Threats, material};
+use shakmaty::{Bitboard, Role, attacks};
 
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
 pub fn features(record: &Record) -> impl Iterator<Item = Feature> {
+    features_given(record, threats(record))
+}
+
+/// The same, where the threats are known.
+pub fn features_given(record: &Record, threats: Threats) -> impl Iterator<Item = Feature> {
     let view = color(record.turn());
     let pieces = record
         .pieces()
@@ -22,7 +27,42 @@ pub fn features(record: &Record) -> impl Iterator<Item = Feature> {
         Feature::castling(view, color(owner), side)
     });
     let check = record.in_check().then_some(Feature::IN_CHECK);
-    pieces.chain(en_passant).chain(castling).chain(check)
+    let flags = castling.chain(check);
+    pieces
+        .chain(en_passant)
+        .chain(threats.features())
+        .chain(flags)
+}
+
+/// The threats, which a record does not hold.
+pub fn threats(record: &Record) -> Threats {
+    let mut sides = [Side::default(); 2];
+    for (at, owner, role) in record.pieces() {
+        let side = &mut sides[usize::from(owner != record.turn())];
+        side.pieces[piece(role) as usize] |= Bitboard::from(at).0;
+    }
+    let all = sides.iter().flat_map(|side| side.pieces);
+    let occupied = Bitboard(all.fold(0, |all, pieces| all | pieces));
+    for (side, color) in sides.iter_mut().zip([record.turn(), !record.turn()]) {
+        let [pawns, knights, bishops, rooks, queens, king] = side.pieces.map(Bitboard);
+        let attacks = [
+            attacked(pawns, |at| attacks::pawn_attacks(color, at)),
+            attacked(knights, attacks::knight_attacks),
+            attacked(bishops, |at| attacks::bishop_attacks(at, occupied)),
+            attacked(rooks, |at| attacks::rook_attacks(at, occupied)),
+            attacked(queens, |at| attacks::queen_attacks(at, occupied)),
+            attacked(king, attacks::king_attacks),
+        ];
+        side.attacks = attacks.map(|squares| squares.0);
+    }
+    let [own, theirs] = &sides;
+    Threats::new(own, theirs)
+}
+
+/// What the pieces on these squares attack together.
+fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bitboard {
+    let sets = pieces.into_iter().map(from);
+    sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
 }
 
 /// The label in pawns; a mate is 310 to 320 pawns.
@@ -105,6 +145,11 @@ mod tests {
         ];
         assert_eq!(indices(&record), expected);
         assert_eq!(material(&record), 5.0);
+        // A knight takes their rook, though a pawn defends it.
+        let exchange = super::super::testing::record("4k3/8/3p4/4r3/8/5N2/8/4K3 w - - 0 1", 0);
+        let threats = indices(&exchange).into_iter();
+        let threats: Vec<usize> = threats.filter(|i| (832..896).contains(i)).collect();
+        assert_eq!(threats, [832 + 15 + 9]);
         let check = super::super::testing::record("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1", 0);
         assert!(indices(&check).contains(&900));
     }

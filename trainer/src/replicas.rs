@@ -161,7 +161,7 @@ mod tests {
         let model = Model::<Flex>::new(&network, &FlexDevice);
         let text = include_str!("../../docs/training.md");
         let bytes = model.num_params() * size_of::<f32>();
-        assert_eq!(bytes, 1_972_648);
-        assert!(text.contains("1,972,648 bytes"));
+        assert_eq!(bytes, 2_026_768);
+        assert!(text.contains("2,026,768 bytes"));
     }
 }

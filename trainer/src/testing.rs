@@ -7,11 +7,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::backend::Autodiff;
 use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
-use models::Shape;
+use models::{Shape, Threats};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
 pub use crate::playouts::games;
+use crate::position;
 
 /// The processor, with gradients.
 pub type Cpu = Autodiff<Flex>;
@@ -32,7 +33,13 @@ pub const SMALL: Shape = Shape {
     third: 16,
 };
 
-fn position(fen: &str) -> Chess {
+/// Records with their threats.
+pub fn with_threats(records: &[Record]) -> Vec<(Record, Threats)> {
+    let threats = records.iter().map(position::threats);
+    records.iter().cloned().zip(threats).collect()
+}
+
+fn board(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");
     fen.into_position(CastlingMode::Standard)
         .expect("a legal position")
@@ -41,7 +48,7 @@ fn position(fen: &str) -> Chess {
 /// A position with a label in centipawns, White's view.
 pub fn record(fen: &str, centipawns: i64) -> Record {
     Record::new(
-        &position(fen),
+        &board(fen),
         Label::from_centipawns(centipawns),
         Origin::default(),
     )
@@ -50,7 +57,7 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
 /// A position with a mate as its label, White's view.
 pub fn mated(fen: &str, moves: i64) -> Record {
     let label = Label::from_mate(moves).expect("not mate in 0");
-    Record::new(&position(fen), label, Origin::default())
+    Record::new(&board(fen), label, Origin::default())
 }
 
 /// A dataset in `folder` of the positions of so many moves of random games, all

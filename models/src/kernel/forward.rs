@@ -26,7 +26,8 @@ pub(super) trait Products {
 }
 
 /// Makes `child` what `parent` is with inputs switched on and off. The changes
-/// of a move are one pass.
+/// of a move are one pass, and so are the few inputs that a position has but for
+/// a moment.
 #[inline(always)]
 pub(super) fn update(
     first: &First,
@@ -39,8 +40,12 @@ pub(super) fn update(
         (&[a], &[b]) => pass(first, from, [a], [b], child),
         (&[a], &[b, c]) => pass(first, from, [a], [b, c], child),
         (&[a, b], &[c, d]) => pass(first, from, [a, b], [c, d], child),
+        (&[a], &[]) => pass(first, from, [a], [], child),
+        (&[a, b], &[]) => pass(first, from, [a, b], [], child),
+        (&[a, b, c], &[]) => pass(first, from, [a, b, c], [], child),
+        (&[a, b, c, d], &[]) => pass(first, from, [a, b, c, d], [], child),
         _ => {
-            child.clone_from(parent);
+            child.0[..first.blocks].copy_from_slice(&parent.0[..first.blocks]);
             let (fours, rest) = added.as_chunks();
             for &four in fours {
                 pass::<4, 0>(first, None, four, [], child);

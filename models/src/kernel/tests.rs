@@ -3,7 +3,7 @@
 
 use crate::{
     Accumulator, CastlingSide, Color, Feature, INPUTS, Kernel, Layer, Network, Piece,
-    QuantisedNetwork, Shape, Square,
+    QuantisedNetwork, Shape, Square, Threats,
 };
 
 const PIECES: [Piece; 6] = [
@@ -46,8 +46,8 @@ impl Random {
             .clone();
         // How far each layer's weights go, and its biases; the last are near
         // what `scales.rs` allows at most.
-        let weights = [[0.2, 1.0, 6.0], [0.02, 0.3, 15.8], [0.1, 1.0, 100.0]];
-        let biases = [[0.5, 3.0, 30.0], [0.5, 3.0, 2e6], [0.5, 3.0, 500.0]];
+        let weights = [[0.2, 1.0, 4.4], [0.02, 0.3, 15.8], [0.1, 1.0, 100.0]];
+        let biases = [[0.5, 3.0, 240.0], [0.5, 3.0, 2e6], [0.5, 3.0, 500.0]];
         for (index, layer) in layers.iter_mut().enumerate() {
             let kind = index.min(2);
             let (weight, bias) = (weights[kind][self.below(3)], biases[kind][self.below(3)]);
@@ -76,11 +76,11 @@ impl Random {
                 piece(color, PIECES[self.below(6)], square)
             })
             .collect();
-        features.extend(flags().into_iter().filter(|_| self.below(2) == 0));
+        features.extend(rest().filter(|_| self.below(2) == 0));
         (features, count)
     }
 
-    /// The 32 pieces and the flags that move one neuron the most.
+    /// The 32 pieces, the threats and the flags that move one neuron the most.
     fn extreme_position(&mut self, first: &Layer) -> Vec<Feature> {
         let row = first.row(self.below(first.outputs()));
         let sign = [-1.0, 1.0][self.below(2)];
@@ -95,12 +95,17 @@ impl Random {
             .collect();
         best.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         best.truncate(32);
-        best.extend(flags().into_iter().filter(|flag| gain(flag) > 0.0));
+        best.extend(rest().filter(|feature| gain(feature) > 0.0));
         best
     }
 }
 
-/// Castling rights and check.
+/// The threats, and the flags: castling rights and check.
+fn rest() -> impl Iterator<Item = Feature> {
+    let threats = Threats::from_bits((1 << Threats::INPUTS) - 1);
+    threats.features().chain(flags())
+}
+
 fn flags() -> [Feature; 5] {
     let castling = |color, side| Feature::castling(Color::White, color, side);
     [
@@ -201,7 +206,9 @@ fn every_kernel_updates_to_what_is_there_from_nothing() {
     for (_, quantised) in networks(20) {
         for kernel in Kernel::available() {
             let quantised = quantised.clone().with_kernel(kernel);
-            for (added, removed) in [(0, 0), (1, 1), (1, 2), (2, 2), (2, 4), (1, 5), (9, 0)] {
+            let moves = [(0, 0), (1, 1), (1, 2), (2, 2), (2, 4), (1, 5)];
+            let passing = [1, 2, 3, 4, 5, 9].map(|added| (added, 0));
+            for (added, removed) in moves.into_iter().chain(passing) {
                 let (features, pieces) = random.position();
                 if pieces < added + removed {
                     continue;

@@ -2,7 +2,7 @@
 //! input's samples.
 
 use datasets::Record;
-use models::{INPUTS, MAX_ACTIVE};
+use models::{INPUTS, MAX_ACTIVE, Threats};
 use rayon::prelude::*;
 
 use crate::position;
@@ -19,19 +19,20 @@ pub(super) struct Block {
     inputs: Vec<u16>,
 }
 
-/// The active inputs of records, in blocks of [`BLOCK`], the last of which may
+/// The active inputs of records with these threats, in blocks of [`BLOCK`], the last of which may
 /// be smaller.
-pub(super) fn blocks(records: &[Record]) -> Vec<Block> {
+pub(super) fn blocks(records: &[(Record, Threats)]) -> Vec<Block> {
     records.par_chunks(BLOCK).map(Block::new).collect()
 }
 
 impl Block {
-    fn new(records: &[Record]) -> Block {
+    fn new(records: &[(Record, Threats)]) -> Block {
         let mut starts = Vec::with_capacity(records.len() + 1);
         let mut inputs = Vec::with_capacity(records.len() * MAX_ACTIVE);
-        for record in records {
+        for (record, threats) in records {
             starts.push(inputs.len() as u32);
-            inputs.extend(position::features(record).map(|feature| feature.index() as u16));
+            let features = position::features_given(record, *threats);
+            inputs.extend(features.map(|feature| feature.index() as u16));
         }
         starts.push(inputs.len() as u32);
         Block { starts, inputs }
@@ -90,12 +91,12 @@ impl ByInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::games;
+    use crate::testing::{games, with_threats};
 
     #[test]
     fn by_input_is_the_transpose() {
         let records = games(1500);
-        let blocks = blocks(&records);
+        let blocks = blocks(&with_threats(&records));
         assert_eq!([blocks[0].len(), blocks[1].len()], [1024, 476]);
         for (block, records) in blocks.iter().zip(records.chunks(BLOCK)) {
             let mut pairs = Vec::new();
