@@ -3,7 +3,7 @@
 //!
 //! A move is only noted. What an evaluation needs is the accumulator of the
 //! side to move: it is carried on from the nearest position of the line that
-//! has that side's, and kept for all that come from there. No input depends on
+//! has that side's, and kept for all that come from there. No input that is kept depends on
 //! where the kings stand, so that only the first position of a line is ever
 //! added up from nothing.
 

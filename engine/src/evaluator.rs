@@ -3,12 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use arrayvec::ArrayVec;
 use cozy_chess::{Board, Piece};
-use models::{Accumulator, NetError, QuantisedNetwork, material};
+use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
 
 use crate::Score;
 use crate::accumulators::of_board;
-use crate::features::{model_piece, passing};
+use crate::features::{en_passant_and_check, model_piece, transient};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -105,7 +106,14 @@ pub(crate) fn network_value(
     board: &Board,
     accumulator: &Accumulator,
 ) -> Score {
-    Score::from_centipawns(network.evaluate(accumulator, &passing(board)))
+    let centipawns = match network.counts_threats() {
+        true => network.evaluate(accumulator, &transient(board)),
+        false => {
+            let transient: ArrayVec<Feature, 2> = en_passant_and_check(board).collect();
+            network.evaluate(accumulator, &transient)
+        }
+    };
+    Score::from_centipawns(centipawns)
 }
 
 /// The balance of material from the view of the side to move.

@@ -125,19 +125,18 @@ pub(crate) fn inputs(board: &Board) -> impl Iterator<Item = Input> {
         .flat_map(move |color| pieces(color).chain(rights(color)))
 }
 
-/// The most inputs that [`transient`] and [`threats`] have.
-pub(crate) const MAX_PASSING: usize = 2 + Threats::MAX_ACTIVE;
-
-/// The inputs that come and go with every move, as the side to move sees them:
-/// those that are [`transient`], and the [`threats`].
+/// The inputs that come and go with every move, as the side to move sees them, so
+/// that no accumulator holds them.
 #[inline]
-pub(crate) fn passing(board: &Board) -> ArrayVec<Feature, MAX_PASSING> {
+pub(crate) fn transient(board: &Board) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
     let threats = threats(board, BitBoard::EMPTY);
-    transient(board).chain(threats.features()).collect()
+    en_passant_and_check(board)
+        .chain(threats.features())
+        .collect()
 }
 
-/// The en-passant square and the check flag.
-pub(crate) fn transient(board: &Board) -> impl Iterator<Item = Feature> {
+/// The first of them: the en-passant square and the check flag.
+pub(crate) fn en_passant_and_check(board: &Board) -> impl Iterator<Item = Feature> {
     let view = model_color(board.side_to_move());
     let en_passant =
         legal_en_passant(board).map(|target| Feature::en_passant(view, model_square(target)));
@@ -145,7 +144,7 @@ pub(crate) fn transient(board: &Board) -> impl Iterator<Item = Feature> {
     en_passant.into_iter().chain(in_check)
 }
 
-/// The threats, once the pieces on some squares are gone.
+/// The others: the threats, once the pieces on some squares are gone.
 #[inline]
 pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
     let mover = board.side_to_move();
@@ -189,11 +188,11 @@ fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
 
 /// All inputs that are on, as the side to move sees them.
 pub fn features(board: &Board) -> Vec<Feature> {
-    lasting(board).chain(passing(board)).collect()
+    accumulated(board).chain(transient(board)).collect()
 }
 
 /// Those of them that an accumulator holds.
-pub(crate) fn lasting(board: &Board) -> impl Iterator<Item = Feature> {
+pub(crate) fn accumulated(board: &Board) -> impl Iterator<Item = Feature> {
     let mover = board.side_to_move();
     inputs(board).map(move |input| input.seen_by(mover))
 }
@@ -228,4 +227,111 @@ pub(crate) fn model_piece(piece: Piece) -> models::Piece {
 
 fn model_square(square: Square) -> models::Square {
     models::Square::new(square as u8).expect("both crates count a1 = 0 to h8 = 63")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse_fen;
+
+    /// By kind, the inputs of a board's threats: own, theirs.
+    fn counts(fen: &str, gone: BitBoard) -> [[usize; 5]; 2] {
+        let mut counts = [[0; 5]; 2];
+        for feature in threats(&parse_fen(fen).unwrap(), gone).features() {
+            let index = feature.index() - Threats::FIRST_INPUT;
+            counts[index / 15][index % 15 / 3] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn what_is_en_prise() {
+        const NONE: [usize; 5] = [0; 5];
+        let knight = [0, 1, 0, 0, 0];
+        for (what, fen, own, theirs) in [
+            (
+                "nothing",
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a pawn takes on its own file's neighbours",
+                "4k3/8/8/n6n/P6P/8/8/4K3 w - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "an a-pawn takes on b5",
+                "4k3/8/p7/1n6/P6P/8/8/4K3 w - - 0 1",
+                NONE,
+                knight,
+            ),
+            (
+                "an h-pawn takes on g4",
+                "4k3/8/8/p6p/6N1/5P2/8/4K3 w - - 0 1",
+                knight,
+                NONE,
+            ),
+            (
+                "what a pawn defends, a rook does not win",
+                "4k3/8/2p5/3n4/8/8/8/3RK3 b - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "what nobody defends, it does",
+                "4k3/8/8/3n4/8/8/8/3RK3 b - - 0 1",
+                knight,
+                NONE,
+            ),
+            (
+                "a king defends",
+                "8/8/4k3/3n4/8/8/8/3RK3 b - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a king attacks",
+                "4k3/8/8/8/8/8/4n3/4K3 w - - 0 1",
+                NONE,
+                knight,
+            ),
+            (
+                "what stands behind does not count",
+                "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a pinned piece attacks",
+                "4k3/8/8/4n3/2B5/8/8/4RK2 w - - 0 1",
+                [0, 0, 1, 0, 0],
+                knight,
+            ),
+            (
+                "a rook by a bishop, though defended",
+                "4k3/2p5/3r4/8/8/B7/8/4K3 w - - 0 1",
+                NONE,
+                [0, 0, 0, 1, 0],
+            ),
+            (
+                "a queen by a rook, not a rook by a queen",
+                "3rk3/8/8/3q4/8/8/8/3RK3 w - - 0 1",
+                NONE,
+                [0, 0, 0, 0, 1],
+            ),
+            (
+                "no more than three of a kind",
+                "4k3/8/8/8/pppp4/8/8/QQQQK3 w - - 0 1",
+                NONE,
+                [3, 0, 0, 0, 0],
+            ),
+        ] {
+            assert_eq!(counts(fen, BitBoard::EMPTY), [own, theirs], "{what}");
+        }
+        // Without the pawn between them, the rook attacks the knight.
+        let fen = "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1";
+        assert_eq!(counts(fen, Square::D3.bitboard()), [NONE, knight]);
+    }
 }

@@ -16,7 +16,7 @@ pub enum NetError {
     BadMetadata(String),
     /// The net was trained on another input layout.
     #[error("its input layout is {found:?}, this build knows only {known:?} and {before:?}",
-        known = crate::LAYOUT, before = crate::LAYOUT_1)]
+        known = crate::LAYOUT, before = crate::LAYOUT_V1)]
     UnknownLayout {
         /// The layout the file names.
         found: String,

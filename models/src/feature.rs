@@ -23,18 +23,19 @@ pub const LAYOUT: &str = "kibitz-902-v2";
 
 /// The name of the layout before, in which plane 13 was always zero: all else
 /// is the same. A net of any other is refused.
-pub const LAYOUT_1: &str = "kibitz-902-v1";
+pub const LAYOUT_V1: &str = "kibitz-902-v1";
 
 /// Number of inputs: 14 planes of 64 squares and 6 flags.
 pub const INPUTS: usize = 14 * 64 + 6;
 
 /// The most inputs that can be one at a time: 32 pieces, one en-passant
 /// square, the threats, four castling rights and the check flag.
-pub const MAX_ACTIVE: usize = 32 + 1 + Threats::MAX_ACTIVE + 4 + 1;
+pub const MAX_ACTIVE: usize = 32 + 1 + Threats::INPUTS + 4 + 1;
 
 const EN_PASSANT_PLANE: usize = 12;
 /// The inputs of plane 13 that have a meaning.
-pub(crate) const THREATS: std::ops::Range<usize> = 13 * 64..13 * 64 + Threats::INPUTS;
+pub(crate) const THREATS: std::ops::Range<usize> =
+    Threats::FIRST_INPUT..Threats::FIRST_INPUT + Threats::INPUTS;
 const FIRST_FLAG: usize = 14 * 64;
 
 /// A player.
@@ -199,7 +200,7 @@ mod tests {
             assert!(seen.insert(Feature::en_passant(Color::Black, square)));
         }
         assert!(seen.insert(Feature::IN_CHECK));
-        for threat in Threats::from_bits((1 << Threats::INPUTS) - 1).features() {
+        for threat in Threats::ALL.features() {
             assert!(seen.insert(threat));
         }
         assert_eq!(

@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::feature::THREATS;
-use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_1, Layer, NetError, Network, Shape};
+use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network, Shape};
 
 const METADATA_KEY: &str = "kibitz";
 
 /// What a net's file says about itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The input layout, [`LAYOUT`] or [`LAYOUT_1`].
+    /// The input layout, [`LAYOUT`] or [`LAYOUT_V1`].
     pub layout: String,
     /// Hidden sizes.
     pub shape: Shape,
@@ -71,7 +71,7 @@ impl Metadata {
         let value: Value =
             serde_json::from_str(json).map_err(|e| NetError::BadMetadata(e.to_string()))?;
         let layout = value["layout"].as_str().unwrap_or("none");
-        if ![LAYOUT, LAYOUT_1].contains(&layout) {
+        if ![LAYOUT, LAYOUT_V1].contains(&layout) {
             return Err(NetError::UnknownLayout {
                 found: layout.to_string(),
             });
@@ -104,7 +104,7 @@ impl Network {
             })
         };
         let mut first = read_layer(0)?;
-        if metadata.layout == LAYOUT_1 {
+        if metadata.layout == LAYOUT_V1 {
             // Never on in training, so whatever they weigh was not learned.
             for row in first.weight.chunks_exact_mut(INPUTS) {
                 row[THREATS].fill(0.0);
@@ -213,10 +213,9 @@ mod tests {
         let mut metadata = Metadata::new(SMALL, "test");
         let network = Network::random(SMALL, 7);
         let (now, _) = Network::from_bytes(&network.to_bytes(&metadata)).unwrap();
-        metadata.layout = LAYOUT_1.to_string();
+        metadata.layout = LAYOUT_V1.to_string();
         let (before, _) = Network::from_bytes(&network.to_bytes(&metadata)).unwrap();
-        let every = Threats::from_bits((1 << Threats::INPUTS) - 1);
-        let threats: Vec<Feature> = every.features().collect();
+        let threats: Vec<Feature> = Threats::ALL.features().collect();
         let both = [Feature::IN_CHECK, threats[0]];
         assert_eq!(before.evaluate(&threats), before.evaluate(&[]));
         assert_eq!(before.evaluate(&both), now.evaluate(&both[..1]));
@@ -237,6 +236,7 @@ mod tests {
         );
         assert!(error.to_string().contains("halfkp-41024"));
         assert!(error.to_string().contains(LAYOUT));
+        assert!(error.to_string().contains(LAYOUT_V1));
     }
 
     #[test]

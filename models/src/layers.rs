@@ -5,7 +5,7 @@
 //! many outputs, so that no kernel adds up across a register.
 
 use crate::quantised::ACTIVATION_MAX;
-use crate::{Accumulator, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError, scales};
+use crate::{Accumulator, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError, Threats, scales};
 
 /// Lanes of a [`Block`].
 pub(crate) const BLOCK: usize = 32;
@@ -52,6 +52,13 @@ impl First {
             bias,
             shift,
         })
+    }
+
+    /// Whether any threat adds to the sums: in nets of the layout before, none.
+    pub(crate) fn counts_threats(&self) -> bool {
+        let mut threats = Threats::ALL.features();
+        let silent = Block([0; BLOCK]);
+        threats.any(|threat| self.column(threat).iter().any(|&block| block != silent))
     }
 
     /// What an input adds to the sums.

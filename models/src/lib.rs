@@ -29,7 +29,7 @@ mod threats;
 
 pub use error::NetError;
 pub use feature::{
-    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_1, MAX_ACTIVE, Piece, Square,
+    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, Piece, Square,
 };
 pub use file::Metadata;
 pub use kernel::Kernel;

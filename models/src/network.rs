@@ -108,8 +108,8 @@ impl Network {
     /// A network with random weights, uniform in `±1/sqrt(inputs)`, the same
     /// for the same seed: where training starts, and what tests play with.
     ///
-    /// The first layer counts some 32 active inputs rather than 902: at most
-    /// that many are on in a position.
+    /// The first layer counts some 32 active inputs rather than 902: hardly more
+    /// are on in a position.
     pub fn random(shape: Shape, seed: u64) -> Network {
         let mut state = seed;
         let mut uniform = move || {

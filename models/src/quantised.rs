@@ -47,6 +47,7 @@ pub struct QuantisedNetwork {
     pub(crate) third: Third,
     pub(crate) fourth: Fourth,
     kernel: Kernel,
+    counts_threats: bool,
 }
 
 impl QuantisedNetwork {
@@ -66,8 +67,10 @@ impl QuantisedNetwork {
         let [first, second, third, fourth] = network.layers();
         let second = Second::new(second)?;
         let one = ACTIVATION_MAX << second.shift;
+        let first = First::new(first)?;
         Ok(QuantisedNetwork {
-            first: First::new(first)?,
+            counts_threats: first.counts_threats(),
+            first,
             third: Third::new(third, one)?,
             fourth: Fourth::new(fourth, one)?,
             second,
@@ -91,6 +94,13 @@ impl QuantisedNetwork {
     /// What it runs on.
     pub fn kernel(&self) -> Kernel {
         self.kernel
+    }
+
+    /// Whether the value depends on the [`Threats`](crate::Threats): if not, nobody
+    /// need look for them.
+    #[inline]
+    pub fn counts_threats(&self) -> bool {
+        self.counts_threats
     }
 
     /// The accumulator of a board from nothing, all but its transient features.
@@ -138,7 +148,7 @@ impl QuantisedNetwork {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, CastlingSide, Color, Layer, Piece, Shape, Square};
+    use crate::{Bound, CastlingSide, Color, Layer, Piece, Shape, Square, Threats};
 
     fn position() -> Vec<Feature> {
         let square = |i| Square::new(i).unwrap();
@@ -175,6 +185,23 @@ mod tests {
         checked.push(Feature::IN_CHECK);
         assert_eq!(quantised.evaluate_features(&checked), transient);
         assert_ne!(quantised.evaluate(&accumulator, &[]), transient);
+    }
+
+    #[test]
+    fn only_nets_of_the_present_layout_count_threats() {
+        let net = |bytes: &[u8]| QuantisedNetwork::from_bytes(bytes).unwrap();
+        assert!(net(include_bytes!("../default.safetensors")).counts_threats());
+        for before in [
+            &include_bytes!("../games1191.safetensors")[..],
+            include_bytes!("../linear.safetensors"),
+        ] {
+            let net = net(before);
+            assert!(!net.counts_threats());
+            let threats: Vec<Feature> = Threats::ALL.features().collect();
+            let accumulator = net.accumulator(&position());
+            let value = net.evaluate(&accumulator, &[]);
+            assert_eq!(net.evaluate(&accumulator, &threats), value);
+        }
     }
 
     /// Layer, bound, and what is put into the layer to break that bound alone.

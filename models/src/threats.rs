@@ -21,8 +21,8 @@ pub struct Side {
 /// The kinds that are counted: all but the king.
 const KINDS: usize = 5;
 /// How far the pieces of a kind are counted.
-const MOST: u32 = 3;
-const OF_SIDE: u32 = KINDS as u32 * MOST;
+const MAX_COUNT: u32 = 3;
+const INPUTS_PER_SIDE: u32 = KINDS as u32 * MAX_COUNT;
 
 /// The inputs of plane 13 that are on: for either side and each kind, whether
 /// one, two, three or more of its pieces are en prise.
@@ -30,16 +30,19 @@ const OF_SIDE: u32 = KINDS as u32 * MOST;
 pub struct Threats(u32);
 
 impl Threats {
-    /// The inputs that there are.
-    pub const INPUTS: usize = 2 * OF_SIDE as usize;
+    /// The inputs that there are; all can be on at a time.
+    pub const INPUTS: usize = 2 * INPUTS_PER_SIDE as usize;
 
-    /// The most that can be on at a time.
-    pub const MAX_ACTIVE: usize = Threats::INPUTS;
+    /// The index of the first of them, where plane 13 begins.
+    pub const FIRST_INPUT: usize = 13 * 64;
+
+    /// All at a time, which no position has.
+    pub const ALL: Threats = Threats((1 << Threats::INPUTS) - 1);
 
     /// The threats in a position, the side to move first.
     #[inline]
     pub fn new(own: &Side, theirs: &Side) -> Threats {
-        Threats(en_prise(own, theirs) | en_prise(theirs, own) << OF_SIDE)
+        Threats(en_prise(own, theirs) | en_prise(theirs, own) << INPUTS_PER_SIDE)
     }
 
     /// As a set: bit `i` for the input `i` of plane 13.
@@ -79,7 +82,7 @@ fn en_prise(side: &Side, other: &Side) -> u32 {
     let mut bits = 0;
     for (kind, by_lesser) in by_lesser.into_iter().enumerate() {
         let count = (side.pieces[kind] & (loose | by_lesser)).count_ones();
-        bits |= ((1 << count.min(MOST)) - 1) << (kind as u32 * MOST);
+        bits |= ((1 << count.min(MAX_COUNT)) - 1) << (kind as u32 * MAX_COUNT);
     }
     bits
 }
@@ -92,7 +95,7 @@ mod tests {
 
     /// By kind, own and theirs, how many are en prise.
     fn counts(threats: Threats) -> [u32; 2 * KINDS] {
-        std::array::from_fn(|i| (threats.0 >> (i as u32 * MOST) & 0b111).count_ones())
+        std::array::from_fn(|i| (threats.0 >> (i as u32 * MAX_COUNT) & 0b111).count_ones())
     }
 
     /// A side with one piece of each kind, king included, on the squares of a

@@ -6,8 +6,8 @@ reference that `models` is compared with.
         tests/data/dump_2021-10_first499.rows.zst --every 5 > tests/data/torch_outputs.tsv
 
 Reads the positions of a rows file (see labels.py), builds the 902 inputs from
-their EPD by python-chess, and prints `EPD <tab> pawns`, mover's view. First
-line: the net's SHA-256.
+their EPD by python-chess, and prints `EPD <tab> pawns <tab> inputs`, mover's
+view, the inputs that are on by their indices. First line: the net's SHA-256.
 """
 
 import argparse
@@ -85,10 +85,12 @@ def main():
         rows = zstandard.ZstdDecompressor().stream_reader(file).read().decode().splitlines()
     epds = [row.split("\t")[0] for row in rows[:: args.every]]
     print(hashlib.sha256(args.net.read_bytes()).hexdigest())
+    on = torch.stack([inputs(chess.Board(epd + " 0 1")) for epd in epds])
     with torch.no_grad():
-        outputs = net(torch.stack([inputs(chess.Board(epd + " 0 1")) for epd in epds]))
-    for epd, output in zip(epds, outputs[:, 0].tolist()):
-        print(f"{epd}\t{output:.7f}")
+        outputs = net(on)
+    for epd, output, row in zip(epds, outputs[:, 0].tolist(), on):
+        indices = " ".join(map(str, row.nonzero()[:, 0].tolist()))
+        print(f"{epd}\t{output:.7f}\t{indices}")
 
 
 main()

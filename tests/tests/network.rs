@@ -26,9 +26,10 @@ fn positions(sample: &str) -> Vec<Board> {
         .collect()
 }
 
-/// PyTorch's outputs, from the file alone: `tests/reference/torch_outputs.py`.
+/// The inputs by python-chess and PyTorch's outputs, from the file alone:
+/// `tests/reference/torch_outputs.py`.
 #[test]
-fn floats_equal_pytorch() {
+fn inputs_equal_python_and_floats_pytorch() {
     let (bytes, network) = default_net();
     let fixture = include_str!("../data/torch_outputs.tsv");
     let mut lines = fixture.lines();
@@ -43,9 +44,16 @@ fn floats_equal_pytorch() {
     );
     let mut compared = 0;
     for line in lines {
-        let (epd, expected) = line.split_once('\t').unwrap();
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [epd, expected, on] = columns[..] else {
+            panic!("{line}")
+        };
+        let mut features = engine::features(&board(epd));
+        features.sort();
+        let indices: Vec<String> = features.iter().map(|f| f.index().to_string()).collect();
+        assert_eq!(indices.join(" "), on, "{epd}");
         let expected: f32 = expected.parse().unwrap();
-        let ours = network.evaluate(&engine::features(&board(epd)));
+        let ours = network.evaluate(&features);
         assert!(
             (ours - expected).abs() <= 1e-4,
             "{epd}: {ours}, PyTorch {expected}"

@@ -1,4 +1,4 @@
-//! Records on a device: 32 bytes each, expanded there to the 902 inputs.
+//! Records on a device: 36 bytes a position, expanded there to the 902 inputs.
 //!
 //! The host sends a record as it is stored, eight words of four bytes, and a word of
 //! threats; all that follows are operations on whole tensors. `docs/record.md` has the bytes,

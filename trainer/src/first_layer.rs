@@ -5,8 +5,8 @@
 //! column is therefore a sum: a part of its own, and parts shared by all
 //! inputs of the same piece, of the same piece and rank, and of the same piece
 //! and distance from the edge files. The sum is what the net's file holds. A threat
-//! is no square's, and is shared with none; it has a column there too, so that it is
-//! learned as fast.
+//! is no square's, and shares nothing; it has a shared column to itself, which learns
+//! at full speed where the own parts are held back.
 //! (nnue-pytorch's documentation, docs/nnue.md, calls this feature factorization.)
 
 use burn::module::{Module, Param};
@@ -27,8 +27,6 @@ pub const PIECES: usize = 12;
 const OF_PIECES: usize = PIECES * (1 + 8 + 4);
 /// Shared columns, with those of the threats.
 pub const SHARED: usize = OF_PIECES + Threats::INPUTS;
-/// Where the inputs of threats begin.
-const THREATS: usize = 13 * 64;
 
 /// What a pawn more adds to a first-layer neuron at the start.
 const PAWN_AT_START: f32 = 0.05;
@@ -155,7 +153,7 @@ fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
         row[PIECES * 9 + piece * 4 + file.min(7 - file)] = 1.0;
     }
     for threat in 0..Threats::INPUTS {
-        rows[(THREATS + threat) * SHARED + OF_PIECES + threat] = 1.0;
+        rows[(Threats::FIRST_INPUT + threat) * SHARED + OF_PIECES + threat] = 1.0;
     }
     Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
 }

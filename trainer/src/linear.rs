@@ -1,5 +1,5 @@
 //! `trainer linear`: piece-square tables, fitted to the same labels by the same
-//! loss. Each input has a worth in pawns, and a position is worth their sum: what
+//! loss. Each input but the threats has a worth in pawns, and a position is worth their sum: what
 //! a network must beat to be worth its time.
 
 use std::path::{Path, PathBuf};
@@ -269,7 +269,7 @@ mod tests {
             let sum = tables.value(&features);
             assert!(sum.abs() < 32.0, "{sum}");
             assert!((f64::from(network.evaluate(&features)) - sum).abs() < 1e-4);
-            // Each of some 33 terms is off by half a 127th of a slice at most.
+            // Each of some 40 terms is off by half a 127th of a slice at most.
             let pawns = f64::from(quantised.evaluate_features(&features)) / 100.0;
             assert!((pawns - sum).abs() < 0.3, "{pawns} {sum}");
             reached = reached.max(sum.abs());

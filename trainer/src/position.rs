@@ -131,6 +131,24 @@ mod tests {
         assert_eq!(material(&white), material(&black));
     }
 
+    /// Inputs by python-chess: `tests/reference/torch_outputs.py`.
+    #[test]
+    fn inputs_are_those_of_python() {
+        let rows = include_str!("../../tests/data/torch_outputs.tsv")
+            .lines()
+            .skip(1);
+        let mut compared = 0;
+        for row in rows {
+            let columns: Vec<&str> = row.split('\t').collect();
+            let expected = columns[2].split(' ').map(|index| index.parse().unwrap());
+            let expected: Vec<usize> = expected.collect();
+            let record = record(&format!("{} 0 1", columns[0]), 0);
+            assert_eq!(indices(&record), expected, "{row}");
+            compared += 1;
+        }
+        assert!(compared > 500, "{compared}");
+    }
+
     #[test]
     fn every_kind_of_input_is_read() {
         let record = record("4k3/8/8/2Pp4/8/8/8/4K2R w K d6 0 2", 0);

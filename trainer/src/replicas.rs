@@ -163,5 +163,7 @@ mod tests {
         let bytes = model.num_params() * size_of::<f32>();
         assert_eq!(bytes, 2_026_768);
         assert!(text.contains("2,026,768 bytes"));
+        assert_eq!(model.num_params(), 506_692);
+        assert!(text.contains("506,692 parameters"));
     }
 }

@@ -26,8 +26,8 @@ pub(super) trait Products {
 }
 
 /// Makes `child` what `parent` is with inputs switched on and off. The changes
-/// of a move are one pass, and so are the few inputs that a position has but for
-/// a moment.
+/// of a move are one pass, and so are the few transient inputs that most positions
+/// have.
 #[inline(always)]
 pub(super) fn update(
     first: &First,

@@ -102,8 +102,7 @@ impl Random {
 
 /// The threats, and the flags: castling rights and check.
 fn rest() -> impl Iterator<Item = Feature> {
-    let threats = Threats::from_bits((1 << Threats::INPUTS) - 1);
-    threats.features().chain(flags())
+    Threats::ALL.features().chain(flags())
 }
 
 fn flags() -> [Feature; 5] {
