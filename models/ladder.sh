@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How strong the engine is with a net: games by the clock against engines that
 # Debian packages (apt install phalanx gnuchess glaurung toga2 stockfish
-# ethereal-chess), each with its defaults and one thread, Stockfish at two of its
+# ethereal-chess), each with its defaults and one thread, Stockfish at three of its
 # strengths. Engines that are not installed are skipped. Prints the ratings, and
 # leaves FOLDER/ladder.json, FOLDER/ladder.svg and FOLDER/ladder.pgn.
 #
@@ -48,6 +48,7 @@ rung Glaurung glaurung glaurung
 limit="option.UCI_LimitStrength=true option.UCI_Elo"
 rung "Stockfish at 2000" stockfish stockfish "$limit=2000"
 rung "Stockfish at 2500" stockfish stockfish "$limit=2500"
+rung "Stockfish at 2850" stockfish stockfish "$limit=2850"
 rung "Toga II" toga2 toga2
 rung Ethereal ethereal-chess ethereal-chess
 
