@@ -3,13 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use arrayvec::ArrayVec;
-use cozy_chess::{Board, Piece};
-use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
+use cozy_chess::{BitBoard, Board, Piece};
+use models::{Accumulator, NetError, QuantisedNetwork, Threats, material};
 
 use crate::Score;
 use crate::accumulators::of_board;
-use crate::features::{en_passant_and_check, model_piece, transient};
+use crate::features::{model_piece, threats, transient};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -106,14 +105,11 @@ pub(crate) fn network_value(
     board: &Board,
     accumulator: &Accumulator,
 ) -> Score {
-    let centipawns = match network.counts_threats() {
-        true => network.evaluate(accumulator, &transient(board)),
-        false => {
-            let transient: ArrayVec<Feature, 2> = en_passant_and_check(board).collect();
-            network.evaluate(accumulator, &transient)
-        }
+    let threats = match network.counts_threats() {
+        true => threats(board, BitBoard::EMPTY),
+        false => Threats::default(),
     };
-    Score::from_centipawns(centipawns)
+    Score::from_centipawns(network.evaluate(accumulator, &transient(board, threats)))
 }
 
 /// The balance of material from the view of the side to move.

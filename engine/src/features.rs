@@ -126,16 +126,18 @@ pub(crate) fn inputs(board: &Board) -> impl Iterator<Item = Input> {
 }
 
 /// The inputs that come and go with every move, as the side to move sees them, so
-/// that no accumulator holds them.
+/// that no accumulator holds them. The threats are given.
 #[inline]
-pub(crate) fn transient(board: &Board) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
-    let threats = threats(board, BitBoard::EMPTY);
+pub(crate) fn transient(
+    board: &Board,
+    threats: Threats,
+) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
     en_passant_and_check(board)
         .chain(threats.features())
         .collect()
 }
 
-/// The first of them: the en-passant square and the check flag.
+/// Those of them that are no threats: the en-passant square and the check flag.
 pub(crate) fn en_passant_and_check(board: &Board) -> impl Iterator<Item = Feature> {
     let view = model_color(board.side_to_move());
     let en_passant =
@@ -144,7 +146,7 @@ pub(crate) fn en_passant_and_check(board: &Board) -> impl Iterator<Item = Featur
     en_passant.into_iter().chain(in_check)
 }
 
-/// The others: the threats, once the pieces on some squares are gone.
+/// The threats, once the pieces on some squares are gone.
 #[inline]
 pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
     let mover = board.side_to_move();
@@ -188,7 +190,10 @@ fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
 
 /// All inputs that are on, as the side to move sees them.
 pub fn features(board: &Board) -> Vec<Feature> {
-    accumulated(board).chain(transient(board)).collect()
+    let threats = threats(board, BitBoard::EMPTY);
+    accumulated(board)
+        .chain(transient(board, threats))
+        .collect()
 }
 
 /// Those of them that an accumulator holds.

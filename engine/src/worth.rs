@@ -3,7 +3,9 @@
 use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use models::{CastlingSide, Feature, Network, material};
 
-use crate::features::{Input, accumulated, en_passant_and_check, features, model_piece, threats};
+use crate::features::{
+    Input, accumulated, en_passant_and_check, features, model_piece, threats, transient,
+};
 use crate::legal_en_passant;
 
 /// The worth of every piece but the kings, by square from a1: the position's
@@ -16,9 +18,6 @@ use crate::legal_en_passant;
 /// that are left when its square is empty. All other inputs stay.
 pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let whole = network.evaluate(&features(board));
-    let others: Vec<Feature> = accumulated(board)
-        .chain(en_passant_and_check(board))
-        .collect();
     let sign = match board.side_to_move() {
         Color::White => 1.0,
         Color::Black => -1.0,
@@ -27,8 +26,10 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let worth = |square| {
         let gone = inputs_of(board, square);
         let threats = threats(board, square.bitboard());
-        let rest = others.iter().copied().filter(|input| !gone.contains(input));
-        let rest: Vec<Feature> = rest.chain(threats.features()).collect();
+        let rest: Vec<Feature> = accumulated(board)
+            .chain(transient(board, threats))
+            .filter(|input| !gone.contains(input))
+            .collect();
         (square, sign * (whole - network.evaluate(&rest)))
     };
     pieces.iter().map(worth).collect()

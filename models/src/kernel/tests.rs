@@ -206,8 +206,8 @@ fn every_kernel_updates_to_what_is_there_from_nothing() {
         for kernel in Kernel::available() {
             let quantised = quantised.clone().with_kernel(kernel);
             let moves = [(0, 0), (1, 1), (1, 2), (2, 2), (2, 4), (1, 5)];
-            let passing = [1, 2, 3, 4, 5, 9].map(|added| (added, 0));
-            for (added, removed) in moves.into_iter().chain(passing) {
+            let transient = [1, 2, 3, 4, 5, 9].map(|added| (added, 0));
+            for (added, removed) in moves.into_iter().chain(transient) {
                 let (features, pieces) = random.position();
                 if pieces < added + removed {
                     continue;
