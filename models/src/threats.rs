@@ -81,8 +81,11 @@ fn en_prise(side: &Side, other: &Side) -> u32 {
     let by_lesser: [u64; KINDS] = [0, pawns, pawns, by_minor, by_rook];
     let mut bits = 0;
     for (kind, by_lesser) in by_lesser.into_iter().enumerate() {
-        let count = (side.pieces[kind] & (loose | by_lesser)).count_ones();
-        bits |= ((1 << count.min(MAX_COUNT)) - 1) << (kind as u32 * MAX_COUNT);
+        let mut left = side.pieces[kind] & (loose | by_lesser);
+        for count in 0..MAX_COUNT {
+            bits |= u32::from(left != 0) << (kind as u32 * MAX_COUNT + count);
+            left &= left.wrapping_sub(1);
+        }
     }
     bits
 }

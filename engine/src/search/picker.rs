@@ -2,7 +2,10 @@
 
 use std::cell::OnceCell;
 
-use cozy_chess::{BitBoard, Board, Move, Piece, PieceMoves, Rank};
+use cozy_chess::{
+    BitBoard, Board, Color, File, Move, Piece, PieceMoves, Rank, Square, get_bishop_rays,
+    get_king_moves, get_knight_moves, get_rook_rays,
+};
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
@@ -60,6 +63,8 @@ pub(crate) struct Picker {
     /// Bad captures, moved to the front of the list: `start..bad_end`.
     bad_end: usize,
     any_legal: bool,
+    /// What captures may take.
+    victims: BitBoard,
 }
 
 /// What a check counts more than other quiet moves.
@@ -86,14 +91,22 @@ impl Picker {
             next: stack.scored.len(),
             bad_end: stack.scored.len(),
             any_legal: false,
+            victims: board.colors(!board.side_to_move()),
         }
     }
 
-    /// Captures and promotions that lose nothing.
-    pub(crate) fn tactical(board: &Board, table: Option<Move>, stack: &MoveStack) -> Picker {
+    /// Captures of `victims` and promotions that lose nothing, and `table` if it is any
+    /// capture or promotion.
+    pub(crate) fn tactical(
+        board: &Board,
+        table: Option<Move>,
+        victims: BitBoard,
+        stack: &MoveStack,
+    ) -> Picker {
         let table = table.filter(|&mv| is_tactical(board, mv));
         Picker {
             tactical_only: true,
+            victims,
             ..Picker::all(board, table, stack)
         }
     }
@@ -165,19 +178,23 @@ impl Picker {
         Some(scored.mv)
     }
 
-    /// Generates all moves; scores captures and promotions.
+    /// Generates the moves; scores captures and promotions.
     fn generate(&mut self, stack: &mut MoveStack, order: &Order) {
         let board = order.board;
-        let theirs = board.colors(!board.side_to_move());
-        let table = self.table;
+        let (table, tactical_only) = (self.table, self.tactical_only);
+        let by_pieces = self.victims;
+        let by_pawns = self.victims | passed_square(board) | LAST_RANKS;
+        let pieces = match tactical_only {
+            true => may_reach(board, by_pieces, by_pawns),
+            false => BitBoard::FULL,
+        };
         let MoveStack { scored, quiets, .. } = stack;
         let mut any_legal = false;
-        board.generate_moves(|moves| {
+        board.generate_moves_for(pieces, |moves| {
             any_legal = true;
             let tactical = match moves.piece {
-                // Every pawn move off its file takes something.
-                Piece::Pawn => !moves.from.file().bitboard() | LAST_RANKS,
-                _ => theirs,
+                Piece::Pawn => by_pawns,
+                _ => by_pieces,
             };
             let to = moves.to & tactical;
             for mv in (PieceMoves { to, ..moves }) {
@@ -187,7 +204,7 @@ impl Picker {
                 }
             }
             let to = moves.to & !tactical;
-            if !to.is_empty() {
+            if !tactical_only && !to.is_empty() {
                 quiets.push(PieceMoves { to, ..moves });
             }
             false
@@ -245,6 +262,38 @@ impl Picker {
         self.next += 1;
         Some(rest[0].mv)
     }
+}
+
+/// Where a pawn has just passed by, so that a pawn may take it.
+fn passed_square(board: &Board) -> BitBoard {
+    board.en_passant().map_or(BitBoard::EMPTY, |file| {
+        let rank = Rank::Sixth.relative_to(board.side_to_move());
+        Square::new(file, rank).bitboard()
+    })
+}
+
+/// The mover's pieces that reach one of these squares if nothing is in the way.
+fn may_reach(board: &Board, by_pieces: BitBoard, by_pawns: BitBoard) -> BitBoard {
+    let mover = board.side_to_move();
+    let (a, h) = (File::A.bitboard(), File::H.bitboard());
+    let (left, right) = ((by_pawns - a).0, (by_pawns - h).0);
+    let pawns = BitBoard(match mover {
+        Color::White => left >> 9 | by_pawns.0 >> 8 | right >> 7,
+        Color::Black => left << 7 | by_pawns.0 << 8 | right << 9,
+    });
+    let own = |piece| board.colored_pieces(mover, piece);
+    let reaching = |piece, moves: fn(Square) -> BitBoard| {
+        let pieces = own(piece).into_iter();
+        pieces.filter(move |&square| !moves(square).is_disjoint(by_pieces))
+    };
+    let pieces = reaching(Piece::Knight, get_knight_moves)
+        .chain(reaching(Piece::Bishop, get_bishop_rays))
+        .chain(reaching(Piece::Rook, get_rook_rays))
+        .chain(reaching(Piece::Queen, |square| {
+            get_bishop_rays(square) | get_rook_rays(square)
+        }))
+        .chain(reaching(Piece::King, get_king_moves));
+    own(Piece::Pawn) & pawns | pieces.collect::<BitBoard>()
 }
 
 /// Most valuable victim first, by the least valuable piece; promotions to a

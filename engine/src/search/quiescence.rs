@@ -1,7 +1,7 @@
 //! Quiescence search: captures and promotions until nothing hangs, so that the
 //! evaluation never looks at half an exchange; in check, every move.
 
-use cozy_chess::{Board, Piece};
+use cozy_chess::{BitBoard, Board, Piece, Square};
 
 use crate::exchange::{value, victim};
 use crate::history::is_tactical;
@@ -58,7 +58,13 @@ impl Searcher<'_> {
         let hint = known.and_then(|known| known.mv);
         let mut picker = match in_check {
             true => Picker::all(board, hint, &self.worker.moves),
-            false => Picker::tactical(board, hint, &self.worker.moves),
+            false => {
+                let mut victims = board.colors(!board.side_to_move());
+                if plies >= RECAPTURES_FROM && !best.is_loss() {
+                    victims &= landed.map_or(BitBoard::EMPTY, Square::bitboard);
+                }
+                Picker::tactical(board, hint, victims, &self.worker.moves)
+            }
         };
         loop {
             let Worker {
