@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use cozy_chess::{Board, Color};
 use models::{Accumulator, Feature, QuantisedNetwork};
 
-use crate::features::{Changes, Input, inputs};
+use crate::features::{Changes, accumulated};
 
 /// One position of the line.
 #[derive(Clone)]
@@ -76,13 +76,17 @@ impl Accumulators {
             let [parent, child] = &mut self.entries[next - 1..=next] else {
                 unreachable!("two positions")
             };
-            let changes = child.changes.get_or_insert_with(|| changes(next));
-            network.update(
-                &parent.sides[side],
-                &seen_by::<2>(view, &changes.added),
-                &seen_by::<5>(view, &changes.removed),
-                &mut child.sides[side],
-            );
+            let Changes { added, removed } = child.changes.get_or_insert_with(|| changes(next));
+            let (parent, child_side) = (&parent.sides[side], &mut child.sides[side]);
+            match view {
+                Color::White => network.update(parent, added, removed, child_side),
+                Color::Black => network.update(
+                    parent,
+                    &seen_by_black(added),
+                    &seen_by_black(removed),
+                    child_side,
+                ),
+            }
             child.is_computed[side] = true;
         }
         &self.entries[index].sides[side]
@@ -91,11 +95,13 @@ impl Accumulators {
 
 /// The accumulator of a board from nothing.
 pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
-    let features: ArrayVec<Feature, { models::MAX_ACTIVE }> =
-        inputs(board).map(|input| input.seen_by(view)).collect();
+    let features: ArrayVec<Feature, { models::MAX_ACTIVE }> = accumulated(board, view).collect();
     network.accumulator(&features)
 }
 
-fn seen_by<const N: usize>(view: Color, inputs: &[Input]) -> ArrayVec<Feature, N> {
-    inputs.iter().map(|input| input.seen_by(view)).collect()
+fn seen_by_black<const N: usize>(seen_by_white: &ArrayVec<Feature, N>) -> ArrayVec<Feature, N> {
+    seen_by_white
+        .iter()
+        .map(|input| input.seen_by_other())
+        .collect()
 }

@@ -10,36 +10,26 @@ use models::{CastlingSide, Feature, Threats};
 
 use crate::legal_en_passant;
 
-/// One input that a move switches on or off, before it is seen from a side.
-#[derive(Clone, Copy)]
-pub(crate) enum Input {
-    Piece(Color, Piece, Square),
-    Castling(Color, CastlingSide),
+/// A piece as `view` sees it.
+pub(crate) fn piece_input(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
+    let (view, color) = (model_color(view), model_color(color));
+    Feature::piece(view, color, model_piece(piece), model_square(square))
 }
 
-impl Input {
-    /// The input as `view` sees it.
-    pub(crate) fn seen_by(self, view: Color) -> Feature {
-        let view = model_color(view);
-        match self {
-            Input::Piece(color, piece, square) => Feature::piece(
-                view,
-                model_color(color),
-                model_piece(piece),
-                model_square(square),
-            ),
-            Input::Castling(color, side) => Feature::castling(view, model_color(color), side),
-        }
-    }
+/// A castling right as `view` sees it.
+pub(crate) fn castling_input(view: Color, color: Color, side: CastlingSide) -> Feature {
+    Feature::castling(model_color(view), model_color(color), side)
 }
 
-/// The inputs that a move switches. Most on: castling, king and rook. Most
+const BACK_RANKS: BitBoard = BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
+
+/// The inputs that a move switches, as White sees them. Most on: castling, king and rook. Most
 /// off: a king that takes a rook in the corner, and with it the castling
 /// rights of both (castling takes off king, rook and two rights).
 #[derive(Clone, Default)]
 pub(crate) struct Changes {
-    pub(crate) added: ArrayVec<Input, 2>,
-    pub(crate) removed: ArrayVec<Input, 5>,
+    pub(crate) added: ArrayVec<Feature, 2>,
+    pub(crate) removed: ArrayVec<Feature, 5>,
 }
 
 impl Changes {
@@ -50,18 +40,23 @@ impl Changes {
         let Some(piece) = board.piece_on(mv.from) else {
             unreachable!("a legal move begins on a piece")
         };
-        changes.removed.push(Input::Piece(mover, piece, mv.from));
+        changes.removed.push(seen_by_white(mover, piece, mv.from));
         if board.colors(mover).has(mv.to) {
             changes.castle(mover, mv);
         } else {
             let landing = mv.promotion.unwrap_or(piece);
-            changes.added.push(Input::Piece(mover, landing, mv.to));
+            changes.added.push(seen_by_white(mover, landing, mv.to));
             changes.capture(board, piece, mv);
+        }
+        // Kings and rooks with castling rights stand there.
+        if (mv.from.bitboard() | mv.to.bitboard()).is_disjoint(BACK_RANKS) {
+            return changes;
         }
         for color in Color::ALL {
             for side in [CastlingSide::King, CastlingSide::Queen] {
                 if loses_right(board, color, side, mv) {
-                    changes.removed.push(Input::Castling(color, side));
+                    let right = castling_input(Color::White, color, side);
+                    changes.removed.push(right);
                 }
             }
         }
@@ -77,10 +72,10 @@ impl Changes {
         };
         let rank = mv.from.rank();
         let landing = [(Piece::King, king), (Piece::Rook, rook)];
-        self.removed.push(Input::Piece(mover, Piece::Rook, mv.to));
+        self.removed.push(seen_by_white(mover, Piece::Rook, mv.to));
         for (piece, file) in landing {
             let square = Square::new(file, rank);
-            self.added.push(Input::Piece(mover, piece, square));
+            self.added.push(seen_by_white(mover, piece, square));
         }
     }
 
@@ -92,9 +87,13 @@ impl Changes {
         let passed = (Piece::Pawn, Square::new(mv.to.file(), mv.from.rank()));
         if let Some((victim, square)) = victim.or(leaves_file.then_some(passed)) {
             let owner = !board.side_to_move();
-            self.removed.push(Input::Piece(owner, victim, square));
+            self.removed.push(seen_by_white(owner, victim, square));
         }
     }
+}
+
+fn seen_by_white(color: Color, piece: Piece, square: Square) -> Feature {
+    piece_input(Color::White, color, piece, square)
 }
 
 /// Whether a legal move takes a castling right: the king moves, or the rook
@@ -106,19 +105,20 @@ fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> boo
     })
 }
 
-/// The pieces and castling rights of a board.
-pub(crate) fn inputs(board: &Board) -> impl Iterator<Item = Input> {
+/// The pieces and castling rights of a board, as `view` sees them: what an
+/// accumulator holds.
+pub(crate) fn accumulated(board: &Board, view: Color) -> impl Iterator<Item = Feature> {
     let pieces = move |color| {
         Piece::ALL.into_iter().flat_map(move |piece| {
             let squares = board.colored_pieces(color, piece).into_iter();
-            squares.map(move |square| Input::Piece(color, piece, square))
+            squares.map(move |square| piece_input(view, color, piece, square))
         })
     };
     let rights = move |color| {
         [CastlingSide::King, CastlingSide::Queen]
             .into_iter()
             .filter(move |&side| castling_rook(board, color, side).is_some())
-            .map(move |side| Input::Castling(color, side))
+            .map(move |side| castling_input(view, color, side))
     };
     Color::ALL
         .into_iter()
@@ -191,15 +191,9 @@ fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
 /// All inputs that are on, as the side to move sees them.
 pub fn features(board: &Board) -> Vec<Feature> {
     let threats = threats(board, BitBoard::EMPTY);
-    accumulated(board)
+    accumulated(board, board.side_to_move())
         .chain(transient(board, threats))
         .collect()
-}
-
-/// Those of them that an accumulator holds.
-pub(crate) fn accumulated(board: &Board) -> impl Iterator<Item = Feature> {
-    let mover = board.side_to_move();
-    inputs(board).map(move |input| input.seen_by(mover))
 }
 
 /// The file of the rook that may still castle.

@@ -4,7 +4,8 @@ use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use models::{CastlingSide, Feature, Network, material};
 
 use crate::features::{
-    Input, accumulated, en_passant_and_check, features, model_piece, threats, transient,
+    accumulated, castling_input, en_passant_and_check, features, model_piece, piece_input, threats,
+    transient,
 };
 use crate::legal_en_passant;
 
@@ -26,7 +27,7 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let worth = |square| {
         let gone = inputs_of(board, square);
         let threats = threats(board, square.bitboard());
-        let rest: Vec<Feature> = accumulated(board)
+        let rest: Vec<Feature> = accumulated(board, board.side_to_move())
             .chain(transient(board, threats))
             .filter(|input| !gone.contains(input))
             .collect();
@@ -54,7 +55,7 @@ fn inputs_of(board: &Board, square: Square) -> Vec<Feature> {
     let (Some(piece), Some(color)) = (board.piece_on(square), board.color_on(square)) else {
         return Vec::new();
     };
-    let mut inputs = vec![Input::Piece(color, piece, square).seen_by(mover)];
+    let mut inputs = vec![piece_input(mover, color, piece, square)];
     let home = Rank::First.relative_to(color);
     let rights = board.castle_rights(color);
     for (file, side) in [
@@ -62,7 +63,7 @@ fn inputs_of(board: &Board, square: Square) -> Vec<Feature> {
         (rights.long, CastlingSide::Queen),
     ] {
         if file.is_some_and(|file| square == Square::new(file, home)) {
-            inputs.push(Input::Castling(color, side).seen_by(mover));
+            inputs.push(castling_input(mover, color, side));
         }
     }
     if board.checkers() == square.bitboard() {

@@ -138,6 +138,18 @@ impl Feature {
         Feature((FIRST_FLAG + theirs + side as usize) as u16)
     }
 
+    /// A piece or a castling right as the other side sees it.
+    #[inline]
+    pub const fn seen_by_other(self) -> Feature {
+        const PLANES: u16 = 6 * 64;
+        debug_assert!(self.0 < 2 * PLANES || self.0 as usize >= FIRST_FLAG);
+        Feature(match self.0 {
+            0..PLANES => (self.0 + PLANES) ^ 56,
+            PLANES..768 => (self.0 - PLANES) ^ 56,
+            _ => self.0 ^ 2,
+        })
+    }
+
     /// The input's index, 0 to 901.
     #[inline]
     pub const fn index(self) -> usize {
@@ -189,11 +201,19 @@ mod tests {
         for color in [Color::White, Color::Black] {
             for square in (0..64).map(|i| Square::new(i).unwrap()) {
                 for piece in pieces {
-                    assert!(seen.insert(Feature::piece(Color::Black, color, piece, square)));
+                    let feature = Feature::piece(Color::Black, color, piece, square);
+                    assert!(seen.insert(feature));
+                    let other = Feature::piece(Color::White, color, piece, square);
+                    assert_eq!(feature.seen_by_other(), other);
+                    assert_eq!(other.seen_by_other(), feature);
                 }
             }
             for side in [CastlingSide::King, CastlingSide::Queen] {
-                assert!(seen.insert(Feature::castling(Color::Black, color, side)));
+                let feature = Feature::castling(Color::Black, color, side);
+                assert!(seen.insert(feature));
+                let other = Feature::castling(Color::White, color, side);
+                assert_eq!(feature.seen_by_other(), other);
+                assert_eq!(other.seen_by_other(), feature);
             }
         }
         for square in (0..64).map(|i| Square::new(i).unwrap()) {
