@@ -131,17 +131,12 @@ impl QuantisedNetwork {
     /// en-passant square, the threats and the check flag.
     #[inline]
     pub fn evaluate(&self, accumulator: &Accumulator, transient: &[Feature]) -> i32 {
-        if transient.is_empty() {
-            return self.kernel.evaluate(self, accumulator);
-        }
-        let mut complete = Accumulator::ZERO;
-        self.update(accumulator, transient, &[], &mut complete);
-        self.kernel.evaluate(self, &complete)
+        self.kernel.evaluate(self, accumulator, transient)
     }
 
     /// The value in centipawns of all the features of a position, from nothing.
     pub fn evaluate_features(&self, features: &[Feature]) -> i32 {
-        self.kernel.evaluate(self, &self.accumulator(features))
+        self.evaluate(&self.accumulator(features), &[])
     }
 }
 

@@ -26,8 +26,7 @@ pub(super) trait Products {
 }
 
 /// Makes `child` what `parent` is with inputs switched on and off. The changes
-/// of a move are one pass, and so are the few transient inputs that most positions
-/// have.
+/// of a move are one pass.
 #[inline(always)]
 pub(super) fn update(
     first: &First,
@@ -40,10 +39,6 @@ pub(super) fn update(
         (&[a], &[b]) => pass(first, from, [a], [b], child),
         (&[a], &[b, c]) => pass(first, from, [a], [b, c], child),
         (&[a, b], &[c, d]) => pass(first, from, [a, b], [c, d], child),
-        (&[a], &[]) => pass(first, from, [a], [], child),
-        (&[a, b], &[]) => pass(first, from, [a, b], [], child),
-        (&[a, b, c], &[]) => pass(first, from, [a, b, c], [], child),
-        (&[a, b, c, d], &[]) => pass(first, from, [a, b, c, d], [], child),
         _ => {
             child.0[..first.blocks].copy_from_slice(&parent.0[..first.blocks]);
             let (fours, rest) = added.as_chunks();
@@ -93,7 +88,7 @@ fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
     a
 }
 
-/// The value in centipawns of a whole position's accumulator.
+/// The value in centipawns of an accumulator with the transient inputs.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -101,6 +96,7 @@ fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
 pub(super) unsafe fn evaluate<P: Products>(
     network: &QuantisedNetwork,
     accumulator: &Accumulator,
+    transient: &[Feature],
 ) -> i32 {
     let QuantisedNetwork {
         first,
@@ -110,7 +106,23 @@ pub(super) unsafe fn evaluate<P: Products>(
         ..
     } = network;
     let mut inputs = Aligned([0; MAX_FIRST]);
-    activate(&accumulator.0[..first.blocks], first.shift, &mut inputs.0);
+    match *transient {
+        [] => activate(first, accumulator, [], &mut inputs.0),
+        [a] => activate(first, accumulator, [a], &mut inputs.0),
+        [a, b] => activate(first, accumulator, [a, b], &mut inputs.0),
+        [a, b, c] => activate(first, accumulator, [a, b, c], &mut inputs.0),
+        [a, b, c, d] => activate(first, accumulator, [a, b, c, d], &mut inputs.0),
+        [a, b, c, d, e] => activate(first, accumulator, [a, b, c, d, e], &mut inputs.0),
+        [a, b, c, d, e, f] => activate(first, accumulator, [a, b, c, d, e, f], &mut inputs.0),
+        [a, b, c, d, e, f, g] => {
+            activate(first, accumulator, [a, b, c, d, e, f, g], &mut inputs.0);
+        }
+        [a, b, c, d, e, f, g, ref rest @ ..] => {
+            let mut complete = Accumulator::ZERO;
+            update(first, accumulator, (rest, &[]), &mut complete);
+            activate(first, &complete, [a, b, c, d, e, f, g], &mut inputs.0);
+        }
+    }
     let (inputs, _) = inputs.0[..first.blocks * BLOCK].as_chunks();
     let mut sums = second.bias;
     // SAFETY: the caller's promise.
@@ -133,12 +145,24 @@ pub(super) unsafe fn evaluate<P: Products>(
     ((hundredfold + hundredfold.signum() * one / 2) / one) as i32
 }
 
+/// The first layer's activations.
 #[inline(always)]
-fn activate(sums: &[Block], shift: u32, activations: &mut [u8; MAX_FIRST]) {
+fn activate<const N: usize>(
+    first: &First,
+    accumulator: &Accumulator,
+    transient: [Feature; N],
+    activations: &mut [u8; MAX_FIRST],
+) {
+    let columns = transient.map(|feature| first.column(feature));
     let (blocks, _) = activations.as_chunks_mut::<BLOCK>();
-    for (block, sums) in blocks.iter_mut().zip(sums) {
+    let sums = &accumulator.0[..first.blocks];
+    for (index, (block, &sums)) in blocks.iter_mut().zip(sums).enumerate() {
+        let mut sums = sums;
+        for column in columns {
+            sums = zip(sums, column[index], i16::wrapping_add);
+        }
         for (activation, sum) in block.iter_mut().zip(sums.0) {
-            *activation = (sum >> shift).clamp(0, ACTIVATION_MAX as i16) as u8;
+            *activation = (sum >> first.shift).clamp(0, ACTIVATION_MAX as i16) as u8;
         }
     }
 }

@@ -81,7 +81,11 @@ pub(super) fn update(
 }
 
 #[target_feature(enable = "neon")]
-pub(super) fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+pub(super) fn evaluate(
+    network: &QuantisedNetwork,
+    accumulator: &Accumulator,
+    transient: &[Feature],
+) -> i32 {
     // SAFETY: this function has the same feature.
-    unsafe { forward::evaluate::<Neon>(network, accumulator) }
+    unsafe { forward::evaluate::<Neon>(network, accumulator, transient) }
 }

@@ -48,7 +48,11 @@ pub(super) fn update(
     forward::update(first, parent, change, child);
 }
 
-pub(super) fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+pub(super) fn evaluate(
+    network: &QuantisedNetwork,
+    accumulator: &Accumulator,
+    transient: &[Feature],
+) -> i32 {
     // SAFETY: it needs no instructions that a processor may lack.
-    unsafe { forward::evaluate::<Scalar>(network, accumulator) }
+    unsafe { forward::evaluate::<Scalar>(network, accumulator, transient) }
 }

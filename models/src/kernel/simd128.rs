@@ -86,7 +86,11 @@ pub(super) fn update(
     forward::update(first, parent, change, child);
 }
 
-pub(super) fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+pub(super) fn evaluate(
+    network: &QuantisedNetwork,
+    accumulator: &Accumulator,
+    transient: &[Feature],
+) -> i32 {
     // SAFETY: this module is compiled only for builds with simd128.
-    unsafe { forward::evaluate::<Simd128>(network, accumulator) }
+    unsafe { forward::evaluate::<Simd128>(network, accumulator, transient) }
 }

@@ -91,9 +91,13 @@ pub(super) mod avx512_vnni {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+    pub fn evaluate(
+        network: &QuantisedNetwork,
+        accumulator: &Accumulator,
+        transient: &[Feature],
+    ) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<Avx512Vnni>(network, accumulator) }
+        unsafe { forward::evaluate::<Avx512Vnni>(network, accumulator, transient) }
     }
 }
 
@@ -173,9 +177,13 @@ pub(super) mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+    pub fn evaluate(
+        network: &QuantisedNetwork,
+        accumulator: &Accumulator,
+        transient: &[Feature],
+    ) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<Avx2>(network, accumulator) }
+        unsafe { forward::evaluate::<Avx2>(network, accumulator, transient) }
     }
 }
 
@@ -186,7 +194,7 @@ pub(super) mod avx_vnni {
     use super::avx2::{load, store};
     use crate::kernel::forward::{self, Products};
     use crate::layers::{Second, Sums, Weights2};
-    use crate::{Accumulator, MAX_LATER, QuantisedNetwork};
+    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct AvxVnni;
 
@@ -231,9 +239,13 @@ pub(super) mod avx_vnni {
     }
 
     #[target_feature(enable = "avx2,avxvnni")]
-    pub fn evaluate(network: &QuantisedNetwork, accumulator: &Accumulator) -> i32 {
+    pub fn evaluate(
+        network: &QuantisedNetwork,
+        accumulator: &Accumulator,
+        transient: &[Feature],
+    ) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<AvxVnni>(network, accumulator) }
+        unsafe { forward::evaluate::<AvxVnni>(network, accumulator, transient) }
     }
 }
 
