@@ -28,30 +28,32 @@ wasm=
 if command -v node >/dev/null; then
     target=wasm32-unknown-unknown
     rustup target add "$target"
-    RUSTFLAGS="-C target-feature=+simd128" \
-        cargo build --release --locked -p wasm --target "$target"
-    wasm=${CARGO_TARGET_DIR:-target}/$target/release/wasm.wasm
+    # As engine/web/build.sh builds the page's module.
+    RUSTFLAGS="-C target-feature=+simd128 -C llvm-args=-inline-threshold=500" \
+        cargo build --profile web --locked -p wasm --target "$target"
+    wasm=${CARGO_TARGET_DIR:-target}/$target/web/wasm.wasm
 else
     echo "SKIPPED: WebAssembly, for Node.js is not installed" >&2
 fi
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-# measure ROW COMMAND...: runs it, the count of nodes being the one number it
-# prints, and notes wall and CPU seconds.
+# measure ROW COMMAND...: runs it, and notes the count of nodes that it prints first, and
+# wall, user and system seconds: those that it prints, or else those of all of it.
 TIMEFORMAT='%R %U %S'
 measure() {
     local row=$1
     shift
-    { time "$@" >"$work/nodes"; } 2>"$work/time"
-    echo "$row $(cat "$work/nodes") $(cat "$work/time")" >>"$work/runs"
+    { time "$@" >"$work/figures"; } 2>"$work/time"
+    echo "$row $(cat "$work/figures" "$work/time" | xargs)" >>"$work/runs"
 }
 
-# As deep as Stockfish's: at its usual depth, of the signature, it is over in
-# half a second, of which emptying tables is a good part.
-engine_bench() { "$engine" bench 13 | awk 'END { print $1 }'; }
-# All of the process, with the compilation of the module.
-wasm_bench() { node tests/wasm/bench.mjs "$wasm" 13; }
+# As long as Stockfish's: at its usual depth, of the signature, it is over in a
+# fraction of a second.
+depth=15
+engine_bench() { "$engine" bench "$depth" | awk 'END { print $1 }'; }
+# Once V8 has compiled the module, which takes it a shallower search.
+wasm_bench() { node tests/wasm/bench.mjs "$wasm" "$depth"; }
 stockfish_bench() { "$stockfish" bench 2>&1 | awk '/^Nodes searched/ { print $NF }'; }
 # A search's last report comes before its limit: the limit is what it searched.
 from_start() {
@@ -78,7 +80,7 @@ import json, statistics, sys
 runs = {}
 for line in open(sys.argv[1]):
     row, *figures = line.split()
-    runs.setdefault(row, []).append([float(figure) for figure in figures])
+    runs.setdefault(row, []).append([float(figure) for figure in figures[:4]])
 
 def median(row, figure):
     return statistics.median(figure(*run) for run in runs[row])
