@@ -30,8 +30,8 @@ if command -v node >/dev/null; then
     rustup target add "$target"
     # As engine/web/build.sh builds the page's module.
     RUSTFLAGS="-C target-feature=+simd128 -C llvm-args=-inline-threshold=500" \
-        cargo build --profile web --locked -p wasm --target "$target"
-    wasm=${CARGO_TARGET_DIR:-target}/$target/web/wasm.wasm
+        cargo build --profile ship --locked -p wasm --target "$target"
+    wasm=${CARGO_TARGET_DIR:-target}/$target/ship/wasm.wasm
 else
     echo "SKIPPED: WebAssembly, for Node.js is not installed" >&2
 fi

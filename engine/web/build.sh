@@ -21,8 +21,8 @@ mkdir -p wasm
 # in WebAssembly than natively, so more of them are inlined than the compiler would by itself.
 for variant in simd:+simd128 plain:; do
     RUSTFLAGS="-C target-feature=${variant#*:} -C llvm-args=-inline-threshold=500" \
-        cargo build --locked --profile web -p web --target "$target"
-    cp "$build/$target/web/web.wasm" "wasm/kibitz-${variant%%:*}.wasm"
+        cargo build --locked --profile ship -p web --target "$target"
+    cp "$build/$target/ship/web.wasm" "wasm/kibitz-${variant%%:*}.wasm"
 done
 
 [ -x node_modules/.bin/vite ] && [ node_modules/.package-lock.json -nt package-lock.json ] ||
