@@ -12,6 +12,9 @@ use crate::evaluator::material_balance;
 const KNOWN_WIN: i32 = 5_000;
 /// For each step that the bare king is driven.
 const DRIVEN: i32 = 20;
+/// The same by bishop and knight, towards their corners: the long way along the edge is
+/// found where it outweighs all else.
+const DRIVEN_TO_CORNER: i32 = 250;
 /// For each step that the kings are nearer to each other.
 const NEARER: i32 = 8;
 
@@ -32,13 +35,13 @@ pub(crate) fn mop_up(board: &Board) -> Option<Score> {
     }
     let king = board.king(bare);
     let driven = if heavy || !only_one_colour {
-        from_centre(king)
+        DRIVEN * from_centre(king)
     } else {
         // Bishop and knight mate in the corners of the bishop's colour alone.
-        towards_corners(king, dark)
+        DRIVEN_TO_CORNER * towards_corners(king, dark)
     };
     let near = 14 - distance(king, board.king(!bare));
-    let value = KNOWN_WIN + DRIVEN * driven + NEARER * near;
+    let value = KNOWN_WIN + driven + NEARER * near;
     let mover_wins = board.side_to_move() != bare;
     Some(material_balance(board) + if mover_wins { value } else { -value })
 }
