@@ -194,7 +194,8 @@ impl Searcher<'_> {
         if candidate.gives_check {
             return Worth::Search;
         }
-        let enough = (3 + depth * depth) / (2 - i32::from(node.improving));
+        let enough = (LATE_MOVE_BASE + LATE_MOVE_FACTOR * depth * depth)
+            / (100 * (2 - i32::from(node.improving)));
         // In an open window the score counts: the best of a few moves is too low.
         if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
             return Worth::SkipQuiets;

@@ -232,7 +232,7 @@ impl Searcher<'_> {
             return Ok(None);
         }
         let surplus = estimate.centipawns() - beta.centipawns();
-        let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / 200).min(3);
+        let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / NULL_SURPLUS).min(3);
         self.worker.frames[ply + 1].doubles = self.worker.frames[ply].doubles;
         self.worker.tree.push_null();
         self.shared.table.prefetch(self.worker.tree.key());

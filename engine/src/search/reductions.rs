@@ -20,7 +20,7 @@ impl Reductions {
             })
         };
         Reductions {
-            quiet: table(0.8, 2.25),
+            quiet: table(0.75, 2.23),
             tactical: table(0.0, 3.2),
         }
     }
