@@ -9,6 +9,7 @@ use cozy_chess::{
 use models::{CastlingSide, Feature, Threats};
 
 use crate::legal_en_passant;
+use crate::rules::{BACK_RANKS, pawn_attacks};
 
 /// A piece as `view` sees it.
 pub(crate) fn piece_input(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
@@ -20,8 +21,6 @@ pub(crate) fn piece_input(view: Color, color: Color, piece: Piece, square: Squar
 pub(crate) fn castling_input(view: Color, color: Color, side: CastlingSide) -> Feature {
     Feature::castling(model_color(view), model_color(color), side)
 }
-
-const BACK_RANKS: BitBoard = BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
 
 /// The inputs that a move switches, as White sees them. Most on: castling, king and rook. Most
 /// off: a king that takes a rook in the corner, and with it the castling
@@ -158,16 +157,10 @@ fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
     let occupied = board.occupied() - gone;
     let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
     let [pawns, knights, bishops, rooks, queens, _] = pieces;
-    let (a, h) = (File::A.bitboard(), File::H.bitboard());
-    let (left, right) = ((pawns - a).0, (pawns - h).0);
-    let by_pawns = BitBoard(match color {
-        Color::White => left << 7 | right << 9,
-        Color::Black => left >> 9 | right >> 7,
-    });
     let diagonally = |square| get_bishop_moves(square, occupied);
     let straight = |square| get_rook_moves(square, occupied);
     let attacks = [
-        by_pawns,
+        pawn_attacks(pawns, color),
         attacked(knights, get_knight_moves),
         attacked(bishops, diagonally),
         attacked(rooks, straight),

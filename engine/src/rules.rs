@@ -3,12 +3,33 @@
 
 use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
 
+/// Where pieces stand at first, and pawns promote.
+pub(crate) const BACK_RANKS: BitBoard =
+    BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
+
+/// The squares that pawns of a colour attack.
+#[inline]
+pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {
+    let left = (pawns - File::A.bitboard()).0;
+    let right = (pawns - File::H.bitboard()).0;
+    BitBoard(match color {
+        Color::White => left << 7 | right << 9,
+        Color::Black => left >> 9 | right >> 7,
+    })
+}
+
+/// The square behind a pawn that has just advanced two, whether or not it can be
+/// taken there: the library's own [`Board::en_passant`] is set after every double push.
+pub(crate) fn passed_square(board: &Board) -> Option<Square> {
+    let rank = Rank::Sixth.relative_to(board.side_to_move());
+    Some(Square::new(board.en_passant()?, rank))
+}
+
 /// The square behind a pawn that has just advanced two, if a capture there is
-/// legal (pins and checks included). The library's own
-/// [`Board::en_passant`] is set after every double push.
+/// legal (pins and checks included).
 pub fn legal_en_passant(board: &Board) -> Option<Square> {
     let mover = board.side_to_move();
-    let target = Square::new(board.en_passant()?, Rank::Sixth.relative_to(mover));
+    let target = passed_square(board)?;
     let capturers = get_pawn_attacks(target, !mover) & board.colored_pieces(mover, Piece::Pawn);
     capturers
         .iter()

@@ -3,6 +3,8 @@
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Rank, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 
+use crate::rules::passed_square;
+
 /// The same position as a [`Chess`]. Castling is king takes rook in both
 /// libraries, and squares have the same numbers.
 ///
@@ -27,9 +29,7 @@ pub fn to_shakmaty(board: &Board) -> Option<Chess> {
         board: shakmaty::Board::try_from_bitboards(by_role, by_color).ok()?,
         turn: shakmaty::Color::from_white(mover == Color::White),
         castling_rights: Bitboard(castling_rooks(board).0),
-        ep_square: board
-            .en_passant()
-            .map(|file| square(Square::new(file, Rank::Sixth.relative_to(mover)))),
+        ep_square: passed_square(board).map(square),
         halfmoves: board.halfmove_clock().into(),
         ..Setup::empty()
     };

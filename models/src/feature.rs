@@ -142,10 +142,11 @@ impl Feature {
     #[inline]
     pub const fn seen_by_other(self) -> Feature {
         const PLANES: u16 = 6 * 64;
-        debug_assert!(self.0 < 2 * PLANES || self.0 as usize >= FIRST_FLAG);
+        const PIECES: u16 = 2 * PLANES;
+        debug_assert!(self.0 < PIECES || self.0 as usize >= FIRST_FLAG);
         Feature(match self.0 {
             0..PLANES => (self.0 + PLANES) ^ 56,
-            PLANES..768 => (self.0 - PLANES) ^ 56,
+            PLANES..PIECES => (self.0 - PLANES) ^ 56,
             _ => self.0 ^ 2,
         })
     }

@@ -3,13 +3,14 @@
 use std::cell::OnceCell;
 
 use cozy_chess::{
-    BitBoard, Board, Color, File, Move, Piece, PieceMoves, Rank, Square, get_bishop_rays,
-    get_king_moves, get_knight_moves, get_rook_rays,
+    BitBoard, Board, Move, Piece, PieceMoves, Rank, Square, get_bishop_rays, get_king_moves,
+    get_knight_moves, get_rook_rays,
 };
 
 use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
 use crate::history::{History, is_tactical};
+use crate::rules::{BACK_RANKS, passed_square, pawn_attacks};
 
 /// A move and its place in the order, higher first.
 #[derive(Clone, Copy)]
@@ -69,9 +70,6 @@ pub(crate) struct Picker {
 
 /// What a check counts more than other quiet moves.
 const CHECK: i32 = 1 << 13;
-
-/// Where pawns promote.
-const LAST_RANKS: BitBoard = BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
 
 impl Picker {
     /// All legal moves, `table` first if it is legal.
@@ -183,7 +181,8 @@ impl Picker {
         let board = order.board;
         let (table, tactical_only) = (self.table, self.tactical_only);
         let by_pieces = self.victims;
-        let by_pawns = self.victims | passed_square(board) | LAST_RANKS;
+        let passed = passed_square(board).map_or(BitBoard::EMPTY, Square::bitboard);
+        let by_pawns = self.victims | passed | BACK_RANKS;
         let pieces = match tactical_only {
             true => may_reach(board, by_pieces, by_pawns),
             false => BitBoard::FULL,
@@ -264,23 +263,12 @@ impl Picker {
     }
 }
 
-/// Where a pawn has just passed by, so that a pawn may take it.
-fn passed_square(board: &Board) -> BitBoard {
-    board.en_passant().map_or(BitBoard::EMPTY, |file| {
-        let rank = Rank::Sixth.relative_to(board.side_to_move());
-        Square::new(file, rank).bitboard()
-    })
-}
-
-/// The mover's pieces that reach one of these squares if nothing is in the way.
+/// The mover's pieces that reach one of these squares if nothing is in the way, and its
+/// pawns that may promote.
 fn may_reach(board: &Board, by_pieces: BitBoard, by_pawns: BitBoard) -> BitBoard {
     let mover = board.side_to_move();
-    let (a, h) = (File::A.bitboard(), File::H.bitboard());
-    let (left, right) = ((by_pawns - a).0, (by_pawns - h).0);
-    let pawns = BitBoard(match mover {
-        Color::White => left >> 9 | by_pawns.0 >> 8 | right >> 7,
-        Color::Black => left << 7 | by_pawns.0 << 8 | right << 9,
-    });
+    // A pawn takes where a pawn of theirs would take it.
+    let pawns = pawn_attacks(by_pawns, !mover) | Rank::Seventh.relative_to(mover).bitboard();
     let own = |piece| board.colored_pieces(mover, piece);
     let reaching = |piece, moves: fn(Square) -> BitBoard| {
         let pieces = own(piece).into_iter();
