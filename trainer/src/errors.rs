@@ -4,9 +4,10 @@
 use crate::figures::{Comparison, Figures, Report};
 use crate::picture::{self, Anchor, Panel, WIDTH};
 
-/// Room for the names of rows, and for the values behind the bars.
+/// Room for the names of rows, and for the values behind the bars: `100.0 %`, bold, in the
+/// widest of the fonts.
 const NAMES: f64 = 178.0;
-const VALUES: f64 = 52.0;
+const VALUES: f64 = 70.0;
 const ROW: f64 = 39.0;
 const TITLE: f64 = 30.0;
 
