@@ -62,6 +62,7 @@ export interface Description {
   kind: "network" | "material";
   sizes: number[];
   parameters: number;
+  training: unknown;
   dataset: unknown;
 }
 

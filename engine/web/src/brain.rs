@@ -34,6 +34,8 @@ pub struct Description {
     /// Inputs, hidden sizes, output.
     sizes: Vec<usize>,
     parameters: usize,
+    /// How it was trained, and on what, in the words of its file.
+    training: serde_json::Value,
     dataset: serde_json::Value,
 }
 
@@ -90,6 +92,7 @@ impl Brain {
             kind: self.kind,
             sizes: [INPUTS].into_iter().chain(outputs).collect(),
             parameters: shape.parameters(),
+            training: self.metadata.training.clone(),
             dataset: self.metadata.dataset.clone(),
         }
     }

@@ -50,7 +50,7 @@ test("without simd128 the page finds the same", async () => {
 test("brains: the default, an earlier net, material, a file, and one that is refused", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
   await page.click("#tab-net");
-  assert.match(await page.textContent("#brain-note"), /902 → 256 → 32 → 32 → 1/);
+  assert.match(await page.textContent("#brain-note"), /902 → 256 → 32 → 32 → 1: .*, last fitted to/);
   await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#brain", "material");
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00"));
@@ -58,7 +58,7 @@ test("brains: the default, an earlier net, material, a file, and one that is ref
   await page.mouse.click(...(await square(page, "f1")));
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00 → 0.00"));
   await page.selectOption("#brain", "games1191.safetensors");
-  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("451"));
+  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes(", fitted to 66,795 positions"));
   await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("default.safetensors", NETS)) });
   await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("256"));
   assert.equal(await page.$eval("#brain", (select) => select.selectedOptions[0].textContent), "mine.safetensors");
