@@ -51,7 +51,7 @@ fn mates_have_their_distance() {
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "f6a6", "mate 3"),
     ];
     for (fen, mv, score) in mates {
-        assert_eq!(by_material(fen, 24), (mv.into(), score.into()), "{fen}");
+        assert_eq!(by_material(fen, 20), (mv.into(), score.into()), "{fen}");
     }
     assert_eq!(
         by_material("kbK5/pp6/RP6/8/8/8/8/8 b - - 0 1", 5).1,
