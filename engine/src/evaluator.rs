@@ -8,7 +8,8 @@ use models::{Accumulator, NetError, QuantisedNetwork, Threats, material};
 
 use crate::Score;
 use crate::accumulators::of_board;
-use crate::features::{model_piece, threats, transient};
+use crate::danger::Danger;
+use crate::features::{model_piece, side, transient};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -92,24 +93,30 @@ impl Evaluator {
             None => material_balance(board),
             Some(network) => {
                 let accumulator = of_board(network, board, board.side_to_move());
-                network_value(network, board, &accumulator)
+                network_value(network, board, &accumulator).0
             }
         }
     }
 }
 
 /// The network's value of a board, whose accumulator, as the side to move sees
-/// it, is given.
+/// it, is given; and the danger that was found on the way, if it was looked for.
 pub(crate) fn network_value(
     network: &QuantisedNetwork,
     board: &Board,
     accumulator: &Accumulator,
-) -> Score {
-    let threats = match network.counts_threats() {
-        true => threats(board, BitBoard::EMPTY),
-        false => Threats::default(),
-    };
-    Score::from_centipawns(network.evaluate(accumulator, &transient(board, threats)))
+) -> (Score, Option<Danger>) {
+    let mover = board.side_to_move();
+    let sides = network
+        .counts_threats()
+        .then(|| [mover, !mover].map(|color| side(board, BitBoard::EMPTY, color)));
+    let threats = sides
+        .as_ref()
+        .map(|[own, theirs]| Threats::new(own, theirs));
+    let transient = transient(board, threats.unwrap_or_default());
+    let value = network.evaluate(accumulator, &transient);
+    let danger = sides.map(|[_, theirs]| Danger::by(&theirs));
+    (Score::from_centipawns(value), danger)
 }
 
 /// The balance of material from the view of the side to move.

@@ -152,8 +152,9 @@ pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
     Threats::new(&side(board, gone, mover), &side(board, gone, !mover))
 }
 
+/// A side's pieces and what they attack, once the pieces on some squares are gone.
 #[inline]
-fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
+pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
     let occupied = board.occupied() - gone;
     let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
     let [pawns, knights, bishops, rooks, queens, _] = pieces;

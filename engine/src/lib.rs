@@ -71,6 +71,7 @@ mod accumulators;
 mod bench;
 mod checks;
 mod correction;
+mod danger;
 mod ending;
 mod engine;
 mod evaluator;

@@ -3,6 +3,7 @@
 use cozy_chess::{Board, Move};
 
 use crate::accumulators::Accumulators;
+use crate::danger::Danger;
 use crate::evaluator::{material_balance, network_value};
 use crate::features::Changes;
 use crate::score::MAX_PLY;
@@ -15,6 +16,8 @@ struct Node {
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
     reversible: usize,
+    /// [`Tree::danger`], where the evaluation has told it.
+    danger: Option<Danger>,
 }
 
 /// The root and the moves played from it, with everything that is carried
@@ -34,6 +37,7 @@ impl Tree {
             board: Board::default(),
             played: None,
             reversible: 0,
+            danger: None,
         };
         let mut tree = Tree {
             nodes: (0..=MAX_PLY).map(|_| node()).collect(),
@@ -56,6 +60,7 @@ impl Tree {
             board: board.clone(),
             played: None,
             reversible: board.halfmove_clock().into(),
+            danger: None,
         };
         if let Some(network) = evaluator.network() {
             self.accumulators.start(network, board);
@@ -78,6 +83,12 @@ impl Tree {
         self.nodes[self.ply].played
     }
 
+    /// Where the mover's pieces are attacked by lesser ones.
+    pub(crate) fn danger(&self) -> Danger {
+        let Node { board, danger, .. } = &self.nodes[self.ply];
+        danger.unwrap_or_else(|| Danger::of(board))
+    }
+
     /// The position's key, as [`position_key`] gives it.
     pub fn key(&self) -> u64 {
         self.keys[self.keys.len() - 1]
@@ -91,6 +102,7 @@ impl Tree {
         child.board.clone_from(&parent.board);
         child.board.play_unchecked(mv);
         child.played = Some(mv);
+        child.danger = None;
         child.reversible = match child.board.halfmove_clock() {
             0 => 0,
             _ => parent.reversible + 1,
@@ -114,6 +126,7 @@ impl Tree {
             board,
             played: None,
             reversible: 0,
+            danger: None,
         };
     }
 
@@ -142,7 +155,9 @@ impl Tree {
             None => Changes::default(),
         };
         let accumulator = self.accumulators.get(network, self.ply, view, changes);
-        network_value(network, board, accumulator)
+        let (value, danger) = network_value(network, board, accumulator);
+        self.nodes[self.ply].danger = danger;
+        value
     }
 
     /// Whether the position is a draw by repetition: seen once before since
@@ -200,6 +215,7 @@ mod tests {
                 tree.evaluate(&evaluator),
                 evaluator.evaluate_board(tree.board())
             );
+            assert_eq!(tree.danger(), Danger::of(tree.board()));
         }
     }
 

@@ -18,6 +18,17 @@ pub struct Side {
     pub attacks: [u64; 6],
 }
 
+impl Side {
+    /// By [`Piece`], the squares where one of the other side is attacked by a
+    /// lesser piece of this.
+    #[inline]
+    pub fn attacks_on_greater(&self) -> [u64; 6] {
+        let [pawns, knights, bishops, rooks, ..] = self.attacks;
+        let by_minor = pawns | knights | bishops;
+        [0, pawns, pawns, by_minor, by_minor | rooks, 0]
+    }
+}
+
 /// The kinds that are counted: all but the king.
 const KINDS: usize = 5;
 /// How far the pieces of a kind are counted.
@@ -72,15 +83,15 @@ impl Threats {
 /// A side's pieces en prise: three bits a kind, as many of them as pieces.
 #[inline]
 fn en_prise(side: &Side, other: &Side) -> u32 {
-    let [pawns, knights, bishops, rooks, queens, king] = other.attacks;
-    let by_minor = pawns | knights | bishops;
-    let by_rook = by_minor | rooks;
-    let defended = side.attacks.iter().fold(0, |all, set| all | set);
-    let loose = (by_rook | queens | king) & !defended;
-    // What takes each kind for a lesser one.
-    let by_lesser: [u64; KINDS] = [0, pawns, pawns, by_minor, by_rook];
+    let all = |side: &Side| side.attacks.iter().fold(0, |all, set| all | set);
+    let loose = all(other) & !all(side);
     let mut bits = 0;
-    for (kind, by_lesser) in by_lesser.into_iter().enumerate() {
+    for (kind, by_lesser) in other
+        .attacks_on_greater()
+        .into_iter()
+        .take(KINDS)
+        .enumerate()
+    {
         let mut left = side.pieces[kind] & (loose | by_lesser);
         for count in 0..MAX_COUNT {
             bits |= u32::from(left != 0) << (kind as u32 * MAX_COUNT + count);

@@ -138,7 +138,7 @@ impl Searcher<'_> {
             ..
         } = &mut *self.worker;
         let order = Order {
-            board: tree.board(),
+            tree,
             history,
             checks: Some(checks),
         };

@@ -11,6 +11,7 @@ use crate::checks::Checks;
 use crate::exchange::{value, victim, wins_at_least};
 use crate::history::{History, is_tactical};
 use crate::rules::{BACK_RANKS, passed_square, pawn_attacks};
+use crate::tree::Tree;
 
 /// A move and its place in the order, higher first.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ pub(crate) struct MoveStack {
 
 /// What decides the order of a node's moves.
 pub(crate) struct Order<'a> {
-    pub(crate) board: &'a Board,
+    pub(crate) tree: &'a Tree,
     pub(crate) history: &'a History,
     /// Where quiet moves that give check are to come sooner: what gives check,
     /// found out once it is asked for.
@@ -70,6 +71,9 @@ pub(crate) struct Picker {
 
 /// What a check counts more than other quiet moves.
 const CHECK: i32 = 1 << 13;
+/// What it counts, for each centipawn of the piece, to leave a square where a lesser one
+/// attacks it; to go to one counts as much less.
+const DANGER: i32 = 5;
 
 impl Picker {
     /// All legal moves, `table` first if it is legal.
@@ -142,7 +146,7 @@ impl Picker {
         }
         if self.stage == Stage::GoodTactical {
             while let Some(mv) = self.best(stack) {
-                if wins_at_least(order.board, mv, 0) {
+                if wins_at_least(order.tree.board(), mv, 0) {
                     return Some(mv);
                 }
                 stack.scored.swap(self.bad_end, self.next - 1);
@@ -178,7 +182,7 @@ impl Picker {
 
     /// Generates the moves; scores captures and promotions.
     fn generate(&mut self, stack: &mut MoveStack, order: &Order) {
-        let board = order.board;
+        let board = order.tree.board();
         let (table, tactical_only) = (self.table, self.tactical_only);
         let by_pieces = self.victims;
         let passed = passed_square(board).map_or(BitBoard::EMPTY, Square::bitboard);
@@ -215,10 +219,12 @@ impl Picker {
     /// Scores the quiet moves behind the bad captures.
     fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
         let table = self.table;
-        let mover = order.board.side_to_move();
+        let board = order.tree.board();
+        let mover = board.side_to_move();
         let checks = order
             .checks
-            .map(|checks| checks.get_or_init(|| Checks::of(order.board)));
+            .map(|checks| checks.get_or_init(|| Checks::of(board)));
+        let danger = order.tree.danger();
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let PieceMoves {
@@ -228,6 +234,9 @@ impl Picker {
             } = moves;
             let checking = checks.map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
             let known = order.history.quiets_from(mover, from);
+            let danger = danger.to(piece);
+            let staked = DANGER * value(piece);
+            let saved = if danger.has(from) { staked } else { 0 };
             for to in targets {
                 let mv = Move {
                     from,
@@ -239,7 +248,8 @@ impl Picker {
                     continue;
                 }
                 let check = if checking.has(to) { CHECK } else { 0 };
-                let order = i32::from(known[to as usize]) + check;
+                let lost = if danger.has(to) { staked } else { 0 };
+                let order = i32::from(known[to as usize]) + check + saved - lost;
                 scored.push(ScoredMove { mv, order });
             }
         }

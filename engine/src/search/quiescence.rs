@@ -75,7 +75,7 @@ impl Searcher<'_> {
             } = &mut *self.worker;
             let board = tree.board();
             let order = Order {
-                board,
+                tree,
                 history,
                 checks: None,
             };
