@@ -7,23 +7,24 @@ use models::Side;
 use crate::features::side;
 
 /// By kind, the squares where a piece of the side to move is attacked by a
-/// lesser one, or would be if it went there.
+/// lesser one, or would be if it went there (but for what its own leaving
+/// would open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Danger([u64; Piece::NUM]);
 
 impl Danger {
-    /// On a board.
+    /// Computed from a board.
     pub(crate) fn of(board: &Board) -> Danger {
         Danger::by(&side(board, BitBoard::EMPTY, !board.side_to_move()))
     }
 
-    /// By the side that is not to move.
+    /// Computed from what the side that is not to move attacks.
     pub(crate) fn by(theirs: &Side) -> Danger {
         Danger(theirs.attacks_on_greater())
     }
 
-    /// To a piece.
-    pub(crate) fn to(&self, piece: Piece) -> BitBoard {
+    /// The squares where a piece of this kind is in danger.
+    pub(crate) fn squares(&self, piece: Piece) -> BitBoard {
         BitBoard(self.0[piece as usize])
     }
 }
@@ -39,7 +40,7 @@ mod tests {
         // A pawn attacks b4 and d4, a bishop e5 among others, a rook the e-file.
         let board = parse_fen("4r2k/6b1/8/2p5/8/8/3Q4/K7 w - - 0 1").unwrap();
         let danger = Danger::of(&board);
-        let by_kind = |square| Piece::ALL.map(|piece| danger.to(piece).has(square));
+        let by_kind = |square| Piece::ALL.map(|piece| danger.squares(piece).has(square));
         for (square, expected) in [
             (Square::D4, [false, true, true, true, true, false]),
             (Square::F6, [false, false, false, true, true, false]),

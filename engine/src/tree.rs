@@ -211,11 +211,13 @@ mod tests {
                 tree.push(moves[random.usize(..moves.len())]);
             }
             assert_eq!(tree.key(), position_key(tree.board()));
+            let danger = Danger::of(tree.board());
+            assert_eq!(tree.danger(), danger, "before it is evaluated");
             assert_eq!(
                 tree.evaluate(&evaluator),
                 evaluator.evaluate_board(tree.board())
             );
-            assert_eq!(tree.danger(), Danger::of(tree.board()));
+            assert_eq!(tree.danger(), danger);
         }
     }
 

@@ -247,14 +247,14 @@ impl Searcher<'_> {
         if depth < NULL_VERIFY_DEPTH || self.null_from > 0 {
             return Ok(Some(score));
         }
-        // Of the moves: by its evaluation alone the node would pass at once.
+        // The moves themselves are searched: the whole node might fail high by its
+        // evaluation, without a move, and prove nothing.
         let verification = Node {
             depth: reduced.max(1),
-            alpha: before,
             cut: false,
             ..*node
         };
-        self.null_from = ply + (reduced.max(0) as usize) * 3 / 4 + 1;
+        self.null_from = ply + verification.depth as usize * 3 / 4 + 1;
         let verified = self.search_moves::<false>(&verification);
         self.null_from = 0;
         Ok((verified? >= beta).then_some(score))

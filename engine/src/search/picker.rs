@@ -33,6 +33,7 @@ pub(crate) struct MoveStack {
 
 /// What decides the order of a node's moves.
 pub(crate) struct Order<'a> {
+    /// The position, and where its pieces are in danger.
     pub(crate) tree: &'a Tree,
     pub(crate) history: &'a History,
     /// Where quiet moves that give check are to come sooner: what gives check,
@@ -234,7 +235,7 @@ impl Picker {
             } = moves;
             let checking = checks.map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
             let known = order.history.quiets_from(mover, from);
-            let danger = danger.to(piece);
+            let danger = danger.squares(piece);
             let staked = DANGER * value(piece);
             let saved = if danger.has(from) { staked } else { 0 };
             for to in targets {
@@ -304,4 +305,33 @@ fn tactical_order(board: &Board, piece: Piece, mv: Move) -> i32 {
         None => 0,
     };
     captured + promoted - piece as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EvaluationKind, Evaluator, Position};
+
+    #[test]
+    fn quiet_moves_save_pieces_first_and_lose_them_last() {
+        let mut evaluator = Evaluator::embedded().unwrap();
+        evaluator.set_kind(EvaluationKind::Material);
+        let mut tree = Tree::new(&evaluator);
+        // A pawn attacks the knight, another where the rook could go.
+        let position = Position::from_fen("4k3/8/6p1/3p4/4N3/8/8/4K2R w - - 0 1");
+        tree.start(&position.unwrap(), &evaluator);
+        let order = Order {
+            tree: &tree,
+            history: &History::new(),
+            checks: None,
+        };
+        let mut stack = MoveStack::default();
+        let mut picker = Picker::all(tree.board(), None, &stack);
+        let moves: Vec<Move> = std::iter::from_fn(|| picker.next(&mut stack, &order)).collect();
+        let (knight, others) = moves.split_at(8);
+        assert!(knight.iter().all(|mv| mv.from == Square::E4), "{moves:?}");
+        assert!(others.iter().all(|mv| mv.from != Square::E4), "{moves:?}");
+        let last = moves.last().map(|mv| mv.to_string());
+        assert_eq!(last.as_deref(), Some("h1h5"), "{moves:?}");
+    }
 }
