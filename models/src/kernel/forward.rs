@@ -14,6 +14,19 @@ pub(super) trait Products {
     /// The processor has the kernel's instructions.
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
+    /// The second layer's activations: its sums, from 0 to `top`.
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    #[inline(always)]
+    unsafe fn clamp(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
+        let mut clamped = [[0; 2]; MAX_LATER / 2];
+        for (clamped, sum) in clamped.as_flattened_mut().iter_mut().zip(sums) {
+            *clamped = (*sum).clamp(0, top) as i16;
+        }
+        clamped
+    }
+
     /// As [`Products::add_second`].
     ///
     /// # Safety
@@ -128,10 +141,8 @@ pub(super) unsafe fn evaluate<P: Products>(
     // SAFETY: the caller's promise.
     unsafe { P::add_second(&mut sums, inputs, second) };
     let top = ACTIVATION_MAX << second.shift;
-    let mut inputs = [[0; 2]; MAX_LATER / 2];
-    for (input, sum) in inputs.as_flattened_mut().iter_mut().zip(sums) {
-        *input = sum.clamp(0, top) as i16;
-    }
+    // SAFETY: the caller's promise.
+    let inputs = unsafe { P::clamp(&sums, top) };
     let mut sums = third.bias;
     // SAFETY: the caller's promise.
     unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
@@ -140,9 +151,17 @@ pub(super) unsafe fn evaluate<P: Products>(
         .zip(&fourth.weight)
         .map(|(sum, &weight)| (sum >> third.shift).clamp(0, top) * i32::from(weight))
         .sum();
-    let one = i64::from(top) << fourth.shift;
+    // A pawn is `ACTIVATION_MAX << shift`: as a constant, it is divided by without a division.
+    let shift = second.shift + fourth.shift;
     let hundredfold = i64::from(sum + fourth.bias) * 100;
-    ((hundredfold + hundredfold.signum() * one / 2) / one) as i32
+    let half = i64::from(ACTIVATION_MAX) << shift >> 1;
+    let rounded = (hundredfold.unsigned_abs() + half as u64) >> shift;
+    let centipawns = (rounded / ACTIVATION_MAX as u64) as i32;
+    if hundredfold < 0 {
+        -centipawns
+    } else {
+        centipawns
+    }
 }
 
 /// The first layer's activations.

@@ -33,14 +33,33 @@ pub(super) mod avx512_vnni {
 
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+        unsafe fn clamp(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
+            let top = _mm512_set1_epi32(top);
+            let [low, high] = load(sums).map(|sums| {
+                let sums = _mm512_max_epi32(sums, _mm512_setzero_si512());
+                _mm512_cvtepi32_epi16(_mm512_min_epi32(sums, top))
+            });
+            let mut clamped = [[0; 2]; MAX_LATER / 2];
+            let to = clamped.as_mut_ptr().cast::<__m256i>();
+            // SAFETY: `to` points to 64 bytes, and may be unaligned.
+            unsafe {
+                _mm256_storeu_si256(to, low);
+                _mm256_storeu_si256(to.add(1), high);
+            }
+            clamped
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
         unsafe fn add_third(
             sums: &mut Sums,
             inputs: &[[i16; 2]; MAX_LATER / 2],
             weights: &[Weights2; MAX_LATER / 2],
         ) {
-            let mut chains = [load(sums), [_mm512_setzero_si512(); 2]];
-            let (inputs, _) = inputs.as_chunks::<2>();
-            let (weights, _) = weights.as_chunks::<2>();
+            let mut chains = [[_mm512_setzero_si512(); 2]; 4];
+            chains[0] = load(sums);
+            let (inputs, _) = inputs.as_chunks::<4>();
+            let (weights, _) = weights.as_chunks::<4>();
             for (inputs, weights) in inputs.iter().zip(weights) {
                 for ((chain, &input), weights) in chains.iter_mut().zip(inputs).zip(weights) {
                     let input = _mm512_set1_epi32(super::both(input));
@@ -49,7 +68,8 @@ pub(super) mod avx512_vnni {
                     chain[1] = _mm512_dpwssd_epi32(chain[1], input, weights[1]);
                 }
             }
-            store(sums, add(chains[0], chains[1]));
+            let [a, b, c, d] = chains;
+            store(sums, add(add(a, b), add(c, d)));
         }
     }
 
