@@ -16,6 +16,9 @@ struct Node {
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
     reversible: usize,
+    /// [`Tree::evaluate`], once it was asked for: a position is searched again by
+    /// quiescence, without its best move, and deeper.
+    value: Option<Score>,
     /// [`Tree::danger`], where the evaluation has told it.
     danger: Option<Danger>,
 }
@@ -37,6 +40,7 @@ impl Tree {
             board: Board::default(),
             played: None,
             reversible: 0,
+            value: None,
             danger: None,
         };
         let mut tree = Tree {
@@ -60,6 +64,7 @@ impl Tree {
             board: board.clone(),
             played: None,
             reversible: board.halfmove_clock().into(),
+            value: None,
             danger: None,
         };
         if let Some(network) = evaluator.network() {
@@ -102,6 +107,7 @@ impl Tree {
         child.board.clone_from(&parent.board);
         child.board.play_unchecked(mv);
         child.played = Some(mv);
+        child.value = None;
         child.danger = None;
         child.reversible = match child.board.halfmove_clock() {
             0 => 0,
@@ -126,6 +132,7 @@ impl Tree {
             board,
             played: None,
             reversible: 0,
+            value: None,
             danger: None,
         };
     }
@@ -145,7 +152,10 @@ impl Tree {
     /// that the line started with.
     pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
         let nodes = &self.nodes;
-        let board = &nodes[self.ply].board;
+        let Node { board, value, .. } = &nodes[self.ply];
+        if let Some(value) = *value {
+            return value;
+        }
         let Some(network) = evaluator.network() else {
             return material_balance(board);
         };
@@ -156,28 +166,27 @@ impl Tree {
         };
         let accumulator = self.accumulators.get(network, self.ply, view, changes);
         let (value, danger) = network_value(network, board, accumulator);
-        self.nodes[self.ply].danger = danger;
+        let node = &mut self.nodes[self.ply];
+        node.value = Some(value);
+        node.danger = danger;
         value
     }
 
     /// Whether the position is a draw by repetition: seen once before since
     /// the root, or twice before in all.
+    #[inline(always)]
     pub fn is_repetition(&self) -> bool {
-        let key = self.key();
-        let reversible = self.nodes[self.ply].reversible;
+        let Some((&key, earlier)) = self.keys.split_last() else {
+            return false;
+        };
+        let reversible = self.nodes[self.ply].reversible.min(earlier.len());
         // Only every other position has the same side to move, and nothing
         // comes back in two plies.
-        let mut same = self
-            .keys
-            .iter()
-            .rev()
-            .enumerate()
-            .take(reversible + 1)
-            .skip(4)
-            .step_by(2)
-            .filter(|&(_, &earlier)| earlier == key);
+        let mut same = (2..=reversible / 2)
+            .map(|moves| 2 * moves)
+            .filter(|plies| earlier[earlier.len() - plies] == key);
         match same.next() {
-            Some((plies, _)) => plies <= self.ply || same.next().is_some(),
+            Some(plies) => plies <= self.ply || same.next().is_some(),
             None => false,
         }
     }
