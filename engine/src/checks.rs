@@ -17,6 +17,7 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
+    #[inline(always)]
     pub(crate) fn of(board: &Board) -> Checks {
         let us = board.side_to_move();
         let king = board.king(!us);

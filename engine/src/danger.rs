@@ -6,11 +6,15 @@ use models::Side;
 
 use crate::features::side;
 
-/// By kind, the squares where a piece of the side to move is attacked by a
+/// The squares where a piece of the side to move is attacked by a
 /// lesser one, or would be if it went there (but for what its own leaving
 /// would open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Danger([u64; Piece::NUM]);
+pub(crate) struct Danger {
+    minor: BitBoard,
+    rook: BitBoard,
+    queen: BitBoard,
+}
 
 impl Danger {
     /// Computed from a board.
@@ -19,13 +23,20 @@ impl Danger {
     }
 
     /// Computed from what the side that is not to move attacks.
+    #[inline]
     pub(crate) fn by(theirs: &Side) -> Danger {
-        Danger(theirs.attacks_on_greater())
+        let [_, minor, _, rook, queen, _] = theirs.attacks_on_greater().map(BitBoard);
+        Danger { minor, rook, queen }
     }
 
     /// The squares where a piece of this kind is in danger.
     pub(crate) fn squares(&self, piece: Piece) -> BitBoard {
-        BitBoard(self.0[piece as usize])
+        match piece {
+            Piece::Pawn | Piece::King => BitBoard::EMPTY,
+            Piece::Knight | Piece::Bishop => self.minor,
+            Piece::Rook => self.rook,
+            Piece::Queen => self.queen,
+        }
     }
 }
 

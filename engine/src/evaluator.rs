@@ -101,6 +101,7 @@ impl Evaluator {
 
 /// The network's value of a board, whose accumulator, as the side to move sees
 /// it, is given; and the danger that was found on the way, if it was looked for.
+#[inline(always)]
 pub(crate) fn network_value(
     network: &QuantisedNetwork,
     board: &Board,

@@ -20,6 +20,7 @@ pub(crate) fn value(piece: Piece) -> i32 {
 }
 
 /// What a move captures, en passant included.
+#[inline(always)]
 pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
     let theirs = board.colors(!board.side_to_move());
     if theirs.has(mv.to) {

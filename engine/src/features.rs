@@ -126,14 +126,15 @@ pub(crate) fn accumulated(board: &Board, view: Color) -> impl Iterator<Item = Fe
 
 /// The inputs that come and go with every move, as the side to move sees them, so
 /// that no accumulator holds them. The threats are given.
-#[inline]
+#[inline(always)]
 pub(crate) fn transient(
     board: &Board,
     threats: Threats,
 ) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
-    en_passant_and_check(board)
-        .chain(threats.features())
-        .collect()
+    let mut features = ArrayVec::new();
+    features.extend(en_passant_and_check(board));
+    features.extend(threats.features());
+    features
 }
 
 /// Those of them that are no threats: the en-passant square and the check flag.

@@ -45,6 +45,7 @@ pub fn legal_en_passant(board: &Board) -> Option<Square> {
 
 /// Equal for positions that the repetition rule holds equal: placement, side
 /// to move, castling rights, and the en-passant square where a capture is legal.
+#[inline(always)]
 pub fn position_key(board: &Board) -> u64 {
     match legal_en_passant(board) {
         Some(_) => board.hash(),

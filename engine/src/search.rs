@@ -210,6 +210,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Counts a node, unless a limit forbids it.
+    #[inline(always)]
     fn enter_node(&mut self) -> Result<(), Halted> {
         if self.nodes.is_multiple_of(NODES_PER_LOOK) && self.must_stop() {
             return Err(Halted);
@@ -268,6 +269,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Plays a move, and has its position's entry fetched.
+    #[inline(always)]
     fn play(&mut self, mv: Move) {
         let Worker { tree, .. } = &mut *self.worker;
         tree.push(mv);

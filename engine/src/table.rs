@@ -138,6 +138,7 @@ impl Table {
         let _ = key;
     }
 
+    #[inline(always)]
     pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<Known> {
         let data = self.cluster(key).chunks_exact(WORDS).find_map(|entry| {
             let data = entry[1].load(Ordering::Relaxed);

@@ -291,6 +291,7 @@ impl Searcher<'_> {
 
     /// Whether the table's move alone holds the score: then its line is
     /// searched deeper.
+    #[inline(always)]
     fn singular(&mut self, node: &Node, mv: Move) -> Result<Singular, Halted> {
         let keep = Ok(Singular::Extend(0));
         let Some(known) = node.known else { return keep };
