@@ -20,8 +20,9 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-cargo build --release -p engine --locked
-engine=${CARGO_TARGET_DIR:-target}/release/engine
+# As it is handed out.
+cargo build --profile ship -p engine --locked
+engine=${CARGO_TARGET_DIR:-target}/ship/engine
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
     echo "SKIPPED: stockfish is not installed" >&2
 wasm=
@@ -29,7 +30,7 @@ if command -v node >/dev/null; then
     target=wasm32-unknown-unknown
     rustup target add "$target"
     # As engine/web/build.sh builds the page's module.
-    RUSTFLAGS="-C target-feature=+simd128 -C llvm-args=-inline-threshold=500" \
+    RUSTFLAGS="-C target-feature=+simd128" \
         cargo build --profile ship --locked -p wasm --target "$target"
     wasm=${CARGO_TARGET_DIR:-target}/$target/ship/wasm.wasm
 else

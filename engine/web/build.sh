@@ -17,10 +17,9 @@ rustup target list --installed | grep -q "$target" || rustup target add "$target
 build=$(cargo metadata --format-version 1 --no-deps |
     node -p 'JSON.parse(require("node:fs").readFileSync(0)).target_directory')
 mkdir -p wasm
-# The variable replaces what cargo's own configuration may say of flags. A call costs more
-# in WebAssembly than natively, so more of them are inlined than the compiler would by itself.
+# The variable replaces what cargo's own configuration may say of flags.
 for variant in simd:+simd128 plain:; do
-    RUSTFLAGS="-C target-feature=${variant#*:} -C llvm-args=-inline-threshold=500" \
+    RUSTFLAGS="-C target-feature=${variant#*:}" \
         cargo build --locked --profile ship -p web --target "$target"
     cp "$build/$target/ship/web.wasm" "wasm/kibitz-${variant%%:*}.wasm"
 done

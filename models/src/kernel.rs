@@ -2,7 +2,8 @@
 //!
 //! What is one pass over an array (updates, activations) is plain Rust that
 //! the compiler turns into the vectors of each kernel; the products of the
-//! second and third layer, which it does not find, are written by intrinsics.
+//! second and third layer, which it does not find, are written by intrinsics, and so
+//! are some activations.
 
 use std::fmt;
 

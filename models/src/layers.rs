@@ -108,7 +108,7 @@ impl Second {
         }
         Ok(Second {
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            pairs: weight.iter().flat_map(|four| pairs(four)).collect(),
+            pairs: weight.iter().flat_map(pairs).collect(),
             weight,
             bias: bias(layer, f64::from(ACTIVATION_MAX << shift), 0),
             shift,

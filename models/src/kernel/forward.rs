@@ -5,8 +5,9 @@ use crate::layers::{Aligned, BLOCK, Block, First, Second, Sums, Weights2};
 use crate::quantised::ACTIVATION_MAX;
 use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
-/// The products of the second and third layer, by the instructions of a kernel.
-pub(super) trait Products {
+/// What is done by the instructions of a kernel: the products of the second and third layer, and
+/// the activations where the compiler would not find the best.
+pub(super) trait Arithmetic {
     /// Adds the products of activations and weights to the sums. There are
     /// as many `inputs` as the layer has weights for.
     ///
@@ -14,20 +15,32 @@ pub(super) trait Products {
     /// The processor has the kernel's instructions.
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
-    /// The second layer's activations: its sums, from 0 to `top`.
+    /// The first layer's activations, of a part of its sums: their upper bits, from 0 to
+    /// [`ACTIVATION_MAX`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
     #[inline(always)]
-    unsafe fn clamp(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
-        let mut clamped = [[0; 2]; MAX_LATER / 2];
-        for (clamped, sum) in clamped.as_flattened_mut().iter_mut().zip(sums) {
-            *clamped = (*sum).clamp(0, top) as i16;
+    unsafe fn activate_first(sums: Block, shift: u32, activations: &mut [u8; BLOCK]) {
+        for (activation, sum) in activations.iter_mut().zip(sums.0) {
+            *activation = (sum >> shift).clamp(0, ACTIVATION_MAX as i16) as u8;
         }
-        clamped
     }
 
-    /// As [`Products::add_second`].
+    /// The second layer's activations: its sums, from 0 to `top`, which 16 bits hold.
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    #[inline(always)]
+    unsafe fn activate_second(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
+        let mut activations = [[0; 2]; MAX_LATER / 2];
+        for (activation, sum) in activations.as_flattened_mut().iter_mut().zip(sums) {
+            *activation = (*sum).clamp(0, top) as i16;
+        }
+        activations
+    }
+
+    /// As [`Arithmetic::add_second`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -106,7 +119,7 @@ fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
 /// # Safety
 /// The processor has the instructions of `P`.
 #[inline(always)]
-pub(super) unsafe fn evaluate<P: Products>(
+pub(super) unsafe fn evaluate<P: Arithmetic>(
     network: &QuantisedNetwork,
     accumulator: &Accumulator,
     transient: &[Feature],
@@ -119,21 +132,26 @@ pub(super) unsafe fn evaluate<P: Products>(
         ..
     } = network;
     let mut inputs = Aligned([0; MAX_FIRST]);
-    match *transient {
-        [] => activate(first, accumulator, [], &mut inputs.0),
-        [a] => activate(first, accumulator, [a], &mut inputs.0),
-        [a, b] => activate(first, accumulator, [a, b], &mut inputs.0),
-        [a, b, c] => activate(first, accumulator, [a, b, c], &mut inputs.0),
-        [a, b, c, d] => activate(first, accumulator, [a, b, c, d], &mut inputs.0),
-        [a, b, c, d, e] => activate(first, accumulator, [a, b, c, d, e], &mut inputs.0),
-        [a, b, c, d, e, f] => activate(first, accumulator, [a, b, c, d, e, f], &mut inputs.0),
-        [a, b, c, d, e, f, g] => {
-            activate(first, accumulator, [a, b, c, d, e, f, g], &mut inputs.0);
-        }
-        [a, b, c, d, e, f, g, ref rest @ ..] => {
-            let mut complete = Accumulator::ZERO;
-            update(first, accumulator, (rest, &[]), &mut complete);
-            activate(first, &complete, [a, b, c, d, e, f, g], &mut inputs.0);
+    // SAFETY: the caller's promise, in each of them.
+    unsafe {
+        match *transient {
+            [] => activate::<P, _>(first, accumulator, [], &mut inputs.0),
+            [a] => activate::<P, _>(first, accumulator, [a], &mut inputs.0),
+            [a, b] => activate::<P, _>(first, accumulator, [a, b], &mut inputs.0),
+            [a, b, c] => activate::<P, _>(first, accumulator, [a, b, c], &mut inputs.0),
+            [a, b, c, d] => activate::<P, _>(first, accumulator, [a, b, c, d], &mut inputs.0),
+            [a, b, c, d, e] => activate::<P, _>(first, accumulator, [a, b, c, d, e], &mut inputs.0),
+            [a, b, c, d, e, f] => {
+                activate::<P, _>(first, accumulator, [a, b, c, d, e, f], &mut inputs.0)
+            }
+            [a, b, c, d, e, f, g] => {
+                activate::<P, _>(first, accumulator, [a, b, c, d, e, f, g], &mut inputs.0);
+            }
+            [a, b, c, d, e, f, g, ref rest @ ..] => {
+                let mut complete = Accumulator::ZERO;
+                update(first, accumulator, (rest, &[]), &mut complete);
+                activate::<P, _>(first, &complete, [a, b, c, d, e, f, g], &mut inputs.0);
+            }
         }
     }
     let (inputs, _) = inputs.0[..first.blocks * BLOCK].as_chunks();
@@ -142,7 +160,7 @@ pub(super) unsafe fn evaluate<P: Products>(
     unsafe { P::add_second(&mut sums, inputs, second) };
     let top = ACTIVATION_MAX << second.shift;
     // SAFETY: the caller's promise.
-    let inputs = unsafe { P::clamp(&sums, top) };
+    let inputs = unsafe { P::activate_second(&sums, top) };
     let mut sums = third.bias;
     // SAFETY: the caller's promise.
     unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
@@ -165,8 +183,11 @@ pub(super) unsafe fn evaluate<P: Products>(
 }
 
 /// The first layer's activations.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
 #[inline(always)]
-fn activate<const N: usize>(
+unsafe fn activate<P: Arithmetic, const N: usize>(
     first: &First,
     accumulator: &Accumulator,
     transient: [Feature; N],
@@ -180,8 +201,7 @@ fn activate<const N: usize>(
         for column in columns {
             sums = zip(sums, column[index], i16::wrapping_add);
         }
-        for (activation, sum) in block.iter_mut().zip(sums.0) {
-            *activation = (sum >> first.shift).clamp(0, ACTIVATION_MAX as i16) as u8;
-        }
+        // SAFETY: the caller's promise.
+        unsafe { P::activate_first(sums, first.shift, block) };
     }
 }

@@ -2,13 +2,13 @@
 
 use std::arch::aarch64::*;
 
-use super::forward::{self, Products};
+use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Neon;
 
-impl Products for Neon {
+impl Arithmetic for Neon {
     #[inline]
     #[target_feature(enable = "neon")]
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {

@@ -1,12 +1,12 @@
 //! Any processor: the reference that every other kernel equals.
 
-use super::forward::{self, Products};
+use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Scalar;
 
-impl Products for Scalar {
+impl Arithmetic for Scalar {
     #[inline(always)]
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
         // A lane for each weight of four inputs: what compilers make vectors of.

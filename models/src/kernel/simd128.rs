@@ -2,28 +2,61 @@
 
 use std::arch::wasm32::*;
 
-use super::forward::{self, Products};
-use crate::layers::{First, Second, Sums, Weights2};
+use super::forward::{self, Arithmetic};
+use crate::layers::{BLOCK, Block, First, Second, Sums, Weights2};
+use crate::quantised::ACTIVATION_MAX;
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Simd128;
 
-impl Products for Simd128 {
+impl Arithmetic for Simd128 {
     #[inline(always)]
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
         let mut totals = [i32x4_splat(0); 8];
         let (inputs, _) = inputs.as_flattened().as_chunks::<2>();
         for (inputs, weights) in inputs.chunks(64).zip(second.pairs.chunks(64)) {
             // Most activations are zero, and so are many pairs of them.
-            let mut left = not_zero(inputs);
-            while left != 0 {
-                let index = left.trailing_zeros() as usize;
-                left &= left - 1;
+            for index in ones(not_zero(inputs)) {
                 let input = u16x8_extend_low_u8x16(u16x8_splat(u16::from_le_bytes(inputs[index])));
                 multiply_add(&mut totals, input, &weights[index]);
             }
         }
         add_to(sums, totals);
+    }
+
+    #[inline(always)]
+    unsafe fn activate_first(sums: Block, shift: u32, activations: &mut [u8; BLOCK]) {
+        let (halves, _) = activations.as_chunks_mut::<16>();
+        let (sums, _) = sums.0.as_chunks::<16>();
+        for (half, sums) in halves.iter_mut().zip(sums) {
+            let sums = sums.as_ptr().cast::<v128>();
+            // SAFETY: 32 bytes are read and 16 written.
+            unsafe {
+                let [low, high] = [0, 1].map(|i| i16x8_shr(v128_load(sums.add(i)), shift));
+                // What is negative becomes zero.
+                let bytes = u8x16_narrow_i16x8(low, high);
+                let top = u8x16_splat(ACTIVATION_MAX as u8);
+                v128_store(half.as_mut_ptr().cast(), u8x16_min(bytes, top));
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn activate_second(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
+        let mut activations = [[0; 2]; MAX_LATER / 2];
+        let (eights, _) = sums.as_chunks::<8>();
+        let (targets, _) = activations.as_chunks_mut::<4>();
+        for (target, eight) in targets.iter_mut().zip(eights) {
+            let sums = eight.as_ptr().cast::<v128>();
+            // SAFETY: 32 bytes are read and 16 written.
+            unsafe {
+                // Sums beyond 16 bits become the ends of what they hold.
+                let sums = i16x8_narrow_i32x4(v128_load(sums), v128_load(sums.add(1)));
+                let sums = i16x8_min(i16x8_max(sums, i16x8_splat(0)), i16x8_splat(top as i16));
+                v128_store(target.as_mut_ptr().cast(), sums);
+            }
+        }
+        activations
     }
 
     #[inline(always)]
@@ -33,10 +66,10 @@ impl Products for Simd128 {
         weights: &[Weights2; MAX_LATER / 2],
     ) {
         let mut totals = [i32x4_splat(0); 8];
-        for (input, weights) in inputs.iter().zip(weights) {
+        for index in ones(not_zero_words(inputs)) {
             // SAFETY: an input has two numbers of 16 bits.
-            let input = unsafe { v128_load32_splat(input.as_ptr().cast()) };
-            multiply_add(&mut totals, input, weights);
+            let input = unsafe { v128_load32_splat(inputs[index].as_ptr().cast()) };
+            multiply_add(&mut totals, input, &weights[index]);
         }
         add_to(sums, totals);
     }
@@ -54,6 +87,30 @@ fn not_zero(pairs: &[[u8; 2]]) -> u64 {
         found |= u64::from(bits) << (8 * index);
     }
     found
+}
+
+/// As [`not_zero`], of the third layer's inputs.
+#[inline(always)]
+fn not_zero_words(pairs: &[[i16; 2]; MAX_LATER / 2]) -> u64 {
+    let (fours, _) = pairs.as_chunks::<4>();
+    let mut found = 0;
+    for (index, four) in fours.iter().enumerate() {
+        // SAFETY: four pairs of 16 bits are what it loads.
+        let four = unsafe { v128_load(four.as_ptr().cast()) };
+        let bits = i32x4_bitmask(i32x4_ne(four, i32x4_splat(0)));
+        found |= u64::from(bits) << (4 * index);
+    }
+    found
+}
+
+/// Where a set has its ones, the lowest first.
+#[inline(always)]
+fn ones(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let index = (set != 0).then(|| set.trailing_zeros() as usize)?;
+        set &= set - 1;
+        Some(index)
+    })
 }
 
 /// Adds the products of a pair of inputs, spread over the register, and the

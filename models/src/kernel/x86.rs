@@ -4,13 +4,13 @@
 pub(super) mod avx512_vnni {
     use std::arch::x86_64::*;
 
-    use crate::kernel::forward::{self, Products};
+    use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Second, Sums, Weights2};
     use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx512Vnni;
 
-    impl Products for Avx512Vnni {
+    impl Arithmetic for Avx512Vnni {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
         unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
@@ -33,20 +33,20 @@ pub(super) mod avx512_vnni {
 
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-        unsafe fn clamp(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
+        unsafe fn activate_second(sums: &Sums, top: i32) -> [[i16; 2]; MAX_LATER / 2] {
             let top = _mm512_set1_epi32(top);
             let [low, high] = load(sums).map(|sums| {
                 let sums = _mm512_max_epi32(sums, _mm512_setzero_si512());
                 _mm512_cvtepi32_epi16(_mm512_min_epi32(sums, top))
             });
-            let mut clamped = [[0; 2]; MAX_LATER / 2];
-            let to = clamped.as_mut_ptr().cast::<__m256i>();
+            let mut activations = [[0; 2]; MAX_LATER / 2];
+            let to = activations.as_mut_ptr().cast::<__m256i>();
             // SAFETY: `to` points to 64 bytes, and may be unaligned.
             unsafe {
                 _mm256_storeu_si256(to, low);
                 _mm256_storeu_si256(to.add(1), high);
             }
-            clamped
+            activations
         }
 
         #[inline]
@@ -126,13 +126,13 @@ pub(super) mod avx512_vnni {
 pub(super) mod avx2 {
     use std::arch::x86_64::*;
 
-    use crate::kernel::forward::{self, Products};
+    use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Second, Sums, Weights2};
     use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx2;
 
-    impl Products for Avx2 {
+    impl Arithmetic for Avx2 {
         #[inline]
         #[target_feature(enable = "avx2")]
         unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
@@ -212,13 +212,13 @@ pub(super) mod avx_vnni {
     use std::arch::x86_64::*;
 
     use super::avx2::{load, store};
-    use crate::kernel::forward::{self, Products};
+    use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{Second, Sums, Weights2};
     use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct AvxVnni;
 
-    impl Products for AvxVnni {
+    impl Arithmetic for AvxVnni {
         #[inline]
         #[target_feature(enable = "avx2,avxvnni")]
         unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
