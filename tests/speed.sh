@@ -20,7 +20,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-# As it is handed out.
+# With the profile it is handed out in.
 cargo build --profile ship -p engine --locked
 engine=${CARGO_TARGET_DIR:-target}/ship/engine
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||

@@ -25,6 +25,7 @@ impl Danger {
     /// Computed from what the side that is not to move attacks.
     #[inline]
     pub(crate) fn by(theirs: &Side) -> Danger {
+        // Nothing is less than a pawn; knights and bishops count alike.
         let [_, minor, _, rook, queen, _] = theirs.attacks_on_greater().map(BitBoard);
         Danger { minor, rook, queen }
     }

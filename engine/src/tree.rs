@@ -16,8 +16,8 @@ struct Node {
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
     reversible: usize,
-    /// [`Tree::evaluate`], once it was asked for: a position is searched again by
-    /// quiescence, without its best move, and deeper.
+    /// The network's value, once it was asked for: the same position is evaluated again by
+    /// quiescence, by the singular search and by deeper ones.
     value: Option<Score>,
     /// [`Tree::danger`], where the evaluation has told it.
     danger: Option<Danger>,
@@ -276,6 +276,39 @@ mod tests {
         }
         tree.push("f6g8".parse().unwrap());
         assert!(tree.is_repetition(), "since the null move all the same");
+    }
+
+    #[test]
+    fn the_clock_may_count_more_plies_than_are_known() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let position =
+            Position::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 40 30");
+        tree.start(&position.unwrap(), &evaluator);
+        let mut repeated = Vec::new();
+        for mv in ["g1f3", "g8f6", "f3g1", "f6g8"] {
+            tree.push(mv.parse().unwrap());
+            repeated.push(tree.is_repetition());
+        }
+        assert_eq!(repeated, [false, false, false, true]);
+    }
+
+    #[test]
+    fn a_position_before_the_root_must_come_back_twice() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let mut position = Position::startpos();
+        for mv in ["g1f3", "g8f6"] {
+            position.play(mv.parse().unwrap()).unwrap();
+        }
+        tree.start(&position, &evaluator);
+        let mut repeated = Vec::new();
+        for mv in ["f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
+            tree.push(mv.parse().unwrap());
+            repeated.push(tree.is_repetition());
+        }
+        // The start; the root; and what followed it.
+        assert_eq!(repeated, [false, false, false, true, true, true]);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Kernels: the same integers by different instructions.
 //!
-//! What is one pass over an array (updates, activations) is plain Rust that
-//! the compiler turns into the vectors of each kernel; the products of the
-//! second and third layer, which it does not find, are written by intrinsics, and so
-//! are some activations.
+//! Updates, and most activations, are plain Rust that the compiler turns into each
+//! kernel's vectors. What it does badly is written by intrinsics: the products of the
+//! second and third layer, and the activations of simd128 and (of the second layer)
+//! AVX-512.
 
 use std::fmt;
 

@@ -15,8 +15,8 @@ pub(super) trait Arithmetic {
     /// The processor has the kernel's instructions.
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
-    /// The first layer's activations, of a part of its sums: their upper bits, from 0 to
-    /// [`ACTIVATION_MAX`].
+    /// The first layer's activations, of a part of its sums: shifted to the right, and
+    /// clamped to 0 to [`ACTIVATION_MAX`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -27,7 +27,8 @@ pub(super) trait Arithmetic {
         }
     }
 
-    /// The second layer's activations: its sums, from 0 to `top`, which 16 bits hold.
+    /// The second layer's activations: its sums, clamped to 0 to `top`, which is no more
+    /// than 16 bits hold.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -159,6 +160,7 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
     // SAFETY: the caller's promise.
     unsafe { P::add_second(&mut sums, inputs, second) };
     let top = ACTIVATION_MAX << second.shift;
+    debug_assert!(top <= i16::MAX.into());
     // SAFETY: the caller's promise.
     let inputs = unsafe { P::activate_second(&sums, top) };
     let mut sums = third.bias;
@@ -169,7 +171,8 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
         .zip(&fourth.weight)
         .map(|(sum, &weight)| (sum >> third.shift).clamp(0, top) * i32::from(weight))
         .sum();
-    // A pawn is `ACTIVATION_MAX << shift`: as a constant, it is divided by without a division.
+    // A pawn is `ACTIVATION_MAX << shift`: a shift and a division by a constant, which
+    // compiles to a product. By magnitude, so that halves round away from zero.
     let shift = second.shift + fourth.shift;
     let hundredfold = i64::from(sum + fourth.bias) * 100;
     let half = i64::from(ACTIVATION_MAX) << shift >> 1;

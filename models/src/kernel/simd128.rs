@@ -16,7 +16,7 @@ impl Arithmetic for Simd128 {
         let (inputs, _) = inputs.as_flattened().as_chunks::<2>();
         for (inputs, weights) in inputs.chunks(64).zip(second.pairs.chunks(64)) {
             // Most activations are zero, and so are many pairs of them.
-            for index in ones(not_zero(inputs)) {
+            for index in ones(not_zero_u8(inputs)) {
                 let input = u16x8_extend_low_u8x16(u16x8_splat(u16::from_le_bytes(inputs[index])));
                 multiply_add(&mut totals, input, &weights[index]);
             }
@@ -30,7 +30,8 @@ impl Arithmetic for Simd128 {
         let (sums, _) = sums.0.as_chunks::<16>();
         for (half, sums) in halves.iter_mut().zip(sums) {
             let sums = sums.as_ptr().cast::<v128>();
-            // SAFETY: 32 bytes are read and 16 written.
+            // SAFETY: 16 sums of two bytes and 16 activations of one are there, and may be
+            // unaligned.
             unsafe {
                 let [low, high] = [0, 1].map(|i| i16x8_shr(v128_load(sums.add(i)), shift));
                 // What is negative becomes zero.
@@ -48,9 +49,11 @@ impl Arithmetic for Simd128 {
         let (targets, _) = activations.as_chunks_mut::<4>();
         for (target, eight) in targets.iter_mut().zip(eights) {
             let sums = eight.as_ptr().cast::<v128>();
-            // SAFETY: 32 bytes are read and 16 written.
+            // SAFETY: eight sums of four bytes and eight activations of two are there, and
+            // may be unaligned.
             unsafe {
-                // Sums beyond 16 bits become the ends of what they hold.
+                // What does not fit 16 bits becomes the least or greatest that does, which
+                // are clamped alike.
                 let sums = i16x8_narrow_i32x4(v128_load(sums), v128_load(sums.add(1)));
                 let sums = i16x8_min(i16x8_max(sums, i16x8_splat(0)), i16x8_splat(top as i16));
                 v128_store(target.as_mut_ptr().cast(), sums);
@@ -66,7 +69,7 @@ impl Arithmetic for Simd128 {
         weights: &[Weights2; MAX_LATER / 2],
     ) {
         let mut totals = [i32x4_splat(0); 8];
-        for index in ones(not_zero_words(inputs)) {
+        for index in ones(not_zero_i16(inputs)) {
             // SAFETY: an input has two numbers of 16 bits.
             let input = unsafe { v128_load32_splat(inputs[index].as_ptr().cast()) };
             multiply_add(&mut totals, input, &weights[index]);
@@ -77,7 +80,7 @@ impl Arithmetic for Simd128 {
 
 /// Which of at most 64 pairs are not both zero, the first in the lowest bit.
 #[inline(always)]
-fn not_zero(pairs: &[[u8; 2]]) -> u64 {
+fn not_zero_u8(pairs: &[[u8; 2]]) -> u64 {
     let (eights, _) = pairs.as_chunks::<8>();
     let mut found = 0;
     for (index, eight) in eights.iter().enumerate() {
@@ -89,9 +92,9 @@ fn not_zero(pairs: &[[u8; 2]]) -> u64 {
     found
 }
 
-/// As [`not_zero`], of the third layer's inputs.
+/// As [`not_zero_u8`], of the third layer's inputs.
 #[inline(always)]
-fn not_zero_words(pairs: &[[i16; 2]; MAX_LATER / 2]) -> u64 {
+fn not_zero_i16(pairs: &[[i16; 2]; MAX_LATER / 2]) -> u64 {
     let (fours, _) = pairs.as_chunks::<4>();
     let mut found = 0;
     for (index, four) in fours.iter().enumerate() {
