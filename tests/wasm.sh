@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The engine in WebAssembly, with and without simd128, under Node: the same
-# bench nodes and values as natively, and how fast; and the tests of the kernel. `wasm.sh DEPTH` searches
+# bench nodes and values as natively, and how fast. `wasm.sh DEPTH` searches
 # other than 8 plies.
 . "$(dirname "$0")/setup.sh"
 
@@ -23,9 +23,3 @@ for features in "" +simd128; do
     printf '%s: ' "${features:-scalar}"
     node tests/wasm/run.mjs "$build/$target/release/wasm.wasm" "$depth" "$nodes" "$sum"
 done
-
-# The kernel at the ends of its numbers, by nets that no training makes.
-target=wasm32-wasip1
-rustup target add "$target"
-RUSTFLAGS="-C target-feature=+simd128" CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $PWD/tests/wasm/wasi.mjs" \
-    cargo test --locked -p models --lib --target "$target" kernel -- --test-threads 1
