@@ -16,6 +16,7 @@
 //! assert!(pawns.is_finite());
 //! ```
 
+mod bits;
 mod error;
 mod feature;
 mod file;

@@ -5,6 +5,7 @@
 //! counted: whether the mover's is attacked, a flag says, and the other's
 //! never is. Pins, and what stands behind what attacks, are not looked at.
 
+use crate::bits::ones;
 use crate::{Feature, Piece};
 
 /// What one side has on the board: sets of squares, bit 0 for a1 to bit 63
@@ -71,12 +72,7 @@ impl Threats {
     /// The inputs that are on, in ascending order.
     #[inline]
     pub fn features(self) -> impl Iterator<Item = Feature> {
-        let mut bits = self.0;
-        std::iter::from_fn(move || {
-            let bit = (bits != 0).then(|| bits.trailing_zeros())?;
-            bits &= bits - 1;
-            Some(Feature::threat(bit))
-        })
+        ones(self.0.into()).map(Feature::threat)
     }
 }
 

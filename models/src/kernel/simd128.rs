@@ -3,6 +3,7 @@
 use std::arch::wasm32::*;
 
 use super::forward::{self, Arithmetic};
+use crate::bits::ones;
 use crate::layers::{BLOCK, Block, First, Second, Sums, Weights2};
 use crate::quantised::ACTIVATION_MAX;
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
@@ -16,7 +17,9 @@ impl Arithmetic for Simd128 {
         let (inputs, _) = inputs.as_flattened().as_chunks::<2>();
         for (inputs, weights) in inputs.chunks(64).zip(second.pairs.chunks(64)) {
             // Most activations are zero, and so are many pairs of them.
-            for index in ones(not_zero_u8(inputs)) {
+            let lanes = |pairs| u64::from(i16x8_bitmask(i16x8_ne(pairs, i16x8_splat(0))));
+            for index in ones(not_zero::<_, 8>(inputs, lanes)) {
+                let index = index as usize;
                 let input = u16x8_extend_low_u8x16(u16x8_splat(u16::from_le_bytes(inputs[index])));
                 multiply_add(&mut totals, input, &weights[index]);
             }
@@ -69,7 +72,9 @@ impl Arithmetic for Simd128 {
         weights: &[Weights2; MAX_LATER / 2],
     ) {
         let mut totals = [i32x4_splat(0); 8];
-        for index in ones(not_zero_i16(inputs)) {
+        let lanes = |pairs| u64::from(i32x4_bitmask(i32x4_ne(pairs, i32x4_splat(0))));
+        for index in ones(not_zero::<_, 4>(inputs, lanes)) {
+            let index = index as usize;
             // SAFETY: an input has two numbers of 16 bits.
             let input = unsafe { v128_load32_splat(inputs[index].as_ptr().cast()) };
             multiply_add(&mut totals, input, &weights[index]);
@@ -78,42 +83,19 @@ impl Arithmetic for Simd128 {
     }
 }
 
-/// Which of at most 64 pairs are not both zero, the first in the lowest bit.
+/// Which of at most 64 inputs are not zero, the first in the lowest bit. A register holds
+/// `LANES` of them, `lanes` tells which of its are not zero.
 #[inline(always)]
-fn not_zero_u8(pairs: &[[u8; 2]]) -> u64 {
-    let (eights, _) = pairs.as_chunks::<8>();
+fn not_zero<T, const LANES: usize>(inputs: &[T], lanes: impl Fn(v128) -> u64) -> u64 {
+    const { assert!(size_of::<[T; LANES]>() == size_of::<v128>()) };
+    let (registers, _) = inputs.as_chunks::<LANES>();
     let mut found = 0;
-    for (index, eight) in eights.iter().enumerate() {
-        // SAFETY: eight pairs of bytes are what it loads.
-        let eight = unsafe { v128_load(eight.as_ptr().cast()) };
-        let bits = i16x8_bitmask(i16x8_ne(eight, i16x8_splat(0)));
-        found |= u64::from(bits) << (8 * index);
+    for (index, register) in registers.iter().enumerate() {
+        // SAFETY: 16 bytes are what it loads, which may be unaligned.
+        let register = unsafe { v128_load(register.as_ptr().cast()) };
+        found |= lanes(register) << (LANES * index);
     }
     found
-}
-
-/// As [`not_zero_u8`], of the third layer's inputs.
-#[inline(always)]
-fn not_zero_i16(pairs: &[[i16; 2]; MAX_LATER / 2]) -> u64 {
-    let (fours, _) = pairs.as_chunks::<4>();
-    let mut found = 0;
-    for (index, four) in fours.iter().enumerate() {
-        // SAFETY: four pairs of 16 bits are what it loads.
-        let four = unsafe { v128_load(four.as_ptr().cast()) };
-        let bits = i32x4_bitmask(i32x4_ne(four, i32x4_splat(0)));
-        found |= u64::from(bits) << (4 * index);
-    }
-    found
-}
-
-/// Where a set has its ones, the lowest first.
-#[inline(always)]
-fn ones(mut set: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let index = (set != 0).then(|| set.trailing_zeros() as usize)?;
-        set &= set - 1;
-        Some(index)
-    })
 }
 
 /// Adds the products of a pair of inputs, spread over the register, and the
