@@ -1,0 +1,152 @@
+//! Files that are there whole or not at all, and stay there when the power
+//! goes: a temporary file beside the place, sync, rename, sync of the folder.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Replaces the file at `path`: whoever reads it finds the old bytes or the
+/// new ones. The temporary file is `PATH.tmp`.
+///
+/// # Errors
+/// What the system said; the file is then as it was.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = NewFile::create(path, ".tmp")?;
+    file.write_all(bytes)?;
+    file.commit()
+}
+
+/// Gives a file that is synced the name `to`, which is replaced if it is there.
+///
+/// # Errors
+/// What the system said.
+pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    fs::rename(from, to)?;
+    sync_folder_of(to)
+}
+
+/// Syncs the folder that `path` is in, so that the name is as durable as what
+/// is in the file. Windows offers no such thing, and needs none.
+///
+/// # Errors
+/// What the system said.
+pub fn sync_folder_of(path: &Path) -> io::Result<()> {
+    if cfg!(not(unix)) {
+        return Ok(());
+    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// A file that is being written, and has its name only from
+/// [`NewFile::commit`] on. Dropped before, it leaves nothing behind.
+#[derive(Debug)]
+pub struct NewFile {
+    /// `None` once it has its name.
+    file: Option<File>,
+    temporary: PathBuf,
+    path: PathBuf,
+}
+
+impl NewFile {
+    /// Begins to write what is to be `path` to a file beside it, whose name
+    /// ends with `suffix` as well.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn create(path: &Path, suffix: &str) -> io::Result<NewFile> {
+        let mut temporary = OsString::from(path);
+        temporary.push(suffix);
+        let temporary = PathBuf::from(temporary);
+        Ok(NewFile {
+            file: Some(File::create(&temporary)?),
+            temporary,
+            path: path.to_path_buf(),
+        })
+    }
+
+    /// The file is complete: gives it its name.
+    ///
+    /// # Errors
+    /// What the system said; whatever had the name keeps it.
+    pub fn commit(mut self) -> io::Result<()> {
+        self.file()?.sync_all()?;
+        fs::rename(&self.temporary, &self.path)?;
+        self.file = None;
+        sync_folder_of(&self.path)
+    }
+
+    fn file(&mut self) -> io::Result<&mut File> {
+        let committed = || io::Error::other("the file has its name already");
+        self.file.as_mut().ok_or_else(committed)
+    }
+}
+
+impl Write for NewFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file()?.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file()?.flush()
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        // Windows removes no file that is open.
+        if self.file.take().is_some() {
+            // Best effort: there may be nobody left to tell.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let name = |entry: io::Result<fs::DirEntry>| entry.unwrap().file_name();
+        let mut names: Vec<_> = entries
+            .map(|entry| name(entry).into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn replaces_a_file_and_leaves_nothing_beside_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("net");
+        write(&path, b"old").unwrap();
+        write(&path, b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["net"]);
+    }
+
+    #[test]
+    fn a_file_has_its_name_only_once_it_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games");
+        let mut file = NewFile::create(&path, ".part").unwrap();
+        file.write_all(b"1. e4").unwrap();
+        assert_eq!(names(folder.path()), ["games.part"]);
+        drop(file);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn what_cannot_be_replaced_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("taken");
+        fs::create_dir(&path).unwrap();
+        write(&path, b"x").unwrap_err();
+        assert_eq!(names(folder.path()), ["taken"]);
+        assert!(write(&folder.path().join("missing/net"), b"x").is_err());
+    }
+}

@@ -1,0 +1,109 @@
+//! Signals that ask a program to stop where it can go on from.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+/// The exit code of a program that a signal ended, as a shell gives it, is
+/// this and the number of the signal.
+const SIGNAL_BASE: u8 = 128;
+
+/// Whether somebody asked the program to stop: Ctrl-C (SIGINT), a scheduler or
+/// `docker stop` (SIGTERM), or a terminal that was closed (SIGHUP). Clones ask
+/// the same.
+#[derive(Clone, Debug, Default)]
+pub struct StopSignal {
+    asked: Arc<AtomicBool>,
+    /// The number of the signal that came last; 0 if none came.
+    signal: Arc<AtomicUsize>,
+}
+
+impl StopSignal {
+    /// Listens from now on. The first signal asks to stop, the second ends the
+    /// program at once. A program that `nohup` started does not mind SIGHUP.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn listen() -> io::Result<StopSignal> {
+        let stop = StopSignal::default();
+        for signal in signals() {
+            let number = signal as u8;
+            // In this order: the first signal finds the flag down.
+            flag::register_conditional_shutdown(
+                signal,
+                (SIGNAL_BASE + number).into(),
+                Arc::clone(&stop.asked),
+            )?;
+            flag::register_usize(signal, Arc::clone(&stop.signal), number.into())?;
+            flag::register(signal, Arc::clone(&stop.asked))?;
+        }
+        Ok(stop)
+    }
+
+    /// Whether to stop.
+    pub fn is_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// The flag that is set when the program is asked to stop.
+    pub fn flag(&self) -> &AtomicBool {
+        &self.asked
+    }
+
+    /// The exit code of a program that stopped because it was asked to: 128
+    /// and the number of the signal, 130 after Ctrl-C.
+    pub fn exit_code(&self) -> u8 {
+        match self.signal.load(Ordering::Relaxed) {
+            0 => SIGNAL_BASE + SIGINT as u8,
+            signal => SIGNAL_BASE + signal as u8,
+        }
+    }
+}
+
+/// The signals that ask to stop.
+#[cfg(unix)]
+fn signals() -> Vec<i32> {
+    use signal_hook::consts::SIGHUP;
+    let mut signals = vec![SIGINT, SIGTERM];
+    if !is_ignored(SIGHUP) {
+        signals.push(SIGHUP);
+    }
+    signals
+}
+
+/// The signals that ask to stop.
+#[cfg(not(unix))]
+fn signals() -> Vec<i32> {
+    vec![SIGINT, SIGTERM]
+}
+
+/// Whether whoever started the program had it ignore the signal.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: with a null new action the call only writes the present one to
+    // `action`, which is writable; all its bytes are zero before, a valid value.
+    let action = unsafe {
+        libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
+        action.assume_init()
+    };
+    action.sa_sigaction == libc::SIG_IGN
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_signal_is_told_by_the_exit_code() {
+        let stop = StopSignal::listen().unwrap();
+        assert!(!stop.is_asked());
+        assert_eq!(stop.exit_code(), 130);
+        signal_hook::low_level::raise(SIGTERM).unwrap();
+        assert!(stop.clone().is_asked());
+        assert_eq!(stop.exit_code(), 143);
+    }
+}
