@@ -2,6 +2,15 @@
 # All set-up, and all tests.
 . "$(dirname "$0")/setup.sh"
 
+# What is left out is noted here, by tests/support and by skip below.
+KIBITZ_SKIPS=$(mktemp)
+export KIBITZ_SKIPS
+trap 'rm -f "$KIBITZ_SKIPS"' EXIT
+skip() {
+    echo "SKIPPED: $1" >&2
+    echo "$1" >>"$KIBITZ_SKIPS"
+}
+
 # Exported Parquet is read back by pyarrow, whose wheel is some 45 MB. Without
 # it that test alone is skipped, and says so.
 python=target/python/bin/python
@@ -21,6 +30,14 @@ cargo test --workspace --locked
 : "${CHROMIUM:=/usr/bin/chromium}"
 if command -v npm >/dev/null && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
     bash engine/web/test.sh
+    bash tests/wasm.sh
 else
-    echo "SKIPPED: the tests of engine/web want Node.js with npm, and $CHROMIUM" >&2
+    skip "the tests of engine/web and of WebAssembly want Node.js with npm, and $CHROMIUM"
+fi
+
+if [ -s "$KIBITZ_SKIPS" ]; then
+    printf '\nall tests passed but %s, which were left out:\n' "$(wc -l <"$KIBITZ_SKIPS")"
+    sort "$KIBITZ_SKIPS" | uniq -c
+else
+    printf '\nall tests passed, and none was left out\n'
 fi

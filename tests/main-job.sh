@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # The main job on the samples: dump to dataset to net to an engine that plays.
-# Everything it makes lies in out/.
+# What it makes lies in out/, and replaces what it made there before.
 . "$(dirname "$0")/setup.sh"
 
 step() { printf '\n== %s\n' "$*"; }
 samples=datasets/samples
-bin=${CARGO_TARGET_DIR:-target}/release
-rm -rf out
+target=${CARGO_TARGET_DIR:-target}
+bin=$target/release
 mkdir -p out
+rm -rf out/sample.dataset out/dataset.svg out/sample.* out/match.pgn out/engine
 
-step "build the three programs"
-cargo build --release --workspace --locked
+step "build ingest and trainer"
+cargo build --release --workspace --bin ingest --bin trainer --locked
 
 step "ingest: games with evaluations into a dataset of labelled positions"
 $bin/ingest build --out out/sample.dataset --validation-percent 10 \
@@ -26,8 +27,9 @@ step "trainer: how good it is on games of another month that no training saw"
 $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
 
 step "engine: bake the net in"
-KIBITZ_NET=out/sample.safetensors cargo build --release --workspace --locked
-cp $bin/engine out/engine
+# To a place of its own: the engine in $bin keeps the default net.
+KIBITZ_NET=out/sample.safetensors cargo build --release -p engine --locked --target-dir "$target/main-job"
+cp "$target/main-job/release/engine" out/engine
 
 step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"
 out/engine match --nodes 10000 --games 200 --book engine/books/openings.epd \

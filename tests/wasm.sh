@@ -1,25 +1,30 @@
 #!/usr/bin/env bash
 # The engine in WebAssembly, with and without simd128, under Node: the same
-# bench nodes and values as natively, and how fast. `wasm.sh DEPTH` searches
-# other than 8 plies.
+# bench nodes and values as natively, and how fast. `wasm.sh DEPTH` searches to
+# another depth than `engine bench`.
 . "$(dirname "$0")/setup.sh"
 
-depth=${1:-8}
 target=wasm32-unknown-unknown
 command -v node >/dev/null || { echo "Node.js is missing: https://nodejs.org" >&2; exit 1; }
 rustup target add "$target"
 
-build=$(cargo metadata --format-version 1 --no-deps | python3 -c \
-    'import json, sys; print(json.load(sys.stdin)["target_directory"])')
-cargo build --release --locked -p engine
-nodes=$("$build/release/engine" bench --json "$depth" |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["nodes"])')
-sum=$("$build/release/engine" bench --evaluations --json |
-    python3 -c 'import json, sys; print(json.load(sys.stdin)["sum"])')
+# json KEY COMMAND...: a figure of what a command prints as JSON.
+json() {
+    local key=$1
+    shift
+    "$@" | python3 -c "import json, sys; print(json.load(sys.stdin)['$key'])"
+}
+build=$(json target_directory cargo metadata --format-version 1 --no-deps)
+# Its figures depend on no profile.
+cargo build --locked --workspace --bin engine
+engine=$build/debug/engine
+nodes=$(json nodes "$engine" bench --json "$@")
+sum=$(json sum "$engine" bench --evaluations --json)
 
 for features in "" +simd128; do
+    # As engine/web/build.sh builds the page's module.
     RUSTFLAGS="-C target-feature=$features" \
-        cargo build --release --locked -p wasm --target "$target"
+        cargo build --profile ship --locked -p wasm --target "$target"
     printf '%s: ' "${features:-scalar}"
-    node tests/wasm/run.mjs "$build/$target/release/wasm.wasm" "$depth" "$nodes" "$sum"
+    node tests/wasm/run.mjs "$build/$target/ship/wasm.wasm" "${1:-10}" "$nodes" "$sum"
 done

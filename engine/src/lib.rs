@@ -100,7 +100,7 @@ pub mod uci;
 mod worker;
 mod worth;
 
-pub use bench::{BENCH_POSITIONS, BenchGames, bench};
+pub use bench::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, bench};
 pub use ending::Ending;
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};

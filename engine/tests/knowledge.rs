@@ -6,8 +6,6 @@
 
 mod common;
 
-use std::io::{self, Write};
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use cozy_chess::{Board, Color, GameStatus, Move};
@@ -239,12 +237,7 @@ fn ends_in_mate(position: &Position, line: &[Move]) -> bool {
 
 /// Positions with the distance of their mates, `bm #N`.
 fn published_mates() -> Option<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/suites/mates2000.epd");
-    if !path.is_file() {
-        // Straight to standard error, which the test harness does not hold back.
-        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", path.display());
-        return None;
-    }
+    let path = test_support::shared("suites/mates2000.epd")?;
     Some(std::fs::read_to_string(path).unwrap())
 }
 

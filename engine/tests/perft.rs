@@ -2,7 +2,6 @@
 //! files together take a minute on one core.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -89,15 +88,8 @@ fn here(name: &str) -> PathBuf {
 
 /// A file of the collection that lies beside the repository, if it does.
 fn shared(name: &str) -> Option<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/data/perft")
-        .join(name);
-    let text = fs::read_to_string(&path).ok();
-    if text.is_none() {
-        // Not by `eprintln`, which the test harness keeps to itself.
-        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", path.display());
-    }
-    text
+    let path = test_support::shared(&format!("perft/{name}"))?;
+    Some(fs::read_to_string(path).unwrap())
 }
 
 #[test]

@@ -1,19 +1,11 @@
 //! Syzygy tables, against what python-chess reads in the same files.
 
-use std::io::{self, Write};
-use std::path::Path;
-
 use cozy_chess::GameStatus;
 use engine::{Position, Syzygy, Tablebase, TablesError, Wdl, parse_fen};
 
 /// The tables of three and four pieces that lie beside the repository, if they do.
 fn tables() -> Option<Syzygy> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/syzygy34");
-    if !folder.is_dir() {
-        // Not by `eprintln`, which the test harness keeps to itself.
-        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", folder.display());
-        return None;
-    }
+    let folder = test_support::shared("syzygy34")?;
     Some(Syzygy::open([folder]).unwrap())
 }
 

@@ -9,7 +9,7 @@
 A row is `EPD <tab> White's centipawns or #mate <tab> ply <tab> depth`; scores
 are cut to +-30000 and mates to +-1000, as the label says it does. With
 --rows, a file NAME.rows.zst for each source; with --digests, one line a
-source: name, number of rows, SHA-256 over the rows.
+source: FOLDER/NAME, number of rows, SHA-256 over the rows.
 """
 
 import argparse
@@ -66,7 +66,7 @@ def main():
         text = io.StringIO(data.decode("utf-8-sig", errors="replace"))
         lines = list(rows(text))
         joined = "".join(lines).encode()
-        digests.append(f"{source.name}\t{len(lines)}\t{hashlib.sha256(joined).hexdigest()}\n")
+        digests.append(f"{source.parent.name}/{source.name}\t{len(lines)}\t{hashlib.sha256(joined).hexdigest()}\n")
         print(digests[-1], end="", flush=True)
         if args.rows:
             packed = zstandard.ZstdCompressor(level=19).compress(joined)

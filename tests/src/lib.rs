@@ -11,9 +11,11 @@ pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
+pub use test_support::{shared, skip};
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
@@ -27,33 +29,34 @@ pub fn sample(name: &str) -> PathBuf {
     root().join("datasets/samples").join(name)
 }
 
-/// Larger data beside the repository. Where it is not, a loud word and `None`:
-/// the test that asked for it is skipped.
-pub fn shared(name: &str) -> Option<PathBuf> {
-    let path = root().join("../shared/data").join(name);
-    if path.exists() {
-        Some(path)
-    } else {
-        eprintln!("SKIPPED: {} is not there", path.display());
-        None
-    }
-}
-
-/// One of the three programs, built in the same profile as the test.
+/// One of the programs, as the sources are now: they are built in the profile
+/// of the test before the first is used.
 ///
 /// # Panics
-/// If it was not built: `cargo build --workspace` makes it.
+/// If they cannot be built.
 pub fn program(name: &str) -> Command {
+    Command::new(PROGRAMS.join(name))
+}
+
+/// The folder that the programs are in. `cargo test -p tests` by itself would
+/// leave them as an earlier build made them.
+static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let test = std::env::current_exe().expect("a test knows where it is");
     let folder = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
-    let path = folder.join(name);
-    assert!(
-        path.exists(),
-        "{} is missing: run `cargo build --workspace` first",
-        path.display()
-    );
-    Command::new(path)
-}
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") => "dev",
+        Some(profile) => profile,
+        None => panic!("{} names no profile", folder.display()),
+    };
+    let built = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+        .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(folder.parent().expect("target/PROFILE"))
+        .current_dir(root())
+        .status();
+    assert!(built.expect("cargo starts").success());
+    folder.to_path_buf()
+});
 
 /// What a finished program said.
 #[derive(Debug)]

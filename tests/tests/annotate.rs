@@ -10,7 +10,7 @@ use tests::annotated::{
     FakeScore, Game, SLICE, SPECIAL, annotate, bare, command, compare, eval_of, eval_text, fake,
     fake_eval, folder, games, plies, report, special, text_of, unannotated,
 };
-use tests::{build, run, sample, shared, stats};
+use tests::{build, run, sample, shared, skip, stats};
 
 #[test]
 fn every_position_gets_its_own_evaluation() {
@@ -82,7 +82,7 @@ impl Stockfish {
             .stdout(Stdio::null())
             .status();
         if found.is_err() {
-            eprintln!("SKIPPED: stockfish is not installed");
+            skip("stockfish is not installed");
         }
         found.is_ok().then(|| "stockfish".to_string())
     }

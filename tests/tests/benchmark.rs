@@ -5,12 +5,12 @@ use std::process::Command;
 
 use serde_json::Value;
 use tests::dump::{Dump, Frames};
-use tests::{build, program, run, sample};
+use tests::{build, program, run, sample, skip};
 
 #[test]
 fn the_benchmark_runs_on_a_small_dump() {
     if Command::new("zstd").arg("--version").output().is_err() {
-        eprintln!("SKIPPED: zstd is not installed");
+        skip("zstd is not installed");
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -10,7 +10,7 @@ use bulletformat::{ChessBoard, DataLoader};
 use datasets::{Dataset, GameResult, Record, Split};
 use serde_json::Value;
 use tempfile::TempDir;
-use tests::{Said, build, program, root, run, sample, stats};
+use tests::{Said, build, program, root, run, sample, skip, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500";
 const OLD: &str = "dump_2013-02_rewritten2551";
@@ -252,10 +252,10 @@ fn python() -> Option<Command> {
     if probe.is_ok_and(|output| output.status.success()) {
         Some(Command::new(python))
     } else {
-        eprintln!(
-            "SKIPPED: {} has no pyarrow; tests/all.sh installs it",
+        skip(&format!(
+            "{} has no pyarrow; tests/all.sh installs it",
             python.display()
-        );
+        ));
         None
     }
 }

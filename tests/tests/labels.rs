@@ -1,6 +1,6 @@
 //! Labels against python-chess, position by position.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use datasets::{Record, pgn};
 use sha2::{Digest, Sha256};
@@ -54,12 +54,7 @@ fn every_shared_row_equals_python_chess() {
             panic!("{line}")
         };
         let folders = ["lichess_pgn", "engine_pgn", "quirks"];
-        let found: Option<PathBuf> = folders.iter().find_map(|folder| {
-            let path = tests::root().join("../shared/data").join(folder).join(name);
-            path.exists().then_some(path)
-        });
-        let Some(path) = found else {
-            eprintln!("SKIPPED: {name} is not at hand");
+        let Some(path) = tests::shared(name) else {
             continue;
         };
         let (mut ours, mut hasher) = (0u64, Sha256::new());

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use models::Network;
 use serde_json::Value;
-use tests::{Said, build, program, run, sample};
+use tests::{Said, build, program, run, sample, skip};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
@@ -149,7 +149,7 @@ fn cuda_without_a_gpu_is_refused() {
         .arg("--out")
         .arg(path("n.safetensors")));
     if said.code == Some(0) {
-        eprintln!("SKIPPED: this machine has a GPU");
+        skip("a GPU that is missing: this machine has one");
     } else {
         said.failed(8, &["cuda", "--device cpu"]);
     }

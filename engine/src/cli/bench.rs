@@ -5,7 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use engine::{BENCH_POSITIONS, BenchGames, EMBEDDED_NET, Engine, Evaluator, Tree, bench, features};
+use engine::{
+    BENCH_DEPTH, BENCH_POSITIONS, BenchGames, EMBEDDED_NET, Engine, Evaluator, Tree, bench,
+    features,
+};
 use models::{Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
@@ -22,7 +25,7 @@ Examples:
   engine bench --evaluations       how fast each instruction set evaluates")]
 pub struct BenchArgs {
     /// Plies each position is searched
-    #[arg(default_value_t = 10)]
+    #[arg(default_value_t = BENCH_DEPTH)]
     depth: u64,
     /// Measure the evaluation alone, on random games, by every kernel that
     /// this machine has; of each figure the fastest of many passes

@@ -1,8 +1,6 @@
 //! Nets, books, endgame tables and levels.
 
 use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
 
 use crate::process::{Uci, field};
 
@@ -97,12 +95,9 @@ fn a_book_is_played_from_while_it_lasts() {
 
 #[test]
 fn endgame_tables_are_asked() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/syzygy34");
-    if !folder.is_dir() {
-        // Not by `eprintln`, which the test harness keeps to itself.
-        let _ = writeln!(io::stderr(), "SKIPPED: {} is not there", folder.display());
+    let Some(folder) = test_support::shared("syzygy34") else {
         return;
-    }
+    };
     let mut uci = Uci::start();
     uci.send(&format!(
         "setoption name SyzygyPath value {}\nisready",
