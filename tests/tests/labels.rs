@@ -53,7 +53,6 @@ fn every_shared_row_equals_python_chess() {
         let [name, count, digest] = fields[..] else {
             panic!("{line}")
         };
-        let folders = ["lichess_pgn", "engine_pgn", "quirks"];
         let Some(path) = tests::shared(name) else {
             continue;
         };
