@@ -48,7 +48,18 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         Some(profile) => profile,
         None => panic!("{} names no profile", folder.display()),
     };
-    let built = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    // What cargo tells a test of its package would make build scripts run again.
+    for (name, _) in std::env::vars_os() {
+        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"];
+        if ours
+            .iter()
+            .any(|start| name.to_string_lossy().starts_with(start))
+        {
+            cargo.env_remove(name);
+        }
+    }
+    let built = cargo
         .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
         .args(["--profile", profile, "--target-dir"])
         .arg(folder.parent().expect("target/PROFILE"))
