@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Builds and tests what people get and tests/all.sh does not:
+#   trainer   the trainer without CUDA
+#   musl      the engine in one file that needs no shared library
+#   aarch64   the engine for aarch64, under qemu
+#   windows   the engine for Windows, under wine
+#   fuzz      every fuzz target, a minute each
+#   release.sh [PART...]    all of them, or these
+. "$(dirname "$0")/setup.sh"
+
+parts=("$@")
+[ $# -gt 0 ] || parts=(trainer musl aarch64 windows fuzz)
+build=${CARGO_TARGET_DIR:-target}
+engine_tests=(--lib --test signature --test search --test evaluation)
+
+step() { printf '\n== %s\n' "$*"; }
+
+# drive COMMAND...: a session with an engine that was built, and its signature.
+drive() {
+    local committed
+    committed=$(git log -1 --format=%B --extended-regexp --grep='^Bench: [0-9]+$' | sed -n 's/^Bench: //p')
+    "$@" bench | grep "^$committed nodes "
+    printf 'uci\nsetoption name Threads value 2\nisready\nposition startpos moves e2e4\ngo depth 8\n' |
+        "$@" | grep '^bestmove '
+}
+
+trainer() {
+    cargo test -p trainer --no-default-features --locked
+}
+
+musl() {
+    local target=x86_64-unknown-linux-musl
+    rustup target add $target
+    cargo build --profile ship -p engine --locked --target $target
+    local engine=$build/$target/ship/engine
+    ldd "$engine" 2>&1 | grep -E 'statically linked|not a dynamic'
+    drive "$engine"
+}
+
+aarch64() {
+    command -v qemu-aarch64 >/dev/null || install qemu-user
+    [ -e /usr/aarch64-linux-gnu/lib/crti.o ] || install gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+    local target=aarch64-unknown-linux-gnu
+    rustup target add $target
+    local qemu=(qemu-aarch64 -L /usr/aarch64-linux-gnu)
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+    export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="${qemu[*]}"
+    cargo test -p models -p engine --locked --target $target "${engine_tests[@]}"
+    cargo build --profile ship -p engine --locked --target $target
+    drive "${qemu[@]}" "$build/$target/ship/engine"
+}
+
+windows() {
+    command -v x86_64-w64-mingw32-gcc >/dev/null || install mingw-w64
+    command -v wine >/dev/null || install wine wine64
+    local target=x86_64-pc-windows-gnu
+    rustup target add $target
+    # Wine 8, Debian 12's, has no bcryptprimitives.dll, which the standard
+    # library draws its random numbers from.
+    local stand_in=$build/$target/bcryptprimitives
+    mkdir -p "$stand_in"
+    cat >"$stand_in/prng.c" <<'C'
+#include <windows.h>
+BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
+    return SystemFunction036(data, (ULONG)size);
+}
+C
+    x86_64-w64-mingw32-gcc -shared -o "$stand_in/bcryptprimitives.dll" "$stand_in/prng.c" -ladvapi32
+    WINEPATH=$(winepath -w "$stand_in" 2>/dev/null)
+    export WINEPATH WINEDEBUG=-all CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
+    cargo test -p host -p models --locked --target $target
+    cargo test -p engine --locked --target $target "${engine_tests[@]}"
+    cargo build --profile ship -p engine --locked --target $target
+    drive wine "$build/$target/ship/engine.exe" | tr -d '\r'
+}
+
+fuzz() {
+    cargo fuzz --version || cargo install --locked cargo-fuzz
+    local crate target
+    for crate in */fuzz; do
+        for target in "$crate"/fuzz_targets/*.rs; do
+            target=$(basename "$target" .rs)
+            step "fuzz: $crate, $target"
+            mkdir -p "$crate/corpus/$target"
+            tar -C "$crate/corpus/$target" -xf "$crate/corpus/$target.tar.zst"
+            (cd "$(dirname "$crate")" && cargo fuzz run --sanitizer none "$target" -- \
+                -max_total_time=60 -max_len=12288 -rss_limit_mb=1024 -timeout=20 -verbosity=0)
+        done
+    done
+}
+
+for part in "${parts[@]}"; do
+    case $part in
+        trainer | musl | aarch64 | windows | fuzz) ;;
+        *)
+            echo "usage: $0 [trainer] [musl] [aarch64] [windows] [fuzz]" >&2
+            exit 2
+            ;;
+    esac
+done
+for part in "${parts[@]}"; do
+    step "$part"
+    $part
+done
