@@ -18,6 +18,9 @@ use crate::session::{Host, RequestError};
 /// What passes between the page and its worker unseen.
 const OVERHEAD: Duration = Duration::from_millis(30);
 
+/// Some thirty years: as good as no limit.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
 /// What a search is to do; without any limit it runs until the worker is ended.
 #[derive(Deserialize)]
 pub struct Wish {
@@ -164,8 +167,10 @@ impl Wish {
     }
 }
 
+/// At most [`LONGEST`], so that times can be added up.
 fn milliseconds(number: f64) -> Duration {
-    Duration::try_from_secs_f64(number.max(0.0) / 1000.0).unwrap_or(Duration::MAX)
+    let time = Duration::try_from_secs_f64(number.max(0.0) / 1000.0);
+    time.map_or(LONGEST, |time| time.min(LONGEST))
 }
 
 fn iteration(report: &Report, board: &Board) -> String {

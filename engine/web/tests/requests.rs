@@ -1,0 +1,79 @@
+//! Requests, good and damaged: an answer comes, never a panic.
+
+use web::{Host, Session};
+
+struct Nobody;
+
+impl Host for Nobody {
+    fn now(&self) -> f64 {
+        0.0
+    }
+    fn report(&self, _: &str) {}
+}
+
+/// One of each kind, with numbers at the ends of their ranges.
+const REQUESTS: [&str; 11] = [
+    r#"{"op":"game","start":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 65535","moves":["e2e4","e7e5"]}"#,
+    r#"{"op":"position","start":"r3k2r/8/8/8/8/8/8/R3K2R b KQkq e3 99 65535","moves":["e8g8","e1c1"]}"#,
+    r#"{"op":"parseMove","moves":["e2e4"],"text":"Nf6"}"#,
+    r#"{"op":"parseMove","moves":["e2e4"],"text":"0-0-0"}"#,
+    r#"{"op":"readPgn","text":"[FEN \"r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1\"]\n\n1... O-O {[%eval #-3]} (1... Kd7 2. Ra8) 2. Rh8+ $4 Kxh8 0-1"}"#,
+    r#"{"op":"writePgn","moves":["e2e4"],"tags":[["Event","x\"\\"]],"result":"*","evals":[{"cp":2147483647},{"mate":-2147483648}]}"#,
+    r#"{"op":"evaluate","start":"4k3/8/8/8/8/8/8/4KQ2 w - - 0 1","moves":[]}"#,
+    r#"{"op":"use","kind":"material","embedded":true}"#,
+    r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"level":"easy"}"#,
+    r#"{"op":"search","moves":["e2e4"],"nodes":99,"depth":18446744073709551615,"lines":18446744073709551615,"movetime":1e300,"chance":1e300,"clock":{"remaining":1e300,"increment":1e300}}"#,
+    r#"{"op":"search","moves":["f2f3","e7e5","g2g4","d8h4"],"depth":1,"level":"hard"}"#,
+];
+
+#[test]
+fn every_request_is_answered() {
+    let mut session = Session::new().unwrap();
+    for request in REQUESTS {
+        let answer = session.answer(request, &Nobody);
+        let refused = r#"{"error":"#;
+        assert_eq!(
+            answer.starts_with(refused),
+            request.contains("0-0-0"),
+            "{request}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn damaged_requests_are_answered() {
+    const ROUNDS: usize = 20_000;
+    /// `{"op":"` and something of the name.
+    const KEPT: usize = 12;
+    let alphabet: Vec<char> = "KQRBNPkqrbnp12345678/-wabcdefgh0{}[]\",:#+=xO.9eé\\ \n"
+        .chars()
+        .collect();
+    // xorshift64 (Marsaglia 2003).
+    let mut state = 7u64;
+    let mut below = |limit: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % limit as u64) as usize
+    };
+    let mut session = Session::new().unwrap();
+    for _ in 0..ROUNDS {
+        let mut text: Vec<char> = REQUESTS[below(REQUESTS.len())].chars().collect();
+        for _ in 0..=below(4) {
+            let at = KEPT + below(text.len() - KEPT);
+            match below(3) {
+                0 => drop(text.remove(at)),
+                1 => text.insert(at, alphabet[below(alphabet.len())]),
+                _ => text[at] = alphabet[below(alphabet.len())],
+            }
+        }
+        let request: String = text.into_iter().collect();
+        // One that has lost its limit would search for ever.
+        let limited = [r#""depth":2"#, r#""nodes":99,"#, r#""depth":1,"#];
+        if request.contains("search") && !limited.iter().any(|limit| request.contains(limit)) {
+            continue;
+        }
+        let answer = session.answer(&request, &Nobody);
+        assert!(answer.starts_with('{'), "{request}");
+    }
+}
