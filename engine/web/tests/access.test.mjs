@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { newGame, open, played, sans, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
+afterEach(() => site.leave());
 after(() => site.close());
 
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

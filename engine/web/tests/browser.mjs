@@ -1,5 +1,6 @@
 // A real browser with the built page.
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { serve } from "./server.mjs";
 
@@ -8,30 +9,55 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 
-/** Opens a browser and a server; `close` ends both. */
+/** Notes that a test is left out, for the list at the end of `tests/all.sh`. */
+export function skip(why) {
+  if (process.env.KIBITZ_SKIPS) appendFileSync(process.env.KIBITZ_SKIPS, `${why}\n`);
+  return why;
+}
+
+/** Opens a browser and a server; `leave` ends all visits, and `close` ends both. */
 export async function open() {
   const server = await serve();
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: FLAGS,
   });
+  const leave = async () => {
+    // A search that was left behind would slow down the next test.
+    await Promise.all(browser.contexts().map((context) => context.close()));
+    server.restore();
+  };
   const close = async () => {
     await browser.close();
     await server.close();
   };
-  return { ...server, browser, close };
+  return { ...server, browser, leave, close };
 }
 
-/** A visitor with nothing stored; whatever goes wrong on the page is in `errors`. */
-export async function visit({ browser, url }, { path = "", ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+/**
+ * A visitor with nothing stored; whatever goes wrong on the page is in `errors`.
+ * `init` runs in the page before anything else.
+ */
+export async function visit(site, { path = "", init, ...options } = {}) {
+  const context = await site.browser.newContext({ viewport: { width: 1280, height: 860 }, ...options });
+  if (init) await context.addInitScript(init);
+  return { context, ...(await tab(site, context, path)) };
+}
+
+/** Another tab of a visitor; `ready` is false where the page will not start. */
+export async function tab({ url }, context, path = "", { ready = true } = {}) {
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await page.goto(url + path);
+  if (ready) await page.waitForSelector("[data-ready]");
+  return { page, errors };
+}
+
+export async function reload(page) {
+  await page.reload();
   await page.waitForSelector("[data-ready]");
-  return { context, page, errors };
 }
 
 /** Where a square is on the screen. */

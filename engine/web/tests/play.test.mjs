@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, afterEach, before, test } from "node:test";
 import { clickMove, dragMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
+afterEach(() => site.leave());
 after(() => site.close());
 
 const status = (page) => page.textContent("#status");

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { after, before, test } from "node:test";
-import { clickMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
+import { after, afterEach, before, test } from "node:test";
+import { clickMove, newGame, open, played, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
+afterEach(() => site.leave());
 after(() => site.close());
 
 const toast = async (page) => {
@@ -214,8 +215,10 @@ test("the editor sets a position up, and the rules judge it", async () => {
   await played(page, "Qd8+");
 });
 
-const stockfish = existsSync(new URL("../dist/stockfish", import.meta.url));
-test("Kibitz plays Stockfish", { skip: !stockfish && "built without Stockfish" }, async () => {
+const built = existsSync(new URL("../dist/stockfish", import.meta.url));
+const stockfish = { skip: !built && skip("the page was built without Stockfish") };
+
+test("Kibitz plays Stockfish", stockfish, async () => {
   const { page, errors } = await visit(site);
   await newGame(page, { mode: "stockfish", color: "white", strength: "nodes", slider: 2 });
   await waitForMoves(page, 6);

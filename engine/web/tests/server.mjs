@@ -10,20 +10,30 @@ const TYPES = {
   ".tsv": "text/tab-separated-values",
 };
 
-/** Serves dist/ on a free port. `loads` lists what was asked for, with its gzipped size. */
+/**
+ * Serves dist/ on a free port. `loads` lists what was asked for, with its gzipped
+ * size. `change` has a file served otherwise: its function gets the bytes, and
+ * returns others, or `null` for a file that is not there. `headers` are added.
+ */
 export async function serve() {
   const loads = new Map();
   const packed = new Map();
+  const changes = new Map();
+  const headers = {};
+  const pack = async (path) => {
+    const read = () => readFile(new URL(`../dist${path}`, import.meta.url));
+    const [, change] = [...changes].find(([pattern]) => pattern.test(path)) ?? [];
+    if (change) return gzipSync(change(await read()));
+    if (!packed.has(path)) packed.set(path, gzipSync(await read(), { level: 9 }));
+    return packed.get(path);
+  };
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url, "http://localhost");
     const path = pathname.endsWith("/") ? `${pathname}index.html` : pathname;
     try {
-      if (!packed.has(path)) {
-        packed.set(path, gzipSync(await readFile(new URL(`../dist${path}`, import.meta.url)), { level: 9 }));
-      }
-      const body = packed.get(path);
+      const body = await pack(path);
       loads.set(path, body.length);
-      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", "content-encoding": "gzip" });
+      response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", "content-encoding": "gzip", ...headers });
       response.end(body);
     } catch {
       response.writeHead(404).end();
@@ -35,5 +45,10 @@ export async function serve() {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   };
-  return { url, loads, close };
+  const change = (pattern, how) => changes.set(pattern, how);
+  const restore = () => {
+    changes.clear();
+    for (const name of Object.keys(headers)) delete headers[name];
+  };
+  return { url, loads, headers, change, restore, close };
 }
