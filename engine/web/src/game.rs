@@ -109,8 +109,10 @@ fn ending(position: &Position) -> Option<EndingReport> {
     })
 }
 
+/// Forty bits: the page loads those of all named openings, and one position in
+/// 10^8 gets the name of another.
 fn key(board: &Board) -> String {
-    format!("{:012x}", position_key(board) >> 16)
+    format!("{:010x}", position_key(board) >> 24)
 }
 
 /// Tells of every ply of a game.
