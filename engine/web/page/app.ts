@@ -2,10 +2,10 @@
 import type { Color, Key } from "chessground/types";
 import { Board } from "./board";
 import { type Brain, type Brains, DEFAULT } from "./brains";
-import { Clock, type ClockSetting } from "./clock";
+import { Clock } from "./clock";
 import { Console, arrowsOf, showBar } from "./console";
-import { $, announce, toast } from "./dom";
-import { type Result, lineText, resultCode, resultText, scoreText, spoken } from "./format";
+import { $, announce, toast, trouble, untroubled } from "./dom";
+import { type Result, lineText, resultCode, resultText, scoreText, spoken, why } from "./format";
 import { showCurves } from "./graph";
 import { linkTo } from "./link";
 import { MoveList } from "./moves";
@@ -13,11 +13,12 @@ import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import type { Openings } from "./openings";
 import { HUMAN, type Side, showStrip, sideName, strengthText } from "./players";
-import type { GameReport, Line, PositionReport, ReadGame, Rules, Score } from "./rules";
+import type { Evaluation, GameReport, Line, PositionReport, ReadGame, Rules, Score } from "./rules";
+import { type Saved, readLine, readSaved } from "./saved";
 import { endSound, moveSound } from "./sound";
 import { Stockfish } from "./stockfish";
 import { load, save } from "./storage";
-import { type Report, type Searcher, Thinker, type Wish } from "./thinker";
+import { BrainError, type Report, type Searcher, Thinker, type Wish } from "./thinker";
 
 /** Nodes for each position of the net's curve. */
 const CURVE_NODES = 5000;
@@ -31,19 +32,6 @@ const DRAW_MARGIN = 30;
 const DRAW_FROM = 10;
 
 const other = (color: Color): Color => (color === "white" ? "black" : "white");
-
-interface Saved extends Line {
-  white: Side;
-  black: Side;
-  clock: ClockSetting | null;
-  left: Record<Color, number> | null;
-  result: Result | null;
-  tags: [string, string][];
-  theirs: (Score | null)[];
-  found: (Score | null)[];
-  study: boolean;
-  orientation: Color;
-}
 
 export class App {
   private line: Line = { start: null, moves: [] };
@@ -65,6 +53,9 @@ export class App {
   /** Moves may be made anywhere, by hand: no game is going on. */
   private study = false;
   private paused = false;
+  /** Whether anything was done with the game since a link or a reload: before, it is not the browser's last. */
+  private touched = true;
+  private told = false;
   private editing = false;
   private orientation: Color = "white";
   private thinking: Color | null = null;
@@ -75,7 +66,9 @@ export class App {
   private best: Report[] = [];
   /** The ply that `best` speaks of. */
   private bestAt = -1;
-  private brain: Brain = DEFAULT;
+  brain: Brain = DEFAULT;
+  /** Told where another brain is used, or one is gone. */
+  brainsChanged = () => {};
   private analyst: Thinker;
   private readonly curveThinker: Thinker;
   private drawing = false;
@@ -100,7 +93,7 @@ export class App {
     this.position = rules.position(this.line);
     this.console.clear();
     this.employ();
-    this.describe();
+    $("brain-note").textContent = netview.describe(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
   }
 
@@ -120,13 +113,13 @@ export class App {
     announce(`New game. ${this.status()}`);
   }
 
-  /** Studies a game or a position. */
-  look(line: Line, more: Partial<ReadGame> = {}, at = line.moves.length) {
-    this.rules.game(line);
+  /** Studies a game or a position, `touched` unless it came by a link. */
+  look(line: Line, more: Partial<ReadGame> = {}, at = line.moves.length, touched = true) {
     this.reset(line);
+    this.touched = touched;
     this.sides = { white: HUMAN, black: HUMAN };
     this.tags = more.tags ?? [];
-    this.theirs = more.evals ?? [];
+    this.theirs = [...(more.evals ?? [])];
     if (more.result && more.result !== "*") {
       const winner = more.result === "1-0" ? "white" : more.result === "0-1" ? "black" : null;
       this.result = { winner, reason: null };
@@ -138,16 +131,29 @@ export class App {
     this.changed();
   }
 
-  /** Goes on with the game that a former visit left. */
+  /** Goes on with this tab's game, or with the last of a former visit. */
   resume(): boolean {
-    const saved = load<Saved | null>("game", null);
-    if (!saved) return false;
+    const kept = load("game", "tab") ?? load("game");
+    if (kept === undefined) return false;
     try {
-      this.rules.game(saved);
+      this.restore(readSaved(kept));
+      return true;
+    } catch (error) {
+      console.warn("the saved game:", error);
+    }
+    try {
+      this.look(readLine(kept));
+      toast("Of your last game only the moves can be read: here they are.");
+      return true;
     } catch {
+      toast("Your last game cannot be read any more. A new one is on the board.");
       return false;
     }
+  }
+
+  private restore(saved: Saved) {
     this.reset({ start: saved.start, moves: saved.moves });
+    this.touched = false;
     this.sides = { white: saved.white, black: saved.black };
     this.clock = saved.clock && new Clock(saved.clock, saved.left ?? undefined);
     ({ result: this.result, tags: this.tags, theirs: this.theirs, found: this.found } = saved);
@@ -155,16 +161,18 @@ export class App {
     this.paused = this.sides.white.who !== "human" && this.sides.black.who !== "human";
     this.employ();
     this.changed();
-    return true;
   }
 
+  /** Begins with another game; throws where it is none, and leaves all as it was. */
   private reset(line: Line) {
+    const game = this.rules.game(line);
+    if (this.editing) this.leaveEditor();
     this.stopThinking();
     this.console.clear();
-    this.line = line;
-    this.game = this.rules.game(line);
-    this.line.moves = this.game.plies.map((ply) => ply.uci);
-    this.at = line.moves.length;
+    this.game = game;
+    this.line = { start: line.start, moves: game.plies.map((ply) => ply.uci) };
+    this.at = this.last;
+    this.touched = true;
     this.result = this.game.ending;
     this.tags = [];
     [this.theirs, this.ours, this.found] = [[], [], []];
@@ -177,7 +185,7 @@ export class App {
   private employ() {
     for (const color of ["white", "black"] as const) {
       const { who, brain } = this.sides[color];
-      this.searchers[color]?.stop();
+      this.searchers[color]?.close();
       if (who === "kibitz") {
         const mind = brain ? this.brains.present(brain) : this.brain;
         this.searchers[color] = new Thinker(this.module, mind);
@@ -203,9 +211,15 @@ export class App {
     return this.at === this.line.moves.length;
   }
 
+  /** The board tells of moves a moment later, when the game may be over. */
   private playByHand(uci: string) {
-    this.cut(this.at);
-    this.play(uci);
+    if (!this.mayMove()) return this.showBoard();
+    try {
+      this.play(uci, this.at);
+    } catch (error) {
+      toast(`This move cannot be played: ${why(error)}.`);
+      this.showBoard();
+    }
   }
 
   /** Drops what was played after a ply. */
@@ -219,14 +233,18 @@ export class App {
     this.curveThinker.stop();
   }
 
-  /** Plays on from the last position. */
-  private play(uci: string) {
+  /** Plays on from a ply; throws where the move is none, and leaves all as it was. */
+  private play(uci: string, from = this.last) {
+    if (this.flagFell()) return;
+    const { start, moves } = this.line;
+    const game = this.rules.game({ start, moves: [...moves.slice(0, from), uci] });
     this.stopThinking();
-    const mover = this.turn;
-    this.line.moves.push(uci);
-    this.game = this.rules.game(this.line);
-    this.line.moves = this.game.plies.map((ply) => ply.uci);
-    this.at = this.line.moves.length;
+    this.cut(from);
+    this.game = game;
+    const mover = other(this.turn);
+    this.line.moves = game.plies.map((ply) => ply.uci);
+    this.at = this.last;
+    this.touched = true;
     const ply = this.game.plies[this.at - 1];
     if (this.clock) {
       if (this.at > 1) this.clock.moved(mover);
@@ -234,7 +252,7 @@ export class App {
     }
     this.result = null;
     announce(`${mover}: ${spoken(ply)}`);
-    if (load("sound", true)) moveSound(ply);
+    moveSound(ply);
     if (this.game.ending) this.finish(this.game.ending);
     else this.changed();
   }
@@ -258,10 +276,11 @@ export class App {
 
   private finish(result: Result) {
     this.result = result;
+    this.touched = true;
     this.clock?.stop();
     this.stopThinking();
     announce(resultText(result));
-    if (load("sound", true)) endSound();
+    endSound();
     this.changed();
   }
 
@@ -273,8 +292,9 @@ export class App {
     this.stopThinking();
     this.cut(ply - back);
     this.game = this.rules.game(this.line);
-    this.at = this.line.moves.length;
+    this.at = this.last;
     this.result = null;
+    this.touched = true;
     if (this.clock && this.at > 0) this.clock.start(this.turn);
     else this.clock?.stop();
     announce(`Taken back. ${this.status()}`);
@@ -309,11 +329,17 @@ export class App {
 
   private tick() {
     if (!this.clock || this.result || this.editing) return;
-    const { turn } = this;
-    for (const color of ["white", "black"] as const) this.strip(color);
-    if (this.clock.now(turn) > 0 || !this.line.moves.length) return;
+    this.showStrips();
+    this.flagFell();
+  }
+
+  /** Whether the game is over because the mover's time is up. */
+  private flagFell(): boolean {
+    const { turn, clock } = this;
+    if (!clock || this.result || !this.last || clock.now(turn) > 0) return false;
     const bare = this.rules.position(this.line).bare.includes(other(turn));
     this.finish(bare ? { winner: null, reason: "timeBare" } : { winner: other(turn), reason: "time" });
+    return true;
   }
 
   pause() {
@@ -328,6 +354,7 @@ export class App {
 
   private stopThinking() {
     this.generation += 1;
+    untroubled();
     this.thinking = this.analysed = null;
     this.analyst.stop();
     this.searchers.white?.stop();
@@ -354,31 +381,67 @@ export class App {
   private async engineMoves(color: Color) {
     const searcher = this.searchers[color] as Searcher;
     const { brain } = this.sides[color];
-    // After a reload its net may have come only now.
-    if (searcher instanceof Thinker && brain) searcher.use(this.brains.present(brain));
     const { generation } = this;
     const begun = performance.now();
     this.thinking = color;
+    // It stands still after a reload, or where the engine failed.
+    if (this.last) this.clock?.start(color);
     this.showStrips();
     const ply = this.line.moves.length;
     this.bestAt = ply;
     this.console.begin(this.fen, `${this.name(color)} thinks about ${color}’s move.`);
     try {
+      // After a reload its net may come only now.
+      if (brain && searcher instanceof Thinker) searcher.use(await this.brains.get(brain));
+      if (generation !== this.generation) return;
       const found = await searcher.search(this.wishOf(color), (report) => {
         if (generation === this.generation) this.console.add(report);
       });
       const wait = this.clock ? 0 : POLITENESS - (performance.now() - begun);
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      if (generation !== this.generation || !found?.best) return;
+      if (generation !== this.generation || !found) return;
+      if (!found.best) throw new Error("it knows no move");
       this.found[ply] = found.score;
       this.play(found.best);
     } catch (error) {
       if (generation !== this.generation) return;
-      // The next move, or a move taken back, has it try again.
-      this.thinking = null;
-      toast(`The engine failed: ${(error as Error).message}`);
-      this.showStrips();
+      this.clock?.stop();
+      // Whatever it is, it is tried again with a new worker.
+      searcher.close();
+      this.failed(error);
     }
+  }
+
+  /** A search has failed: says so, and how it can go on. */
+  private failed(error: unknown) {
+    console.warn(error);
+    this.stopThinking();
+    this.console.clear();
+    if (error instanceof BrainError) this.dismiss(error.brain, error.message);
+    else {
+      trouble(`The engine failed: ${why(error)}.`, {
+        "Try again": () => this.changed({ sameGame: true }),
+        "Reload the page": () => refresh(),
+      });
+    }
+    this.showStrips();
+  }
+
+  /** A brain that breaks the engine goes, and the default one takes its place. */
+  private dismiss(brain: Brain, reason: string) {
+    void this.brains.forget(brain.id);
+    for (const color of ["white", "black"] as const) {
+      if (this.sides[color].brain !== brain.id) continue;
+      this.sides[color] = { ...this.sides[color], brain: DEFAULT.id };
+      // Whether the match goes on without it, the visitor says.
+      this.paused = true;
+    }
+    if (this.brain === brain) this.use(DEFAULT);
+    else {
+      this.brainsChanged();
+      this.changed();
+    }
+    toast(`${reason}. It is forgotten, and the default net thinks instead.`);
   }
 
   private wishOf(color: Color): Wish {
@@ -408,9 +471,13 @@ export class App {
     this.bestAt = this.at;
     this.best = [];
     this.console.begin(this.position.fen, "Analysis, the newest on top.");
-    await this.analyst.search(wish, (report) => {
-      if (generation === this.generation) this.console.add(report);
-    });
+    try {
+      await this.analyst.search(wish, (report) => {
+        if (generation === this.generation) this.console.add(report);
+      });
+    } catch (error) {
+      if (generation === this.generation) this.failed(error);
+    }
   }
 
   private get lines(): number {
@@ -439,6 +506,9 @@ export class App {
         if (found.best) this.ours[ply - 1] = found.score;
         if (ply % 4 === 0) this.showGraph();
       }
+    } catch (error) {
+      if (error instanceof BrainError) this.dismiss(error.brain, error.message);
+      else toast(`The curve could not be drawn: ${why(error)}.`);
     } finally {
       if (this.line === line) {
         this.drawing = false;
@@ -448,14 +518,11 @@ export class App {
     }
   }
 
-  private describe() {
-    $("brain-note").textContent = netview.describe(this.rules.use(this.brain));
-  }
-
+  /** Thinks with another brain; throws where it is of no use, and keeps the one before. */
   use(brain: Brain) {
-    this.rules.use(brain);
+    $("brain-note").textContent = netview.describe(this.rules.use(brain));
     this.brain = brain;
-    this.describe();
+    this.brainsChanged();
     this.analyst.use(brain);
     this.curveThinker.use(brain);
     this.stopThinking();
@@ -540,7 +607,7 @@ export class App {
     const ply = this.game.plies[this.at - 1];
     const netOpen = !$("panel-net").hidden;
     if (netOpen) {
-      this.view = { fen: this.position.fen, ...this.rules.evaluate(this.shownLine()) };
+      this.view = { fen: this.position.fen, ...this.evaluate() };
       netview.showWorths(this.view, (square) => this.showLifted(square));
       netview.showLifted(this.view, null);
     }
@@ -601,7 +668,18 @@ export class App {
     const { ending } = this.position;
     if (ending) return ending.winner ? { mate: ending.winner === "white" ? 1 : -1 } : { cp: 0 };
     const known = this.found[this.at] ?? this.theirs[this.at - 1] ?? this.ours[this.at - 1];
-    return known ?? { cp: Math.round(this.rules.evaluate(this.shownLine()).value * 100) };
+    return known ?? { cp: Math.round(this.evaluate().value * 100) };
+  }
+
+  /** The brain's view of the position looked at. */
+  private evaluate(): Evaluation {
+    try {
+      return this.rules.evaluate(this.shownLine());
+    } catch (error) {
+      if (!this.brain.net) throw error;
+      this.dismiss(this.brain, new BrainError(this.brain, why(error)).message);
+      return this.rules.evaluate(this.shownLine());
+    }
   }
 
   private showButtons() {
@@ -667,15 +745,14 @@ export class App {
     this.stopThinking();
     this.editing = true;
     this.clock?.stop();
-    this.showEditing();
+    this.showEditor();
     editor(this.board, this.position.fen, this.orientation, (fen) => {
       try {
         if (fen) this.rules.position({ start: fen, moves: [] });
       } catch (error) {
         return (error as Error).message;
       }
-      this.editing = false;
-      this.showEditing();
+      this.leaveEditor();
       if (fen) this.look({ start: fen, moves: [] });
       else {
         if (this.clock && this.line.moves.length && !this.result && !this.paused) this.clock.start(this.turn);
@@ -685,7 +762,13 @@ export class App {
     });
   }
 
-  private showEditing() {
+  private leaveEditor() {
+    this.editing = false;
+    this.board.capture(null);
+    this.showEditor();
+  }
+
+  private showEditor() {
     $("editor").hidden = !this.editing;
     $("play-actions").hidden = this.editing;
     document.body.classList.toggle("editing", this.editing);
@@ -705,6 +788,9 @@ export class App {
       study: this.study,
       orientation: this.orientation,
     };
-    save("game", saved);
+    const kept = save("game", saved, "tab") && (!this.touched || save("game", saved));
+    if (kept || this.told || !this.last) return;
+    this.told = true;
+    toast("This browser does not let the page keep the game: it ends with this tab.");
   }
 }

@@ -29,12 +29,21 @@ export class Brains {
     [MATERIAL.id, MATERIAL],
   ]);
   private elsewhere: string[] = [];
+  private listed: Promise<void> | null = null;
 
   /** Asks which nets former visits have left, and which lie beside the page. */
-  async list() {
+  list(): Promise<void> {
+    return (this.listed ??= this.look());
+  }
+
+  private async look() {
     this.elsewhere.push(...(await nets.names()).map((name) => OWN + name));
-    const response = await fetch("./nets/nets.json").catch(() => null);
-    if (response?.ok) this.elsewhere.push(...((await response.json()) as string[]));
+    try {
+      const beside: unknown = await (await fetch("./nets/nets.json")).json();
+      this.elsewhere.push(...(beside as unknown[]).filter((name) => typeof name === "string"));
+    } catch (error) {
+      console.warn("no nets beside the page:", error);
+    }
   }
 
   choices(): { id: string; name: string }[] {
@@ -46,10 +55,11 @@ export class Brains {
   async get(id: string): Promise<Brain> {
     const known = this.known.get(id);
     if (known) return known;
-    if (!this.elsewhere.includes(id)) throw new Error(`there is no net ${id} here`);
+    await this.list();
+    if (!this.elsewhere.includes(id)) throw new Error(`there is no net ${netName(id)} here`);
     if (this.isOwn(id)) return this.add(id, netName(id), await nets.get(netFile(id)));
-    const response = await fetch(`./nets/${id}`);
-    if (!response.ok) throw new Error(`${id} could not be fetched: ${response.status}`);
+    const response = await fetch(`./nets/${id}`).catch(() => null);
+    if (!response?.ok) throw new Error(`${id} could not be fetched`);
     return this.add(id, netName(id), await response.arrayBuffer());
   }
 

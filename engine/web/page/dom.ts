@@ -30,6 +30,37 @@ export function announce(text: string) {
   $("announce").textContent = text;
 }
 
+declare global {
+  /** Loads the page again, from the host where that can be reached; `index.html` has it. */
+  function refresh(): Promise<void>;
+}
+
+/** What is in the way, and stays until it is mended or overtaken: a button for each way on. */
+export function trouble(text: string, ways: Record<string, () => unknown>) {
+  const buttons = Object.entries(ways).map(([name, go]) =>
+    make("button", {
+      type: "button",
+      textContent: name,
+      onclick: () => {
+        untroubled();
+        void go();
+      },
+    }),
+  );
+  $("trouble").replaceChildren(make("p", { textContent: text }), ...buttons);
+  showTrouble(true);
+}
+
+export function untroubled() {
+  if (!$("trouble").hidden) showTrouble(false);
+}
+
+function showTrouble(on: boolean) {
+  $("trouble").hidden = !on;
+  // The board may have moved a little, as a scroll bar came or went.
+  dispatchEvent(new Event("resize"));
+}
+
 let hide = 0;
 
 /** A short message that everybody sees. */

@@ -50,9 +50,7 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
   const error = make("p", { className: "error" });
   error.setAttribute("role", "alert");
   const leave = (answer: string | null) => {
-    const refused = done(answer);
-    if (refused) error.textContent = refused;
-    else board.capture(null);
+    error.textContent = done(answer) ?? "";
   };
   const finish = () => {
     const rights = castling.filter(({ input }) => input.checked).map(({ input }) => input.value).join("");

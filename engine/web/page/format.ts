@@ -59,6 +59,9 @@ const PIECES: Record<string, string> = {
   K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight",
 };
 
+/** What an error says. */
+export const why = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
 /** A move as it is read out: "knight takes f6, check". */
 export function spoken(ply: Ply): string {
   const { san } = ply;
@@ -76,7 +79,7 @@ export function spoken(ply: Ply): string {
 
 export type EndReason = Ending["reason"] | "resignation" | "agreement" | "time" | "timeBare";
 
-const REASONS: Record<EndReason, string> = {
+export const REASONS: Record<EndReason, string> = {
   checkmate: "checkmate",
   stalemate: "stalemate",
   repetition: "threefold repetition",

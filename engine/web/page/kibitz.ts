@@ -5,57 +5,75 @@ interface Exports {
   ask(start: number, length: number): number;
   load_net(start: number, length: number): number;
   answer_start(): number;
-  bench_nodes(depth: number): bigint;
 }
+
+/** The module has panicked, or has found no memory. */
+export class Breakdown extends Error {}
 
 /** An instance of the module: questions and answers are JSON. */
 export class Kibitz {
-  private constructor(private readonly exports: Exports) {}
+  private constructor(
+    private exports: Exports,
+    private readonly another: () => Exports,
+  ) {}
 
   /** `report` is told of every iteration of a search. */
   static async start(
     module: WebAssembly.Module,
     report: (json: string) => void = () => {},
   ): Promise<Kibitz> {
-    const decoder = new TextDecoder();
     const host = {
       now: () => performance.now(),
-      report: (start: number, length: number) => {
-        report(decoder.decode(new Uint8Array(exports.memory.buffer, start, length)));
-      },
+      report: (start: number, length: number) => report(kibitz.read(start, length)),
     };
-    const instance = await WebAssembly.instantiate(module, { host });
-    const exports = instance.exports as unknown as Exports;
-    return new Kibitz(exports);
+    const exportsOf = ({ exports }: WebAssembly.Instance) => exports as unknown as Exports;
+    const kibitz = new Kibitz(
+      exportsOf(await WebAssembly.instantiate(module, { host })),
+      () => exportsOf(new WebAssembly.Instance(module, { host })),
+    );
+    return kibitz;
   }
 
-  /** Throws an `Error` that says why where there is no answer. */
+  /**
+   * Throws an `Error` that says why where there is no answer. After a
+   * `Breakdown` it can be asked again, and has its own net.
+   */
   ask<Answer>(question: object): Answer {
-    const bytes = new TextEncoder().encode(JSON.stringify(question));
-    return this.answer(this.exports.ask(this.hand(bytes), bytes.length));
+    return this.call("ask", new TextEncoder().encode(JSON.stringify(question)));
   }
 
+  /** As `ask`. */
   loadNet<Answer>(net: ArrayBuffer): Answer {
-    const bytes = new Uint8Array(net);
-    return this.answer(this.exports.load_net(this.hand(bytes), bytes.length));
+    return this.call("load_net", new Uint8Array(net));
   }
 
-  /** Nodes of the engine's benchmark. */
-  bench(depth: number): number {
-    return Number(this.exports.bench_nodes(depth));
-  }
-
-  private hand(bytes: Uint8Array): number {
-    const start = this.exports.allocate(bytes.length);
-    new Uint8Array(this.exports.memory.buffer, start, bytes.length).set(bytes);
-    return start;
-  }
-
-  private answer<Answer>(length: number): Answer {
-    const start = this.exports.answer_start();
-    const bytes = new Uint8Array(this.exports.memory.buffer, start, length);
-    const answer = JSON.parse(new TextDecoder().decode(bytes)) as { ok: Answer } | { error: string };
+  private call<Answer>(name: "ask" | "load_net", bytes: Uint8Array): Answer {
+    let text: string;
+    try {
+      const start = this.exports.allocate(bytes.length);
+      this.view(start, bytes.length).set(bytes);
+      const length = this.exports[name](start, bytes.length);
+      text = this.read(this.exports.answer_start(), length);
+    } catch (error) {
+      // An instance that has panicked answers nothing any more.
+      try {
+        this.exports = this.another();
+      } catch {
+        // No memory for another now; the next question has it tried again.
+      }
+      throw new Breakdown(`the engine broke down (${(error as Error).message})`);
+    }
+    const answer = JSON.parse(text) as { ok: Answer } | { error: string };
     if ("error" in answer) throw new Error(answer.error);
     return answer.ok;
+  }
+
+  private read(start: number, length: number): string {
+    return new TextDecoder().decode(this.view(start, length));
+  }
+
+  /** Addresses come as signed numbers. */
+  private view(start: number, length: number): Uint8Array {
+    return new Uint8Array(this.exports.memory.buffer, start >>> 0, length);
   }
 }

@@ -20,6 +20,6 @@ export function readLink(hash: string): (Line & { ply: number | null }) | null {
   return {
     start: fen ? fen.replaceAll("_", " ") : null,
     moves: moves ? moves.split(",") : [],
-    ply: ply === null ? null : Number(ply),
+    ply: ply && /^\d+$/.test(ply) ? Number(ply) : null,
   };
 }

@@ -4,36 +4,45 @@ import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
 import { App } from "./app";
 import { type Brain, Brains, DEFAULT, readBrain } from "./brains";
-import { $, make, toast } from "./dom";
+import { $, make, toast, trouble } from "./dom";
 import { edit } from "./editor";
-import { Kibitz } from "./kibitz";
+import { why } from "./format";
+import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
 import { compile } from "./module";
 import { askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { type ReadGame, Rules } from "./rules";
-import { load, save } from "./storage";
+import { soundOn } from "./sound";
+import { forgetAll, load, save } from "./storage";
+
+/** Files of more bytes are no nets. */
+const LARGEST_NET = 100e6;
+/** Larger files of games would keep the page busy for long. */
+const LARGEST_PGN = 10e6;
 
 const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
-const why = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 async function start() {
   const module = await compile();
   const rules = new Rules(await Kibitz.start(module));
   const brains = new Brains();
   const app = new App(rules, module, brains);
-  const link = readLink(location.hash);
-  if (!(link && follow(app, link)) && !app.resume()) app.changed();
+  if (!follow(app) && !app.resume()) app.changed();
   connect(app, rules);
+  addEventListener("hashchange", () => follow(app));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
   // What can wait, waits until the first move could be made.
   setTimeout(() => void later(app, brains));
 }
 
-function follow(app: App, link: NonNullable<ReturnType<typeof readLink>>): boolean {
+/** Shows the game of the address, if it has one. */
+function follow(app: App): boolean {
+  const link = readLink(location.hash);
+  if (!link) return false;
   try {
-    app.look(link, {}, link.ply ?? link.moves.length);
+    app.look(link, {}, link.ply ?? link.moves.length, false);
     history.replaceState(null, "", location.pathname + location.search);
     return true;
   } catch (error) {
@@ -43,32 +52,36 @@ function follow(app: App, link: NonNullable<ReturnType<typeof readLink>>): boole
 }
 
 async function later(app: App, brains: Brains) {
-  const tasks = [
-    Openings.fetch().then((openings) => app.nameOpenings(openings)),
-    brains.list().then(() => recallBrains(app, brains)),
-  ];
-  const results = await Promise.allSettled(tasks);
-  for (const result of results) if (result.status === "rejected") console.warn(result.reason);
-  if (import.meta.env.PROD) await navigator.serviceWorker?.register("./sw.js");
+  const warn = (error: unknown) => console.warn(error);
+  await Promise.all([
+    Openings.fetch().then((openings) => app.nameOpenings(openings)).catch(warn),
+    brains.list().then(() => recallBrains(app, brains)).catch(warn),
+  ]);
+  try {
+    if (import.meta.env.PROD) await navigator.serviceWorker?.register("./sw.js");
+  } catch (error) {
+    warn(error);
+  }
 }
 
 /** Fetches the nets that the game of a former visit was played with. */
 async function recallBrains(app: App, brains: Brains) {
-  const chosen = load("brain", "default");
-  listBrains(brains, "default");
+  const chosen = String(load("brain") ?? DEFAULT.id);
+  listBrains(app);
   const there = new Set(brains.choices().map(({ id }) => id));
   await Promise.allSettled(app.wantedBrains.filter((id) => there.has(id)).map((id) => brains.get(id)));
   if (app.wantedBrains.length) app.changed({ sameGame: true });
-  if (chosen === "default" || !there.has(chosen)) return;
+  if (chosen === app.brain.id || !there.has(chosen)) return;
   const select = $<HTMLSelectElement>("brain");
   select.value = chosen;
   select.dispatchEvent(new Event("change"));
 }
 
-function listBrains(brains: Brains, chosen: string) {
+function listBrains({ brains, brain }: App) {
   $("brain").replaceChildren(
-    ...brains.choices().map(({ id, name }) => make("option", { value: id, textContent: name, selected: id === chosen })),
+    ...brains.choices().map(({ id, name }) => make("option", { value: id, textContent: name, selected: id === brain.id })),
   );
+  $("forget-net").hidden = !brains.isOwn(brain.id);
 }
 
 function connect(app: App, rules: Rules) {
@@ -144,15 +157,14 @@ function connectTabs(app: App) {
       $(`tab-${next}`).focus();
     };
   }
-  const kept = load("tab", "engine");
-  choose(names.includes(kept) ? kept : "engine");
+  choose(names.find((name) => name === load("tab")) ?? "engine");
 }
 
 function connectSettings(app: App) {
   const sound = $("sound");
-  const showSound = () => sound.setAttribute("aria-pressed", String(load("sound", true)));
+  const showSound = () => sound.setAttribute("aria-pressed", String(soundOn()));
   click("sound", () => {
-    save("sound", !load("sound", true));
+    save("sound", !soundOn());
     showSound();
   });
   showSound();
@@ -166,7 +178,7 @@ function connectSettings(app: App) {
 
   for (const id of ["arrows", "show-worth"]) {
     const box = $<HTMLInputElement>(id);
-    box.checked = load(id, true);
+    box.checked = load(id) !== false;
     box.onchange = () => {
       save(id, box.checked);
       app.showBoard();
@@ -174,7 +186,8 @@ function connectSettings(app: App) {
     };
   }
   const lines = $<HTMLSelectElement>("lines");
-  lines.value = load("lines", "1");
+  lines.value = String(load("lines") ?? 1);
+  if (lines.selectedIndex < 0) lines.value = "1";
   lines.onchange = () => {
     save("lines", lines.value);
     app.changed({ sameGame: true });
@@ -184,43 +197,53 @@ function connectSettings(app: App) {
 
 function connectNets(app: App) {
   const select = $<HTMLSelectElement>("brain");
+  const { brains } = app;
   const forget = $("forget-net");
-  let chosen = "default";
-  const choose = (brain: Brain) => {
-    app.use(brain);
-    chosen = brain.id;
-    save("brain", chosen);
-    forget.hidden = !app.brains.isOwn(chosen);
+  app.brainsChanged = () => {
+    save("brain", app.brain.id);
+    listBrains(app);
   };
-  listBrains(app.brains, chosen);
+  listBrains(app);
   select.onchange = async () => {
     const id = select.value;
+    let brain: Brain;
     try {
-      choose(await app.brains.get(id));
+      brain = await brains.get(id);
     } catch (error) {
-      toast(`This net cannot be used: ${why(error)}`);
-      // A file of another version of the page is of no use to anybody.
-      if (app.brains.isOwn(id)) await app.brains.forget(id);
-      listBrains(app.brains, chosen);
+      toast(`This net cannot be had: ${why(error)}.`);
+      return listBrains(app);
+    }
+    // While it was fetched another may have been chosen.
+    if (select.value !== id) return;
+    try {
+      app.use(brain);
+    } catch (error) {
+      const own = brains.isOwn(id);
+      toast(`${brain.name} cannot be used: ${why(error)}.${own ? " It is forgotten." : ""}`);
+      if (own) await brains.forget(id);
+      listBrains(app);
     }
   };
   const file = $<HTMLInputElement>("net-file");
   const take = async (net: File) => {
     try {
+      if (net.size > LARGEST_NET) throw new Error("it is too large for a net");
       const brain = await readBrain(net);
-      choose(brain);
-      const kept = await app.brains.keep(brain);
+      app.use(brain);
+      // Its first look at the board may have ended it.
+      if (app.brain !== brain) return;
+      const kept = await brains.keep(brain);
       toast(`Kibitz now thinks with ${net.name}${kept ? "." : "; the browser will not keep it."}`);
     } catch (error) {
       toast(`${net.name} cannot be used: ${why(error)}`);
     }
-    listBrains(app.brains, chosen);
+    listBrains(app);
   };
   forget.onclick = async () => {
-    if (app.wantedBrains.includes(chosen)) return toast("This net plays in the game on the board.");
-    await app.brains.forget(chosen);
-    choose(DEFAULT);
-    listBrains(app.brains, chosen);
+    const { id } = app.brain;
+    if (app.wantedBrains.includes(id)) return toast("This net plays in the game on the board.");
+    await brains.forget(id);
+    app.use(DEFAULT);
     select.focus();
   };
   file.onchange = () => {
@@ -239,7 +262,12 @@ function connectNets(app: App) {
       await take(dropped);
     } else {
       $("tab-study").click();
-      $<HTMLTextAreaElement>("pgn").value = await dropped.text();
+      if (dropped.size > LARGEST_PGN) return toast(`${dropped.name} is too large: the page reads 10 MB of games at most.`);
+      try {
+        $<HTMLTextAreaElement>("pgn").value = await dropped.text();
+      } catch (error) {
+        return toast(`${dropped.name} cannot be read: ${why(error)}`);
+      }
       $("read-pgn").click();
     }
   });
@@ -263,6 +291,7 @@ function connectStudy(app: App, rules: Rules) {
   };
 
   const show = (game: ReadGame) => {
+    if (game.error && !game.moves.length && !game.start) return toast(`No move of this game can be read: ${game.error}`);
     try {
       app.look(game, game, 0);
       if (game.error) toast(`Read up to a mistake: ${game.error}`);
@@ -307,7 +336,21 @@ async function copy(text: string, what: string) {
   }
 }
 
+// Where even the net that is built in does not get an answer.
+const broken = (error: unknown) => {
+  if (error instanceof Breakdown) trouble(`${error.message}.`, { "Reload the page": () => refresh() });
+};
+addEventListener("error", ({ error }) => broken(error));
+addEventListener("unhandledrejection", ({ reason }) => broken(reason));
+
+document.documentElement.dataset.begun = "true";
 start().catch((error: unknown) => {
-  toast(`The page could not start: ${why(error)}`);
-  throw error;
+  console.error(error);
+  trouble(`The page could not start: ${why(error)}.`, {
+    "Try again": () => refresh(),
+    "Forget my game and settings, and start afresh": () => {
+      forgetAll();
+      void refresh();
+    },
+  });
 });

@@ -12,8 +12,13 @@ const SIMD_PROBE = Uint8Array.of(
 export const simd =
   WebAssembly.validate(SIMD_PROBE) && !new URLSearchParams(location.search).has("simd", "off");
 
-export async function compile(): Promise<WebAssembly.Module> {
-  const response = await fetch(simd ? simdUrl : plainUrl);
+/** Fetches a damaged copy anew, once. */
+export function compile(): Promise<WebAssembly.Module> {
+  return fetchModule("default").catch(() => fetchModule("reload"));
+}
+
+async function fetchModule(cache: RequestCache): Promise<WebAssembly.Module> {
+  const response = await fetch(simd ? simdUrl : plainUrl, { cache });
   if (!response.ok) throw new Error(`the engine could not be fetched: ${response.status}`);
   // Some hosts do not know the type of .wasm files, and streaming insists on it.
   return response.headers.get("content-type")?.startsWith("application/wasm")

@@ -65,9 +65,9 @@ export function showWorths(view: View, pick: (square: Key) => void) {
 
 export function describe({ kind, sizes, parameters, training, dataset }: Description): string {
   if (kind === "material") return "Counts pieces and nothing else: the yardstick that a net has to beat.";
-  const positions = (dataset as { positions_train?: number } | null)?.positions_train;
+  const positions = (dataset as { positions_train?: unknown } | null)?.positions_train;
   // A net that another was the beginning of names the positions of its own step alone.
   const last = (training as { init?: unknown } | null)?.init ? "last " : "";
-  const learned = positions ? `, ${last}fitted to ${positions.toLocaleString("en")} positions` : "";
+  const learned = typeof positions === "number" ? `, ${last}fitted to ${positions.toLocaleString("en")} positions` : "";
   return `${sizes.join(" → ")}: ${parameters.toLocaleString("en")} parameters${learned}.`;
 }

@@ -4,6 +4,7 @@ import type { Brains } from "./brains";
 import type { ClockSetting } from "./clock";
 import { $, make } from "./dom";
 import { HUMAN, type Side, type Strength, strengthText } from "./players";
+import { fields } from "./saved";
 import { available as stockfish } from "./stockfish";
 import { load, save } from "./storage";
 
@@ -66,6 +67,32 @@ const CLOCKS: [string, string][] = [
   ["10+5", "10 minutes + 5 s"], ["15+10", "15 minutes + 10 s"], ["custom", "Other…"],
 ];
 
+/** The longest clock, in minutes and in seconds a move. */
+const MOST = { minutes: 180, seconds: 60 };
+
+/** A number within its range, whatever was written. */
+const within = (value: unknown, most: number) => Math.min(Math.max(Math.round(Number(value)) || 0, 0), most);
+
+/** What was chosen the last time, as far as it is still a choice. */
+function remembered(): Choices {
+  const kept = fields(load("new"));
+  const one = <T extends string>(choices: [T, string][], value: unknown, otherwise: T): T =>
+    choices.find(([id]) => id === value)?.[0] ?? otherwise;
+  const steps = fields(kept.steps);
+  const step = (by: keyof typeof STEPS) => within(steps[by] ?? FIRST.steps[by], STEPS[by].length - 1);
+  return {
+    mode: one(MODES, kept.mode, FIRST.mode),
+    color: one(COLORS, kept.color, FIRST.color),
+    strength: one(STRENGTHS, kept.strength, FIRST.strength),
+    steps: { depth: step("depth"), nodes: step("nodes"), time: step("time") },
+    clock: one(CLOCKS, kept.clock, FIRST.clock),
+    minutes: within(kept.minutes ?? FIRST.minutes, MOST.minutes),
+    seconds: within(kept.seconds ?? FIRST.seconds, MOST.seconds),
+    white: String(kept.white ?? FIRST.white),
+    black: String(kept.black ?? FIRST.black),
+  };
+}
+
 function radios<T extends string>(name: string, options: [T, string][], value: T): HTMLElement {
   const group = make("div", { className: "segments" });
   for (const [id, text] of options) {
@@ -91,19 +118,19 @@ function field(text: string, control: HTMLElement, id: string): HTMLElement {
 /** Asks what to play; `null` where the visitor would rather not. */
 export function askNewGame(brains: Brains): Promise<NewGame | null> {
   const dialog = $<HTMLDialogElement>("new-dialog");
-  const chosen: Choices = { ...FIRST, ...load<Partial<Choices>>("new", {}) };
-  if (!MODES.some(([mode]) => mode === chosen.mode)) chosen.mode = "kibitz";
+  const chosen = remembered();
   const nets = brains.choices().map(({ id, name }): [string, string] => [id, name]);
 
   const slider = make("input", { type: "range", id: "slider", min: "0", step: "1" });
   const output = make("output");
   const legend = (text: string) => make("legend", { textContent: text });
-  const number = (id: string, value: number, max: number, text: string) =>
-    make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(value), min: "0", max: String(max) }), text);
+  const number = (id: "minutes" | "seconds", text: string) =>
+    make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(chosen[id]), min: "0", max: String(MOST[id]) }), text);
   const color = make("fieldset", { id: "color-field" }, legend("Colour"), radios("color", COLORS, chosen.color));
   const form = make(
     "form",
-    { method: "dialog" },
+    // A number out of range would keep the form shut without a word where its field is hidden.
+    { method: "dialog", noValidate: true },
     make("h2", { id: "new-title", textContent: "New game" }),
     make("fieldset", {}, legend("Who plays"), radios("mode", MODES, chosen.mode)),
     color,
@@ -112,7 +139,7 @@ export function askNewGame(brains: Brains): Promise<NewGame | null> {
     field("White’s brain", options("white", nets, chosen.white), "white"),
     field("Black’s brain", options("black", nets, chosen.black), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
-    make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", chosen.minutes, 180, "minutes +"), number("seconds", chosen.seconds, 60, "s"))),
+    make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +"), number("seconds", "s"))),
     make("label", { className: "switch", htmlFor: "from-here" }, make("input", { type: "checkbox", id: "from-here" }), "From the position on the board"),
     make("div", { className: "dialog-end" }, make("button", { type: "button", textContent: "Cancel", onclick: () => dialog.close() }), make("button", { className: "primary", value: "start", textContent: "Start" })),
   );
@@ -124,8 +151,8 @@ export function askNewGame(brains: Brains): Promise<NewGame | null> {
     chosen.color = data.get("color") as Choices["color"];
     chosen.strength = data.get("strength") as Strength["by"];
     chosen.clock = data.get("clock") as string;
-    chosen.minutes = Number(data.get("minutes"));
-    chosen.seconds = Number(data.get("seconds"));
+    chosen.minutes = within(data.get("minutes"), MOST.minutes);
+    chosen.seconds = within(data.get("seconds"), MOST.seconds);
     chosen.white = data.get("white") as string;
     chosen.black = data.get("black") as string;
   };

@@ -7,9 +7,12 @@ import { make } from "./dom";
 
 export type Who = "human" | "kibitz" | "stockfish";
 
+/** What a strength may be a limit in. */
+export const LIMITS = ["depth", "nodes", "time"] as const;
+
 export type Strength =
   | { by: "easy" | "medium" | "hard" | "full" }
-  | { by: "depth" | "nodes" | "time"; value: number };
+  | { by: (typeof LIMITS)[number]; value: number };
 
 export interface Side {
   who: Who;

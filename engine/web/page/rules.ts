@@ -1,6 +1,6 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
 import type { Color, Key } from "chessground/types";
-import type { Kibitz } from "./kibitz";
+import { Breakdown, type Kibitz } from "./kibitz";
 
 /** From White's view: centipawns, or moves to mate. */
 export type Score = { cp: number } | { mate: number };
@@ -72,37 +72,86 @@ export interface WrittenGame extends Line {
   evals: (Score | null)[];
 }
 
+/** What `Rules` wants to know of a brain. */
+interface Mind {
+  kind: "network" | "material";
+  net: ArrayBuffer | null;
+}
+
+/** The value of a position and of each piece in it, in pawns from White's view. */
+export interface Evaluation {
+  value: number;
+  pieces: Worth[];
+}
+
 export class Rules {
+  private mind: Mind = { kind: "network", net: null };
+  /** Whether the module has this brain: it loses it where it breaks down. */
+  private minded = true;
+
   constructor(private readonly kibitz: Kibitz) {}
 
-  game(line: Line): GameReport {
-    return this.kibitz.ask({ op: "game", ...line });
+  game({ start, moves }: Line): GameReport {
+    return this.ask({ op: "game", start, moves });
   }
 
   position(line: Line): PositionReport {
-    return this.kibitz.ask({ op: "position", ...line });
+    return this.ask({ op: "position", ...line });
   }
 
   /** The move that a person has typed, as UCI has it. */
   parseMove(line: Line, text: string): string {
-    return this.kibitz.ask({ op: "parseMove", ...line, text });
+    return this.ask({ op: "parseMove", ...line, text });
   }
 
   readPgn(text: string): ReadGame[] {
-    return this.kibitz.ask({ op: "readPgn", text });
+    return this.ask({ op: "readPgn", text });
   }
 
   writePgn(game: WrittenGame): string {
-    return this.kibitz.ask({ op: "writePgn", ...game });
+    return this.ask({ op: "writePgn", ...game });
   }
 
-  evaluate(line: Line): { value: number; pieces: Worth[] } {
-    return this.kibitz.ask({ op: "evaluate", ...line });
+  /** By the brain in use; throws where that is of no use. */
+  evaluate(line: Line): Evaluation {
+    if (!this.minded) this.load();
+    const evaluation: Evaluation = this.ask({ op: "evaluate", ...line });
+    const numbers = [evaluation.value, ...evaluation.pieces.map(({ worth }) => worth)];
+    // JSON has `null` for what is no number.
+    if (!numbers.every(Number.isFinite)) throw new Error("its values are no numbers");
+    return evaluation;
   }
 
-  /** From now on evaluates with this brain; throws where its net is refused. */
-  use(brain: { kind: "network" | "material"; net: ArrayBuffer | null }): Description {
-    if (brain.net) this.kibitz.loadNet(brain.net);
-    return this.kibitz.ask({ op: "use", kind: brain.kind, embedded: !brain.net });
+  /** From now on evaluates with this brain; throws where it is of no use, and keeps the one before. */
+  use(mind: Mind): Description {
+    const before = this.mind;
+    this.mind = mind;
+    try {
+      const description = this.load();
+      // A net that can be read may still break the module.
+      this.evaluate({ start: null, moves: [] });
+      return description;
+    } catch (error) {
+      this.mind = before;
+      this.minded = false;
+      throw error;
+    }
+  }
+
+  private load(): Description {
+    const { kind, net } = this.mind;
+    if (net) this.kibitz.loadNet(net);
+    const description: Description = this.ask({ op: "use", kind, embedded: !net });
+    this.minded = true;
+    return description;
+  }
+
+  private ask<Answer>(question: object): Answer {
+    try {
+      return this.kibitz.ask(question);
+    } catch (error) {
+      if (error instanceof Breakdown) this.minded = false;
+      throw error;
+    }
   }
 }

@@ -1,12 +1,16 @@
 /** Short tones, made here. */
 import type { Ply } from "./rules";
+import { load } from "./storage";
+
+/** Whether sounds are on, which they are until they are switched off. */
+export const soundOn = () => load("sound") !== false;
 
 let context: AudioContext | null = null;
 
 // Browsers want a gesture first; and it takes a while, which must not be
 // while pieces move.
 for (const gesture of ["pointerdown", "keydown"]) {
-  addEventListener(gesture, () => (context ??= new AudioContext()), { once: true });
+  addEventListener(gesture, () => (context ??= globalThis.AudioContext ? new AudioContext() : null), { once: true });
 }
 
 function tone(frequency: number, start: number, length: number, shape: OscillatorType, loud = 0.12) {
@@ -24,6 +28,7 @@ function tone(frequency: number, start: number, length: number, shape: Oscillato
 }
 
 export function moveSound(ply: Ply) {
+  if (!soundOn()) return;
   if (ply.check) {
     tone(740, 0, 0.1, "triangle");
     tone(988, 0.09, 0.14, "triangle");
@@ -38,5 +43,6 @@ export function moveSound(ply: Ply) {
 }
 
 export function endSound() {
+  if (!soundOn()) return;
   [523, 659, 784].forEach((frequency, index) => tone(frequency, index * 0.13, 0.25, "triangle"));
 }

@@ -1,25 +1,39 @@
 /** Stockfish in a worker of its own, by UCI; there where the page was built with it. */
 import type { Rules, Score } from "./rules";
-import type { Found, Report, Searcher, Wish } from "./thinker";
+import type { Found, Pending, Report, Searcher, Wish } from "./thinker";
 
 /** Whether the page was built with Stockfish. */
 export const available = Boolean(import.meta.env.VITE_STOCKFISH);
 
+/** How long it may take to be heard of: its net alone is some megabytes. In milliseconds. */
+const START_TIME = 120_000;
+
 export class Stockfish implements Searcher {
   private worker: Worker | null = null;
-  private end: ((found: null) => void) | null = null;
+  private pending: Pending | null = null;
 
   constructor(private readonly rules: Rules) {}
 
   search(wish: Wish, report: (report: Report) => void): Promise<Found | null> {
     this.stop();
-    const worker = (this.worker ??= new Worker("./stockfish/stockfish-19-lite-single.js"));
     const white = this.rules.position(wish).turn === "white";
     const last: Found = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0 };
     return new Promise((resolve, reject) => {
-      this.end = resolve;
-      worker.onerror = (event) => reject(new Error(event.message));
+      const worker = (this.worker ??= new Worker("./stockfish/stockfish-19-lite-single.js"));
+      const pending = (this.pending = { report, resolve, reject });
+      const failed = (why: string) => {
+        if (this.pending !== pending) return;
+        this.pending = null;
+        this.close();
+        reject(new Error(why));
+      };
+      const deadline = setTimeout(() => failed("Stockfish does not start"), START_TIME);
+      worker.onerror = (event) => {
+        event.preventDefault();
+        failed(event.message || "Stockfish could not be loaded");
+      };
       worker.onmessage = ({ data }: MessageEvent<string>) => {
+        clearTimeout(deadline);
         const line = String(data);
         const iteration = line.startsWith("info ") ? parse(line, white) : null;
         if (iteration) {
@@ -28,7 +42,7 @@ export class Stockfish implements Searcher {
           Object.assign(last, iteration);
           report(iteration);
         } else if (line.startsWith("bestmove ")) {
-          this.end = null;
+          this.pending = null;
           resolve({ ...last, best: line.split(" ")[1] });
         }
       };
@@ -39,9 +53,12 @@ export class Stockfish implements Searcher {
   }
 
   stop() {
-    if (!this.end) return;
-    this.end(null);
-    this.end = null;
+    if (this.pending) this.close();
+  }
+
+  close() {
+    this.pending?.resolve(null);
+    this.pending = null;
     this.worker?.terminate();
     this.worker = null;
   }

@@ -1,20 +1,48 @@
-/** What survives a reload: small things in the browser's local storage, nets in its cache. */
+/** What survives a reload: small things in the browser's storage, nets in its cache. */
 const PREFIX = "kibitz.";
 
-export function load<T>(name: string, otherwise: T): T {
+/** The browser may forbid these, and throws even where they are only named. */
+const AREAS = { tab: () => sessionStorage, browser: () => localStorage };
+type Area = keyof typeof AREAS;
+
+/**
+ * What was kept under a name, `undefined` where nothing was. It may be of
+ * another version of the page, or damaged: whoever asks has to look at it.
+ */
+export function load(name: string, area: Area = "browser"): unknown {
+  let text: string | null;
   try {
-    const text = localStorage.getItem(PREFIX + name);
-    return text === null ? otherwise : (JSON.parse(text) as T);
+    text = AREAS[area]().getItem(PREFIX + name);
   } catch {
-    return otherwise;
+    return undefined;
+  }
+  try {
+    return text === null ? undefined : JSON.parse(text);
+  } catch {
+    return text;
   }
 }
 
-export function save(name: string, value: unknown) {
+/** Whether the browser keeps it. */
+export function save(name: string, value: unknown, area: Area = "browser"): boolean {
   try {
-    localStorage.setItem(PREFIX + name, JSON.stringify(value));
+    AREAS[area]().setItem(PREFIX + name, JSON.stringify(value));
+    return true;
   } catch {
-    // Full, or forbidden: the game goes on, it just will not be there again.
+    // Full, or forbidden.
+    return false;
+  }
+}
+
+/** Forgets all of this but nets. */
+export function forgetAll() {
+  for (const area of Object.values(AREAS)) {
+    try {
+      const kept = area();
+      for (const key of Object.keys(kept)) if (key.startsWith(PREFIX)) kept.removeItem(key);
+    } catch {
+      // Then nothing was kept.
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
 import type { Brain } from "./brains";
 import type { Line, Score } from "./rules";
-import type { Task } from "./worker";
+import type { Answer, Task } from "./worker";
 
 /** An iteration of a search. */
 export interface Report {
@@ -36,71 +36,112 @@ export interface Found {
 }
 
 export interface Searcher {
-  /** The move, or `null` where the search was stopped. */
+  /** The move, or `null` where the search was stopped; rejects where the engine fails. */
   search(wish: Wish, report: (report: Report) => void): Promise<Found | null>;
   stop(): void;
+  /** Stops, and gives back what it has taken. */
+  close(): void;
 }
+
+/** A search under way. */
+export interface Pending {
+  report(report: Report): void;
+  resolve(found: Found | null): void;
+  reject(error: Error): void;
+}
+
+/** The engine fails with this brain. */
+export class BrainError extends Error {
+  constructor(
+    readonly brain: Brain,
+    why: string,
+  ) {
+    super(`${brain.name} cannot be used: ${why}`);
+  }
+}
+
+/** How long a worker may take to be ready, in milliseconds. */
+const START_TIME = 20_000;
 
 /** Kibitz in a worker. */
 export class Thinker implements Searcher {
   private worker: Worker | null = null;
-  private brain: Brain;
-  private end: ((found: null) => void) | null = null;
+  private pending: Pending | null = null;
+  /** Ends what waits for the worker's end. */
+  private leave = new AbortController();
 
   constructor(
     private readonly module: WebAssembly.Module,
-    brain: Brain,
-  ) {
-    this.brain = brain;
-  }
+    private brain: Brain,
+  ) {}
 
   /** Thinks with another brain from the next search on. */
   use(brain: Brain) {
     if (brain === this.brain) return;
     this.brain = brain;
-    this.drop();
+    this.close();
   }
 
   search(wish: Wish, report: (report: Report) => void): Promise<Found | null> {
     this.stop();
-    const worker = (this.worker ??= this.start());
     return new Promise((resolve, reject) => {
-      this.end = resolve;
-      const finish = (settle: () => void) => {
-        worker.onmessage = worker.onerror = null;
-        this.end = null;
-        settle();
-      };
-      worker.onmessage = ({ data }) => {
-        if ("report" in data) report(data.report);
-        else if ("found" in data) finish(() => resolve(data.found));
-        else finish(() => reject(new Error(data.error)));
-      };
-      worker.onerror = (event) => {
-        finish(() => reject(new Error(event.message)));
-        this.drop();
-      };
+      const worker = this.worker ?? this.start();
+      this.pending = { report, resolve, reject };
       worker.postMessage({ task: "search", wish } satisfies Task);
     });
   }
 
   stop() {
-    if (!this.end) return;
-    this.end(null);
-    this.drop();
+    if (!this.pending) return;
+    this.close();
     // The next one is ready before it is asked.
-    this.worker = this.start();
+    this.start();
   }
 
-  private drop() {
+  close() {
+    this.settle()?.resolve(null);
+    this.leave.abort();
     this.worker?.terminate();
-    this.worker = this.end = null;
+    this.worker = null;
+  }
+
+  private settle(): Pending | null {
+    const { pending } = this;
+    this.pending = null;
+    return pending;
   }
 
   private start(): Worker {
     const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    this.worker = worker;
+    this.leave = new AbortController();
+    const failed = (error: Error) => {
+      if (this.worker !== worker) return;
+      const pending = this.settle();
+      this.close();
+      pending?.reject(error);
+    };
+    const deadline = setTimeout(() => failed(new Error("it does not start")), START_TIME);
+    const lock = `kibitz-${Math.random()}`;
+    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+      if (this.worker !== worker) return;
+      if ("ready" in data) {
+        clearTimeout(deadline);
+        // The worker's lock is had when it has ended, whatever the reason.
+        navigator.locks
+          ?.request(lock, { signal: this.leave.signal }, () => failed(new Error("its worker has ended")))
+          .catch(() => {});
+      } else if ("report" in data) this.pending?.report(data.report);
+      else if ("found" in data) this.settle()?.resolve(data.found);
+      else if (data.by === "brain" && this.brain.net) failed(new BrainError(this.brain, data.failed));
+      else failed(new Error(data.failed));
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      failed(new Error(event.message || "its worker could not be loaded"));
+    };
     const { kind, net } = this.brain;
-    worker.postMessage({ task: "start", module: this.module, kind, net } satisfies Task);
+    worker.postMessage({ task: "start", module: this.module, brain: { kind, net }, lock } satisfies Task);
     return worker;
   }
 }

@@ -1,26 +1,65 @@
 /** The search, away from the page. It is stopped by ending this worker. */
-import { Kibitz } from "./kibitz";
+import type { Brain } from "./brains";
+import { why } from "./format";
+import { Breakdown, Kibitz } from "./kibitz";
+import type { Found, Report, Wish } from "./thinker";
 
 export type Task =
-  | { task: "start"; module: WebAssembly.Module; kind: "network" | "material"; net: ArrayBuffer | null }
-  | { task: "search"; wish: object };
+  | { task: "start"; module: WebAssembly.Module; brain: Pick<Brain, "kind" | "net">; lock: string }
+  | { task: "search"; wish: Wish };
 
-let kibitz: Promise<Kibitz>;
+export type Answer =
+  | { ready: true }
+  | { report: Report }
+  | { found: Found }
+  /** Of no use any more; by the `brain` where it began well without it. */
+  | { failed: string; by: "engine" | "brain" };
+
+const post = (answer: Answer) => postMessage(answer);
+
+let started: Promise<Kibitz | null>;
 
 self.onmessage = async ({ data }: MessageEvent<Task>) => {
   if (data.task === "start") {
-    kibitz = Kibitz.start(data.module, (json) => postMessage({ report: JSON.parse(json) }));
-    const started = await kibitz;
-    if (data.net) started.loadNet(data.net);
-    if (data.net || data.kind !== "network") {
-      started.ask({ op: "use", kind: data.kind, embedded: !data.net });
-    }
+    started = start(data);
     return;
   }
-  const started = await kibitz;
+  const kibitz = await started;
+  if (!kibitz) return;
   try {
-    postMessage({ found: started.ask({ op: "search", ...data.wish }) });
+    post({ found: kibitz.ask({ op: "search", ...data.wish }) });
   } catch (error) {
-    postMessage({ error: String(error) });
+    post({ failed: why(error), by: error instanceof Breakdown ? "brain" : "engine" });
   }
 };
+self.onmessageerror = () => post({ failed: "the engine did not reach its worker", by: "engine" });
+
+/** An instance with its brain; `null` where there is none, which the page has been told. */
+async function start({ module, brain, lock }: Extract<Task, { task: "start" }>): Promise<Kibitz | null> {
+  let by: "engine" | "brain" = "engine";
+  try {
+    await hold(lock);
+    const kibitz = await Kibitz.start(module, (json) => post({ report: JSON.parse(json) }));
+    by = "brain";
+    if (brain.net) kibitz.loadNet(brain.net);
+    kibitz.ask({ op: "use", kind: brain.kind, embedded: !brain.net });
+    post({ ready: true });
+    return kibitz;
+  } catch (error) {
+    post({ failed: why(error), by });
+    return null;
+  }
+}
+
+/** Holds a lock as long as this worker lives, so that the page learns of its end. */
+function hold(lock: string): Promise<void> {
+  return new Promise((resolve) => {
+    const granted = () => {
+      resolve();
+      return new Promise<never>(() => {});
+    };
+    // Locks are of secure pages only.
+    if (navigator.locks) navigator.locks.request(lock, granted).catch(() => resolve());
+    else resolve();
+  });
+}

@@ -1,12 +1,177 @@
 // What the browser keeps for the page: damaged, of another version, forbidden, shared by tabs.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
+import { newGame, open, played, reload, sans, tab, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
+
+const toast = (page, text) =>
+  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text);
+
+/** Has the next load of the page find this as its saved game. */
+const keep = (page, text) =>
+  page.evaluate((text) => {
+    // The page saves as it goes.
+    addEventListener("pagehide", () => {
+      sessionStorage.clear();
+      localStorage.setItem("kibitz.game", text);
+    });
+  }, text);
+
+const SIDE = { who: "human", strength: { by: "full" }, brain: "" };
+const SAVED = {
+  start: null, moves: ["e2e4", "e7e5"], white: SIDE, black: SIDE, clock: null, left: null, result: null, tags: [],
+  theirs: [], found: [], study: false, orientation: "white",
+};
+
+test("a saved game that cannot be read leaves a page to play on", async () => {
+  const { page, errors } = await visit(site);
+  for (const text of [
+    "{", "5", "[]", '{"moves":["e2e4"]}', JSON.stringify({ ...SAVED, moves: [5] }),
+    JSON.stringify({ ...SAVED, moves: ["e2e4", "e2e4"] }), JSON.stringify({ ...SAVED, start: "8/8/8/8/8/8/8/8 w - - 0 1" }),
+  ]) {
+    await keep(page, text);
+    await reload(page);
+    await toast(page, "cannot be read any more");
+    await type(page, "d4");
+    await waitForMoves(page, 1);
+    assert.equal((await sans(page))[0], "d4", text);
+    assert.deepEqual(errors, [], text);
+  }
+});
+
+test("of a saved game of another version the moves are kept", async () => {
+  const { page, errors } = await visit(site);
+  for (const other of [
+    { white: undefined }, { white: { ...SIDE, who: "rival" } }, { black: { ...SIDE, strength: { by: "depth", value: 1.5 } } },
+    { clock: {} }, { left: { white: null, black: 1 } }, { result: { winner: "green", reason: null } }, { tags: [["White"]] },
+    { theirs: [3] }, { found: [{ cp: 1e12 }] }, { found: undefined }, { orientation: "up" },
+  ]) {
+    const text = JSON.stringify({ ...SAVED, ...other });
+    await keep(page, text);
+    await reload(page);
+    await toast(page, "only the moves can be read");
+    await played(page, "e4", "e5");
+    await type(page, "d4");
+    await played(page, "e4", "e5", "d4");
+    assert.deepEqual(errors, [], text);
+  }
+});
+
+test("settings that cannot be read are as they were at first", async () => {
+  const { page, errors } = await visit(site);
+  const settings = ["theme", "sound", "tab", "lines", "arrows", "show-worth", "brain", "new"];
+  for (const text of ["{", "5", '{"steps":null,"minutes":1e9,"mode":[],"strength":{},"clock":7}', '"other"']) {
+    await page.evaluate(
+      ([settings, text]) => {
+        for (const name of settings) localStorage.setItem(`kibitz.${name}`, text);
+      },
+      [settings, text],
+    );
+    await reload(page);
+    await newGame(page, { mode: "people", clock: "custom" });
+    await page.click("#tab-engine");
+    await page.check("#analyse");
+    await page.waitForSelector("#console .line");
+    await page.uncheck("#analyse");
+    assert.deepEqual(errors, [], text);
+  }
+});
+
+test("a browser that keeps nothing has a page to play on, which says so", async () => {
+  const { page, errors } = await visit(site, {
+    init: () => {
+      for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
+        Object.defineProperty(globalThis, name, { get: () => { throw new DOMException("forbidden", "SecurityError"); } });
+      }
+      for (const name of ["serviceWorker", "locks", "clipboard"]) {
+        Object.defineProperty(Navigator.prototype, name, { get: () => undefined });
+      }
+      delete globalThis.AudioContext;
+    },
+  });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await type(page, "e4");
+  await toast(page, "does not let the page keep the game");
+  await waitForMoves(page, 2);
+  const buffer = await readFile(new URL("../../../models/games1191.safetensors", import.meta.url));
+  await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer });
+  await toast(page, "the browser will not keep it");
+  assert.deepEqual(errors, []);
+});
+
+test("a service worker that cannot be had is done without", async () => {
+  site.change(/\/sw\.js$/, () => null);
+  const { page, errors } = await visit(site);
+  await page.waitForTimeout(500);
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  assert.deepEqual(errors.filter((error) => !/^(Failed to load resource|A bad HTTP response)/.test(error)), []);
+});
+
+test("a host that answers with a page where nets and names should be is borne", async () => {
+  for (const file of [/nets\.json$/, /openings\.tsv$/]) site.change(file, () => "<!doctype html><p>Not found");
+  const { page, errors } = await visit(site);
+  await page.evaluate(async () => {
+    await (await caches.open("nets-of-the-visitor")).put("./mine.safetensors", new Response("net"));
+  });
+  await reload(page);
+  await page.waitForSelector("#brain option[value='file:mine.safetensors']", { state: "attached" });
+  assert.deepEqual(errors, []);
+});
+
+test("every tab goes on with its own game, and a new one with the last", async () => {
+  const { page, context } = await visit(site);
+  await newGame(page, { mode: "people" });
+  await type(page, "e4");
+  await played(page, "e4");
+  const { page: second } = await tab(site, context);
+  await played(second, "e4");
+  await newGame(second, { mode: "people" });
+  await type(second, "d4", "d5");
+  await played(second, "d4", "d5");
+  await reload(page);
+  await played(page, "e4");
+  const { page: third } = await tab(site, context);
+  await played(third, "d4", "d5");
+});
+
+test("a game of a link is not taken for the visitor's own before a move is made", async () => {
+  const { page, context } = await visit(site);
+  await newGame(page, { mode: "people" });
+  await type(page, "e4");
+  const { page: linked } = await tab(site, context, "#moves=d2d4,d7d5");
+  await played(linked, "d4", "d5");
+  await reload(linked);
+  await played(linked, "d4", "d5");
+  const { page: third } = await tab(site, context);
+  await played(third, "e4");
+  await type(linked, "c4");
+  const { page: fourth } = await tab(site, context);
+  await played(fourth, "d4", "d5", "c4");
+});
+
+test("a link is followed in a page that is open, and one that is damaged leaves the game alone", async () => {
+  const { page, errors } = await visit(site, { path: "#moves=e2e4" });
+  await page.goto(`${site.url}#moves=d2d4,d7d5&ply=1`);
+  await played(page, "d4", "d5");
+  assert.match(await page.textContent("#moves [aria-current]"), /d4/);
+  await page.goto(`${site.url}#moves=e2e5`);
+  await toast(page, "This link holds no game");
+  await played(page, "d4", "d5");
+  for (const ply of ["abc", "-3", "1.5", "1e9", "NaN", ""]) {
+    await page.goto(`${site.url}?${Math.random()}#moves=e2e4,e7e5&ply=${ply}`);
+    await page.waitForSelector("[data-ready]");
+    await played(page, "e4", "e5");
+    await page.keyboard.press("ArrowLeft");
+    assert.match(await page.textContent("#moves [aria-current]"), /e4/, ply);
+  }
+  assert.deepEqual(errors, []);
+});
 
 test("a new version is taken whole, and pages of the one before keep their files", async () => {
   // As many hosts do: the browser may use a file again without asking.
@@ -43,4 +208,61 @@ test("a browser that has no room left fetches what it cannot keep", async () => 
   await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#brain", "games1191.safetensors");
   await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("451"));
+});
+
+test("time that is up is up, though the page was busy", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "people", clock: "1+0" });
+  await type(page, "e4", "e5");
+  await page.evaluate(() => {
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 61_000;
+    const text = document.getElementById("move-text");
+    text.value = "Nf3";
+    text.form.requestSubmit();
+  });
+  assert.equal(await page.textContent("#status"), "Black wins: time");
+  await played(page, "e4", "e5");
+});
+
+test("a number out of range in a hidden field does not keep the dialog shut", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "people", clock: "custom", minutes: 5000 });
+  assert.match(await page.textContent("#player-top .clock"), /^3:00:00$/);
+  await page.click("#new");
+  await page.fill("#new-dialog input[name=minutes]", "5000");
+  await page.selectOption("#new-dialog select[name=clock]", "none");
+  await page.click("#new-dialog button.primary");
+  await page.waitForSelector("#new-dialog:not([open])", { state: "attached" });
+});
+
+test("a new game ends the position editor", async () => {
+  const { page } = await visit(site);
+  await page.click("#tab-study");
+  await page.click("#edit");
+  await page.click("#editor button:has-text('Clear')");
+  await page.click("[aria-label='Put a white king']");
+  await newGame(page, { mode: "people" });
+  assert.ok(await page.isHidden("#editor"));
+  await type(page, "e4");
+  await played(page, "e4");
+  assert.equal(await page.getAttribute("[data-square=e4]", "aria-label"), "e4, white pawn");
+});
+
+test("a game of a file stays as it was read, whatever is played in it", async () => {
+  const { page } = await visit(site);
+  await page.click("#tab-study");
+  await page.fill("#pgn", '[White "A"]\n\n1. e4 e5 2. Nf3 *\n\n[White "B"]\n\n1. d4 *');
+  await page.click("#read-pgn");
+  await played(page, "e4", "e5", "Nf3");
+  await type(page, "c4");
+  await played(page, "c4");
+  await page.selectOption("#pick-game", "1");
+  await played(page, "d4");
+  await page.selectOption("#pick-game", "0");
+  await played(page, "e4", "e5", "Nf3");
+  await page.fill("#pgn", "[FEN \"none\"]\n\n1. e4 *");
+  await page.click("#read-pgn");
+  await toast(page, "No move of this game can be read");
+  await played(page, "e4", "e5", "Nf3");
 });

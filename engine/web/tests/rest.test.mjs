@@ -226,6 +226,17 @@ test("Kibitz plays Stockfish", stockfish, async () => {
   assert.deepEqual(errors, []);
 });
 
+test("a Stockfish that is not there fails aloud, and is tried again", stockfish, async () => {
+  const { page } = await visit(site, { serviceWorkers: "block" });
+  site.change(/stockfish.*\.js$/, () => null);
+  await newGame(page, { mode: "stockfish", color: "black", strength: "nodes", slider: 2 });
+  await page.waitForSelector("#trouble:not([hidden])");
+  assert.match(await page.textContent("#trouble p"), /Stockfish could not be loaded/);
+  site.restore();
+  await page.click("#trouble button:has-text('Try again')");
+  await waitForMoves(page, 2);
+});
+
 test("after the first visit no connection is needed", async () => {
   const { page, context } = await visit(site);
   await page.evaluate(() => navigator.serviceWorker.ready);

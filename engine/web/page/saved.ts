@@ -1,0 +1,118 @@
+/** The game that the browser keeps, read with care: it may be of another version, or damaged. */
+import type { Color } from "chessground/types";
+import type { ClockSetting } from "./clock";
+import { REASONS, type Result } from "./format";
+import { type Side, type Strength, LIMITS } from "./players";
+import type { Line, Score } from "./rules";
+import { available as stockfish } from "./stockfish";
+
+export interface Saved extends Line {
+  white: Side;
+  black: Side;
+  clock: ClockSetting | null;
+  left: Record<Color, number> | null;
+  result: Result | null;
+  tags: [string, string][];
+  theirs: (Score | null)[];
+  found: (Score | null)[];
+  study: boolean;
+  orientation: Color;
+}
+
+type Reader<T> = (kept: unknown) => T;
+
+function fail(kept: unknown): never {
+  throw new Error(`unreadable: ${JSON.stringify(kept)}`);
+}
+
+/** The fields of an object. */
+export function fields(kept: unknown): Record<string, unknown> {
+  return typeof kept === "object" && kept !== null ? (kept as Record<string, unknown>) : {};
+}
+
+const text: Reader<string> = (kept) => (typeof kept === "string" ? kept : fail(kept));
+const flag: Reader<boolean> = (kept) => (typeof kept === "boolean" ? kept : fail(kept));
+
+const time: Reader<number> = (kept) => (typeof kept === "number" && kept >= 0 ? kept : fail(kept));
+/** A whole number of 32 bits. */
+const whole: Reader<number> = (kept) => (typeof kept === "number" && (kept | 0) === kept ? kept : fail(kept));
+
+const orNull =
+  <T>(read: Reader<T>): Reader<T | null> =>
+  (kept) =>
+    kept === null ? null : read(kept);
+
+const list =
+  <T>(read: Reader<T>): Reader<T[]> =>
+  (kept) =>
+    Array.isArray(kept) ? kept.map(read) : fail(kept);
+
+const oneOf =
+  <const T>(...choices: readonly T[]): Reader<T> =>
+  (kept) =>
+    choices.find((choice) => choice === kept) ?? fail(kept);
+
+const color = oneOf<Color>("white", "black");
+
+const score: Reader<Score> = (kept) => {
+  const { cp, mate } = fields(kept);
+  return cp === undefined ? { mate: whole(mate) } : { cp: whole(cp) };
+};
+
+const strength: Reader<Strength> = (kept) => {
+  const { by, value } = fields(kept);
+  for (const limit of LIMITS) if (by === limit && whole(value) > 0) return { by: limit, value: whole(value) };
+  return { by: oneOf("easy", "medium", "hard", "full")(by) };
+};
+
+const side: Reader<Side> = (kept) => {
+  const { who, strength: kind, brain } = fields(kept);
+  const player = oneOf("human", "kibitz", "stockfish")(who);
+  if (player === "stockfish" && !stockfish) fail(who);
+  return { who: player, strength: strength(kind), brain: text(brain) };
+};
+
+const clock: Reader<ClockSetting> = (kept) => {
+  const { initial, increment } = fields(kept);
+  return { initial: time(initial), increment: time(increment) };
+};
+
+const left: Reader<Record<Color, number>> = (kept) => {
+  const { white, black } = fields(kept);
+  return { white: time(white), black: time(black) };
+};
+
+const result: Reader<Result> = (kept) => {
+  const { winner, reason } = fields(kept);
+  const reasons = Object.keys(REASONS) as (keyof typeof REASONS)[];
+  return { winner: orNull(color)(winner), reason: orNull(oneOf(...reasons))(reason) };
+};
+
+const tag: Reader<[string, string]> = (kept) => {
+  const [name, value] = list(text)(kept);
+  return [text(name), text(value)];
+};
+
+/** The moves of a kept game; throws where they cannot be read. Whether they are legal, the rules say. */
+export function readLine(kept: unknown): Line {
+  const { start, moves } = fields(kept);
+  return { start: orNull(text)(start), moves: list(text)(moves) };
+}
+
+/** A kept game; throws where anything of it cannot be read. */
+export function readSaved(kept: unknown): Saved {
+  const game = fields(kept);
+  return {
+    ...readLine(kept),
+    white: side(game.white),
+    black: side(game.black),
+    clock: orNull(clock)(game.clock),
+    left: orNull(left)(game.left),
+    result: orNull(result)(game.result),
+    tags: list(tag)(game.tags),
+    theirs: list(orNull(score))(game.theirs),
+    found: list(orNull(score))(game.found),
+    study: flag(game.study),
+    orientation: color(game.orientation),
+  };
+}
