@@ -1,6 +1,8 @@
-//! Results go to standard output; whoever reads it may stop early.
+//! Results go to standard output, what happens meanwhile to standard error;
+//! whoever reads them may stop early.
 
-use std::io::{self, ErrorKind, Write, stdout};
+use std::fmt::Display;
+use std::io::{self, ErrorKind, Write, stderr, stdout};
 
 /// Prints a result. A reader that has closed the pipe has seen enough, so that
 /// `trainer eval ... | head` is no error.
@@ -14,4 +16,12 @@ pub fn print(text: &str) -> io::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written,
     }
+}
+
+/// Tells the user a line on standard error. That nobody reads it any more, as
+/// after `2>&1 | head` or in a terminal that was closed, is no reason to stop:
+/// `eprintln` would panic.
+pub fn tell(line: impl Display) {
+    // In one write, so that lines of several threads do not mix.
+    let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }
