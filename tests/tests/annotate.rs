@@ -237,8 +237,18 @@ fn what_is_no_engine_is_named() {
     let (folder, source, out) = folder(SPECIAL);
     annotate(&[&source], "/none/engine", &out, &[]).failed(3, &["/none/engine", "No such file"]);
     annotate(&[&source], "true", &out, &[]).failed(1, &["true", "not a UCI engine", "uciok"]);
+    // One that never speaks is not waited for in silence, nor for long.
+    let mute = annotate(&[&source], "cat", &out, &["--timeout", "2"]);
+    assert!(
+        mute.err.contains("waiting for `uciok` from \"cat\""),
+        "{}",
+        mute.err
+    );
+    mute.failed(1, &["\"cat\" is not a UCI engine"]);
     let option = ["--option", "Hsah=1"];
     annotate(&[&source], &fake(""), &out, &option).failed(1, &["Hsah", "UCI_Chess960, Hash"]);
+    let option = ["--option", "Hash=10"];
+    annotate(&[&source], &fake(""), &out, &option).failed(1, &["Hash", "from 1 to 9"]);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     let said = annotate(&[&source], &fake(""), &out, &["--depth", "3"]);
     assert_eq!(said.code, Some(2), "{}", said.err);

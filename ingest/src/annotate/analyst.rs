@@ -10,11 +10,11 @@ use datasets::{Label, SkipReason, Transcript};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
+use uci_client::{Answer, Engine, Failure, Score, Setup};
 
 use super::error::Error;
 use super::notation::{Eval, write_game};
 use super::tally::Tally;
-use super::uci::{Answer, Engine, Failure, Score, Setup};
 
 /// Searches of one position, before it is left without an evaluation.
 const ATTEMPTS: u32 = 2;
@@ -112,9 +112,16 @@ impl<'a> Analyst<'a> {
     fn plays_chess960(&mut self) -> Result<bool, Error> {
         let engine = match self.engine.take() {
             Some(engine) => engine,
-            None => Engine::start(&self.task.setup)?,
+            None => self.start()?,
         };
-        Ok(self.engine.insert(engine).has_option("UCI_Chess960"))
+        Ok(self.engine.insert(engine).plays_chess960())
+    }
+
+    /// Another process. What engines say of themselves was shown when the first was
+    /// started.
+    fn start(&self) -> Result<Engine, Error> {
+        let engine = Engine::start(&self.task.setup, &self.task.stop, &mut |_| {});
+        Ok(engine?)
     }
 
     /// Searches the position after each move that does not end the game, or
@@ -179,7 +186,7 @@ impl<'a> Analyst<'a> {
         let engine = match self.engine.take() {
             Some(engine) => engine,
             None => {
-                let mut engine = Engine::start(&self.task.setup)?;
+                let mut engine = self.start()?;
                 engine.new_game(mode.is_chess960());
                 for question in asked {
                     engine.ask(&question.command, &self.task.go);
@@ -198,20 +205,27 @@ impl<'a> Analyst<'a> {
         evals: &mut [Option<Eval>],
         tally: &mut Tally,
     ) -> Result<(), Error> {
+        let task = self.task;
         for _ in 0..ATTEMPTS {
-            let timeout = self.task.timeout;
-            let answer = self.engine(asked, mode)?.answer(timeout);
+            let answer = self.engine(asked, mode)?.answer(task.timeout, &task.stop);
             let question = &asked[0];
-            let answer = answer
-                .and_then(|answer| eval(&answer, &question.position).ok_or(Failure::BadAnswer));
-            match answer {
-                Ok((label, depth)) => {
+            match answer.map(|answer| eval(&answer, &question.position)) {
+                Ok(Some((label, depth))) => {
                     evals[question.ply] = Some((label, depth));
                     asked.pop_front();
                     self.unanswered = 0;
                     tally.positions += 1;
                     tally.mates += u64::from(label.mate().is_some());
                     return Ok(());
+                }
+                Err(Failure::Cancelled) => {
+                    self.engine = None;
+                    asked.clear();
+                    return Ok(());
+                }
+                Ok(None) => {
+                    self.engine = None;
+                    tally.bad_answers += 1;
                 }
                 Err(failure) => {
                     self.engine = None;
@@ -224,7 +238,7 @@ impl<'a> Analyst<'a> {
         self.unanswered += 1;
         if self.unanswered == MAX_UNANSWERED {
             return Err(Error::EngineBroken {
-                command: self.task.setup.command.clone(),
+                command: self.task.setup.program.clone(),
                 positions: self.unanswered,
             });
         }
@@ -241,30 +255,43 @@ fn setup(position: &Chess) -> String {
 }
 
 /// The evaluation in an answer, from White's point of view. `None` if the
-/// answer cannot be one to this position: its best move is illegal here, or it
-/// is a mate in 0 moves.
+/// answer cannot be one to this position: it has no score, its best move is
+/// illegal here, or it is a mate in 0 moves.
 fn eval(answer: &Answer, position: &Chess) -> Option<Eval> {
     let best: UciMove = answer.best.parse().ok()?;
     best.to_move(position).ok()?;
     let sign = position.turn().fold_wb(1, -1);
-    let label = match answer.score {
+    let scored = answer.info.score?;
+    let depth = u8::try_from(scored.depth.unwrap_or(0)).unwrap_or(u8::MAX);
+    let label = match scored.score {
         Score::Centipawns(centipawns) => Label::from_centipawns(sign * i64::from(centipawns)),
         Score::Mate(moves) => Label::from_mate(sign * i64::from(moves))?,
     };
-    Some((label, answer.depth))
+    Some((label, depth))
 }
 
 #[cfg(test)]
 mod tests {
+    use uci_client::{Info, Scored};
+
     use super::*;
 
     fn label(fen: &str, score: Score, best: &str) -> Option<String> {
         let fen: Fen = fen.parse().unwrap();
         let position: Chess = fen.into_position(CastlingMode::Chess960).unwrap();
-        let answer = Answer {
+        let scored = Scored {
             score,
-            depth: 7,
+            depth: Some(7),
+            bound: false,
+        };
+        let info = Info {
+            score: Some(scored),
+            ..Info::default()
+        };
+        let answer = Answer {
             best: best.to_string(),
+            time: Duration::ZERO,
+            info,
         };
         eval(&answer, &position).map(|(label, depth)| format!("{label} {depth}"))
     }

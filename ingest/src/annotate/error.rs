@@ -1,50 +1,26 @@
 //! What stops `ingest annotate`, each with an exit code.
 
-use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
+use uci_client::StartError;
 
 /// Why annotating stopped, or did not start. Each message is one line that
 /// says what to do.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The engine's program cannot be run.
-    #[error("{command}: cannot start the engine: {error}")]
-    NoEngine {
-        /// The engine's command.
-        command: String,
-        /// What the system said.
-        error: io::Error,
-    },
-    /// The program runs, but does not speak UCI.
-    #[error("{command}: not a UCI engine: it ended, or {seconds} s passed, without `{expected}`")]
-    NotUci {
-        /// The engine's command.
-        command: String,
-        /// The answer that did not come.
-        expected: &'static str,
-        /// How long was waited.
-        seconds: u64,
-    },
-    /// The engine has no option of this name.
-    #[error("{engine} has no option {option:?}; it has: {known}")]
-    NoSuchOption {
-        /// The engine's name.
-        engine: String,
-        /// What was asked for.
-        option: String,
-        /// The names of its options.
-        known: String,
-    },
+    /// The engine cannot be started or set up.
+    #[error(transparent)]
+    Engine(#[from] StartError),
     /// The engine has failed too often in a row to be worth going on with.
     #[error(
         "{command}: the engine failed on {positions} positions in a row; what was annotated is \
-         kept, the same command goes on from there"
+         kept, the same command goes on from there",
+        command = command.display()
     )]
     EngineBroken {
-        /// The engine's command.
-        command: String,
+        /// The engine's program.
+        command: PathBuf,
         /// Positions without an answer, one after another.
         positions: u32,
     },
@@ -99,8 +75,8 @@ impl Error {
     /// else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::NoEngine { .. } => 3,
-            Error::NotUci { .. } | Error::NoSuchOption { .. } | Error::EngineBroken { .. } => 1,
+            Error::Engine(StartError::Program { .. }) => 3,
+            Error::Engine(_) | Error::EngineBroken { .. } => 1,
             Error::Exists { .. }
             | Error::OtherSettings { .. }
             | Error::OtherGames { .. }

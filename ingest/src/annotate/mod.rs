@@ -7,7 +7,6 @@ mod feed;
 mod notation;
 mod pipeline;
 mod tally;
-mod uci;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -18,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::Args;
 use serde::Serialize;
+use uci_client::{Engine, Setup};
 
 use crate::output::print;
 use crate::progress::{Progress, Unit};
@@ -28,7 +28,6 @@ use self::archive::{Archive, MadeBy, Opened, Record};
 pub use self::error::Error;
 use self::feed::Feed;
 use self::tally::Tally;
-use self::uci::{Engine, Setup};
 
 /// What `ingest annotate` takes.
 #[derive(Args)]
@@ -130,10 +129,7 @@ struct Run {
 /// or cannot be written. What was annotated is kept.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let task = Task {
-        setup: Setup {
-            command: arguments.engine.clone(),
-            options: arguments.options.clone(),
-        },
+        setup: setup(&arguments.engine, &arguments.options),
         go: arguments.limit.go(),
         timeout: Duration::from_secs(arguments.timeout),
         every: arguments.every.get(),
@@ -143,7 +139,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let feed = Feed::new(&arguments.sources)?;
     let made_by = MadeBy {
-        engine: Engine::start(&task.setup)?.name().to_string(),
+        engine: engine_name(&task)?,
         go: task.go.clone(),
         options: arguments.options.clone(),
         every: arguments.every,
@@ -173,6 +169,30 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     } else {
         print(&summary(&report))
     }
+}
+
+/// How the engine is started: with one thread, unless an option says otherwise.
+/// The line is a program and its arguments, or the path of a program with
+/// blanks in it.
+fn setup(line: &str, options: &[(String, String)]) -> Setup {
+    let mut words = match Path::new(line).is_file() {
+        true => vec![line],
+        false => line.split_whitespace().collect(),
+    }
+    .into_iter();
+    Setup {
+        program: words.next().unwrap_or_default().into(),
+        arguments: words.map(String::from).collect(),
+        defaults: vec![("Threads".to_string(), "1".to_string())],
+        options: options.to_vec(),
+    }
+}
+
+/// What the engine calls itself. That it works is known then, too.
+fn engine_name(task: &Task) -> Result<String, Error> {
+    let mut say = |notice| eprintln!("{notice}");
+    let engine = Engine::start(&task.setup, &task.stop, &mut say)?;
+    Ok(engine.name().to_string())
 }
 
 /// Goes on where the output ends, to the end of the sources.

@@ -172,7 +172,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::annotate::uci::Setup;
+    use uci_client::Setup;
 
     /// The Site of the sample's tenth game.
     const MARK: &[u8] = b"/TeSjOmtX\"";
@@ -192,10 +192,7 @@ mod tests {
         let (done, outcome) = channel();
         thread::spawn(move || {
             let task = Task {
-                setup: Setup {
-                    command: String::new(),
-                    options: Vec::new(),
-                },
+                setup: Setup::default(),
                 go: String::new(),
                 timeout: Duration::ZERO,
                 every: 1,

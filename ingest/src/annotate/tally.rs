@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use datasets::SkipReason;
 use serde::{Deserialize, Serialize};
-
-use super::uci::Failure;
+use uci_client::Failure;
 
 /// Counts over the games that were taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,9 +33,9 @@ impl Tally {
     /// Counts a search that failed.
     pub fn fail(&mut self, failure: Failure) {
         match failure {
-            Failure::Crash => self.crashes += 1,
-            Failure::Timeout => self.timeouts += 1,
-            Failure::BadAnswer => self.bad_answers += 1,
+            Failure::Ended => self.crashes += 1,
+            Failure::TimedOut => self.timeouts += 1,
+            Failure::Cancelled => {}
         }
     }
 

@@ -1,0 +1,244 @@
+//! What an engine says: lines in, what matters of them out.
+
+use std::str::SplitAsciiWhitespace;
+
+use crate::options::EngineOption;
+
+/// A score, from the point of view of the side to move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Score {
+    /// Centipawns.
+    Centipawns(i32),
+    /// Moves to mate, negative if the side to move is mated.
+    Mate(i32),
+}
+
+/// A score, and how it was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scored {
+    /// The score.
+    pub score: Score,
+    /// The depth that its line tells, in plies.
+    pub depth: Option<u32>,
+    /// Whether it is only a bound: a search failed high or low.
+    pub bound: bool,
+}
+
+/// What an engine said of its best move in a search; `None` is what it did not
+/// say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Info {
+    /// The last exact score, or if there is none the last bound.
+    pub score: Option<Scored>,
+    /// The last depth, in plies.
+    pub depth: Option<u32>,
+    /// The last count of nodes.
+    pub nodes: Option<u64>,
+}
+
+impl Info {
+    /// The last exact score.
+    pub fn exact(&self) -> Option<Score> {
+        let exact = self.score.filter(|scored| !scored.bound);
+        exact.map(|scored| scored.score)
+    }
+
+    /// Takes in what follows `info`. Lines about other moves than the best one
+    /// are passed over.
+    pub fn hear(&mut self, text: &str) {
+        let (mut heard, mut score, mut depth, mut bound) = (*self, None, None, false);
+        let mut words = text.split_ascii_whitespace();
+        while let Some(word) = words.next() {
+            match word {
+                // What follows is moves, or text.
+                "pv" | "string" => break,
+                "depth" => depth = number(&mut words).or(depth),
+                "nodes" => heard.nodes = number(&mut words).or(heard.nodes),
+                "multipv" if number(&mut words) != Some(1u32) => return,
+                "score" => score = read_score(&mut words).or(score),
+                "lowerbound" | "upperbound" => bound = true,
+                _ => {}
+            }
+        }
+        heard.depth = depth.or(heard.depth);
+        let counts = |known: Scored| known.bound || !bound;
+        if let Some(score) = score
+            && heard.score.is_none_or(counts)
+        {
+            heard.score = Some(Scored {
+                score,
+                depth,
+                bound,
+            });
+        }
+        *self = heard;
+    }
+}
+
+fn number<T: std::str::FromStr>(words: &mut SplitAsciiWhitespace) -> Option<T> {
+    words.next()?.parse().ok()
+}
+
+fn read_score(words: &mut SplitAsciiWhitespace) -> Option<Score> {
+    match words.next()? {
+        "cp" => number(words).map(Score::Centipawns),
+        "mate" => number(words).map(Score::Mate),
+        _ => None,
+    }
+}
+
+/// A line that matters to somebody.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    Name(String),
+    Option(EngineOption),
+    UciOk,
+    ReadyOk,
+    /// What follows `info string`.
+    Said(String),
+    BestMove {
+        /// As it is written; nothing, if there is none.
+        best: String,
+        info: Info,
+    },
+}
+
+/// Reads what an engine says, line by line.
+#[derive(Default)]
+pub(crate) struct Parser {
+    info: Info,
+}
+
+impl Parser {
+    pub fn read(&mut self, line: &str) -> Option<Event> {
+        let line = line.trim();
+        let (command, rest) = line.split_once([' ', '\t']).unwrap_or((line, ""));
+        let rest = rest.trim_start();
+        match command {
+            "id" => rest
+                .strip_prefix("name ")
+                .map(|name| Event::Name(printable(name.trim()))),
+            "option" => EngineOption::read(rest).map(Event::Option),
+            "uciok" => Some(Event::UciOk),
+            "readyok" => {
+                self.info = Info::default();
+                Some(Event::ReadyOk)
+            }
+            "info" => match rest.strip_prefix("string ") {
+                Some(said) => Some(Event::Said(printable(said))),
+                None => {
+                    self.info.hear(rest);
+                    None
+                }
+            },
+            "bestmove" => {
+                let best = rest.split_ascii_whitespace().next();
+                Some(Event::BestMove {
+                    best: best.unwrap_or_default().to_string(),
+                    info: std::mem::take(&mut self.info),
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Text that may be shown: without what would command a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events(text: &str) -> Vec<Event> {
+        let mut parser = Parser::default();
+        text.lines().filter_map(|line| parser.read(line)).collect()
+    }
+
+    fn info(score: Option<(Score, u32, bool)>, depth: u32, nodes: Option<u64>) -> Info {
+        Info {
+            score: score.map(|(score, depth, bound)| Scored {
+                score,
+                depth: Some(depth),
+                bound,
+            }),
+            depth: Some(depth),
+            nodes,
+        }
+    }
+
+    #[test]
+    fn reads_a_handshake() {
+        let hash = EngineOption::read("name Hash type spin default 16");
+        let clear = EngineOption::read("name Clear Hash type button");
+        assert_eq!(
+            events(
+                "Stockfish 15.1 by the Stockfish developers\nid name Stockfish\u{1b}15.1\nid author x\n\
+                 option name Clear Hash type button\r\noption name Hash type spin default 16\nuciok"
+            ),
+            [
+                Event::Name("Stockfish 15.1".to_string()),
+                Event::Option(clear.unwrap()),
+                Event::Option(hash.unwrap()),
+                Event::UciOk,
+            ]
+        );
+    }
+
+    #[test]
+    fn the_last_exact_score_of_the_best_variation_counts() {
+        let found = events(
+            "info depth 9 seldepth 12 multipv 1 score cp 21 nodes 5 pv e2e4\n\
+             info depth 10 multipv 1 score cp -7 wdl 1 2 3 nodes 9 pv d2d4 score cp 1\n\
+             info depth 11 multipv 1 score cp 40 lowerbound nodes 12 pv e2e4\n\
+             info depth 11 multipv 2 score cp 900 nodes 99 pv a2a3\n\
+             info depth 12 currmove e2e4\nnoise\n\
+             bestmove d2d4 ponder d7d5",
+        );
+        let best = |best: &str, info| Event::BestMove {
+            best: best.to_string(),
+            info,
+        };
+        let mut heard = info(Some((Score::Centipawns(-7), 10, false)), 12, Some(12));
+        assert_eq!(heard.exact(), Some(Score::Centipawns(-7)));
+        assert_eq!(found, [best("d2d4", heard)]);
+        heard = info(Some((Score::Mate(-2), 3, true)), 3, None);
+        assert_eq!(heard.exact(), None);
+        assert_eq!(
+            events("info depth 3 score mate -2 upperbound\nbestmove a1a2"),
+            [best("a1a2", heard)]
+        );
+        assert_eq!(events("bestmove"), [best("", Info::default())]);
+    }
+
+    #[test]
+    fn text_is_no_information() {
+        let said = |text: &str| Event::Said(text.to_string());
+        assert_eq!(
+            events("info string score cp 7 depth 99\ninfo depth 1 string nodes 3\nbestmove e2e4"),
+            [
+                said("score cp 7 depth 99"),
+                Event::BestMove {
+                    best: "e2e4".to_string(),
+                    info: info(None, 1, None)
+                }
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_said_before_readyok_counts() {
+        assert_eq!(
+            events("info depth 9 score cp 21\nreadyok\nbestmove e2e4"),
+            [
+                Event::ReadyOk,
+                Event::BestMove {
+                    best: "e2e4".to_string(),
+                    info: Info::default()
+                }
+            ]
+        );
+    }
+}

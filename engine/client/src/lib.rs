@@ -1,0 +1,37 @@
+//! A client of UCI engines, which are other people's programs: an [`Engine`]
+//! is a process that is started, set up, asked and ended.
+//!
+//! Whatever the program does, nothing here waits without end, takes memory
+//! without bound, or leaves a process behind. It may print lines that are no
+//! text or never end, close its output, flood it, not read its input, not
+//! answer, ignore `quit`, or start programs of its own.
+//!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//! use std::time::Duration;
+//! use uci_client::{Engine, Setup};
+//!
+//! let stop = AtomicBool::new(false);
+//! let setup = Setup {
+//!     program: "stockfish".into(),
+//!     options: vec![("Hash".to_string(), "64".to_string())],
+//!     ..Setup::default()
+//! };
+//! let mut engine = Engine::start(&setup, &stop, &mut |notice| eprintln!("{notice}"))?;
+//! engine.new_game(false);
+//! let minute = Duration::from_secs(60);
+//! engine.position("position startpos", &stop)?;
+//! let answer = engine.go("go depth 10", minute, &stop)?;
+//! println!("{} plays {}", engine.name(), answer.best);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod engine;
+mod error;
+mod info;
+mod options;
+mod process;
+
+pub use engine::{Answer, Engine, Notice, Setup};
+pub use error::{Failure, StartError};
+pub use info::{Info, Score, Scored};

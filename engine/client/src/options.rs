@@ -1,0 +1,141 @@
+//! The options that an engine says it has.
+
+use crate::info::printable;
+
+/// An option, from a line such as `option name Hash type spin default 16 min 1
+/// max 1024`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EngineOption {
+    /// Names have no case in UCI, and may hold blanks.
+    pub name: String,
+    kind: Kind,
+}
+
+/// What an option takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Check,
+    /// A number from the first to the second.
+    Spin(i64, i64),
+    /// One of these words.
+    Combo(Vec<String>),
+    Button,
+    /// Anything: a `string`, or what is not declared as UCI has it.
+    Text,
+}
+
+impl EngineOption {
+    /// Reads what follows `option`; `None` if that is no declaration.
+    pub fn read(text: &str) -> Option<EngineOption> {
+        let (name, kind) = text.strip_prefix("name ")?.split_once(" type ")?;
+        let (kind, details) = kind.split_once(' ').unwrap_or((kind, ""));
+        Some(EngineOption {
+            name: printable(name.trim()),
+            kind: match kind {
+                "check" => Kind::Check,
+                "button" => Kind::Button,
+                "spin" => spin(details).unwrap_or(Kind::Text),
+                "combo" => combo(details),
+                _ => Kind::Text,
+            },
+        })
+    }
+
+    /// Whether this is the option of that name.
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+
+    /// The command that gives it a value. A button is pressed by no value.
+    ///
+    /// # Errors
+    /// What the option takes, where that is not `value`. An engine would
+    /// ignore the command and play on as it is.
+    pub fn set(&self, value: &str) -> Result<String, String> {
+        let name = &self.name;
+        let refuse = |wanted: &str| Err(wanted.to_string());
+        match &self.kind {
+            _ if value.contains(['\n', '\r']) => refuse("one line"),
+            Kind::Button if value.is_empty() => Ok(format!("setoption name {name}")),
+            Kind::Button => refuse("no value: it is a button"),
+            Kind::Check if !["true", "false"].contains(&value) => refuse("true or false"),
+            &Kind::Spin(least, most) if !is_between(value, least, most) => {
+                Err(format!("a number from {least} to {most}"))
+            }
+            Kind::Combo(words) if !words.iter().any(|word| word.eq_ignore_ascii_case(value)) => {
+                Err(format!("one of: {}", words.join(", ")))
+            }
+            _ => Ok(format!("setoption name {name} value {value}")),
+        }
+    }
+}
+
+fn is_between(value: &str, least: i64, most: i64) -> bool {
+    let number = value.parse::<i64>();
+    number.is_ok_and(|number| (least..=most).contains(&number))
+}
+
+/// `default 16 min 1 max 1024`
+fn spin(details: &str) -> Option<Kind> {
+    let words: Vec<&str> = details.split_ascii_whitespace().collect();
+    let after = |name| {
+        let place = words.iter().position(|&word| word == name)?;
+        words.get(place + 1)?.parse().ok()
+    };
+    Some(Kind::Spin(after("min")?, after("max")?))
+}
+
+/// `default Normal var Solid var Normal`
+fn combo(details: &str) -> Kind {
+    let words = details.split("var ").skip(1);
+    let words: Vec<String> = words.map(|word| printable(word.trim())).collect();
+    if words.is_empty() {
+        Kind::Text
+    } else {
+        Kind::Combo(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(declared: &str, value: &str) -> Result<String, String> {
+        EngineOption::read(declared).unwrap().set(value)
+    }
+
+    #[test]
+    fn values_are_those_that_the_engine_declares() {
+        let hash = "name Hash type spin default 16 min 1 max 1024";
+        assert_eq!(set(hash, "64").unwrap(), "setoption name Hash value 64");
+        for value in ["0", "1025", "64MB", ""] {
+            assert_eq!(set(hash, value).unwrap_err(), "a number from 1 to 1024");
+        }
+        let ponder = "name Ponder type check default false";
+        assert!(set(ponder, "true").is_ok() && set(ponder, "on").is_err());
+        let style = "name Style type combo default Normal var Very Solid var Normal";
+        assert!(set(style, "very solid").is_ok());
+        assert_eq!(
+            set(style, "Wild").unwrap_err(),
+            "one of: Very Solid, Normal"
+        );
+        let clear = "name Clear Hash type button";
+        assert_eq!(set(clear, "").unwrap(), "setoption name Clear Hash");
+        assert!(set(clear, "now").is_err());
+        let file = "name Log File type string default ";
+        assert_eq!(
+            set(file, "a b").unwrap(),
+            "setoption name Log File value a b"
+        );
+        assert!(set(file, "a\nquit").is_err());
+        // A declaration without its bounds says nothing about them.
+        assert!(set("name Skill type spin default 3", "7").is_ok());
+    }
+
+    #[test]
+    fn what_is_no_declaration_is_none() {
+        for text in ["", "name Hash", "Hash type spin", "name  type"] {
+            assert_eq!(EngineOption::read(text), None, "{text}");
+        }
+    }
+}

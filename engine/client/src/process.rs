@@ -1,0 +1,122 @@
+//! A child process that is ended for certain, and its output in lines.
+
+use std::ffi::OsStr;
+use std::io::{self, BufRead, Read};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A longer line is no UCI, and is passed over.
+const LINE_BYTES: u64 = 1 << 16;
+
+/// How often to look whether a process has ended.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A process with all that it starts. Dropping it ends them all.
+pub(crate) struct Process {
+    child: Child,
+    /// How long it may take to end by itself.
+    pub grace: Duration,
+}
+
+impl Process {
+    /// Starts a program, which gets its input from the first pipe and writes
+    /// its output to the second.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn start(
+        program: &OsStr,
+        arguments: &[String],
+    ) -> io::Result<(Process, ChildStdin, ChildStdout)> {
+        let mut command = Command::new(program);
+        command
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        // Its own group: Ctrl-C is for us, who then end it ourselves; and what it
+        // starts can be ended with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn()?;
+        let missing = || io::Error::other("a pipe is missing");
+        let input = child.stdin.take().ok_or_else(missing)?;
+        let output = child.stdout.take().ok_or_else(missing)?;
+        let process = Process {
+            child,
+            grace: Duration::ZERO,
+        };
+        Ok((process, input, output))
+    }
+
+    /// Whether the process has ended. It stays a zombie, so that the number of
+    /// its group is not given to others.
+    #[cfg(unix)]
+    fn has_ended(&mut self) -> bool {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        // An error means that there is nothing to wait for.
+        !matches!(
+            waitid(WaitId::Pid(Pid::from_child(&self.child)), options),
+            Ok(None)
+        )
+    }
+
+    #[cfg(not(unix))]
+    fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends what is left of the group. Errors mean that nothing is.
+    fn kill(&mut self) {
+        #[cfg(unix)]
+        {
+            use rustix::process::{Pid, Signal, kill_process_group};
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let asked = Instant::now();
+        while !self.has_ended() && asked.elapsed() < self.grace {
+            thread::sleep(LOOK);
+        }
+        self.kill();
+        // It has been killed: this does not take long.
+        let _ = self.child.wait();
+    }
+}
+
+/// Reads a line; false at the end. One that is too long is passed over, and
+/// read as an empty one.
+///
+/// # Errors
+/// What the system said.
+pub(crate) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', line)?;
+    if read as u64 == LINE_BYTES && !line.ends_with(b"\n") {
+        line.clear();
+        input.skip_until(b'\n')?;
+    }
+    Ok(read > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_too_long_is_none() {
+        let long = "x".repeat(LINE_BYTES as usize - 1);
+        let text = format!("{long}\n{long}x\n{long}xbestmove e2e4\nb\n\nc");
+        let (mut input, mut line, mut lengths) = (text.as_bytes(), Vec::new(), Vec::new());
+        while read_line(&mut input, &mut line).unwrap() {
+            lengths.push(line.len());
+        }
+        assert_eq!(lengths, [LINE_BYTES as usize, 0, 0, 2, 1, 1]);
+    }
+}

@@ -1,0 +1,328 @@
+//! Engines of all manners, as real processes: scripts that speak some UCI.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use uci_client::{Answer, Engine, Failure, Notice, Score, Setup, StartError};
+
+/// Longer than anything here takes, were it not stuck.
+const LONG: Duration = Duration::from_secs(50);
+const SHORT: Duration = Duration::from_millis(200);
+static GOING_ON: AtomicBool = AtomicBool::new(false);
+
+/// A program of the shell.
+fn shell(script: &str) -> Setup {
+    Setup {
+        program: "sh".into(),
+        arguments: vec!["-c".to_string(), script.to_string()],
+        ..Setup::default()
+    }
+}
+
+/// An engine that says `hello` to `uci`, and does `go` at `go`.
+fn engine(hello: &str, go: &str) -> Setup {
+    shell(&format!(
+        "while read -r line; do case \"$line\" in\n\
+         uci) {hello}; echo uciok;; isready) echo readyok;; quit) exit;; go*) {go};;\n\
+         setoption*) echo \"info string heard $line\";;\nesac; done"
+    ))
+}
+
+fn start(setup: &Setup) -> Result<Engine, StartError> {
+    Engine::start(setup, &GOING_ON, &mut |_| {})
+}
+
+fn play(engine: &mut Engine, patience: Duration) -> Result<Answer, Failure> {
+    engine.position("position startpos", &GOING_ON)?;
+    engine.go("go depth 1", patience, &GOING_ON)
+}
+
+fn fails(setup: &Setup) -> String {
+    let error = start(setup).err().expect("it does not start");
+    match std::error::Error::source(&error) {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// The processes whose numbers a script has written into a file, one a line.
+fn pids(file: &Path, count: usize) -> Vec<PathBuf> {
+    let begun = Instant::now();
+    loop {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        if text.lines().count() == count && text.ends_with('\n') {
+            let process = |pid: &str| Path::new("/proc").join(pid);
+            return text.lines().map(process).collect();
+        }
+        assert!(begun.elapsed() < LONG, "{text:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until the process is gone. One whose parent is gone may stay a zombie
+/// for as long as nobody asks for it; ours may not.
+fn assert_gone(process: &Path, ours: bool) {
+    let begun = Instant::now();
+    while let Ok(stat) = fs::read_to_string(process.join("stat")) {
+        if !ours && stat.contains(") Z ") {
+            return;
+        }
+        assert!(begun.elapsed() < LONG, "{stat}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn an_engine_is_set_up_and_answers() {
+    let mut setup = engine(
+        "echo id name Toy 1; echo option name Hash type spin default 1 min 1 max 9; \
+         echo option name Clear Hash type button; \
+         echo option name UCI_Chess960 type check default false",
+        "echo info depth 3 score cp 21 nodes 500 pv e2e4; echo bestmove e2e4 ponder e7e5",
+    );
+    let pair = |name: &str, value: &str| (name.to_string(), value.to_string());
+    setup.defaults = vec![pair("Threads", "1"), pair("hash", "2")];
+    setup.options = vec![pair("Hash", "9"), pair("clear hash", "")];
+    let mut said = Vec::new();
+    let mut notice = |notice: Notice| said.push(notice.to_string());
+    let mut engine = Engine::start(&setup, &GOING_ON, &mut notice).unwrap();
+    let heard = |command: &str| format!("Toy 1: info string heard setoption name {command}");
+    assert_eq!(
+        said,
+        [
+            heard("Hash value 2"),
+            heard("Hash value 9"),
+            heard("Clear Hash")
+        ]
+    );
+    assert_eq!(engine.name(), "Toy 1");
+    assert!(engine.plays_chess960() && !engine.has_option("Threads"));
+    engine.new_game(true);
+    let answer = play(&mut engine, LONG).unwrap();
+    assert_eq!((&*answer.best, answer.info.nodes), ("e2e4", Some(500)));
+    assert_eq!(answer.info.exact(), Some(Score::Centipawns(21)));
+}
+
+#[test]
+fn what_cannot_be_used_is_named() {
+    let missing = Setup {
+        program: "/none/engine".into(),
+        ..Setup::default()
+    };
+    let message = fails(&missing);
+    assert!(
+        message.contains("/none/engine") && message.contains("No such file"),
+        "{message}"
+    );
+    let message = fails(&shell("exit 3"));
+    assert!(
+        message.contains("not a UCI engine: it ended before `uciok`"),
+        "{message}"
+    );
+    let message = fails(&shell("read -r line; echo uciok; read -r line; exit 3"));
+    assert!(message.contains("it ended before `readyok`"), "{message}");
+    let with = |name: &str, value: &str| {
+        let mut setup = engine("echo option name Hash type spin default 1 min 1 max 9", ":");
+        setup.options = vec![(name.to_string(), value.to_string())];
+        fails(&setup)
+    };
+    let message = with("Hsah", "1");
+    assert!(
+        message.contains("no option \"Hsah\"; it has: Hash"),
+        "{message}"
+    );
+    let message = with("hash", "10");
+    assert!(
+        message.contains("\"10\"") && message.contains("from 1 to 9"),
+        "{message}"
+    );
+}
+
+/// Programs that are no engines, and say nothing or everything.
+#[test]
+fn a_start_that_comes_to_nothing_is_told_and_given_up() {
+    let waits = [
+        "cat",
+        "exec sleep 1000",
+        "exec yes",
+        "exec yes option name x type string",
+    ];
+    let waits = waits.map(|script| {
+        thread::spawn(move || {
+            let mut notices = Vec::new();
+            let mut notice = |notice: Notice| notices.push(notice.to_string());
+            let error = Engine::start(&shell(script), &GOING_ON, &mut notice).err();
+            (error.expect("no engine").to_string(), notices)
+        })
+    });
+    for wait in waits {
+        let (error, notices) = wait.join().unwrap();
+        assert!(error.contains("no `uciok` came within 10 s"), "{error}");
+        assert_eq!(
+            notices,
+            ["waiting for `uciok` from \"sh\", for 9 s at most"]
+        );
+    }
+}
+
+#[test]
+fn a_wait_ends_when_nobody_waits_any_more() {
+    let stop = AtomicBool::new(false);
+    let mut notice = |_| stop.store(true, Ordering::Relaxed);
+    let started = Engine::start(&shell("exec sleep 1000"), &stop, &mut notice);
+    assert!(matches!(started.err(), Some(StartError::Cancelled)));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pid");
+    let flood = format!("echo $$ >{}; exec yes info string x", file.display());
+    for go in ["sleep 1000", &flood] {
+        stop.store(false, Ordering::Relaxed);
+        let mut engine = start(&engine(":", go)).unwrap();
+        engine.position("position startpos", &stop).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(SHORT);
+                stop.store(true, Ordering::Relaxed);
+            });
+            let answer = engine.go("go infinite", LONG, &stop);
+            assert_eq!(answer.unwrap_err(), Failure::Cancelled);
+        });
+    }
+    assert_gone(&pids(&file, 1)[0], true);
+}
+
+#[test]
+fn lines_that_are_no_text_or_never_end_are_survived() {
+    let hello = "printf 'id name Stra\\337e\\n'";
+    let go = "printf 'info string \\377\\000\\n\\n\\r\\n'; \
+              head -c 3000000 /dev/zero | tr '\\0' x; echo bestmove a1a1; echo bestmove e2e4";
+    let mut toy = start(&engine(hello, go)).unwrap();
+    assert_eq!(toy.name(), "Stra\u{fffd}e");
+    assert_eq!(play(&mut toy, LONG).unwrap().best, "e2e4");
+    let mut toy = start(&engine(":", "exec tr '\\0' x </dev/zero")).unwrap();
+    assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+}
+
+#[test]
+fn an_engine_that_floods_is_held_to_its_time() {
+    for line in ["bestmove", "readyok", "info string x", "info depth 1", ""] {
+        let mut toy = start(&engine(":", &format!("exec yes '{line}'"))).unwrap();
+        let first = play(&mut toy, SHORT);
+        if line == "bestmove" {
+            assert_eq!(first.unwrap().best, "");
+        } else {
+            assert_eq!(first.unwrap_err(), Failure::TimedOut, "{line}");
+        }
+    }
+}
+
+/// What is said too late, or twice, belongs to nothing.
+#[test]
+fn an_answer_belongs_to_its_question() {
+    let twice = "n=$((n + 1)); echo info score cp $n; echo bestmove $n; \
+                 echo info score cp 99; echo bestmove 99; echo info score cp 98";
+    let mut toy = start(&engine(":", twice)).unwrap();
+    for number in 1..20 {
+        let answer = play(&mut toy, LONG).unwrap();
+        assert_eq!(answer.best, number.to_string());
+        assert_eq!(answer.info.exact(), Some(Score::Centipawns(number)));
+    }
+    let ahead = "n=$((n + 1)); echo bestmove $n";
+    let mut toy = start(&engine(":", ahead)).unwrap();
+    for _ in 0..3 {
+        toy.ask("position startpos", "go depth 1");
+    }
+    for number in 1..=3 {
+        let answer = toy.answer(LONG, &GOING_ON).unwrap();
+        assert_eq!(answer.best, number.to_string());
+    }
+}
+
+#[test]
+fn a_search_that_is_too_long_can_be_called_off() {
+    // It answers when it is told to stop, and not before.
+    let patient = "read -r line; case $line in stop) echo bestmove a1a1;; esac";
+    let mut toy = start(&engine(":", patient)).unwrap();
+    for _ in 0..2 {
+        assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+        toy.stop(LONG, &GOING_ON).unwrap();
+        // Nothing is under way now.
+        toy.stop(Duration::ZERO, &GOING_ON).unwrap();
+    }
+    let mut deaf = start(&engine(":", "sleep 1000")).unwrap();
+    assert_eq!(play(&mut deaf, SHORT).unwrap_err(), Failure::TimedOut);
+    assert_eq!(deaf.stop(SHORT, &GOING_ON).unwrap_err(), Failure::TimedOut);
+}
+
+#[test]
+fn an_engine_that_ends_or_closes_its_output_is_noticed() {
+    for go in ["exit 1", "exec >&-; sleep 1000", "kill -9 $$"] {
+        let mut toy = start(&engine(":", go)).unwrap();
+        assert_eq!(play(&mut toy, LONG).unwrap_err(), Failure::Ended, "{go}");
+        assert_eq!(toy.ready(&GOING_ON).unwrap_err(), Failure::Ended, "{go}");
+    }
+}
+
+/// Its pipe takes 64 KiB; what does not fit must not block us.
+#[test]
+fn an_engine_that_does_not_read_is_no_trap() {
+    let mut toy = start(&engine(":", "exec sleep 1000")).unwrap();
+    assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+    let long = format!("position startpos moves{}", " e2e4".repeat(100_000));
+    toy.ask(&long, "go depth 1");
+    assert_eq!(toy.answer(SHORT, &GOING_ON).unwrap_err(), Failure::TimedOut);
+}
+
+#[test]
+fn an_engine_is_asked_to_quit() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("said");
+    let script = format!(
+        "while read -r line; do echo \"$line\" >>{}; case \"$line\" in\n\
+         uci) echo uciok;; isready) echo readyok;; esac; done; echo end >>{0}",
+        file.display()
+    );
+    drop(start(&shell(&script)).unwrap());
+    assert_eq!(
+        fs::read_to_string(&file).unwrap(),
+        "uci\nisready\nquit\nend\n"
+    );
+}
+
+/// An engine that does not end by itself, and one that is another program's
+/// child, as behind a script.
+#[test]
+fn no_process_is_left_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("pids");
+    let stubborn = format!(
+        "trap '' TERM HUP INT; sleep 1000 & echo $$ >>{0}; echo $! >>{0}\n\
+         while read -r line; do case \"$line\" in\n\
+         uci) echo uciok;; isready) echo readyok;; go*) sleep 1000;;\n\
+         quit) while :; do sleep 1; done;; esac; done",
+        file.display()
+    );
+    for failed in [false, true] {
+        let _ = fs::remove_file(&file);
+        let mut toy = start(&shell(&stubborn)).unwrap();
+        let processes = pids(&file, 2);
+        if failed {
+            assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+        }
+        drop(toy);
+        assert_gone(&processes[0], true);
+        assert_gone(&processes[1], false);
+    }
+    // The one that was started ends at once, its child does not.
+    let _ = fs::remove_file(&file);
+    let wrapper = format!("sleep 1000 & echo $! >>{}; exit", file.display());
+    let message = fails(&shell(&wrapper));
+    assert!(
+        message.contains("no `uciok`") || message.contains("it ended"),
+        "{message}"
+    );
+    assert_gone(&pids(&file, 1)[0], false);
+}
