@@ -3,7 +3,8 @@
 # Debian packages (apt install phalanx gnuchess glaurung toga2 stockfish
 # ethereal-chess), each with its defaults and one thread, Stockfish at three of its
 # strengths. Engines that are not installed are skipped. Prints the ratings, and
-# leaves FOLDER/ladder.json, FOLDER/ladder.svg and FOLDER/ladder.pgn.
+# leaves FOLDER/ladder.json, FOLDER/ladder.svg and FOLDER/ladder.pgn. Interrupted,
+# it goes on when it is called again.
 #
 #   models/ladder.sh [--games N] [--tc SECONDS+INCREMENT] FOLDER NET.safetensors BOOK.epd
 set -euo pipefail
@@ -57,13 +58,16 @@ rung Ethereal ethereal-chess ethereal-chess
 "${CARGO_TARGET_DIR:-target}/release/engine" ladder --gauntlet "name=Kibitz net=\"$net\"" \
     "${rungs[@]}" --tc "$tc" --games "$games" --concurrency "$(nproc)" --book "$book" \
     --margin-ms 500 --resign moves=4,score=700 --draw moves=8,score=10,from=40 \
-    --pgn "$folder/ladder.pgn" --plot "$folder/ladder.svg" --json >"$folder/ladder.part"
+    --pgn "$folder/ladder.pgn" --resume --plot "$folder/ladder.svg" --json >"$folder/ladder.part"
 mv "$folder/ladder.part" "$folder/ladder.json"
 python3 - "$folder/ladder.json" <<'END'
 import json, sys
 
 for row in json.load(open(sys.argv[1]))["ratings"]:
-    error = row["elo_error"]
-    error = "anchor" if error is None else f"+/- {error:.0f}"
-    print(f'{row["name"]:20} {row["elo"]:6.0f} {error:8} {row["games"]:5} games {row["score"]:6.1%}')
+    if row["elo_interval"] is None:
+        interval = "anchor"
+    else:
+        low, high = ("inf" if end is None else f"{end:+.0f}" for end in row["elo_interval"])
+        interval = f"{low.replace('inf', '-inf')} to {high}"
+    print(f'{row["name"]:20} {row["elo"]:+6.0f} {interval:16} {row["games"]:5} games {row["score"]:6.1%}')
 END

@@ -37,9 +37,10 @@ weak() {
     if [ ! -e "$games.pgn" ]; then
         "$bin/engine" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
             --concurrency "$(nproc)" \
-            --resign moves=12,score=500 --draw moves=12,score=20,from=60 --pgn "$games.part" \
+            --resign moves=12,score=500 --draw moves=12,score=20,from=60 --pgn "$games.part" --resume \
             --engine "$engine option.UCI_Elo=$2" --engine "$engine option.UCI_Elo=$3"
         mv "$games.part" "$games.pgn"
+        rm "$games.part.jsonl"
     fi
     annotate "$games.pgn" "weak$1"
 }

@@ -8,7 +8,7 @@ samples=datasets/samples
 target=${CARGO_TARGET_DIR:-target}
 bin=$target/release
 mkdir -p out
-rm -rf out/sample.dataset out/dataset.svg out/sample.* out/match.pgn out/engine
+rm -rf out/sample.dataset out/dataset.svg out/sample.* out/match.pgn out/match.pgn.jsonl out/engine
 
 step "build ingest and trainer"
 cargo build --release --workspace --bin ingest --bin trainer --locked

@@ -56,13 +56,7 @@ pub fn main() -> ExitCode {
         Some(Command::Match(args)) => matches::run(&args),
         Some(Command::Ladder(args)) => ladder::run(&args),
     };
-    match result {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("engine: {error:#}");
-            error::exit_code(&error)
-        }
-    }
+    result.unwrap_or_else(|error| error::report(&error))
 }
 
 fn done((): ()) -> ExitCode {

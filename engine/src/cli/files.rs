@@ -6,24 +6,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use models::{Network, QuantisedNetwork};
 
-use super::error::FileError;
+use super::error::{Action, FileError};
 
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(|source| FileError {
-        action: "read",
-        path: path.into(),
-        source,
-    })
-}
-
-/// Writes a whole file.
-pub fn write(path: &Path, text: &str) -> Result<(), FileError> {
-    fs::write(path, text).map_err(|source| FileError {
-        action: "write",
-        path: path.into(),
-        source,
-    })
+    fs::read(path).map_err(FileError::to(Action::Read, path))
 }
 
 /// Reads a network, as floats and as integers.
@@ -43,4 +30,12 @@ pub fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
 pub fn embedded_evaluator() -> Result<engine::Evaluator> {
     engine::Evaluator::embedded()
         .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")
+}
+
+/// Prints a result. A reader who has closed the pipe has seen enough.
+///
+/// # Errors
+/// If standard output cannot be written for any other reason.
+pub fn print(text: &str) -> Result<(), FileError> {
+    host::print(text).map_err(FileError::to(Action::Write, "standard output"))
 }

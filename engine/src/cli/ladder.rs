@@ -3,27 +3,33 @@
 mod chart;
 mod ratings;
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
+use host::durable::NewFile;
+use host::{StopSignal, tell};
 use serde::Serialize;
 
-use super::files;
-use super::matches::conditions::{Conditions, even};
+use super::error::{Action, ExitCode, FileError, usage};
+use super::files::print;
+use super::matches::conditions::{Conditions, even, manners};
+use super::matches::games_file::Settings;
 use super::matches::pentanomial::Pentanomial;
+use super::matches::pgn;
 use super::matches::progress::Progress;
-use super::matches::spec::EngineSpec;
+use super::matches::spec::{self, EngineSpec};
 use super::matches::tally::Tally;
-use super::matches::tournament::{Pairing, Tournament};
-use super::matches::{interrupt, spec};
+use super::matches::tournament::{End, Pairing, Tournament};
 use ratings::Rating;
 
-const HELP: &str = "\
+fn help() -> String {
+    format!(
+        "\
 Example: nets of three generations and material alone, 40 games between any two:
   engine ladder material gen1.safetensors gen2.safetensors embedded --depth 4 \\
       --games 40 --book openings.epd --concurrency 2 --plot ladder.svg
@@ -32,23 +38,31 @@ One against other programs:
       --games 200 --book openings.epd
 
 Elo is logistic, counted from the first engine: the likeliest ratings for all results together,
-one drawn game added between any two that meet. Errors are those of the difference to the first, 95 %.
-Engines are named as for `engine match`: nets by their file, programs as
-'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a pace of its own.
+one drawn game added between any two that meet. The 95 % interval is that of the difference to
+the first. Engines are named as for `engine match`: nets by their file, programs as
+'cmd=\"PROGRAM ARGUMENTS\" name=NAME option.NAME=VALUE', either with a limit of its own.
+{}
 
-Exit codes: 0 played to the end, 2 wrong command line, 3 file or program missing or unreadable,
-6 net refused, 130 interrupted with Ctrl-C (the result so far is printed), 1 all else.";
+Exit codes:
+{}",
+        manners(),
+        ExitCode::help(&[
+            (ExitCode::Done, "played to the end"),
+            (ExitCode::Damaged, "the book is damaged, or has no opening"),
+        ])
+    )
+}
 
 /// Arguments of `engine ladder`.
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = help())]
 pub struct LadderArgs {
     /// Nets, or engines; see below
     #[arg(value_name = "NET", required = true)]
     engines: Vec<EngineSpec>,
     /// Games between any two that meet, an even number
     #[arg(long, value_parser = even)]
-    games: usize,
+    games: u64,
     /// The first engine meets each of the others, who do not meet
     #[arg(long)]
     gauntlet: bool,
@@ -98,30 +112,49 @@ struct Encounter<'a> {
 /// Plays the games and prints the ratings.
 ///
 /// # Errors
-/// Where a file cannot be used or an engine cannot be started. A lost or
-/// broken game is no error.
-pub fn run(args: &LadderArgs) -> Result<ExitCode> {
+/// Where a file cannot be used or an engine cannot be started; what was played
+/// before is printed. A lost or broken game is no error.
+pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
     let count = args.engines.len();
-    ensure!(count > 1, "a ladder needs two engines and more");
+    if count < 2 {
+        return Err(usage("a ladder needs two engines or more"));
+    }
     let names = spec::names(&args.engines);
     let meetings = meetings(count, args.gauntlet);
-    let stop = interrupt::on_ctrl_c().context("cannot listen to Ctrl-C")?;
-    let tallies = play(args, &names, &meetings, &stop)?;
-    let ladder = Ladder::new(&names, &meetings, &tallies);
-    if let Some(path) = &args.plot {
-        let ratings = ladder.ratings.iter();
-        let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
-        files::write(path, &chart::draw(&rows))?;
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    // Whether it can be written is better known before the games than after.
+    let cannot_write = || FileError::to(Action::Write, args.plot.clone().unwrap_or_default());
+    let plot = args
+        .plot
+        .as_deref()
+        .map(|path| NewFile::create(path, ".tmp"));
+    let plot = plot.transpose().map_err(cannot_write())?;
+    let mut tallies = vec![Tally::default(); meetings.len()];
+    let end = play(args, &names, &meetings, &stop, &mut tallies);
+    if end.is_ok() || games(&tallies) > 0 {
+        let ladder = Ladder::new(&names, &meetings, &tallies);
+        print(&match args.json {
+            true => serde_json::to_string(&ladder)? + "\n",
+            false => ladder.table(),
+        })?;
+        if let Some(mut plot) = plot {
+            let ratings = ladder.ratings.iter();
+            let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
+            let written = plot.write_all(chart::draw(&rows).as_bytes());
+            written
+                .and_then(|()| plot.commit())
+                .map_err(cannot_write())?;
+        }
     }
-    if args.json {
-        println!("{}", serde_json::to_string(&ladder)?);
-    } else {
-        print!("{}", ladder.table());
-    }
-    Ok(match stop.load(Ordering::Relaxed) {
-        true => ExitCode::from(interrupt::EXIT_CODE),
-        false => ExitCode::SUCCESS,
+    Ok(match end? {
+        End::Stopped => process::ExitCode::from(stop.exit_code()),
+        End::Complete | End::Enough => ExitCode::Done.into(),
     })
+}
+
+/// Games so far.
+fn games(tallies: &[Tally]) -> u64 {
+    tallies.iter().map(Tally::games).sum()
 }
 
 /// Everybody against everybody else, once; in a gauntlet the first against each.
@@ -137,38 +170,59 @@ fn play(
     args: &LadderArgs,
     names: &[String],
     meetings: &[[usize; 2]],
-    stop: &AtomicBool,
-) -> Result<Vec<Tally>> {
+    stop: &StopSignal,
+    tallies: &mut [Tally],
+) -> Result<End> {
+    let paces = args.conditions.paces(&args.engines)?;
     let pairs = args.games / 2;
     let book = args.conditions.openings(Some(pairs))?;
+    let settings = [
+        ("the command", "ladder".to_string()),
+        ("--gauntlet", args.gauntlet.to_string()),
+    ];
+    let settings = settings.map(|(name, value)| (name.to_string(), value));
+    let (mut file, played) =
+        (args.conditions).games_file(Settings::from(settings), &args.engines, &paces, &book)?;
+    for pair in &played {
+        tallies[pair.number % meetings.len()].add(&pair.tally);
+    }
     let tournament = Tournament {
         specs: &args.engines,
-        paces: &args.conditions.paces(&args.engines)?,
+        paces: &paces,
         rules: &args.conditions.rules(),
+        done: &played.iter().map(|pair| pair.number).collect(),
         concurrency: args.conditions.concurrency.into(),
-        stop,
+        stop: stop.flag(),
     };
     let schedule = |number: usize| {
         let round = number / meetings.len();
-        (round < pairs).then(|| Pairing {
+        ((round as u64) < pairs).then(|| Pairing {
             number,
             engines: meetings[number % meetings.len()],
             opening: book.opening(round),
         })
     };
-    let mut pgn = args.conditions.pgn()?;
-    let mut tallies = vec![Tally::default(); meetings.len()];
-    let mut progress = Progress::new(Some((meetings.len() * args.games) as u64));
-    tournament.play(schedule, |pairing, games| {
-        tallies[pairing.number % meetings.len()].add_pair(games);
-        if let Some(pgn) = &mut pgn {
-            pgn.append_pair(pairing, names, games)?;
+    let all = args.games.saturating_mul(meetings.len() as u64);
+    let mut progress = Progress::new(Some(all), games(tallies));
+    let end = tournament.play(schedule, |pairing, played| {
+        let pair = Tally::of_pair(played);
+        if let Some(file) = &mut file {
+            file.append(
+                pairing.number,
+                &pair,
+                &pgn::write_pair(pairing, names, played),
+            )?;
         }
-        let done: u64 = tallies.iter().map(Tally::games).sum();
+        tallies[pairing.number % meetings.len()].add(&pair);
+        let done = games(tallies);
         progress.show(done, || format!("{done} games"));
         Ok(ControlFlow::Continue(()))
     })?;
-    Ok(tallies)
+    drop(progress);
+    if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
+        tell("interrupted; the same command with --resume goes on");
+    }
+    Ok(end)
 }
 
 impl<'a> Ladder<'a> {
@@ -208,13 +262,15 @@ impl<'a> Ladder<'a> {
             .map(|row| row.name.chars().count())
             .max();
         let width = width.unwrap_or_default();
-        let mut text = format!("{:width$}      Elo   95 %  games   score\n", "");
+        let mut text = format!("{:width$}      Elo             95 %  games   score\n", "");
         for row in &self.ratings {
-            let error = row.rating.elo_error;
-            let error = error.map_or("anchor".to_string(), |error| format!("{error:.1}"));
+            let interval = match row.rating.elo_interval {
+                Some([low, high]) => format!("{low:+.1} to {high:+.1}"),
+                None => "anchor".to_string(),
+            };
             let _ = writeln!(
                 text,
-                "{:width$}  {:>7.1} {error:>6}  {:>5}  {:>4.1} %",
+                "{:width$}  {:>+7.1} {interval:>16}  {:>5}  {:>4.1} %",
                 row.name,
                 row.rating.elo,
                 row.games,

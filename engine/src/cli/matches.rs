@@ -3,39 +3,42 @@
 mod adjudication;
 pub mod conditions;
 mod game;
-pub mod interrupt;
+pub mod games_file;
 mod library;
-mod openings;
+pub mod openings;
 mod pace;
 mod parameters;
 pub mod pentanomial;
-mod pgn;
+pub mod pgn;
 mod player;
-mod process;
 pub mod progress;
 mod report;
 pub mod spec;
 mod sprt;
 pub mod tally;
-mod thought;
 pub mod tournament;
 
 use std::ops::ControlFlow;
-use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
+use host::{StopSignal, tell};
 
-use conditions::{Conditions, even};
+use super::error::{ExitCode, usage};
+use super::files::print;
+use conditions::{Conditions, even, manners};
+use games_file::Settings;
 use progress::Progress;
 use report::Summary;
 use spec::EngineSpec;
 use sprt::{Sprt, SprtState, Verdict};
 use tally::Tally;
-use tournament::{Pairing, Tournament};
+use tournament::{End, Pairing, Tournament};
 
-const HELP: &str = "\
+fn help() -> String {
+    format!(
+        "\
 Examples: two nets in this process, two games at a time, until it is clear which is better:
   engine match --engine new.safetensors --engine old.safetensors --book openings.epd \\
       --tc 1+0.01 --concurrency 2 --sprt elo0=0,elo1=10 --games 20000
@@ -45,27 +48,37 @@ The net in this program at depth 4 against another program at 0.1 s a move:
 
 An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
 net=FILE.safetensors, net=embedded or net=material, with hash=MIB and threads=N; net= may be
-left out. Either may have name=NAME and a pace of its own: depth=, nodes=, movetime=, tc=.
+left out. Either may have name=NAME and a limit of its own: depth=, nodes=, movetime=, tc=.
 Quote what holds spaces.
+{}
 
-Exit codes: 0 played to the end (with --sprt: H1 accepted), 2 wrong command line, 3 file or
-program missing or unreadable, 6 net refused, 10 H0 accepted, 11 SPRT undecided after --games,
-130 interrupted with Ctrl-C (the result so far is printed), 1 all else.";
+Elo is logistic; its 95 % interval is Wilson's, for pairs of games (docs/engine.md).
 
-/// The exit codes of a test that does not accept H1.
-const ACCEPTED_H0: u8 = 10;
-const UNDECIDED: u8 = 11;
+Exit codes:
+{}",
+        manners(),
+        ExitCode::help(&[
+            (
+                ExitCode::Done,
+                "played to the end; with --sprt: H1 accepted"
+            ),
+            (ExitCode::Damaged, "the book is damaged, or has no opening"),
+            (ExitCode::AcceptedH0, "with --sprt: H0 accepted"),
+            (ExitCode::Undecided, "with --sprt: undecided after --games"),
+        ])
+    )
+}
 
 /// Arguments of `engine match`.
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = help())]
 pub struct MatchArgs {
     /// An engine, given twice; see below
     #[arg(long = "engine", value_name = "SPEC", required = true)]
     engines: Vec<EngineSpec>,
     /// Games in all, an even number; with --sprt the most
     #[arg(long, value_parser = even, required_unless_present = "sprt")]
-    games: Option<usize>,
+    games: Option<u64>,
     /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo; alpha and beta are 0.05 where not given
     #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P")]
     sprt: Option<Sprt>,
@@ -81,74 +94,103 @@ pub struct MatchArgs {
 /// # Errors
 /// Where a file cannot be used or an engine cannot be started; what was played
 /// before is printed. A lost or broken game is no error.
-pub fn run(args: &MatchArgs) -> Result<ExitCode> {
-    let count = args.engines.len();
-    ensure!(
-        count == 2,
-        "a match needs --engine twice, not {count} times"
-    );
-    let names = spec::names(&args.engines);
-    let stop = interrupt::on_ctrl_c().context("cannot listen to Ctrl-C")?;
-    let mut tally = Tally::default();
-    let played = play(args, &names, &stop, &mut tally);
-    let state = args.state(&tally);
-    if played.is_ok() || tally.games() > 0 {
-        let summary = Summary::new(&names, &tally, state);
-        if args.json {
-            println!("{}", serde_json::to_string(&summary)?);
-        } else {
-            print!("{}", summary.table(&tally));
-        }
+pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
+    if args.engines.len() != 2 {
+        let count = args.engines.len();
+        return Err(usage(&format!(
+            "a match is between two engines: give --engine twice (it is there {count} times)"
+        )));
     }
-    played?;
-    Ok(ExitCode::from(match state.map(|state| state.verdict) {
-        Some(Verdict::AcceptedH1) => 0,
-        Some(Verdict::AcceptedH0) => ACCEPTED_H0,
-        _ if stop.load(Ordering::Relaxed) => interrupt::EXIT_CODE,
-        Some(Verdict::Undecided) => UNDECIDED,
-        None => 0,
-    }))
+    let names = spec::names(&args.engines);
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let mut tally = Tally::default();
+    let end = play(args, &names, &stop, &mut tally);
+    let state = args.state(&tally);
+    if end.is_ok() || tally.games() > 0 {
+        let summary = Summary::new(&names, &tally, state);
+        print(&match args.json {
+            true => serde_json::to_string(&summary)? + "\n",
+            false => summary.table(&tally),
+        })?;
+    }
+    let code = match (end?, state.map(|state| state.verdict)) {
+        (_, Some(Verdict::AcceptedH1)) => ExitCode::Done,
+        (_, Some(Verdict::AcceptedH0)) => ExitCode::AcceptedH0,
+        (End::Stopped, _) => return Ok(process::ExitCode::from(stop.exit_code())),
+        (_, Some(Verdict::Undecided)) => ExitCode::Undecided,
+        (_, None) => ExitCode::Done,
+    };
+    Ok(code.into())
 }
 
 /// Plays until all games are done, the test has a verdict, or `stop` is set.
-fn play(args: &MatchArgs, names: &[String], stop: &AtomicBool, tally: &mut Tally) -> Result<()> {
+fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally) -> Result<End> {
+    let paces = args.conditions.paces(&args.engines)?;
     let pairs = args.games.map(|games| games / 2);
     let book = args.conditions.openings(pairs)?;
+    let mut settings = Settings::from([("the command".to_string(), "match".to_string())]);
+    if let Some(sprt) = args.sprt {
+        settings.insert("--sprt".to_string(), sprt.to_string());
+    }
+    let (mut file, played) = args
+        .conditions
+        .games_file(settings, &args.engines, &paces, &book)?;
+    for pair in &played {
+        tally.add(&pair.tally);
+    }
+    if args.is_decided(tally) {
+        return Ok(End::Enough);
+    }
     let tournament = Tournament {
         specs: &args.engines,
-        paces: &args.conditions.paces(&args.engines)?,
+        paces: &paces,
         rules: &args.conditions.rules(),
+        done: &played.iter().map(|pair| pair.number).collect(),
         concurrency: args.conditions.concurrency.into(),
-        stop,
+        stop: stop.flag(),
     };
-    let schedule = |number| {
-        let scheduled = pairs.is_none_or(|pairs| number < pairs);
+    let schedule = |number: usize| {
+        let scheduled = pairs.is_none_or(|pairs| (number as u64) < pairs);
         scheduled.then(|| Pairing {
             number,
             engines: [0, 1],
             opening: book.opening(number),
         })
     };
-    let mut pgn = args.conditions.pgn()?;
-    let mut progress = Progress::new(args.games.map(|games| games as u64));
-    tournament.play(schedule, |pairing, games| {
-        tally.add_pair(games);
-        if let Some(pgn) = &mut pgn {
-            pgn.append_pair(pairing, names, games)?;
+    let mut progress = Progress::new(args.games, tally.games());
+    let end = tournament.play(schedule, |pairing, games| {
+        let pair = Tally::of_pair(games);
+        if let Some(file) = &mut file {
+            file.append(
+                pairing.number,
+                &pair,
+                &pgn::write_pair(pairing, names, games),
+            )?;
         }
-        let state = args.state(tally);
-        progress.show(tally.games(), || progress_line(tally, state));
-        Ok(match state.map(|state| state.verdict) {
-            None | Some(Verdict::Undecided) => ControlFlow::Continue(()),
-            Some(_) => ControlFlow::Break(()),
+        tally.add(&pair);
+        progress.show(tally.games(), || progress_line(tally, args.state(tally)));
+        Ok(match args.is_decided(tally) {
+            false => ControlFlow::Continue(()),
+            true => ControlFlow::Break(()),
         })
-    })
+    })?;
+    drop(progress);
+    if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
+        tell("interrupted; the same command with --resume goes on");
+    }
+    Ok(end)
 }
 
 impl MatchArgs {
     /// How the test stands, where one was asked for.
     fn state(&self, tally: &Tally) -> Option<SprtState> {
         self.sprt.map(|sprt| sprt.state(&tally.pairs))
+    }
+
+    /// Whether the test has a verdict.
+    fn is_decided(&self, tally: &Tally) -> bool {
+        self.state(tally)
+            .is_some_and(|state| state.verdict != Verdict::Undecided)
     }
 }
 

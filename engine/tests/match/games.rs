@@ -11,21 +11,21 @@ use super::{material, network, result};
 fn four_games_without_an_illegal_move() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");
+    let (network, material) = (network(), material());
     let arguments = [
         "--engine",
-        &network(),
+        &network,
         "--engine",
-        &material(),
+        &material,
         "--games",
         "4",
         "--depth",
         "2",
         "--concurrency",
         "2",
-        "--pgn",
-        pgn.to_str().unwrap(),
     ];
-    let first = result(&arguments);
+    let written = ["--pgn", pgn.to_str().unwrap()];
+    let first = result(&[&arguments[..], &written].concat());
     assert_eq!(first["games"], 4);
     assert_eq!(first["illegal_moves"], serde_json::json!([0, 0]));
     assert_eq!(first["time_losses"], serde_json::json!([0, 0]));
@@ -102,10 +102,12 @@ fn games_are_written_with_scores_and_times_and_can_be_a_book() {
         "--engine", "material", "--engine", "embedded", "--games", "2",
     ];
     let pace = ["--depth", "2"];
-    result(&[&engines[..], &pace, &["--pgn", book]].concat());
+    // Games that end on the board are no openings.
+    let cut_short = ["--draw", "moves=6,score=65535,from=10"];
+    result(&[&engines[..], &pace, &cut_short, &["--pgn", book]].concat());
     let text = fs::read_to_string(&pgn).unwrap();
     assert!(
-        text.contains("[TimeControl \"-\"]\n[Termination \"normal\"]\n"),
+        text.contains("[TimeControl \"-\"]\n[Termination \"adjudication\"]\n"),
         "{text}"
     );
     let comments: Vec<&str> = text.split('{').skip(1).collect();

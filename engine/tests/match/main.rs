@@ -3,6 +3,7 @@
 mod ends;
 mod games;
 mod referee;
+mod resume;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -11,14 +12,18 @@ use serde_json::Value;
 
 const ENGINE: &str = env!("CARGO_BIN_EXE_engine");
 
-fn play(arguments: &[&str]) -> Output {
+fn command(arguments: &[&str]) -> Command {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/openings.epd");
     let mut command = Command::new(ENGINE);
     command.arg("match").args(arguments).arg("--json");
     if !arguments.contains(&"--book") {
         command.arg("--book").arg(book);
     }
-    command.output().unwrap()
+    command
+}
+
+fn play(arguments: &[&str]) -> Output {
+    command(arguments).output().unwrap()
 }
 
 fn result(arguments: &[&str]) -> Value {

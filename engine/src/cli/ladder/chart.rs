@@ -14,7 +14,7 @@ const HEAD: f64 = 92.0;
 const ROW: f64 = 40.0;
 /// Room for the names on the left and the figures on the right.
 const NAMES: f64 = 150.0;
-const FIGURES: f64 = 104.0;
+const FIGURES: f64 = 134.0;
 /// Longer names are cut: they would run into the chart.
 const LONGEST_NAME: usize = 20;
 
@@ -40,7 +40,7 @@ text { fill: #e4e7eb }
 }
 ";
 
-/// Draws ratings with their errors, one a row in the given order.
+/// Draws ratings with their intervals, one a row in the given order.
 pub fn draw(rows: &[(&str, Rating)]) -> String {
     let bottom = HEAD + ROW * rows.len() as f64;
     let height = bottom + 24.0 + GAP;
@@ -62,9 +62,9 @@ pub fn draw(rows: &[(&str, Rating)]) -> String {
             ),
     );
     chart.text((GAP, GAP + 16.0), 17, "strong", "start", "Elo ladder");
-    let anchor = rows.iter().find(|row| row.1.elo_error.is_none());
+    let anchor = rows.iter().find(|row| row.1.elo_interval.is_none());
     let anchor = anchor.map_or("", |row| row.0);
-    let note = format!("Logistic Elo from {anchor}, with the 95 % error of the difference.");
+    let note = format!("Logistic Elo from {anchor}, with the 95 % interval of the difference.");
     chart.text((GAP, GAP + 37.0), 13, "faint", "start", &note);
     for tick in scale.ticks() {
         let x = scale.x(tick);
@@ -88,20 +88,26 @@ struct Scale {
 }
 
 impl Scale {
-    /// All ratings with their errors, and some room.
+    /// All ratings with the ends of their intervals that there are, and some
+    /// room.
     fn over(rows: &[(&str, Rating)]) -> Scale {
-        let error = |rating: &Rating| rating.elo_error.unwrap_or_default();
-        let ends = |side: f64| {
-            rows.iter()
-                .map(move |(_, rating)| rating.elo + side * error(rating))
-        };
-        let low = ends(-1.0).fold(0.0, f64::min);
-        let high = ends(1.0).fold(0.0, f64::max);
+        let ends = rows.iter().flat_map(|(_, rating)| {
+            let ends = rating.elo_interval.unwrap_or_default();
+            [rating.elo, ends[0], ends[1]]
+        });
+        let ends = ends.filter(|elo| elo.is_finite());
+        let low = ends.clone().fold(0.0, f64::min);
+        let high = ends.fold(0.0, f64::max);
         let room = (0.05 * (high - low)).max(1.0);
         Scale {
             low: low - room,
             high: high + room,
         }
+    }
+
+    /// Where an end of an interval is drawn; `None` beyond the chart.
+    fn end(&self, elo: f64) -> Option<f64> {
+        elo.is_finite().then(|| self.x(elo))
     }
 
     fn x(&self, elo: f64) -> f64 {
@@ -129,16 +135,19 @@ struct Chart(Document);
 impl Chart {
     fn row(&mut self, y: f64, name: &str, rating: &Rating, scale: &Scale) {
         let x = scale.x(rating.elo);
-        let mut figures = format!("{:+.0}", rating.elo);
-        if let Some(error) = rating.elo_error {
-            let (left, right) = (scale.x(rating.elo - error), scale.x(rating.elo + error));
-            self.line((left, y), (right, y), "error");
-            for end in [left, right] {
+        let figures = match rating.elo_interval {
+            Some([low, high]) => format!("{:+.0} [{low:+.0}, {high:+.0}]", rating.elo),
+            None => "0, anchor".to_string(),
+        };
+        if let Some(interval) = rating.elo_interval {
+            let [left, right] = interval.map(|elo| scale.end(elo));
+            // An interval without end runs to that of the chart, and is open there.
+            let [first, last] = [scale.low, scale.high].map(|elo| scale.x(elo));
+            let (from, to) = (left.unwrap_or(first), right.unwrap_or(last));
+            self.line((from, y), (to, y), "error");
+            for end in [left, right].into_iter().flatten() {
                 self.line((end, y - 5.0), (end, y + 5.0), "error");
             }
-            figures += &format!(" ±{error:.0}");
-        } else {
-            figures = "0, anchor".to_string();
         }
         let dot = Circle::new()
             .set("cx", tenths(x))
@@ -188,14 +197,15 @@ mod tests {
 
     #[test]
     fn everything_drawn_lies_within_the_chart() {
-        let rating = |elo, elo_error| Rating { elo, elo_error };
+        let rating = |elo, elo_interval| Rating { elo, elo_interval };
+        let anchor = ("a < b", rating(0.0, None));
+        let around = |elo: f64, error: f64| rating(elo, Some([elo - error, elo + error]));
         for rows in [
-            vec![("a < b", rating(0.0, None)), ("c", rating(0.0, Some(0.0)))],
-            vec![
-                ("a < b", rating(0.0, None)),
-                ("c", rating(-900.0, Some(450.0))),
-            ],
-            vec![("a < b", rating(0.0, None)), ("c", rating(3.2, Some(4.1)))],
+            vec![anchor, ("c", around(0.0, 0.0))],
+            vec![anchor, ("c", around(-900.0, 450.0))],
+            vec![anchor, ("c", around(3.2, 4.1))],
+            vec![anchor, ("c", rating(640.0, Some([120.0, f64::INFINITY])))],
+            vec![anchor, ("c", around(0.0, f64::INFINITY))],
         ] {
             let scale = Scale::over(&rows);
             let ticks = scale.ticks();
@@ -203,10 +213,16 @@ mod tests {
                 ticks.contains(&0.0) && (2..=11).contains(&ticks.len()),
                 "{ticks:?}"
             );
-            let left = |rating: &Rating| rating.elo - rating.elo_error.unwrap_or(0.0);
-            assert!(rows.iter().all(|row| scale.x(left(&row.1)) > GAP + NAMES));
+            let left = |rating: &Rating| rating.elo_interval.and_then(|ends| scale.end(ends[0]));
+            let left = |rating| left(rating).unwrap_or(scale.x(rating.elo));
+            assert!(rows.iter().all(|row| left(&row.1) > GAP + NAMES));
             let svg = draw(&rows);
-            assert!(svg.contains("a &lt; b") && !svg.contains("NaN"), "{svg}");
+            assert!(svg.contains("a &lt; b"), "{svg}");
+            let coordinates = svg.replace("inf]", "").replace("[-inf", "");
+            assert!(
+                !coordinates.contains("NaN") && !coordinates.contains("inf"),
+                "{svg}"
+            );
         }
     }
 }

@@ -6,10 +6,15 @@
 //! likeliest, draws counting as half a win. One drawn game is added between
 //! any two that meet, so that an engine that wins all its games has a rating.
 //!
-//! Draws, and openings that favour one side, make scores less scattered than
-//! the model has it; so the errors come from the scatter of the pairs of
-//! games about the model (the "sandwich" covariance, P. Huber 1967), and are
-//! between two engines what the match's own error is.
+//! The interval of a rating is that of a match (see [`Pentanomial`]), for many:
+//! it holds the ratings that the results do not speak against. For each, the
+//! likeliest ratings of the others are found, and the likeliest distribution of
+//! each meeting's pairs of games under them; how far the likelihood's slope
+//! would scatter then (the "sandwich" covariance, P. Huber 1967) says whether
+//! the slope there is may be chance (C. R. Rao's score test, 1948). Draws, and
+//! openings that favour one side, make pairs less scattered than the model has
+//! it, which this takes into account. Between two engines it is the match's
+//! interval, but for the drawn game that is added.
 
 use std::f64::consts::LN_10;
 
@@ -24,86 +29,138 @@ const PRIOR: f64 = 0.5;
 /// No step is larger, in units of the logistic function: far from the maximum
 /// the next approximation may overshoot.
 const STEP: f64 = 2.0;
+/// A rating further off than this is as good as infinitely far, in Elo.
+const FAR: f64 = 3_000.0;
 
 /// A place on the Elo scale.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
     /// From the first engine, which stands at 0.
     pub elo: f64,
-    /// Half the width of the 95 % interval of the difference to the first
-    /// engine; `None` for that one.
-    pub elo_error: Option<f64>,
+    /// The 95 % interval, infinite where it has no end; `None` for the first
+    /// engine.
+    pub elo_interval: Option<[f64; 2]>,
 }
 
-/// Rates `engines` engines by their results: who met, and the pairs of games
-/// from the view of the first of them. All must be connected by meetings.
-pub fn rate(engines: usize, results: &[([usize; 2], Pentanomial)]) -> Vec<Rating> {
+/// Who met, and the pairs of games from the view of the first of them.
+pub type Meeting = ([usize; 2], Pentanomial);
+
+/// Rates `engines` engines by their results. All must be connected by meetings.
+pub fn rate(engines: usize, results: &[Meeting]) -> Vec<Rating> {
     let mut elo = vec![0.0; engines];
-    let mut system = System::at(&elo, results);
+    maximise(&mut elo, results, None);
+    let interval = |engine: usize| {
+        (engine > 0).then(|| [-1.0, 1.0].map(|side| end(&elo, results, engine, side)))
+    };
+    (elo.iter().enumerate())
+        .map(|(engine, &elo)| Rating {
+            elo,
+            elo_interval: interval(engine),
+        })
+        .collect()
+}
+
+/// Finds the likeliest ratings, with the first engine's and `fixed`'s as they
+/// are.
+fn maximise(elo: &mut [f64], results: &[Meeting], fixed: Option<usize>) {
+    let free = Free::new(elo.len(), fixed);
     // Newton's method doubles the right digits every time; a hundred steps
     // reach any rating that a hundred thousand games can show.
     for _ in 0..100 {
-        let step = system.step();
-        for (elo, step) in elo.iter_mut().skip(1).zip(&step) {
-            *elo += ELO * step.clamp(-STEP, STEP);
+        let step = System::at(elo, results, &free).step();
+        for (&engine, step) in free.engines.iter().zip(&step) {
+            elo[engine] += ELO * step.clamp(-STEP, STEP);
         }
-        system = System::at(&elo, results);
         if step.iter().all(|step| step.abs() < 1e-9) {
             break;
         }
     }
-    let errors = system.standard_errors();
-    let errors = errors.into_iter().map(|error| Some(Z_95 * ELO * error));
-    (elo.iter().zip(std::iter::once(None).chain(errors)))
-        .map(|(&elo, elo_error)| Rating { elo, elo_error })
-        .collect()
+}
+
+/// The end of an engine's interval, above its rating for a `side` of 1, below
+/// it for -1.
+fn end(likeliest: &[f64], results: &[Meeting], engine: usize, side: f64) -> f64 {
+    let free = Free::new(likeliest.len(), None);
+    let mut elo = likeliest.to_vec();
+    let mut is_outside = |distance: f64| {
+        elo[engine] = likeliest[engine] + side * distance;
+        maximise(&mut elo, results, Some(engine));
+        let system = System::at(&elo, results, &free);
+        // The others' slopes are 0: how far this engine's is, in standard errors.
+        let row = engine - 1;
+        let scatter = scatter(&elo, results, &free);
+        let deviations = system.step()[row] / standard_error(&system.covariance[row], &scatter);
+        deviations.abs() > Z_95
+    };
+    let (mut inside, mut outside) = (0.0, 100.0);
+    while !is_outside(outside) {
+        if outside > FAR {
+            return side * f64::INFINITY;
+        }
+        (inside, outside) = (outside, 2.0 * outside);
+    }
+    // To a thousandth of a point.
+    for _ in 0..20 {
+        let middle = f64::midpoint(inside, outside);
+        if is_outside(middle) {
+            outside = middle;
+        } else {
+            inside = middle;
+        }
+    }
+    likeliest[engine] + side * inside
 }
 
 type Matrix = Vec<Vec<f64>>;
 
-/// The likelihood near some ratings. The first engine's is fixed, so there is
-/// a row for each of the others.
+/// The engines whose ratings are looked for.
+struct Free {
+    engines: Vec<usize>,
+    /// By engine, its place among these.
+    rows: Vec<Option<usize>>,
+}
+
+impl Free {
+    /// All but the first and `fixed`.
+    fn new(count: usize, fixed: Option<usize>) -> Free {
+        let is_free = |&engine: &usize| engine > 0 && Some(engine) != fixed;
+        let engines: Vec<usize> = (0..count).filter(is_free).collect();
+        let place = |engine| engines.iter().position(|&free| free == engine);
+        Free {
+            rows: (0..count).map(place).collect(),
+            engines,
+        }
+    }
+}
+
+/// The likelihood near some ratings, with a row for each engine that is free.
 struct System {
     gradient: Vec<f64>,
     /// The inverse of minus the second derivatives.
     covariance: Matrix,
-    /// How far the gradient's terms scatter.
-    scatter: Matrix,
 }
 
 impl System {
-    fn at(elo: &[f64], results: &[([usize; 2], Pentanomial)]) -> System {
-        let size = elo.len() - 1;
+    fn at(elo: &[f64], results: &[Meeting], free: &Free) -> System {
+        let size = free.engines.len();
         let mut gradient = vec![0.0; size];
         let mut information = vec![vec![0.0; size]; size];
-        let mut scatter = information.clone();
-        for &([first, second], pairs) in results {
-            let expected = expected_score(elo[first] - elo[second]);
-            let prior = (PRIOR, 0.5);
-            let seen = (pairs.0.iter().zip(0u8..))
-                .map(|(&count, points)| (count as f64, f64::from(points) / 4.0));
-            let (mut count, mut excess, mut square) = (0.0, 0.0, 0.0);
-            for (times, points) in seen.chain([prior]) {
-                count += times;
-                excess += times * (points - expected);
-                square += times * (points - expected).powi(2);
-            }
-            for (row, sign) in [(first, 1.0), (second, -1.0)] {
-                if row > 0 {
-                    gradient[row - 1] += sign * excess;
+        for &(engines, pairs) in results {
+            let expected = expected_in(elo, engines);
+            let played = pairs.pairs() as f64;
+            let excess = played * (pairs.score().0 - expected) + PRIOR * (0.5 - expected);
+            let rows = engines.map(|engine| free.rows[engine]);
+            for (row, sign) in rows.into_iter().zip([1.0, -1.0]) {
+                if let Some(row) = row {
+                    gradient[row] += sign * excess;
                 }
             }
-            add_difference(
-                &mut information,
-                [first, second],
-                count * expected * (1.0 - expected),
-            );
-            add_difference(&mut scatter, [first, second], square);
+            let weight = (played + PRIOR) * expected * (1.0 - expected);
+            add_difference(&mut information, rows, weight);
         }
         System {
             gradient,
             covariance: inverse(information),
-            scatter,
         }
     }
 
@@ -112,28 +169,45 @@ impl System {
         rows.map(|row| row.iter().zip(&self.gradient).map(|(a, b)| a * b).sum())
             .collect()
     }
+}
 
-    fn standard_errors(&self) -> Vec<f64> {
-        let size = self.gradient.len();
-        let variance = |row: &Vec<f64>| -> f64 {
-            let terms = (0..size).flat_map(|i| (0..size).map(move |j| (i, j)));
-            terms
-                .map(|(i, j)| row[i] * self.scatter[i][j] * row[j])
-                .sum()
-        };
-        self.covariance
-            .iter()
-            .map(|row| variance(row).sqrt())
-            .collect()
+/// The score to be expected of the first of two engines.
+fn expected_in(elo: &[f64], [first, second]: [usize; 2]) -> f64 {
+    expected_score(elo[first] - elo[second])
+}
+
+/// How far the gradient's terms would scatter, were these the ratings.
+fn scatter(elo: &[f64], results: &[Meeting], free: &Free) -> Matrix {
+    let size = free.engines.len();
+    let mut scatter = vec![vec![0.0; size]; size];
+    for &(engines, pairs) in results {
+        let expected = expected_in(elo, engines);
+        let square = pairs.pairs() as f64 * pairs.variance_under(expected)
+            + PRIOR * (0.5 - expected).powi(2);
+        add_difference(
+            &mut scatter,
+            engines.map(|engine| free.rows[engine]),
+            square,
+        );
     }
+    scatter
+}
+
+/// How far an engine's part of [`System::step`] scatters with the gradient.
+fn standard_error(covariance: &[f64], scatter: &Matrix) -> f64 {
+    let terms = scatter.iter().zip(covariance).flat_map(|(line, left)| {
+        let terms = line.iter().zip(covariance);
+        terms.map(move |(scatter, right)| left * scatter * right)
+    });
+    terms.sum::<f64>().sqrt()
 }
 
 /// Adds `weight` times the square of the difference of two unknowns.
-fn add_difference(matrix: &mut Matrix, engines: [usize; 2], weight: f64) {
-    for row in engines.into_iter().filter(|&row| row > 0) {
-        for column in engines.into_iter().filter(|&column| column > 0) {
+fn add_difference(matrix: &mut Matrix, rows: [Option<usize>; 2], weight: f64) {
+    for row in rows.into_iter().flatten() {
+        for column in rows.into_iter().flatten() {
             let sign = if row == column { 1.0 } else { -1.0 };
-            matrix[row - 1][column - 1] += sign * weight;
+            matrix[row][column] += sign * weight;
         }
     }
 }
@@ -175,6 +249,12 @@ mod tests {
         Pentanomial([1_000_000 - wins, 0, 0, 0, wins])
     }
 
+    /// Half the width.
+    fn error(rating: &Rating) -> f64 {
+        let [low, high] = rating.elo_interval.unwrap();
+        (high - low) / 2.0
+    }
+
     #[test]
     fn two_engines_have_the_elo_and_the_error_of_their_match() {
         let pairs = Pentanomial([332, 433, 498, 333, 334]);
@@ -182,10 +262,11 @@ mod tests {
             panic!("two ratings");
         };
         let elo = pairs.elo();
-        assert_eq!((first.elo, first.elo_error), (0.0, None));
-        assert!((second.elo + elo.value.unwrap()).abs() < 0.01, "{second:?}");
-        let error = second.elo_error.unwrap();
-        assert!((error - elo.error.unwrap()).abs() < 0.02, "{second:?}");
+        assert_eq!((first.elo, first.elo_interval), (0.0, None));
+        assert!((second.elo + elo.value).abs() < 0.01, "{second:?}");
+        let [low, high] = second.elo_interval.unwrap();
+        assert!((low + elo.high).abs() < 0.02, "{second:?}");
+        assert!((high + elo.low).abs() < 0.02, "{second:?}");
     }
 
     #[test]
@@ -202,8 +283,8 @@ mod tests {
             assert!((rating.elo - elo).abs() < 0.01, "{rating:?}, not {elo}");
         }
         // The third meeting is worth something to the first two.
-        let all = rate(4, &results)[1].elo_error.unwrap();
-        let alone = rate(2, &[([1, 0], pairs(120.0))])[1].elo_error.unwrap();
+        let all = error(&rate(4, &results)[1]);
+        let alone = error(&rate(2, &[([1, 0], pairs(120.0))])[1]);
         assert!(all < alone, "{all} {alone}");
     }
 
@@ -212,8 +293,58 @@ mod tests {
         let results = [([0, 1], Pentanomial([10, 0, 0, 0, 0]))];
         let rating = rate(2, &results)[1];
         assert!((500.0..1000.0).contains(&rating.elo), "{rating:?}");
-        assert!(rating.elo_error.unwrap() > 200.0, "{rating:?}");
+        let [low, high] = rating.elo_interval.unwrap();
+        assert!(low > 0.0 && low < rating.elo - 200.0, "{rating:?}");
+        assert_eq!(high, f64::INFINITY);
         let nothing = rate(2, &[([0, 1], Pentanomial::default())])[1];
-        assert!(nothing.elo.abs() < 1e-9 && nothing.elo_error.is_some());
+        assert!(nothing.elo.abs() < 1e-9, "{nothing:?}");
+        let everything = [f64::NEG_INFINITY, f64::INFINITY];
+        assert_eq!(nothing.elo_interval, Some(everything));
+    }
+
+    #[test]
+    fn drawn_games_leave_doubt() {
+        let few = rate(2, &[([0, 1], Pentanomial([0, 0, 1, 0, 0]))])[1];
+        let many = rate(2, &[([0, 1], Pentanomial([0, 0, 100, 0, 0]))])[1];
+        assert!(few.elo.abs() < 1e-9 && error(&few) > 200.0, "{few:?}");
+        assert!((8.0..15.0).contains(&error(&many)), "{many:?}");
+    }
+
+    /// Gauntlets of few games between engines whose ratings are known: how often
+    /// the interval has the truth.
+    #[test]
+    fn the_interval_has_the_truth_as_often_as_it_says() {
+        let truth: [f64; 4] = [0.0, 400.0, -100.0, 20.0];
+        let mut random = fastrand::Rng::with_seed(24);
+        let mut play = |difference: f64, pairs: u64| {
+            let mut result = Pentanomial::default();
+            for _ in 0..pairs {
+                let game = |random: &mut fastrand::Rng| {
+                    let score = expected_score(difference);
+                    let drawn = 0.9 * score.min(1.0 - score);
+                    let chance = random.f64();
+                    usize::from(chance < score - drawn) + usize::from(chance < score + drawn)
+                };
+                result.0[game(&mut random) + game(&mut random)] += 1;
+            }
+            result
+        };
+        for pairs in [2, 20] {
+            let (mut held, ladders) = ([0; 4], 150);
+            for _ in 0..ladders {
+                let mut results = Vec::new();
+                for [first, second] in [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]] {
+                    results.push(([first, second], play(truth[first] - truth[second], pairs)));
+                }
+                for (engine, rating) in rate(4, &results).iter().enumerate().skip(1) {
+                    let [low, high] = rating.elo_interval.unwrap();
+                    held[engine] += u32::from((low..=high).contains(&truth[engine]));
+                }
+            }
+            for held in &held[1..] {
+                let share = f64::from(*held) / f64::from(ladders);
+                assert!(share > 0.9, "{pairs} pairs: {share}");
+            }
+        }
     }
 }

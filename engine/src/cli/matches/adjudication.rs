@@ -1,12 +1,13 @@
 //! Games that the referee ends before the rules do, by what the engines say.
 
+use std::fmt;
 use std::str::FromStr;
 
 use cozy_chess::{Board, Color};
+use uci_client::Score;
 
 use super::game::Ending;
 use super::parameters;
-use super::thought::Evaluation;
 
 /// When an engine resigns: after so many moves in a row of which it says
 /// itself that it stands so badly. What its opponent says does not matter.
@@ -59,6 +60,30 @@ impl FromStr for Draw {
     }
 }
 
+/// As it is read.
+impl fmt::Display for Resign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "moves={},score={}", self.moves, self.score)
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Draw { moves, score, from } = self;
+        write!(f, "moves={moves},score={score},from={from}")
+    }
+}
+
+/// To compare with: a mate is more than any evaluation.
+fn centipawns(score: Score) -> i32 {
+    match score {
+        Score::Centipawns(centipawns) => centipawns,
+        Score::Mate(moves) if moves > 0 => i32::MAX,
+        Score::Mate(_) => -i32::MAX,
+    }
+}
+
 /// Follows a game.
 pub struct Adjudicator {
     resign: Option<Resign>,
@@ -82,11 +107,12 @@ impl Adjudicator {
 
     /// Takes in what `mover` said of the move that led to `board`. Who says
     /// nothing neither resigns nor agrees.
-    pub fn hear(&mut self, mover: Color, score: Option<Evaluation>, board: &Board) {
-        let says =
-            |holds: &dyn Fn(i32) -> bool| score.is_some_and(|score| holds(score.centipawns()));
+    pub fn hear(&mut self, mover: Color, score: Option<Score>, board: &Board) {
+        let score = score.map(centipawns);
+        let says = |holds: &dyn Fn(i32) -> bool| score.is_some_and(holds);
         let lost = (self.resign).is_some_and(|resign| says(&|score| score <= -resign.score));
-        let level = (self.draw).is_some_and(|draw| says(&|score| score.abs() <= draw.score));
+        let level = (self.draw)
+            .is_some_and(|draw| says(&|score| score.unsigned_abs() <= draw.score.unsigned_abs()));
         let count = &mut self.lost[mover as usize];
         *count = if lost { count.saturating_add(1) } else { 0 };
         let quiet = board.halfmove_clock() > 0;
@@ -123,7 +149,7 @@ mod tests {
     fn a_side_resigns_by_its_own_word() {
         let mut game = Adjudicator::new("moves=2,score=600".parse().ok(), None);
         let board = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 20");
-        let says = Evaluation::Centipawns;
+        let says = Score::Centipawns;
         for (mover, score) in [
             (Color::Black, Some(says(-700))),
             (Color::White, Some(says(900))),
@@ -131,7 +157,7 @@ mod tests {
             (Color::White, Some(says(900))),
             (Color::Black, Some(says(-600))),
             (Color::Black, None),
-            (Color::Black, Some(Evaluation::Mate(-3))),
+            (Color::Black, Some(Score::Mate(-3))),
         ] {
             game.hear(mover, score, &board);
             assert_eq!(game.verdict(&board), None);
@@ -149,7 +175,7 @@ mod tests {
         let late = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
         let early = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 39");
         let zeroed = board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40");
-        let level = Some(Evaluation::Centipawns(-10));
+        let level = Some(Score::Centipawns(-10));
         let mut hear = |color, score, board: &Board| {
             game.hear(color, score, board);
             game.verdict(board)
@@ -157,10 +183,7 @@ mod tests {
         let drawn = Some((None, Ending::AgreedDraw));
         assert_eq!(hear(Color::White, level, &late), None);
         assert_eq!(hear(Color::Black, level, &late), None);
-        assert_eq!(
-            hear(Color::White, Some(Evaluation::Centipawns(11)), &late),
-            None
-        );
+        assert_eq!(hear(Color::White, Some(Score::Centipawns(11)), &late), None);
         for color in [Color::Black, Color::White, Color::Black] {
             assert_eq!(hear(color, level, &late), None);
         }
@@ -171,9 +194,16 @@ mod tests {
 
     #[test]
     fn refuses_incomplete_rules() {
+        let resign = "moves=4,score=600";
+        assert_eq!(resign.parse::<Resign>().unwrap().to_string(), resign);
+        let draw = "moves=8,score=10,from=40";
+        assert_eq!(draw.parse::<Draw>().unwrap().to_string(), draw);
         for text in [
             "",
             "moves=4",
+            "moves=4.5,score=1",
+            "moves=4,score=1,moves=5",
+            "moves=4,score=65536",
             "moves=0,score=1",
             "moves=4,score=x",
             "moves=4,score=-1",

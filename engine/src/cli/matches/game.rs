@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
 use engine::{Position, is_chess960, parse_move, write_fen, write_move};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use uci_client::{Failure, Info};
 
 use super::adjudication::{Adjudicator, Draw, Resign};
 use super::pace::{Clocks, Pace};
-use super::player::{Player, Question, Silence};
-use super::thought::Thought;
+use super::player::{Player, Question};
 
 /// Games that reach this many plies are drawn.
 const MAX_PLIES: usize = 400;
@@ -27,7 +27,7 @@ pub struct Rules {
 }
 
 /// Why a game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// Checkmate.
@@ -95,7 +95,7 @@ pub struct Ply {
     /// The time it took.
     pub time: Duration,
     /// What its engine said of it.
-    pub thought: Thought,
+    pub info: Info,
 }
 
 /// A finished game.
@@ -167,8 +167,8 @@ struct Referee<'a> {
 impl Referee<'_> {
     fn play(&mut self, mut players: [&mut Player; 2]) -> Result<End, Break> {
         for (player, color) in players.iter_mut().zip(Color::ALL) {
-            let ready = player.new_game(self.chess960);
-            ready.map_err(|silence| lost(silence, color))?;
+            let ready = player.new_game(self.chess960, self.stop);
+            ready.map_err(|failure| lost(failure, color))?;
         }
         loop {
             if let Some(end) = self.verdict() {
@@ -180,9 +180,11 @@ impl Referee<'_> {
     }
 
     fn play_move(&mut self, player: &mut Player, mover: Color) -> Result<(), Break> {
+        player
+            .set_position(&self.command, self.stop)
+            .map_err(|failure| lost(failure, mover))?;
         let answer = player.best_move(&Question {
             position: &self.position,
-            command: &self.command,
             allowance: self.clocks.allowance(mover),
             chess960: self.chess960,
             stop: self.stop,
@@ -191,9 +193,9 @@ impl Referee<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Break::Stopped);
         }
-        let answer = answer.map_err(|silence| match silence {
-            Silence::Late if self.clocks.allowed(mover).is_some() => late(mover),
-            _ => lost(silence, mover),
+        let answer = answer.map_err(|failure| match failure {
+            Failure::TimedOut if self.clocks.allowed(mover).is_some() => late(mover),
+            _ => lost(failure, mover),
         })?;
         if !self.clocks.press(mover, answer.time) {
             return Err(late(mover));
@@ -203,7 +205,7 @@ impl Referee<'_> {
             loser: mover,
         };
         let board = self.position.board();
-        let Ok(mv) = parse_move(board, &answer.text) else {
+        let Ok(mv) = parse_move(board, &answer.best) else {
             return Err(illegal);
         };
         self.command.push(' ');
@@ -211,9 +213,9 @@ impl Referee<'_> {
         if self.position.play(mv).is_err() {
             return Err(illegal);
         }
-        let (time, thought) = (answer.time, answer.thought);
-        self.plies.push(Ply { mv, time, thought });
-        (self.adjudicator).hear(mover, thought.score, self.position.board());
+        let (time, info) = (answer.time, answer.info);
+        self.plies.push(Ply { mv, time, info });
+        (self.adjudicator).hear(mover, info.exact(), self.position.board());
         Ok(())
     }
 
@@ -235,11 +237,11 @@ fn late(loser: Color) -> Break {
     }
 }
 
-fn lost(silence: Silence, loser: Color) -> Break {
-    let ending = match silence {
-        Silence::Stopped => return Break::Stopped,
-        Silence::Crashed => Ending::Crash,
-        Silence::Late => Ending::Hang,
+fn lost(failure: Failure, loser: Color) -> Break {
+    let ending = match failure {
+        Failure::Cancelled => return Break::Stopped,
+        Failure::Ended => Ending::Crash,
+        Failure::TimedOut => Ending::Hang,
     };
     Break::Lost { ending, loser }
 }

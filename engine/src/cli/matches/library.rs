@@ -4,11 +4,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use engine::{Engine, EvaluationKind, Signals, write_move};
+use uci_client::{Answer, Info, Score, Scored};
 
 use super::super::files;
-use super::player::{Answer, Question};
+use super::player::Question;
 use super::spec::{Evaluation, Net};
-use super::thought::{self, Thought};
 
 /// The library with one net.
 pub struct Library {
@@ -52,14 +52,18 @@ impl Library {
         let outcome = (self.engine).search(question.position, &limits, &signals, &mut |_| {});
         let time = start.elapsed();
         let board = question.position.board();
-        let text = outcome
+        let best = outcome
             .best
             .map(|mv| write_move(board, mv, question.chess960));
         Answer {
-            text: text.unwrap_or_default(),
+            best: best.unwrap_or_default(),
             time,
-            thought: Thought {
-                score: Some(evaluation(outcome.score)),
+            info: Info {
+                score: Some(Scored {
+                    score: as_uci(outcome.score),
+                    depth: Some(outcome.depth),
+                    bound: false,
+                }),
                 depth: Some(outcome.depth),
                 nodes: Some(outcome.nodes),
             },
@@ -68,28 +72,27 @@ impl Library {
 }
 
 /// A score of the library as UCI would have said it.
-fn evaluation(score: engine::Score) -> thought::Evaluation {
+fn as_uci(score: engine::Score) -> Score {
     match score.moves_to_mate() {
-        Some(moves) => thought::Evaluation::Mate(moves),
-        None => thought::Evaluation::Centipawns(score.centipawns()),
+        Some(moves) => Score::Mate(moves),
+        None => Score::Centipawns(score.centipawns()),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::Score;
 
     #[test]
     fn scores_are_what_uci_says() {
         for score in [
-            Score::mate_in(5),
-            Score::mated_in(4),
-            Score::from_centipawns(-31),
+            engine::Score::mate_in(5),
+            engine::Score::mated_in(4),
+            engine::Score::from_centipawns(-31),
         ] {
-            let mut heard = Thought::default();
-            heard.hear(&format!("info depth 1 score {score}"));
-            assert_eq!(heard.score, Some(evaluation(score)));
+            let mut heard = Info::default();
+            heard.hear(&format!("depth 1 score {score}"));
+            assert_eq!(heard.exact(), Some(as_uci(score)));
         }
     }
 }

@@ -8,7 +8,11 @@ use engine::uci::DEFAULT_OVERHEAD;
 use engine::{ClockState, Limits, TimeBudget};
 
 /// How long an engine may think when no clock runs.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
+/// More time than anybody has for a game or a move.
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+/// UCI counts in milliseconds.
+const SHORTEST: Duration = Duration::from_millis(1);
 
 /// What an engine is given for its moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,16 +46,24 @@ impl Pace {
         Some(match name {
             "depth" => number().map(Pace::Depth),
             "nodes" => number().map(Pace::Nodes),
-            "movetime" => number().map(|ms| Pace::MoveTime(Duration::from_millis(ms))),
+            "movetime" => number().and_then(Pace::move_time),
             "tc" => Pace::clock(value),
             _ => return None,
         })
     }
 
+    fn move_time(milliseconds: u64) -> Result<Pace, String> {
+        let time = Duration::from_millis(milliseconds);
+        if time > LONGEST {
+            return Err(format!("a move has {} s at most", LONGEST.as_secs()));
+        }
+        Ok(Pace::MoveTime(time))
+    }
+
     /// Seconds for the game and a move, such as `10+0.1`.
     ///
     /// # Errors
-    /// Where it is not of this form.
+    /// Where it is not of this form, or no game can be played in the time.
     pub fn clock(text: &str) -> Result<Pace, String> {
         let seconds = |text: &str| {
             let seconds = text.parse().ok();
@@ -59,8 +71,24 @@ impl Pace {
         };
         let (base, increment) = text.split_once('+').unwrap_or((text, "0"));
         match (seconds(base), seconds(increment)) {
+            (Some(base), _) if base < SHORTEST => {
+                Err("the game needs a thousandth of a second at least, such as 10+0.1".to_string())
+            }
+            (Some(base), Some(increment)) if base.max(increment) > LONGEST => {
+                Err(format!("{} s are the most", LONGEST.as_secs()))
+            }
             (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
             _ => Err("give seconds and increment, such as 10+0.1".to_string()),
+        }
+    }
+
+    /// With its name, as it is given.
+    pub fn argument(&self) -> String {
+        match self {
+            Pace::Depth(depth) => format!("depth={depth}"),
+            Pace::Nodes(nodes) => format!("nodes={nodes}"),
+            Pace::MoveTime(time) => format!("movetime={}", time.as_millis()),
+            Pace::Clock { .. } => format!("tc={self}"),
         }
     }
 }
@@ -225,7 +253,26 @@ mod tests {
         assert_eq!(pace("tc", "10+0.1").to_string(), "10+0.1");
         assert_eq!(pace("movetime", "100").to_string(), "1/0.1");
         assert_eq!(pace("nodes", "5000").to_string(), "-");
-        for (name, value) in [("depth", "0"), ("nodes", "x"), ("tc", "-1"), ("tc", "1+x")] {
+        for argument in ["depth=9", "nodes=5000", "movetime=100", "tc=10+0.1"] {
+            let (name, value) = argument.split_once('=').unwrap();
+            assert_eq!(pace(name, value).argument(), argument);
+        }
+        for (name, value) in [
+            ("depth", "0"),
+            ("nodes", "x"),
+            ("movetime", "0"),
+            ("movetime", "18446744073709551615"),
+            ("tc", "-1"),
+            ("tc", "1+x"),
+            ("tc", "0"),
+            ("tc", "0+0"),
+            ("tc", "0+1"),
+            ("tc", "0.0001+1"),
+            ("tc", "1e19+1e19"),
+            ("tc", "1+1e19"),
+            ("tc", "inf"),
+            ("tc", "NaN"),
+        ] {
             assert!(Pace::parse(name, value).unwrap().is_err(), "{name}={value}");
         }
         assert!(Pace::parse("name", "x").is_none());

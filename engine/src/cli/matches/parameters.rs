@@ -1,31 +1,36 @@
 //! Arguments of the form `NAME=NUMBER,NAME=NUMBER`.
 
+use std::str::FromStr;
+
 /// The numbers by name, in the order of `names`; `None` for those not given.
+/// `kind` says what numbers they are.
 ///
 /// # Errors
 /// Says which part is no such pair.
-pub fn parse<const N: usize>(text: &str, names: [&str; N]) -> Result<[Option<f64>; N], String> {
-    let mut values = [None; N];
+pub fn parse<T: FromStr, const N: usize>(
+    text: &str,
+    names: [&str; N],
+    kind: &str,
+) -> Result<[Option<T>; N], String> {
+    let mut values = [const { None }; N];
     for part in text.split(',') {
         let (name, value) = part.split_once('=').unwrap_or((part, ""));
         let place = (names.iter().position(|&known| known == name.trim()))
             .ok_or_else(|| format!("{part:?}: give {}", names.join("=, ") + "="))?;
-        let value = value
-            .trim()
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite());
-        values[place] = Some(value.ok_or_else(|| format!("{part:?} has no number"))?);
+        let value = value.trim().parse();
+        let value = value.map_err(|_| format!("{part:?} has no {kind}"))?;
+        if values[place].replace(value).is_some() {
+            return Err(format!("{}= is given twice", names[place]));
+        }
     }
     Ok(values)
 }
 
-/// As [`parse`], all of them needed, each a number from 0 to 65535.
+/// As [`parse`], all of them needed, each a whole number from 0 to 65535.
 pub fn parse_all<const N: usize>(text: &str, names: [&str; N]) -> Result<[u16; N], String> {
-    let range = 0.0..=f64::from(u16::MAX);
-    let values = parse(text, names)?.map(|value| value.filter(|value| range.contains(value)));
+    let values = parse::<u16, N>(text, names, "whole number up to 65535")?;
     if values.iter().any(Option::is_none) {
         return Err(format!("give all of {}", names.join("=, ") + "="));
     }
-    Ok(values.map(|value| value.unwrap_or_default() as u16))
+    Ok(values.map(Option::unwrap_or_default))
 }

@@ -1,58 +1,20 @@
 //! The games of a match as PGN.
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-
 use cozy_chess::{Board, Color, util};
 use engine::{is_chess960, pgn, write_fen};
+use uci_client::Score;
 
-use super::super::error::FileError;
 use super::game::{Ending, Game};
 use super::tournament::Pairing;
 
-/// A PGN file that is being written.
-pub struct PgnFile {
-    path: PathBuf,
-    out: BufWriter<File>,
-}
+/// What every game begins with.
+pub const FIRST_TAG: &str = "[Event \"engine match\"]\n";
 
-impl PgnFile {
-    /// Creates or empties a file.
-    pub fn create(path: &Path) -> Result<PgnFile, FileError> {
-        let file = File::create(path).map_err(|source| FileError {
-            action: "write",
-            path: path.into(),
-            source,
-        })?;
-        Ok(PgnFile {
-            path: path.into(),
-            out: BufWriter::new(file),
-        })
-    }
-
-    /// Appends two games; they are on disk when this returns.
-    ///
-    /// # Errors
-    /// What the system said.
-    pub fn append_pair(
-        &mut self,
-        pairing: &Pairing,
-        names: &[String],
-        games: &[Game; 2],
-    ) -> Result<(), FileError> {
-        let [first, second] = pairing.engines.map(|engine| &*names[engine]);
-        let round = 2 * pairing.number + 1;
-        let text = write_game(round, first, second, &games[0])
-            + &write_game(round + 1, second, first, &games[1]);
-        (self.out.write_all(text.as_bytes()))
-            .and_then(|()| self.out.flush())
-            .map_err(|source| FileError {
-                action: "write",
-                path: self.path.clone(),
-                source,
-            })
-    }
+/// The two games of a pair, one after the other.
+pub fn write_pair(pairing: &Pairing, names: &[String], games: &[Game; 2]) -> String {
+    let [first, second] = pairing.engines.map(|engine| &*names[engine]);
+    let round = 2 * pairing.number + 1;
+    write_game(round, first, second, &games[0]) + &write_game(round + 1, second, first, &games[1])
 }
 
 fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
@@ -69,7 +31,7 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
         pgn::tag("WhiteTimeControl", &white_pace) + &pgn::tag("BlackTimeControl", &black_pace)
     };
     let tags = [
-        pgn::tag("Event", "engine match"),
+        FIRST_TAG.to_string(),
         pgn::tag("Site", "?"),
         pgn::tag("Date", "????.??.??"),
         pgn::tag("Round", &round.to_string()),
@@ -117,10 +79,39 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
         };
         board.play_unchecked(ply.mv);
         let seconds = ply.time.as_secs_f64();
-        let said = match (ply.thought.score, ply.thought.depth) {
-            (Some(score), Some(depth)) => format!("{score}/{depth} "),
+        let said = match (ply.info.exact(), ply.info.depth) {
+            (Some(score), Some(depth)) => format!("{}/{depth} ", write_score(score)),
             _ => String::new(),
         };
         format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
     })
+}
+
+/// As cutechess-cli writes it: pawns, or plies to the mate.
+fn write_score(score: Score) -> String {
+    match score {
+        Score::Centipawns(0) => "0.00".to_string(),
+        Score::Centipawns(centipawns) => format!("{:+.2}", f64::from(centipawns) / 100.0),
+        Score::Mate(moves) if moves > 0 => format!("+M{}", 2 * i64::from(moves) - 1),
+        Score::Mate(moves) => format!("-M{}", -2 * i64::from(moves)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scores_are_written_as_cutechess_does() {
+        use Score::{Centipawns, Mate};
+        let written = [
+            Centipawns(30),
+            Centipawns(-5),
+            Centipawns(0),
+            Mate(3),
+            Mate(-2),
+        ];
+        let written = written.map(write_score);
+        assert_eq!(written, ["+0.30", "-0.05", "0.00", "+M5", "-M4"]);
+    }
 }

@@ -1,38 +1,25 @@
 //! An engine at the board, in a process of its own or in this one.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use engine::Position;
-use thiserror::Error;
+use host::tell;
+use uci_client::{Answer, Engine, Failure};
 
 use super::library::Library;
 use super::pace::Allowance;
-use super::process::Process;
-use super::spec::{EngineSpec, Program};
-use super::thought::Thought;
+use super::spec::{EngineSpec, Evaluation, Program};
 
-/// Why an engine gave no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Silence {
-    /// Its output ended.
-    #[error("it ended")]
-    Crashed,
-    /// It still runs, but the time is up.
-    #[error("it does not answer")]
-    Late,
-    /// The match is over.
-    #[error("the match is over")]
-    Stopped,
-}
+/// How long an engine that was too slow may take to come to its senses.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What an engine is asked.
 pub struct Question<'a> {
     /// Where it is to move.
     pub position: &'a Position,
-    /// The same as a `position` command.
-    pub command: &'a str,
     /// What it is given for the move.
     pub allowance: Allowance,
     /// Whether castling is written as king takes rook.
@@ -41,20 +28,10 @@ pub struct Question<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What it answers.
-pub struct Answer {
-    /// The move as UCI writes it; legal or not.
-    pub text: String,
-    /// From the question to the answer, as its opponent sees it.
-    pub time: Duration,
-    /// What it said of the move.
-    pub thought: Thought,
-}
-
 /// An engine that is ready to play.
 pub enum Player {
     /// A program that speaks UCI.
-    Process(Process),
+    Process(Box<Engine>),
     /// The library, called directly.
     Library(Box<Library>),
 }
@@ -63,21 +40,47 @@ impl Player {
     /// Starts an engine and sets its options.
     ///
     /// # Errors
-    /// Where a program or net cannot be used, or the program does not speak UCI.
-    pub fn start(spec: &EngineSpec) -> Result<Player> {
-        Ok(match &spec.program {
-            Program::Command(command) => Player::Process(Process::start(command)?),
-            Program::Net(net) => Player::Library(Box::new(Library::start(net)?)),
-        })
+    /// Where a program or net cannot be used, or the program does not speak UCI;
+    /// `StartError::Cancelled` where `stop` was set meanwhile.
+    pub fn start(spec: &EngineSpec, stop: &AtomicBool) -> Result<Player> {
+        match &spec.program {
+            Program::Command(setup) => {
+                let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;
+                Ok(Player::Process(Box::new(engine)))
+            }
+            Program::Net(net) => {
+                let library = Library::start(net);
+                let library = match &net.evaluation {
+                    Evaluation::File(path) if is_command(path) => library.with_context(|| {
+                        format!(
+                            "{path:?} is taken for a net's file (a program would be cmd={path:?})"
+                        )
+                    }),
+                    _ => library,
+                };
+                Ok(Player::Library(Box::new(library?)))
+            }
+        }
+    }
+
+    /// Whether it can play from positions of Chess960.
+    pub fn plays_chess960(&self) -> bool {
+        match self {
+            Player::Process(engine) => engine.plays_chess960(),
+            Player::Library(_) => true,
+        }
     }
 
     /// Prepares for a game.
     ///
     /// # Errors
-    /// [`Silence`] where the program does not get ready.
-    pub fn new_game(&mut self, chess960: bool) -> Result<(), Silence> {
+    /// [`Failure`] where the program does not get ready.
+    pub fn new_game(&mut self, chess960: bool, stop: &AtomicBool) -> Result<(), Failure> {
         match self {
-            Player::Process(process) => process.new_game(chess960),
+            Player::Process(engine) => {
+                engine.new_game(chess960);
+                engine.ready(stop)
+            }
             Player::Library(library) => {
                 library.new_game();
                 Ok(())
@@ -85,13 +88,29 @@ impl Player {
         }
     }
 
+    /// Sets up the position of the next [`Player::best_move`], as a `position`
+    /// command has it.
+    ///
+    /// # Errors
+    /// [`Failure`] where the program does not take it in.
+    pub fn set_position(&mut self, command: &str, stop: &AtomicBool) -> Result<(), Failure> {
+        match self {
+            Player::Process(engine) => engine.position(command, stop),
+            // It is asked with the position itself.
+            Player::Library(_) => Ok(()),
+        }
+    }
+
     /// Asks for a move.
     ///
     /// # Errors
-    /// [`Silence`] where no answer came in time.
-    pub fn best_move(&mut self, question: &Question) -> Result<Answer, Silence> {
+    /// [`Failure`] where no answer came in time.
+    pub fn best_move(&mut self, question: &Question) -> Result<Answer, Failure> {
         match self {
-            Player::Process(process) => process.best_move(question),
+            Player::Process(engine) => {
+                let allowance = &question.allowance;
+                engine.go(&allowance.go_command(), allowance.patience, question.stop)
+            }
             Player::Library(library) => Ok(library.best_move(question)),
         }
     }
@@ -99,11 +118,16 @@ impl Player {
     /// Calls off a search whose answer nobody waits for any more.
     ///
     /// # Errors
-    /// [`Silence`] where the program does not react.
-    pub fn recover(&mut self) -> Result<(), Silence> {
+    /// [`Failure`] where the program does not react.
+    pub fn recover(&mut self, stop: &AtomicBool) -> Result<(), Failure> {
         match self {
-            Player::Process(process) => process.recover(),
+            Player::Process(engine) => engine.stop(GRACE, stop),
             Player::Library(_) => Ok(()),
         }
     }
+}
+
+/// Whether a net's file looks like a program that was meant to be started.
+fn is_command(path: &Path) -> bool {
+    path.extension().is_none()
 }

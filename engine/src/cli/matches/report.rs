@@ -6,7 +6,7 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::game::Ending;
-use super::pentanomial::{Estimate, Pentanomial};
+use super::pentanomial::{EloInterval, Pentanomial};
 use super::sprt::SprtState;
 use super::tally::{Averages, Conduct, Tally};
 
@@ -20,14 +20,15 @@ pub struct Summary<'a> {
     losses: u64,
     /// The first engine's share of the points.
     score: f64,
-    /// Logistic; `None` where one side made every point.
-    elo: Option<f64>,
-    /// Half the width of the 95 % interval.
-    elo_error: Option<f64>,
+    /// Logistic; null where one side made every point.
+    elo: f64,
+    /// 95 %; null where it has no end.
+    elo_interval: [f64; 2],
     normalised_elo: Option<f64>,
+    /// Half the width of the 95 % interval.
     normalised_elo_error: Option<f64>,
     /// How likely the first engine is the stronger one.
-    los: Option<f64>,
+    los: f64,
     draw_ratio: f64,
     /// Pairs by the first engine's half points, 0 to 4.
     pairs: Pentanomial,
@@ -57,9 +58,9 @@ impl<'a> Summary<'a> {
             losses: tally.losses,
             score: tally.pairs.score().0,
             elo: elo.value,
-            elo_error: elo.error,
-            normalised_elo: normalised.value,
-            normalised_elo_error: normalised.error,
+            elo_interval: [elo.low, elo.high],
+            normalised_elo: normalised.map(|normalised| normalised.value),
+            normalised_elo_error: normalised.map(|normalised| normalised.error),
             los: tally.pairs.superiority(),
             draw_ratio: tally.draws as f64 / tally.games().max(1) as f64,
             pairs: tally.pairs,
@@ -80,13 +81,16 @@ impl<'a> Summary<'a> {
             return String::new();
         };
         let mut text = format!("{first} against {second}: {}\n", line(tally));
-        let _ = writeln!(text, "Elo {} (95 %)", show(tally.pairs.elo()));
-        let _ = writeln!(
-            text,
-            "normalised Elo {}, LOS {}",
-            show(tally.pairs.normalised_elo()),
-            (self.los).map_or("unknown".to_string(), |los| format!("{:.1} %", 100.0 * los))
-        );
+        if tally.games() == 0 {
+            return text;
+        }
+        let _ = writeln!(text, "Elo {}", show(tally.pairs.elo()));
+        let normalised = match tally.pairs.normalised_elo() {
+            Some(elo) => format!("{:.1} +/- {:.1} (95 %)", elo.value, elo.error),
+            None => "unknown, as all pairs ended alike".to_string(),
+        };
+        let los = 100.0 * self.los;
+        let _ = writeln!(text, "normalised Elo {normalised}, LOS {los:.1} %");
         let _ = writeln!(
             text,
             "pairs {:?}, won to lost {}, draws {:.1} %",
@@ -133,6 +137,9 @@ impl<'a> Summary<'a> {
 
 /// Wins, draws and losses on one line.
 pub fn line(tally: &Tally) -> String {
+    if tally.games() == 0 {
+        return "no game was played to its end".to_string();
+    }
     format!(
         "{} games: +{} ={} -{}, {:.1} %",
         tally.games(),
@@ -147,8 +154,32 @@ fn number(value: Option<f64>, decimals: usize) -> String {
     value.map_or("-".to_string(), |value| format!("{value:.decimals$}"))
 }
 
-fn show(estimate: Estimate) -> String {
-    let show =
-        |value: Option<f64>| value.map_or("unknown".to_string(), |value| format!("{value:.1}"));
-    format!("{} +/- {}", show(estimate.value), show(estimate.error))
+/// The likeliest difference, and from where to where it may be.
+pub fn show(elo: EloInterval) -> String {
+    let EloInterval { value, low, high } = elo;
+    format!("{value:+.1}, from {low:+.1} to {high:+.1} (95 %)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_is_shown_as_it_is() {
+        let show = |pairs| show(Pentanomial(pairs).elo());
+        let even = show([0, 0, 1, 0, 0]);
+        assert_eq!(even, "+0.0, from -375.7 to +375.7 (95 %)");
+        let swept = show([0, 0, 0, 0, 1]);
+        assert_eq!(swept, "+inf, from -233.5 to +inf (95 %)");
+    }
+
+    #[test]
+    fn an_interval_without_end_is_null() {
+        let mut tally = Tally::default();
+        tally.pairs.0[4] = 1;
+        let names = ["a".to_string(), "b".to_string()];
+        let json = serde_json::to_value(Summary::new(&names, &tally, None)).unwrap();
+        assert!(json["elo"].is_null() && json["elo_interval"][1].is_null());
+        assert!(json["elo_interval"][0].as_f64() < Some(-200.0), "{json}");
+    }
 }

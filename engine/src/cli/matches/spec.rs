@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use engine::{MAX_HASH_MIB, MAX_THREADS};
+use uci_client::Setup;
 
 use super::pace::Pace;
 
@@ -14,6 +15,8 @@ pub struct EngineSpec {
     pub program: Program,
     /// What it is given for a move, where it differs from the others.
     pub pace: Option<Pace>,
+    /// As the user wrote it.
+    pub text: String,
     name: Option<String>,
 }
 
@@ -21,20 +24,9 @@ pub struct EngineSpec {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
     /// A program of its own.
-    Command(Command),
+    Command(Setup),
     /// A net, in this process.
     Net(Net),
-}
-
-/// A program that speaks UCI.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
-    /// The program.
-    pub program: String,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-    /// UCI options to set, in order.
-    pub options: Vec<(String, String)>,
 }
 
 /// A net and how it is searched with.
@@ -67,7 +59,11 @@ impl FromStr for EngineSpec {
         for word in split(text)? {
             parts.take(&word)?;
         }
-        parts.finish()
+        let spec = parts.finish()?;
+        Ok(EngineSpec {
+            text: text.to_string(),
+            ..spec
+        })
     }
 }
 
@@ -86,37 +82,44 @@ struct Parts {
 impl Parts {
     fn take(&mut self, word: &str) -> Result<(), String> {
         let (key, value) = word.split_once('=').unwrap_or(("net", word));
-        if let Some(pace) = Pace::parse(key, value) {
-            self.pace = Some(pace?);
+        if let Some(option) = key.strip_prefix("option.") {
+            self.options.push((option.to_string(), value.to_string()));
             return Ok(());
         }
-        match key {
-            "cmd" => self.command = Some(split(value)?),
-            "net" => self.net = Some(Evaluation::named(value)),
-            "name" => self.name = Some(value.to_string()),
-            "hash" => self.hash = Some(number(key, value, MAX_HASH_MIB)?),
-            "threads" => self.threads = Some(number(key, value, MAX_THREADS)?),
-            _ => match key.strip_prefix("option.") {
-                Some(option) => self.options.push((option.to_string(), value.to_string())),
-                None => {
-                    return Err(format!(
-                        "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, threads=, \
-                         depth=, nodes=, movetime=, tc="
-                    ));
-                }
-            },
+        if value.is_empty() {
+            return Err(format!("{key}= says nothing"));
         }
-        Ok(())
+        let pace = Pace::parse(key, value).transpose()?;
+        let before = match key {
+            _ if pace.is_some() => std::mem::replace(&mut self.pace, pace).map(drop),
+            "cmd" => self.command.replace(split(value)?).map(drop),
+            "net" => self.net.replace(Evaluation::named(value)).map(drop),
+            "name" => self.name.replace(value.to_string()).map(drop),
+            "hash" => (self.hash.replace(number(key, value, MAX_HASH_MIB)?)).map(drop),
+            "threads" => (self.threads.replace(number(key, value, MAX_THREADS)?)).map(drop),
+            _ => {
+                return Err(format!(
+                    "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, threads=, \
+                     depth=, nodes=, movetime=, tc="
+                ));
+            }
+        };
+        match before {
+            Some(()) if pace.is_some() => Err("give one limit for a move, not two".to_string()),
+            Some(()) => Err(format!("{key}= is given twice")),
+            None => Ok(()),
+        }
     }
 
     fn finish(self) -> Result<EngineSpec, String> {
         let program = match (self.command, self.net) {
             (Some(command), None) if self.hash.or(self.threads).is_none() => {
                 let mut words = command.into_iter();
-                Program::Command(Command {
-                    program: words.next().ok_or("cmd= names no program")?,
+                Program::Command(Setup {
+                    program: words.next().ok_or("cmd= names no program")?.into(),
                     arguments: words.collect(),
                     options: self.options,
+                    ..Setup::default()
                 })
             }
             (None, Some(evaluation)) if self.options.is_empty() => Program::Net(Net {
@@ -132,11 +135,12 @@ impl Parts {
             (None, Some(_)) => {
                 return Err("option. is for programs; a net has hash= and threads=".to_string());
             }
-            _ => return Err("give one of cmd= and net=".to_string()),
+            _ => return Err("give a program, cmd=, or a net, net=".to_string()),
         };
         Ok(EngineSpec {
             program,
             pace: self.pace,
+            text: String::new(),
             name: self.name,
         })
     }
@@ -168,7 +172,7 @@ impl EngineSpec {
                 .into()
         };
         self.name.clone().unwrap_or_else(|| match &self.program {
-            Program::Command(command) => stem(Path::new(&command.program)),
+            Program::Command(setup) => stem(&setup.program),
             Program::Net(net) => match &net.evaluation {
                 Evaluation::File(path) => stem(path),
                 Evaluation::Embedded => "embedded".to_string(),
@@ -178,9 +182,10 @@ impl EngineSpec {
     }
 }
 
-/// The engines' names, equal ones told apart by a number.
+/// The engines' names, equal ones told apart by a number. They fit on a line.
 pub fn names(specs: &[EngineSpec]) -> Vec<String> {
-    let names: Vec<String> = specs.iter().map(EngineSpec::name).collect();
+    let name = |spec: &EngineSpec| spec.name().replace(char::is_control, " ");
+    let names: Vec<String> = specs.iter().map(name).collect();
     let numbered = |(i, name): (usize, &String)| {
         let same = |names: &[String]| names.iter().filter(|&other| other == name).count();
         match same(&names) {
@@ -230,19 +235,20 @@ mod tests {
             r#"cmd="node '/a b/sf.js' -x" name=fish "option.Move Overhead=50" option.EvalFile='/a b' depth=4"#,
         );
         let option = |name: &str, value: &str| (name.to_string(), value.to_string());
-        let command = Command {
-            program: "node".to_string(),
+        let setup = Setup {
+            program: "node".into(),
             arguments: vec!["/a b/sf.js".to_string(), "-x".to_string()],
             options: vec![option("Move Overhead", "50"), option("EvalFile", "/a b")],
+            ..Setup::default()
         };
-        assert_eq!(spec.program, Program::Command(command));
+        assert_eq!(spec.program, Program::Command(setup));
         assert_eq!((spec.pace, &*spec.name()), (Some(Pace::Depth(4)), "fish"));
     }
 
     #[test]
     fn a_net_needs_no_more_than_its_file() {
         let file = spec("nets/7.safetensors");
-        assert_eq!(file, spec("net=nets/7.safetensors"));
+        assert_eq!(file.program, spec("net=nets/7.safetensors").program);
         assert_eq!(file.name(), "7");
         let net = |evaluation, hash, threads| {
             Program::Net(Net {
@@ -270,6 +276,12 @@ mod tests {
             "net=x option.Hash=4",
             "net=x hash=much",
             "net=x threads=0",
+            "net=",
+            "name= material",
+            "material depth=2 depth=3",
+            "material depth=2 nodes=3",
+            "material embedded",
+            "material name=a name=b",
         ] {
             assert!(text.parse::<EngineSpec>().is_err(), "{text}");
         }

@@ -15,10 +15,6 @@ use serde::Serialize;
 use super::parameters;
 use super::pentanomial::{Pentanomial, expected_score};
 
-/// What stands for a result that has not happened, so that no likelihood is 0
-/// (as in Fishtest).
-const NEVER_SEEN: f64 = 1e-3;
-
 /// Two hypotheses about a difference in logistic Elo, and how often the test
 /// may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -88,35 +84,12 @@ impl Sprt {
         if pairs.pairs() == 0 {
             return 0.0;
         }
-        let counts = pairs.0.map(|count| (count as f64).max(NEVER_SEEN));
         let [under0, under1] =
-            [self.elo0, self.elo1].map(|elo| likeliest(&counts, expected_score(elo)));
-        let terms = (counts.iter().zip(under0).zip(under1))
-            .map(|((&count, before), after)| count * (after / before).ln());
+            [self.elo0, self.elo1].map(|elo| pairs.likeliest(expected_score(elo)));
+        let terms = (pairs.counts().into_iter().zip(under0).zip(under1))
+            .map(|((count, before), after)| count * (after / before).ln());
         terms.sum()
     }
-}
-
-/// The likeliest distribution whose expected score is `score`, given how often
-/// each result was seen: p / (1 + x (a - score)), where a is the result's share
-/// of the points, p how often it was seen, and x makes the expectation right.
-fn likeliest(counts: &[f64; 5], score: f64) -> [f64; 5] {
-    let total: f64 = counts.iter().sum();
-    let distances = [0.0, 0.25, 0.5, 0.75, 1.0].map(|points| points - score);
-    let share = |result: usize, x: f64| counts[result] / total / (1.0 + x * distances[result]);
-    let excess = |x: f64| -> f64 { (0..5).map(|i| share(i, x) * distances[i]).sum() };
-    // The excess falls from infinity to minus infinity between the poles.
-    let (mut low, mut high) = (-1.0 / distances[4], -1.0 / distances[0]);
-    // Halving stops to matter long before the last of these.
-    for _ in 0..100 {
-        let middle = f64::midpoint(low, high);
-        if excess(middle) > 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    [0, 1, 2, 3, 4].map(|result| share(result, f64::midpoint(low, high)))
 }
 
 impl FromStr for Sprt {
@@ -124,7 +97,8 @@ impl FromStr for Sprt {
 
     /// `elo0=0,elo1=5`, and `alpha=0.05,beta=0.05` where others are wanted.
     fn from_str(text: &str) -> Result<Sprt, String> {
-        let [elo0, elo1, alpha, beta] = parameters::parse(text, ["elo0", "elo1", "alpha", "beta"])?;
+        let [elo0, elo1, alpha, beta] =
+            parameters::parse(text, ["elo0", "elo1", "alpha", "beta"], "number")?;
         let (elo0, elo1) = elo0.zip(elo1).ok_or("elo0 and elo1 are needed")?;
         let [alpha, beta] = [alpha, beta].map(|risk| risk.unwrap_or(0.05));
         // Beyond, expected scores are too near to 0 and 1 to compute with.
@@ -143,6 +117,19 @@ impl FromStr for Sprt {
             alpha,
             beta,
         })
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Sprt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Sprt {
+            elo0,
+            elo1,
+            alpha,
+            beta,
+        } = self;
+        write!(f, "elo0={elo0},elo1={elo1},alpha={alpha},beta={beta}")
     }
 }
 

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use cozy_chess::Color;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::game::{Ending, Game, Ply};
 use super::pentanomial::Pentanomial;
 
 /// Games by result, pairs by points, why games ended, how the engines thought.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Games that the first engine won.
     pub wins: u64,
@@ -27,7 +27,7 @@ pub struct Tally {
 }
 
 /// How an engine lost other than on the board, and what it said of its moves.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
     /// Games lost by an illegal move.
     pub illegal_moves: u64,
@@ -60,10 +60,29 @@ pub struct Averages {
 impl Tally {
     /// Counts the two games on one opening; the first engine has White in the
     /// first of them.
-    pub fn add_pair(&mut self, games: &[Game; 2]) {
+    pub fn of_pair(games: &[Game; 2]) -> Tally {
+        let mut tally = Tally::default();
         let [first, second] = games;
-        let half_points = self.add_game(first, Color::White) + self.add_game(second, Color::Black);
-        self.pairs.0[half_points] += 1;
+        let half_points =
+            tally.add_game(first, Color::White) + tally.add_game(second, Color::Black);
+        tally.pairs.0[half_points] = 1;
+        tally
+    }
+
+    /// Adds what another one counts.
+    pub fn add(&mut self, other: &Tally) {
+        self.wins += other.wins;
+        self.draws += other.draws;
+        self.losses += other.losses;
+        for (count, more) in self.pairs.0.iter_mut().zip(other.pairs.0) {
+            *count += more;
+        }
+        for (&ending, count) in &other.endings {
+            *self.endings.entry(ending).or_default() += count;
+        }
+        for (conduct, more) in self.conduct.iter_mut().zip(&other.conduct) {
+            conduct.add(more);
+        }
     }
 
     /// Counts a game; returns the first engine's half points.
@@ -99,13 +118,24 @@ impl Conduct {
         for ply in plies {
             self.moves += 1;
             self.time += ply.time;
-            if let Some(depth) = ply.thought.depth {
-                self.depths = (self.depths.0 + u64::from(depth), self.depths.1 + 1);
+            if let Some(depth) = ply.info.depth {
+                self.depths = sum(self.depths, (depth.into(), 1));
             }
-            if let Some(nodes) = ply.thought.nodes {
-                self.nodes = (self.nodes.0.saturating_add(nodes), self.nodes.1 + 1);
+            if let Some(nodes) = ply.info.nodes {
+                self.nodes = sum(self.nodes, (nodes, 1));
             }
         }
+    }
+
+    fn add(&mut self, other: &Conduct) {
+        self.illegal_moves += other.illegal_moves;
+        self.time_losses += other.time_losses;
+        self.crashes += other.crashes;
+        self.hangs += other.hangs;
+        self.moves += other.moves;
+        self.time += other.time;
+        self.depths = sum(self.depths, other.depths);
+        self.nodes = sum(self.nodes, other.nodes);
     }
 
     fn add_loss(&mut self, ending: Ending) {
@@ -129,4 +159,9 @@ impl Conduct {
             move_ms: (self.moves > 0).then(|| 1e3 * seconds / self.moves as f64),
         }
     }
+}
+
+/// Adds a sum and a count. What engines say may be anything.
+fn sum(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.saturating_add(other.0), one.1 + other.1)
 }

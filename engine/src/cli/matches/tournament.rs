@@ -1,12 +1,16 @@
 //! Games of a schedule, several at a time.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow, ensure};
 use cozy_chess::Board;
+use engine::{is_chess960, write_fen};
+use uci_client::StartError;
 
 use super::game::{self, Ending, Game, Rules};
 use super::pace::Pace;
@@ -32,10 +36,26 @@ pub struct Tournament<'a> {
     pub paces: &'a [Pace],
     /// What all games are played under.
     pub rules: &'a Rules,
+    /// The numbers of the pairs that are played already.
+    pub done: &'a HashSet<usize>,
     /// Games at a time.
     pub concurrency: usize,
     /// Ends the tournament when set; games that are under way do not count.
     pub stop: &'a AtomicBool,
+}
+
+/// A pair of games that were played.
+type Played<'s> = (Pairing<'s>, [Game; 2]);
+
+/// How a tournament came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All that was scheduled is played.
+    Complete,
+    /// Those who count have enough.
+    Enough,
+    /// It was stopped before.
+    Stopped,
 }
 
 impl Tournament<'_> {
@@ -48,46 +68,56 @@ impl Tournament<'_> {
         &self,
         schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
         mut record: impl FnMut(&Pairing, &[Game; 2]) -> Result<ControlFlow<()>>,
-    ) -> Result<()> {
+    ) -> Result<End> {
         let next = AtomicUsize::new(0);
         let (sender, pairs) = channel();
         thread::scope(|scope| {
             for _ in 0..self.concurrency {
-                let sender = sender.clone();
-                scope.spawn(|| self.work(&next, &schedule, sender));
+                let (sender, next, schedule) = (sender.clone(), &next, &schedule);
+                scope.spawn(move || {
+                    let work = || self.work(next, schedule, &sender);
+                    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                        // The others would play on to the end before it is noticed.
+                        let _ = sender.send(Err(anyhow!("a game could not be played: a defect")));
+                    }
+                });
             }
             drop(sender);
             for pair in pairs {
-                let recorded = pair.and_then(|(pairing, games)| record(&pairing, &games));
+                let recorded = match pair {
+                    Ok(Some((pairing, games))) => record(&pairing, &games),
+                    Ok(None) => return Ok(End::Stopped),
+                    Err(error) => Err(error),
+                };
                 if !matches!(recorded, Ok(ControlFlow::Continue(()))) {
                     self.stop.store(true, Ordering::Relaxed);
-                    return recorded.map(|_| ());
+                    return recorded.map(|_| End::Enough);
                 }
             }
-            Ok(())
+            Ok(End::Complete)
         })
     }
 
-    /// Plays pairs until none is left.
+    /// Plays pairs until none is left; sends `None` if it was stopped before.
     fn work<'s>(
         &self,
         next: &AtomicUsize,
         schedule: &(impl Fn(usize) -> Option<Pairing<'s>> + Sync),
-        sender: Sender<Result<(Pairing<'s>, [Game; 2])>>,
+        sender: &Sender<Result<Option<Played<'s>>>>,
     ) {
         let mut seats = Seats {
             tournament: self,
             players: self.specs.iter().map(|_| None).collect(),
         };
         while let Some(pairing) = schedule(next.fetch_add(1, Ordering::Relaxed)) {
-            let games = match seats.play_pair(&pairing) {
-                Ok(Some(games)) => Ok((pairing, games)),
-                Ok(None) => return,
-                Err(error) => Err(error),
-            };
-            let failed = games.is_err();
+            if self.done.contains(&pairing.number) {
+                continue;
+            }
+            let games = seats.play_pair(&pairing);
+            let goes_on = matches!(games, Ok(Some(_)));
+            let games = games.map(|games| games.map(|games| (pairing, games)));
             // Nobody listens any more once the tournament is over.
-            if sender.send(games).is_err() || failed {
+            if sender.send(games).is_err() || !goes_on {
                 return;
             }
         }
@@ -116,7 +146,20 @@ impl Seats<'_> {
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let [mut white, mut black] = [self.seat(engines[0])?, self.seat(engines[1])?];
+        let (Some(mut white), Some(mut black)) = (self.seat(engines[0])?, self.seat(engines[1])?)
+        else {
+            return Ok(None);
+        };
+        if is_chess960(opening) {
+            for (player, engine) in [&white, &black].into_iter().zip(engines) {
+                ensure!(
+                    player.plays_chess960(),
+                    "{:?} has no option UCI_Chess960, and an opening is one of Chess960: {}",
+                    self.tournament.specs[engine].text,
+                    write_fen(opening)
+                );
+            }
+        }
         let paces = engines.map(|engine| self.tournament.paces[engine]);
         let players = [&mut white, &mut black];
         let Some(game) = game::play(opening, players, paces, rules, stop) else {
@@ -127,7 +170,7 @@ impl Seats<'_> {
             let usable = match game.ending {
                 _ if loser != Some(color) => true,
                 Ending::Crash | Ending::Hang => false,
-                Ending::TimeForfeit => player.recover().is_ok(),
+                Ending::TimeForfeit => player.recover(stop).is_ok(),
                 _ => true,
             };
             self.players[engines[color]] = usable.then_some(player);
@@ -135,11 +178,16 @@ impl Seats<'_> {
         Ok(Some(game))
     }
 
-    /// The engine, started if need be.
-    fn seat(&mut self, engine: usize) -> Result<Player> {
-        match self.players[engine].take() {
-            Some(player) => Ok(player),
-            None => Player::start(&self.tournament.specs[engine]),
+    /// The engine, started if need be; `None` where the tournament ended
+    /// meanwhile.
+    fn seat(&mut self, engine: usize) -> Result<Option<Player>> {
+        if let Some(player) = self.players[engine].take() {
+            return Ok(Some(player));
+        }
+        let Tournament { specs, stop, .. } = *self.tournament;
+        match Player::start(&specs[engine], stop) {
+            Err(error) if matches!(error.downcast_ref(), Some(StartError::Cancelled)) => Ok(None),
+            started => started.map(Some),
         }
     }
 }
