@@ -1,6 +1,6 @@
 //! The other commands, their output and their exit codes.
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use models::Kernel;
 use serde_json::Value;
@@ -175,6 +175,39 @@ fn a_net_of_another_layout_is_refused_by_name() {
         message.contains("someone-elses") && message.contains("other.safetensors"),
         "{message}"
     );
+}
+
+/// Nobody reads what is printed, as behind `| head`.
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
+    for arguments in [
+        &["perft", "2"][..],
+        &["bench", "1"],
+        &["bench", "1", "--json"],
+        &["bench", "--evaluations"],
+        &["eval", bare],
+        &["eval", bare, "--json"],
+        &["eval", bare, "--model", "/no/such/net"],
+    ] {
+        let mut running = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop((running.stdout.take(), running.stderr.take()));
+        let expected = if arguments.contains(&"/no/such/net") {
+            3
+        } else {
+            0
+        };
+        assert_eq!(
+            running.wait().unwrap().code(),
+            Some(expected),
+            "{arguments:?}"
+        );
+    }
 }
 
 /// The codes and meanings of a table, one a line: in a help `  4  meaning`, in

@@ -12,7 +12,7 @@ use engine::{
 use models::{Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
-use super::files::{embedded_evaluator, networks};
+use super::files::{embedded_evaluator, networks, print};
 
 /// How long each figure of `--evaluations` is measured.
 const MEASURED: Duration = Duration::from_millis(200);
@@ -54,22 +54,20 @@ fn run_search(args: &BenchArgs) -> Result<()> {
         number += 1;
         if !args.json {
             let all = BENCH_POSITIONS.len();
-            println!("{number:>2}/{all} {nodes:>9} nodes  {fen}");
+            // What cannot be written shows at the end.
+            let _ = print(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}\n"));
         }
     });
     let time = start.elapsed();
     let nps = (nodes as f64 / time.as_secs_f64()) as u64;
-    if args.json {
-        let millis = time.as_millis() as u64;
-        println!(
-            "{}",
+    let millis = time.as_millis() as u64;
+    Ok(print(&match args.json {
+        true => format!(
+            "{}\n",
             serde_json::json!({ "nodes": nodes, "time_ms": millis, "nps": nps })
-        );
-    } else {
-        println!("time {} ms", time.as_millis());
-        println!("{nodes} nodes {nps} nps");
-    }
-    Ok(())
+        ),
+        false => format!("time {millis} ms\n{nodes} nodes {nps} nps\n"),
+    })?)
 }
 
 /// What `--evaluations` measures.
@@ -113,12 +111,10 @@ fn run_evaluations(json: bool) -> Result<()> {
         sum: sums[0],
         kernels,
     };
-    if json {
-        println!("{}", serde_json::to_string(&evaluations)?);
-    } else {
-        print_table(&evaluations);
-    }
-    Ok(())
+    Ok(print(&match json {
+        true => serde_json::to_string(&evaluations)? + "\n",
+        false => table(&evaluations),
+    })?)
 }
 
 /// The sum of all values, and how fast they were had.
@@ -168,19 +164,19 @@ fn fastest(count: usize, mut pass: impl FnMut()) -> f64 {
     best / count as f64
 }
 
-fn print_table(evaluations: &Evaluations) {
-    println!("kernel       incremental/s  from nothing/s  dense layers");
+fn table(evaluations: &Evaluations) -> String {
+    let mut text = "kernel       incremental/s  from nothing/s  dense layers\n".to_string();
     for speed in &evaluations.kernels {
-        println!(
-            "{:<12} {:>11.2} M {:>13.2} M {:>10.0} ns",
+        text += &format!(
+            "{:<12} {:>11.2} M {:>13.2} M {:>10.0} ns\n",
             speed.kernel,
             speed.incremental_per_s / 1e6,
             speed.from_nothing_per_s / 1e6,
             speed.dense_ns
         );
     }
-    println!(
-        "{} positions, the sum of their values is {} by every kernel",
+    text + &format!(
+        "{} positions, the sum of their values is {} by every kernel\n",
         evaluations.positions, evaluations.sum
-    );
+    )
 }

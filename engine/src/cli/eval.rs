@@ -94,13 +94,11 @@ pub fn run(args: &EvalArgs) -> Result<()> {
         material: views(material),
         pieces: worths(&float, board),
     };
-    if args.json {
-        println!("{}", serde_json::to_string(&values)?);
-    } else {
-        print_table(&values);
-        println!("\n{}", worth_board(board, &values.pieces));
-    }
-    Ok(())
+    let text = match args.json {
+        true => serde_json::to_string(&values)?,
+        false => table(&values) + "\n" + &worth_board(board, &values.pieces),
+    };
+    Ok(files::print(&(text + "\n"))?)
 }
 
 fn worths(network: &Network, board: &Board) -> Vec<Worth> {
@@ -132,14 +130,15 @@ fn worth_board(board: &Board, pieces: &[Worth]) -> String {
     format!("{text}  {}", files.trim_end())
 }
 
-fn print_table(values: &Values) {
-    println!("centipawns     side to move       White");
+fn table(values: &Values) -> String {
     let rows = [
         ("network", &values.quantised),
         ("  in floats", &values.float),
         ("material", &values.material),
     ];
+    let mut text = "centipawns     side to move       White\n".to_string();
     for (name, views) in rows {
-        println!("{name:<12} {:>14.1} {:>11.1}", views.mover, views.white);
+        text += &format!("{name:<12} {:>14.1} {:>11.1}\n", views.mover, views.white);
     }
+    text
 }

@@ -6,6 +6,7 @@ use cozy_chess::Board;
 use engine::{divide, is_chess960, perft, write_move};
 
 use super::fen_argument;
+use super::files::print;
 
 /// Arguments of `engine perft`.
 #[derive(Args)]
@@ -23,9 +24,8 @@ pub fn run(args: &PerftArgs) -> Result<()> {
     let chess960 = is_chess960(&board);
     let mut nodes = if args.depth == 0 { perft(&board, 0) } else { 0 };
     for (mv, below) in divide(&board, args.depth) {
-        println!("{}: {below}", write_move(&board, mv, chess960));
+        print(&format!("{}: {below}\n", write_move(&board, mv, chess960)))?;
         nodes += below;
     }
-    println!("\nNodes searched: {nodes}");
-    Ok(())
+    Ok(print(&format!("\nNodes searched: {nodes}\n"))?)
 }
