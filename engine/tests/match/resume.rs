@@ -201,6 +201,16 @@ fn games_are_never_written_over() {
         assert!(message.contains("not as its match left it"), "{message}");
         assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
     }
+    // Games that are gone leave their counts.
+    fs::remove_file(&pgn).unwrap();
+    for rest in [&[][..], &["--resume"]] {
+        let (code, message) = try_it(rest);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(
+            message.contains("games.pgn.jsonl") && message.contains("gone"),
+            "{message}"
+        );
+    }
     // As a power cut may leave them.
     fs::write(&pgn, games.clone() + "\0\0\0").unwrap();
     assert_eq!(try_it(&["--resume"]).0, Some(0));

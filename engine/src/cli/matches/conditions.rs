@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use super::super::error::{FileError, usage};
 use super::super::files;
 use super::adjudication::{Draw, Resign};
-use super::game::Rules;
+use super::game::{MAX_PLIES, Rules};
 use super::games_file::{GamesFile, PlayedPair, Settings};
 use super::openings::{Book, hexadecimal};
 use super::pace::{PATIENCE, Pace};
@@ -176,10 +176,11 @@ fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
     Ok(Some(format!("of SHA-256 {}", hexadecimal(&digest))))
 }
 
-/// What is said of engines and their time in the help of both commands.
+/// What both commands say of games in their help.
 pub fn manners() -> String {
     format!(
-        "Where no clock runs, an engine that does not answer within {} s has hung, and loses.",
+        "A game of {MAX_PLIES} plies is drawn. Where no clock runs, an engine that does not answer \
+         within {} s\nhas hung, and loses.",
         PATIENCE.as_secs()
     )
 }

@@ -14,7 +14,7 @@ use super::pace::{Clocks, Pace};
 use super::player::{Player, Question};
 
 /// Games that reach this many plies are drawn.
-const MAX_PLIES: usize = 400;
+pub const MAX_PLIES: usize = 400;
 
 /// What all games are played under.
 pub struct Rules {

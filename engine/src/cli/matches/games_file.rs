@@ -59,7 +59,7 @@ pub enum GamesError {
         difference: String,
     },
     /// Games or record are not what this program wrote.
-    #[error("{path:?} is not as its match left it: {what}; give another --pgn")]
+    #[error("{path:?} is not as its match left it: {what}; remove it, or give another --pgn")]
     Changed {
         /// The file.
         path: PathBuf,
@@ -169,6 +169,10 @@ impl GamesFile {
             None => (Vec::new(), 0),
             // Killed before there was a game.
             Some(read) if size == 0 && read.pairs.is_empty() => (Vec::new(), 0),
+            Some(_) if size == 0 => bail!(GamesError::Changed {
+                path: record_path,
+                what: "the games that it counts are gone",
+            }),
             Some(_) if !resume => bail!(GamesError::Exists { path: path.into() }),
             Some(read) => {
                 if let Some(difference) = difference(&read.head.settings, &head.settings) {

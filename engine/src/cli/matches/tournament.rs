@@ -83,10 +83,15 @@ impl Tournament<'_> {
                 });
             }
             drop(sender);
+            let mut end = End::Complete;
             for pair in pairs {
                 let recorded = match pair {
                     Ok(Some((pairing, games))) => record(&pairing, &games),
-                    Ok(None) => return Ok(End::Stopped),
+                    // What others have finished meanwhile counts.
+                    Ok(None) => {
+                        end = End::Stopped;
+                        continue;
+                    }
                     Err(error) => Err(error),
                 };
                 if !matches!(recorded, Ok(ControlFlow::Continue(()))) {
@@ -94,7 +99,7 @@ impl Tournament<'_> {
                     return recorded.map(|_| End::Enough);
                 }
             }
-            Ok(End::Complete)
+            Ok(end)
         })
     }
 
@@ -189,5 +194,42 @@ impl Seats<'_> {
             Err(error) if matches!(error.downcast_ref(), Some(StartError::Cancelled)) => Ok(None),
             started => started.map(Some),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A fault in one game, in this test only: there is no known one.
+    #[test]
+    fn a_worker_that_panics_ends_the_tournament() {
+        let specs = ["material", "material"].map(|spec| spec.parse().unwrap());
+        let opening = Board::startpos();
+        let tournament = Tournament {
+            specs: &specs,
+            paces: &[Pace::Depth(1), Pace::Depth(1)],
+            rules: &Rules {
+                margin: Duration::ZERO,
+                resign: None,
+                draw: None,
+            },
+            done: &HashSet::new(),
+            concurrency: 2,
+            stop: &AtomicBool::new(false),
+        };
+        let schedule = |number| {
+            assert_ne!(number, 5, "a fault");
+            Some(Pairing {
+                number,
+                engines: [0, 1],
+                opening: &opening,
+            })
+        };
+        // Without end, were it not for the fault.
+        let played = tournament.play(schedule, |_, _| Ok(ControlFlow::Continue(())));
+        assert!(played.unwrap_err().to_string().contains("a defect"));
     }
 }

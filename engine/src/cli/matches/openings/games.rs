@@ -93,7 +93,23 @@ impl<'a> Tokens<'a> {
         taken
     }
 
-    /// Takes off a word; move numbers fall away.
+    /// Takes off a tag behind its bracket. Several may stand on a line; what is
+    /// no tag goes to the line's end.
+    fn take_tag(&mut self) -> (&'a str, &'a str) {
+        let line = self.0.lines().next().unwrap_or_default();
+        let parts = line.split_once('"').and_then(|(name, rest)| {
+            let (value, _) = rest.split_once("\"]")?;
+            Some((name, value))
+        });
+        let Some((name, value)) = parts else {
+            self.take_until('\n');
+            return ("", "");
+        };
+        self.0 = &self.0[name.len() + 1 + value.len() + 2..];
+        (name.trim(), value)
+    }
+
+    /// Takes off a word.
     fn take_word(&mut self) -> &'a str {
         let ends = |symbol: char| symbol.is_whitespace() || "{}()[];".contains(symbol);
         let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
@@ -112,7 +128,11 @@ impl<'a> Iterator for Tokens<'a> {
             if !"[{;()}]".contains(first) {
                 match self.take_word() {
                     "1-0" | "0-1" | "1/2-1/2" | "*" => return Some(Token::Result),
+                    // With zeros, as some write it.
+                    word if word.starts_with("0-0-0") => return Some(Token::Word("O-O-O")),
+                    word if word.starts_with("0-0") => return Some(Token::Word("O-O")),
                     word => {
+                        // Move numbers fall away.
                         let number = |symbol: char| symbol.is_ascii_digit() || symbol == '.';
                         let word = word.trim_start_matches(number);
                         if !word.is_empty() && !word.starts_with('$') {
@@ -125,9 +145,8 @@ impl<'a> Iterator for Tokens<'a> {
             self.0 = &self.0[1..];
             match first {
                 '[' => {
-                    let mut parts = self.take_until('\n').splitn(3, '"');
-                    let name = parts.next().unwrap_or_default().trim();
-                    return Some(Token::Tag(name, parts.next().unwrap_or_default()));
+                    let (name, value) = self.take_tag();
+                    return Some(Token::Tag(name, value));
                 }
                 '{' => drop(self.take_until('}')),
                 ';' => drop(self.take_until('\n')),
@@ -165,6 +184,21 @@ mod tests {
                 "Q5k1/8/8/8/8/8/8/2KR4 b - - 0 41",
             ]
         );
+    }
+
+    #[test]
+    fn games_are_read_as_people_write_them() {
+        let castled = "r3k2r/8/8/8/8/8/8/R4RK1 b kq - 1 1";
+        let fen = "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1";
+        for text in [
+            format!("[White \"a\"] [SetUp \"1\"][FEN \"{fen}\"]\n\n1. 0-0 *"),
+            format!("[Round ]\n[White \"a \\\"b\\\" c\"]\n[FEN \"{fen}\"]1.O-O *"),
+            format!("[FEN \"{castled}\"]\n*"),
+        ] {
+            assert_eq!(fens(&text), [castled], "{text}");
+        }
+        let text = format!("[FEN \"{fen}\"]\n1. Rb1 0-0-0+ 2. Ra1 *");
+        assert_eq!(fens(&text), ["2kr3r/8/8/8/8/8/8/R3K2R b K - 3 2"]);
     }
 
     #[test]
