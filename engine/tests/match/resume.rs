@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -348,4 +348,39 @@ fn games_can_go_to_a_pipe_or_a_device() {
     result(&nowhere);
     let output = play(&[&nowhere[..], &["--resume"]].concat());
     assert_eq!(output.status.code(), Some(5));
+}
+
+/// A write that fails half-way, as on a full disk.
+#[test]
+fn a_full_disk_keeps_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (whole, cut) = (path("whole.pgn"), path("cut.pgn"));
+    let expected = result(&[&ENGINES[..], &["--pgn", whole.to_str().unwrap()]].concat());
+    let arguments = [&ENGINES[..], &["--resume", "--pgn", cut.to_str().unwrap()]].concat();
+    let unlimited = command(&arguments);
+    let limited = Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 20; exec \"$@\"", "bash"])
+        .arg(unlimited.get_program())
+        .args(unlimited.get_args())
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(7), "{message}");
+    assert!(
+        message.contains("cannot write") && message.contains("cut.pgn"),
+        "{message}"
+    );
+    let so_far: Value = serde_json::from_slice(&limited.stdout).unwrap();
+    let played = so_far["games"].as_u64().unwrap();
+    assert!((2..24).contains(&played), "{so_far}");
+    let resumed = play(&arguments);
+    let message = String::from_utf8_lossy(&resumed.stderr);
+    assert!(
+        message.contains(&format!("going on after {played} games")),
+        "{message}"
+    );
+    let resumed: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(timeless(resumed), timeless(expected));
+    assert_eq!(games(&cut), games(&whole));
 }
