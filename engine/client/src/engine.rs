@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{BufReader, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -121,17 +121,20 @@ impl Engine {
         stop: &AtomicBool,
         notice: &mut dyn FnMut(Notice),
     ) -> Result<Engine, StartError> {
-        let started = Process::start(setup.program.as_os_str(), &setup.arguments);
-        let (process, input, output) = started.map_err(|source| StartError::Program {
+        let failed = |source| StartError::Program {
             program: setup.program.clone(),
             source,
-        })?;
+        };
+        let started = Process::start(setup.program.as_os_str(), &setup.arguments);
+        let (process, input, output) = started.map_err(failed)?;
         let (commands, to_write) = channel();
         let (said, events) = sync_channel(EVENTS);
         // An engine that hangs may neither read nor write: both have threads
         // of their own, which end with the process.
-        thread::spawn(move || write(input, &to_write));
-        thread::spawn(move || listen(output, &said));
+        let writer = thread::Builder::new().spawn(move || write(input, &to_write));
+        writer.map_err(failed)?;
+        let listener = thread::Builder::new().spawn(move || listen(output, &said));
+        listener.map_err(failed)?;
         let name = setup.program.file_name().unwrap_or_default();
         let mut engine = Engine {
             commands,
@@ -212,7 +215,7 @@ impl Engine {
                 Err(Failure::TimedOut) if !told => {
                     told = true;
                     (hello.notice)(Notice::Waiting {
-                        program: hello.program.clone(),
+                        program: hello.program.into(),
                         expected: hello.expected,
                         seconds: (hello.patience - NOTICE).as_secs(),
                     });
@@ -423,7 +426,7 @@ impl Drop for Engine {
 
 /// The wait for one answer of the handshake.
 struct Hello<'a> {
-    program: &'a PathBuf,
+    program: &'a Path,
     expected: &'static str,
     patience: Duration,
     stop: &'a AtomicBool,

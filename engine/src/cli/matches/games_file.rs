@@ -157,6 +157,8 @@ impl GamesFile {
             Err(fs::TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
             Err(fs::TryLockError::Error(error)) => bail!(writes()(error)),
         }
+        // Now nobody else writes.
+        let size = fs::metadata(path).map_or(0, |there| there.len());
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(FileError::to(Action::Read, &record_path))?;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use anyhow::{Result, anyhow, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use cozy_chess::Board;
 use engine::{is_chess960, write_fen};
 use uci_client::StartError;
@@ -74,13 +74,18 @@ impl Tournament<'_> {
         thread::scope(|scope| {
             for _ in 0..self.concurrency {
                 let (sender, next, schedule) = (sender.clone(), &next, &schedule);
-                scope.spawn(move || {
+                let worker = thread::Builder::new().spawn_scoped(scope, move || {
                     let work = || self.work(next, schedule, &sender);
                     if catch_unwind(AssertUnwindSafe(work)).is_err() {
                         // The others would play on to the end before it is noticed.
                         let _ = sender.send(Err(anyhow!("a game could not be played: a defect")));
                     }
                 });
+                if let Err(error) = worker {
+                    self.stop.store(true, Ordering::Relaxed);
+                    let games = self.concurrency;
+                    return Err(error).context(format!("{games} games at a time are too many"));
+                }
             }
             drop(sender);
             let mut end = End::Complete;
