@@ -43,7 +43,7 @@ pub const BENCH_POSITIONS: [&str; 30] = [
     "rnbq1b1r/pp3kp1/4pn1p/2p5/2BP4/5N2/PPP2PPP/R1BQK2R w KQ - 0 9",
 ];
 
-/// How many plies deep [`bench`] searches for the signature.
+/// How many plies deep [`bench`](fn@bench) searches for the signature.
 pub const BENCH_DEPTH: u64 = 10;
 
 /// Plies of a game of [`BenchGames`], if it does not end before.
