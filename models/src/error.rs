@@ -1,32 +1,47 @@
 use thiserror::Error;
 
-use crate::Bound;
+use crate::{Bound, Shape};
+
+/// What a file says, cut to a length that fits a message.
+fn short(text: &str) -> String {
+    text.chars().take(100).collect()
+}
 
 /// Why a network was refused.
 #[derive(Debug, Error, PartialEq)]
 pub enum NetError {
     /// The bytes are not a safetensors file.
-    #[error("not a safetensors file: {0}")]
+    #[error("not a safetensors file: {}", short(.0))]
     NotSafetensors(String),
     /// The file has no `kibitz` metadata, so nobody knows what its inputs mean.
     #[error("no `kibitz` entry in its metadata: it was not written by Kibitz's trainer")]
     NoMetadata,
     /// The metadata is there but cannot be read.
-    #[error("unreadable `kibitz` metadata: {0}")]
+    #[error("unreadable `kibitz` metadata: {}", short(.0))]
     BadMetadata(String),
     /// The net was trained on another input layout.
     #[error("its input layout is {found:?}, this build knows only {known:?} and {before:?}",
-        known = crate::LAYOUT, before = crate::LAYOUT_V1)]
+        found = short(found), known = crate::LAYOUT, before = crate::LAYOUT_V1)]
     UnknownLayout {
         /// The layout the file names.
         found: String,
     },
     /// The net was trained with another activation function.
-    #[error("its activation is {found:?}, this build knows only {known:?}", known = crate::ACTIVATION)]
+    #[error("its activation is {found:?}, this build knows only {known:?}",
+        found = short(found), known = crate::ACTIVATION)]
     UnknownActivation {
         /// The activation the file names.
         found: String,
     },
+    /// A hidden layer has no neurons.
+    #[error("its hidden sizes are {found}, and a layer needs at least one neuron")]
+    NoNeurons {
+        /// The hidden sizes in the file.
+        found: Shape,
+    },
+    /// The file holds a tensor that a network has not.
+    #[error("tensor {:?} belongs to no net of Kibitz", short(.0))]
+    UnknownTensor(String),
     /// A tensor that the network needs is not in the file.
     #[error("tensor {0:?} is missing")]
     MissingTensor(String),
@@ -41,24 +56,27 @@ pub enum NetError {
         expected: Vec<usize>,
     },
     /// A tensor holds another type than F32 or F16.
-    #[error("tensor {name:?} is {found}, expected F32 or F16")]
+    #[error("tensor {name:?} is {found:?}, expected F32 or F16", found = short(found))]
     WrongType {
         /// The tensor's name.
         name: String,
         /// The type in the file.
         found: String,
     },
-    /// A weight is NaN or infinite.
-    #[error("tensor {0:?} holds a value that is not finite")]
+    /// A tensor has more or fewer bytes than its shape and type call for.
+    #[error("tensor {0:?} has more or fewer bytes than its shape calls for")]
+    WrongLength(String),
+    /// A weight is NaN or infinite, or, in a file, beyond the range of F16.
+    #[error("tensor {0:?} holds a value that is no number or beyond 65,504, the most of F16")]
     NotFinite(String),
     /// The network is larger than the integer inference is compiled for.
     #[error(
-        "hidden sizes {found:?} exceed {first}-{later}-{later}, the most this build plays with",
+        "its hidden sizes are {found}, and this build plays with {first}-{later}-{later} at most",
         first = crate::MAX_FIRST, later = crate::MAX_LATER
     )]
     TooLarge {
         /// The hidden sizes in the file.
-        found: Vec<usize>,
+        found: Shape,
     },
     /// The weights are so large that integers could overflow.
     #[error(

@@ -7,14 +7,23 @@
 use std::collections::HashMap;
 
 use half::f16;
-use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
+use safetensors::tensor::{Dtype, TensorView, serialize};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::feature::THREATS;
+use crate::tensors::Tensors;
 use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network, Shape};
 
 const METADATA_KEY: &str = "kibitz";
+
+/// Weight and bias of each layer; a file has no other tensors.
+const NAMES: [[&str; 2]; 4] = [
+    ["layers.0.weight", "layers.0.bias"],
+    ["layers.1.weight", "layers.1.bias"],
+    ["layers.2.weight", "layers.2.bias"],
+    ["layers.3.weight", "layers.3.bias"],
+];
 
 /// What a net's file says about itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -57,16 +66,10 @@ impl Metadata {
         }
     }
 
-    /// Reads the metadata alone, and refuses a layout or an activation that
-    /// this build does not know.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Metadata, NetError> {
-        let (_, header) = SafeTensors::read_metadata(bytes)
-            .map_err(|e| NetError::NotSafetensors(e.to_string()))?;
-        let json = header
-            .metadata()
-            .as_ref()
-            .and_then(|entries| entries.get(METADATA_KEY))
-            .ok_or(NetError::NoMetadata)?;
+    /// Refuses a layout or an activation that this build does not know, and a
+    /// layer without neurons.
+    fn of(tensors: &Tensors) -> Result<Metadata, NetError> {
+        let json = tensors.metadata(METADATA_KEY).ok_or(NetError::NoMetadata)?;
         // The layout first: a file of a later version may differ in all else.
         let value: Value =
             serde_json::from_str(json).map_err(|e| NetError::BadMetadata(e.to_string()))?;
@@ -83,6 +86,11 @@ impl Metadata {
                 found: metadata.activation,
             });
         }
+        if metadata.shape.has_empty_layer() {
+            return Err(NetError::NoNeurons {
+                found: metadata.shape,
+            });
+        }
         Ok(metadata)
     }
 }
@@ -93,14 +101,20 @@ impl Network {
     /// # Errors
     /// [`NetError`], when the bytes are no net that this build can read.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, Metadata), NetError> {
-        let metadata = Metadata::from_bytes(bytes)?;
-        let tensors =
-            SafeTensors::deserialize(bytes).map_err(|e| NetError::NotSafetensors(e.to_string()))?;
+        let tensors = Tensors::read(bytes)?;
+        let metadata = Metadata::of(&tensors)?;
+        if let Some(name) = tensors
+            .names()
+            .find(|name| !NAMES.as_flattened().contains(name))
+        {
+            return Err(NetError::UnknownTensor(name.to_string()));
+        }
         let read_layer = |i: usize| -> Result<Layer, NetError> {
             let (outputs, inputs) = metadata.shape.layers()[i];
+            let [weight, bias] = NAMES[i];
             Ok(Layer {
-                weight: read_tensor(&tensors, &format!("layers.{i}.weight"), &[outputs, inputs])?,
-                bias: read_tensor(&tensors, &format!("layers.{i}.bias"), &[outputs])?,
+                weight: tensors.values(weight, &[outputs, inputs])?,
+                bias: tensors.values(bias, &[outputs])?,
             })
         };
         let mut first = read_layer(0)?;
@@ -111,9 +125,7 @@ impl Network {
             }
         }
         let layers = [first, read_layer(1)?, read_layer(2)?, read_layer(3)?];
-        let network = Network::new(metadata.shape, layers);
-        network.check_finite()?;
-        Ok((network, metadata))
+        Ok((Network::new(metadata.shape, layers), metadata))
     }
 
     /// The net as a safetensors file, weights rounded to f16: half the size,
@@ -124,16 +136,11 @@ impl Network {
     /// Never for weights within f16's range; a weight beyond it becomes
     /// infinite, and [`Network::from_bytes`] refuses it.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
-        let mut tensors: Vec<(String, Vec<usize>, Vec<u8>)> = Vec::new();
-        for (i, layer) in self.layers().iter().enumerate() {
+        let mut tensors: Vec<(&str, Vec<usize>, Vec<u8>)> = Vec::new();
+        for (layer, [weight, bias]) in self.layers().iter().zip(NAMES) {
             let shape = vec![layer.outputs(), layer.inputs()];
-            tensors.push((
-                format!("layers.{i}.weight"),
-                shape,
-                f16_bytes(&layer.weight),
-            ));
-            let shape = vec![layer.outputs()];
-            tensors.push((format!("layers.{i}.bias"), shape, f16_bytes(&layer.bias)));
+            tensors.push((weight, shape, f16_bytes(&layer.weight)));
+            tensors.push((bias, vec![layer.outputs()], f16_bytes(&layer.bias)));
         }
         let views = tensors.iter().map(|(name, shape, bytes)| {
             let view = TensorView::new(Dtype::F16, shape.clone(), bytes)
@@ -151,38 +158,6 @@ fn f16_bytes(values: &[f32]) -> Vec<u8> {
         .iter()
         .flat_map(|&x| f16::from_f32(x).to_le_bytes())
         .collect()
-}
-
-fn read_tensor(
-    tensors: &SafeTensors,
-    name: &str,
-    expected: &[usize],
-) -> Result<Vec<f32>, NetError> {
-    let tensor = tensors
-        .tensor(name)
-        .map_err(|_| NetError::MissingTensor(name.to_string()))?;
-    if tensor.shape() != expected {
-        return Err(NetError::WrongShape {
-            name: name.to_string(),
-            found: tensor.shape().to_vec(),
-            expected: expected.to_vec(),
-        });
-    }
-    let data = tensor.data();
-    match tensor.dtype() {
-        Dtype::F32 => Ok(data
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]))
-            .collect()),
-        Dtype::F16 => Ok(data
-            .chunks_exact(2)
-            .map(|b| f16::from_le_bytes([b[0], b[1]]).to_f32())
-            .collect()),
-        other => Err(NetError::WrongType {
-            name: name.to_string(),
-            found: format!("{other:?}"),
-        }),
-    }
 }
 
 #[cfg(test)]
@@ -272,5 +247,137 @@ mod tests {
             Network::from_bytes(&bytes),
             Err(NetError::NotFinite("layers.2.weight".to_string()))
         );
+    }
+
+    /// A file of these tensors, each with its shape and as many zero bytes as
+    /// that takes in F32, and of the metadata of `shape`.
+    fn zeros(shape: Shape, tensors: &[(&str, Vec<usize>)]) -> Vec<u8> {
+        let (mut infos, mut end) = (Vec::new(), 0);
+        for (name, sizes) in tensors {
+            let start = end;
+            end += 4 * sizes.iter().product::<usize>();
+            infos.push(format!(
+                r#""{name}":{{"dtype":"F32","shape":{sizes:?},"data_offsets":[{start},{end}]}}"#
+            ));
+        }
+        raw(shape, &infos.join(","), &vec![0; end])
+    }
+
+    /// A file of these tensors, as JSON has them, and of these bytes.
+    fn raw(shape: Shape, tensors: &str, data: &[u8]) -> Vec<u8> {
+        let metadata = serde_json::to_string(&Metadata::new(shape, "test")).unwrap();
+        let entry = serde_json::json!({ METADATA_KEY: metadata });
+        let header = format!(r#"{{"__metadata__":{entry},{tensors}}}"#);
+        let length = (header.len() as u64).to_le_bytes();
+        [&length, header.as_bytes(), data].concat()
+    }
+
+    fn tensors(shape: Shape) -> Vec<(&'static str, Vec<usize>)> {
+        let sizes = shape.layers().into_iter();
+        let sizes = sizes.flat_map(|(outputs, inputs)| [vec![outputs, inputs], vec![outputs]]);
+        NAMES.as_flattened().iter().copied().zip(sizes).collect()
+    }
+
+    fn refusal(bytes: &[u8]) -> String {
+        let error = Network::from_bytes(bytes).map(|_| ()).unwrap_err();
+        error.to_string()
+    }
+
+    #[test]
+    fn refuses_layers_without_neurons() {
+        assert!(Network::from_bytes(&zeros(SMALL, &tensors(SMALL))).is_ok());
+        for shape in [
+            Shape { first: 0, ..SMALL },
+            Shape { second: 0, ..SMALL },
+            Shape { third: 0, ..SMALL },
+        ] {
+            let message = refusal(&zeros(shape, &tensors(shape)));
+            assert!(message.contains("at least one neuron"), "{message}");
+        }
+    }
+
+    #[test]
+    fn refuses_tensors_that_belong_to_no_net() {
+        let mut more = tensors(SMALL);
+        more.push(("layers.4.weight", vec![1, 1]));
+        let message = refusal(&zeros(SMALL, &more));
+        assert!(message.contains("layers.4.weight"), "{message}");
+        let mut twice = tensors(SMALL);
+        twice.push(("layers.3.bias", vec![1]));
+        let message = refusal(&zeros(SMALL, &twice));
+        assert!(message.contains("named twice"), "{message}");
+        let mut fewer = tensors(SMALL);
+        fewer.pop();
+        let message = refusal(&zeros(SMALL, &fewer));
+        assert!(
+            message.contains("\"layers.3.bias\" is missing"),
+            "{message}"
+        );
+    }
+
+    /// Sizes whose sum is that of the file, but for 2^64.
+    #[test]
+    fn refuses_sizes_that_overflow() {
+        let length = |tensors: &str| raw(SMALL, tensors, &[]).len() as u64;
+        let tensors = |end: u64| {
+            let part = 1u64 << 60;
+            let mut infos = String::new();
+            for index in 0..15 {
+                let (start, end) = (part * index, part * (index + 1));
+                infos += &format!(
+                    r#""t{index}":{{"dtype":"U8","shape":[{part}],"data_offsets":[{start},{end}]}},"#
+                );
+            }
+            let start = 15 * part;
+            let size = end - start;
+            infos
+                + &format!(
+                    r#""last":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#
+                )
+        };
+        // As many digits as the number that is wanted.
+        let overhead = length(&tensors(u64::MAX));
+        let bytes = raw(SMALL, &tensors(u64::MAX - overhead + 1), &[]);
+        assert_eq!(bytes.len() as u64, overhead);
+        let message = refusal(&bytes);
+        assert!(message.contains("safetensors"), "{message}");
+        let sizes = format!("[{}, {INPUTS}]", 1u64 << 54);
+        let tensors =
+            format!(r#""layers.0.weight":{{"dtype":"F16","shape":{sizes},"data_offsets":[0,0]}}"#);
+        refusal(&raw(SMALL, &tensors, &[]));
+    }
+
+    #[test]
+    fn refuses_floats_that_no_file_of_ours_can_hold() {
+        for value in [f32::NAN, f32::INFINITY, -65_536.0, f32::MAX] {
+            let mut bytes = zeros(SMALL, &tensors(SMALL));
+            let end = bytes.len();
+            bytes[end - 4..].copy_from_slice(&value.to_le_bytes());
+            let message = refusal(&bytes);
+            assert!(message.contains("layers.3.bias"), "{message}");
+        }
+    }
+
+    /// What a file says of itself may be long, and may hold anything.
+    #[test]
+    fn messages_are_one_short_line() {
+        let long = "x\n".repeat(100_000);
+        let mut metadata = Metadata::new(SMALL, "test");
+        let network = Network::random(SMALL, 7);
+        metadata.layout = long.clone();
+        let layout = network.to_bytes(&metadata);
+        metadata.layout = LAYOUT.to_string();
+        metadata.activation = long.clone();
+        let activation = network.to_bytes(&metadata);
+        let mut more = tensors(SMALL);
+        let name = long.replace('\n', "\\n");
+        more.push((&name, vec![1]));
+        let tensor = zeros(SMALL, &more);
+        let dtype = String::from_utf8_lossy(&file()).replacen("F16", &name, 1);
+        for bytes in [layout, activation, tensor, dtype.into_bytes()] {
+            let message = refusal(&bytes);
+            assert!(message.len() < 500, "{} characters", message.len());
+            assert!(!message.contains('\n'), "{message}");
+        }
     }
 }

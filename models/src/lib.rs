@@ -26,6 +26,7 @@ pub mod material;
 mod network;
 mod quantised;
 mod scales;
+mod tensors;
 mod threats;
 
 pub use error::NetError;

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Feature, INPUTS, NetError};
@@ -35,12 +37,24 @@ impl Shape {
         ]
     }
 
+    /// Whether some layer has no neuron, which no network may have.
+    pub(crate) fn has_empty_layer(self) -> bool {
+        [self.first, self.second, self.third].contains(&0)
+    }
+
     /// Number of weights and biases.
     pub fn parameters(self) -> usize {
         self.layers()
             .iter()
             .map(|(outputs, inputs)| outputs * (inputs + 1))
             .sum()
+    }
+}
+
+/// The hidden sizes: `256-32-32`.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}-{}-{}", self.first, self.second, self.third)
     }
 }
 
@@ -96,8 +110,13 @@ impl Network {
     /// A network of the given layers.
     ///
     /// # Panics
-    /// If a layer's sizes are not those of `shape`: the caller made both.
+    /// If a layer's sizes are not those of `shape`, or are 0: the caller made
+    /// both.
     pub fn new(shape: Shape, layers: [Layer; 4]) -> Network {
+        assert!(
+            !shape.has_empty_layer(),
+            "{shape} has a layer without neurons"
+        );
         for (layer, (outputs, inputs)) in layers.iter().zip(shape.layers()) {
             assert_eq!(layer.bias.len(), outputs);
             assert_eq!(layer.weight.len(), outputs * inputs);
@@ -110,6 +129,9 @@ impl Network {
     ///
     /// The first layer counts some 32 active inputs rather than 902: hardly more
     /// are on in a position.
+    ///
+    /// # Panics
+    /// If a layer of `shape` has no neurons.
     pub fn random(shape: Shape, seed: u64) -> Network {
         let mut state = seed;
         let mut uniform = move || {
@@ -128,7 +150,7 @@ impl Network {
                 bias: (0..outputs).map(|_| bound * uniform()).collect(),
             }
         });
-        Network { shape, layers }
+        Network::new(shape, layers)
     }
 
     /// The sizes of the hidden layers.

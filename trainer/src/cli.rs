@@ -262,11 +262,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
 /// Reads the net of `--init`: one that the engine would play with.
 fn net_to_start_from(path: PathBuf) -> Result<Net, Failure> {
     let net = net::read(&path)?;
-    let shape = net.network.shape();
-    if fits(shape) {
+    let found = net.network.shape();
+    if fits(found) {
         return Ok(net);
     }
-    let found = vec![shape.first, shape.second, shape.third];
     let error = NetError::TooLarge { found };
     Err(Failure::NetRefused { path, error })
 }
