@@ -86,11 +86,15 @@ impl Handicap {
     }
 
     /// Tightens the limits of a search, and has it look at every move with a
-    /// full window, so that the scores can be compared.
+    /// full window, so that the scores can be compared. Its nodes count from the
+    /// first on, as they did when the strengths were measured.
     pub fn apply(&self, limits: &mut Limits) {
         let least = |limit: Option<u64>, own: Option<u64>| limit.into_iter().chain(own).min();
         limits.depth = least(limits.depth, self.depth);
         limits.nodes = least(limits.nodes, self.nodes);
+        if self.nodes.is_some() {
+            limits.least_depth = 0;
+        }
         limits.lines = usize::MAX;
     }
 

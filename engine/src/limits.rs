@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use cozy_chess::Move;
 
-/// What one search is to do and when it ends: the first limit reached ends it.
-/// Without any it runs until it is stopped.
+/// What one search is to do and when it ends: the first limit reached ends it,
+/// but for [`Limits::least_depth`]. Without any it runs until it is stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Plies of the last iteration.
@@ -14,6 +14,9 @@ pub struct Limits {
     pub nodes: Option<u64>,
     /// Time.
     pub time: Option<TimeBudget>,
+    /// The iteration that is finished before `nodes` and `time` count: the
+    /// first, so that every move was looked at, or 0.
+    pub least_depth: i32,
     /// Ends once a mate in so many moves is found.
     pub mate: Option<u32>,
     /// Moves of the root to look at; all of them where it is empty.
@@ -23,13 +26,14 @@ pub struct Limits {
     pub lines: usize,
 }
 
-/// One line, and no limit.
+/// One line, no limit, and the first iteration at least.
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             depth: None,
             nodes: None,
             time: None,
+            least_depth: 1,
             mate: None,
             moves: Vec::new(),
             lines: 1,
@@ -59,6 +63,8 @@ pub struct ClockState {
     pub moves_to_go: Option<u64>,
 }
 
+/// Times on a clock beyond this are taken for it.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 /// What [`TimeBudget::share`] does not touch.
 const RESERVE: Duration = Duration::from_millis(250);
 
@@ -79,12 +85,12 @@ impl TimeBudget {
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Without a next control: as if always this many moves were left.
         const MOVES_LEFT: u64 = 30;
-        let usable = usable(clock.remaining, overhead);
+        let usable = usable(clock.remaining.min(LONGEST), overhead);
         let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
         let reserve = RESERVE.min(usable / 2);
         let pool = usable - reserve;
         let plenty = usable.div_duration_f64(2 * RESERVE).min(1.0);
-        let increment = clock.increment.mul_f64(plenty);
+        let increment = clock.increment.min(LONGEST).mul_f64(plenty);
         let share = pool / moves + increment / 4 * 3;
         // The last move before a control may use all but the reserve; else
         // half is kept back, so that no single move can ruin the rest.
@@ -144,6 +150,22 @@ mod tests {
             let budget = TimeBudget::share(&clock, Duration::from_millis(20));
             clock.remaining = clock.remaining - budget.hard + increment;
             assert!(clock.remaining >= Duration::from_millis(100), "{clock:?}");
+        }
+    }
+
+    #[test]
+    fn no_clock_is_too_long() {
+        for remaining in [Duration::ZERO, Duration::MAX] {
+            for moves_to_go in [None, Some(1)] {
+                let clock = ClockState {
+                    remaining,
+                    increment: Duration::MAX,
+                    moves_to_go,
+                };
+                let budget = TimeBudget::share(&clock, Duration::ZERO);
+                assert!(budget.hard <= remaining.max(Duration::from_millis(1)));
+                assert!(budget.soft <= Some(budget.hard));
+            }
         }
     }
 

@@ -11,7 +11,9 @@ mod reductions;
 mod report;
 mod root;
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use cozy_chess::{Board, Move};
@@ -38,7 +40,7 @@ pub(crate) struct Shared<'a> {
     reductions: &'a Reductions,
     /// What the tablebase says of the root.
     known: Option<Wdl>,
-    /// Set by the first thread to end the others.
+    /// Set by the first thread to end the others, and by any that panics.
     halt: AtomicBool,
     /// Nodes and tablebase hits of all threads, as of their last looks.
     nodes: AtomicU64,
@@ -97,27 +99,45 @@ pub(crate) fn run(
         // WebAssembly has no threads.
         return Searcher::new(shared, first, 0)
             .deepen(report)
-            .outcome(shared);
+            .outcome(shared, 1);
     }
-    let best = std::thread::scope(|scope| {
-        let threads: Vec<_> = helpers
-            .iter_mut()
-            .enumerate()
-            .map(|(index, worker)| {
-                scope.spawn(move || Searcher::new(shared, worker, index + 1).deepen(&mut |_| {}))
-            })
-            .collect();
+    thread::scope(|scope| {
+        let halt = HaltOnDrop(&shared.halt);
+        let mut threads = Vec::new();
+        for (index, worker) in helpers.iter_mut().enumerate() {
+            let help = move || {
+                let halt = HaltOnDrop(&shared.halt);
+                let best = Searcher::new(shared, worker, index + 1).deepen(&mut |_| {});
+                // Whoever has no more to do does not end the search of others.
+                mem::forget(halt);
+                best
+            };
+            match thread::Builder::new().spawn_scoped(scope, help) {
+                Ok(thread) => threads.push(thread),
+                // The system has no more: the search does without.
+                Err(_) => break,
+            }
+        }
         let mut best = Searcher::new(shared, first, 0).deepen(report);
-        shared.halt.store(true, Ordering::Relaxed);
+        drop(halt);
+        let searched = 1 + threads.len();
         for thread in threads {
             match thread.join() {
                 Ok(other) => best = best.or_better(other),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
-        best
-    });
-    best.outcome(shared)
+        best.outcome(shared, searched)
+    })
+}
+
+/// Ends the search of all threads when it is dropped, which a panic does too.
+struct HaltOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for HaltOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The moves to look at from the root: those asked for, and of these the ones
@@ -164,6 +184,7 @@ fn no_moves(board: &Board) -> Outcome {
         score: no_move_score(board, 0),
         depth: 0,
         nodes: 0,
+        threads: 0,
         lines: Vec::new(),
     }
 }
@@ -186,6 +207,8 @@ struct Searcher<'a> {
     worker: &'a mut Worker,
     /// Its number; 0 reports, and looks at the clock.
     index: usize,
+    /// The last finished iteration.
+    depth: i32,
     nodes: u64,
     /// Of these, those that the shared counter has.
     counted: u64,
@@ -201,6 +224,7 @@ impl<'a> Searcher<'a> {
             shared,
             worker,
             index,
+            depth: 0,
             nodes: 0,
             counted: 0,
             tablebase_hits: 0,
@@ -217,7 +241,7 @@ impl<'a> Searcher<'a> {
         }
         let others = || self.shared.nodes.load(Ordering::Relaxed) - self.counted;
         let limit = self.shared.limits.nodes;
-        if limit.is_some_and(|limit| self.nodes + others() >= limit) {
+        if limit.is_some_and(|limit| self.nodes + others() >= limit) && self.limits_count() {
             return Err(Halted);
         }
         self.nodes += 1;
@@ -239,7 +263,14 @@ impl<'a> Searcher<'a> {
             let time = self.shared.limits.time;
             time.is_some_and(|budget| (signals.elapsed)() >= budget.hard)
         };
-        signals.stop.load(Ordering::Relaxed) || !signals.is_pondering() && out_of_time()
+        let over = || self.limits_count() && !signals.is_pondering() && out_of_time();
+        signals.stop.load(Ordering::Relaxed) || over()
+    }
+
+    /// Whether nodes and time may end the search yet. What the first thread owes
+    /// ([`Limits::least_depth`]), the others need not wait for.
+    fn limits_count(&self) -> bool {
+        self.index > 0 || self.depth >= self.shared.limits.least_depth
     }
 
     fn share_counters(&mut self) {

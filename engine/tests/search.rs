@@ -2,13 +2,16 @@
 
 mod common;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, ThreadId};
 use std::time::Duration;
 
-use cozy_chess::Board;
+use cozy_chess::{Board, Move};
 use engine::{
-    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, ScoreBound,
-    TimeBudget, has_legal_move,
+    BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Handicap, Limits, MIN_ELO, Outcome,
+    Position, Report, ScoreBound, Tablebase, TimeBudget, Wdl, has_legal_move,
 };
 use models::{Network, QuantisedNetwork, Shape};
 
@@ -21,6 +24,13 @@ fn engine(kind: EvaluationKind) -> Engine {
     let mut evaluator = Evaluator::new(network);
     evaluator.set_kind(kind);
     Engine::new(evaluator)
+}
+
+fn nodes_only(nodes: u64) -> Limits {
+    Limits {
+        nodes: Some(nodes),
+        ..Limits::default()
+    }
 }
 
 fn depth(depth: u64) -> Limits {
@@ -234,14 +244,96 @@ fn no_move_where_there_is_none() {
 #[test]
 fn node_limits_are_exact() {
     let position = Position::from_fen(KIWIPETE).unwrap();
-    for nodes in [1, 100, 5_000] {
-        let limits = Limits {
-            nodes: Some(nodes),
-            ..Limits::default()
-        };
-        let outcome = search(&mut engine(EvaluationKind::Material), &position, &limits);
-        assert_eq!(outcome.nodes, nodes);
+    let run = |limits: &Limits| search(&mut engine(EvaluationKind::Material), &position, limits);
+    let first = run(&depth(1)).nodes;
+    for nodes in [first + 1, 5_000] {
+        assert_eq!(run(&nodes_only(nodes)).nodes, nodes);
     }
+}
+
+/// However little is allowed, every move is looked at once.
+#[test]
+fn the_first_iteration_is_finished() {
+    let position = Position::from_fen("3q3k/8/8/8/8/8/PPP5/1K1R4 w - - 0 1").unwrap();
+    let now = Limits {
+        time: Some(TimeBudget {
+            soft: Some(Duration::ZERO),
+            hard: Duration::ZERO,
+        }),
+        ..Limits::default()
+    };
+    let limits = (0..6).map(nodes_only).chain([now]);
+    for limits in limits {
+        let outcome = search(&mut engine(EvaluationKind::Material), &position, &limits);
+        assert_eq!(outcome.best.unwrap().to_string(), "d1d8", "{limits:?}");
+        assert_eq!(outcome.depth, 1, "{limits:?}");
+    }
+}
+
+/// A handicap counts on its nodes, by which its strength was measured.
+#[test]
+fn a_handicap_may_end_within_the_first_iteration() {
+    let position = Position::from_fen(KIWIPETE).unwrap();
+    let mut limits = Limits::default();
+    Handicap::of_elo(MIN_ELO).apply(&mut limits);
+    let outcome = search(&mut engine(EvaluationKind::Network), &position, &limits);
+    assert_eq!((outcome.nodes, outcome.depth), (50, 0));
+}
+
+/// Runs it on a thread of its own, and waits as long as no search takes.
+fn within_a_minute<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(run()));
+    let minute = Duration::from_secs(60);
+    receiver.recv_timeout(minute).expect("the search ends")
+}
+
+#[test]
+fn a_panic_of_the_first_thread_ends_the_search() {
+    let panicked = within_a_minute(|| {
+        let mut engine = engine(EvaluationKind::Material);
+        engine.set_threads(3);
+        let search = AssertUnwindSafe(|| {
+            let stop = AtomicBool::new(false);
+            let report = &mut |_: &Report| panic!("a report that fails, as this test wants");
+            let (position, limits) = (Position::startpos(), Limits::default());
+            engine.search(&position, &limits, &signals(&stop), report)
+        });
+        catch_unwind(search).is_err()
+    });
+    assert!(panicked);
+}
+
+/// Fails wherever it is asked but on one thread.
+struct Failing(ThreadId);
+
+impl Tablebase for Failing {
+    fn max_pieces(&self) -> u32 {
+        32
+    }
+
+    fn wdl(&self, _: &Board) -> Option<Wdl> {
+        let here = thread::current().id();
+        assert_eq!(here, self.0, "a table that fails, as this test wants");
+        None
+    }
+
+    fn root_moves(&self, _: &Board) -> Option<(Wdl, Vec<Move>)> {
+        None
+    }
+}
+
+#[test]
+fn a_panic_of_another_thread_ends_the_search() {
+    let panicked = within_a_minute(|| {
+        let mut engine = engine(EvaluationKind::Material);
+        engine.set_threads(3);
+        engine.set_tablebase(Some(Arc::new(Failing(thread::current().id()))));
+        let search =
+            AssertUnwindSafe(|| search(&mut engine, &Position::startpos(), &Limits::default()));
+        catch_unwind(search).is_err()
+    });
+    assert!(panicked);
 }
 
 #[test]

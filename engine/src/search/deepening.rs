@@ -33,7 +33,8 @@ impl Best {
         if deeper || mates { other } else { self }
     }
 
-    pub(super) fn outcome(self, shared: &Shared) -> Outcome {
+    /// The result of a search by so many threads.
+    pub(super) fn outcome(self, shared: &Shared, threads: usize) -> Outcome {
         let lines: Vec<Line> = self
             .root
             .into_iter()
@@ -48,6 +49,7 @@ impl Best {
             score: lines[0].score,
             depth: self.depth as u32,
             nodes: shared.nodes.load(Ordering::Relaxed),
+            threads,
             lines,
         }
     }
@@ -100,7 +102,6 @@ impl Searcher<'_> {
         let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
         let mut certainty = Certainty::default();
-        let mut done = 0;
         // Half of the other threads are one ply ahead, so that not all do the
         // same work.
         for depth in 1 + (self.index % 2) as i32..=deepest {
@@ -113,7 +114,7 @@ impl Searcher<'_> {
                 }
                 break;
             }
-            done = depth;
+            self.depth = depth;
             if self.index == 0 {
                 for rank in 1..=lines {
                     self.tell(depth, rank, None, report);
@@ -125,7 +126,7 @@ impl Searcher<'_> {
         }
         self.share_counters();
         Best {
-            depth: done,
+            depth: self.depth,
             root: std::mem::take(&mut self.worker.root),
         }
     }
@@ -199,7 +200,7 @@ impl Searcher<'_> {
         let factor = certainty.factor(best, self.nodes);
         let mate = best.score.plies_to_mate();
         let limits = self.shared.limits;
-        let wanted = limits.mate.map(|moves| moves as usize * 2);
+        let wanted = limits.mate.map(|moves| (moves as usize).saturating_mul(2));
         if best.score.is_win() && mate.is_some_and(|plies| wanted.is_some_and(|w| plies <= w)) {
             return true;
         }

@@ -70,6 +70,9 @@ pub struct Outcome {
     pub depth: u32,
     /// All nodes of all threads.
     pub nodes: u64,
+    /// How many threads searched: fewer than asked for where the system had no
+    /// more; none where there is no legal move.
+    pub threads: usize,
     /// The lines asked for, best first.
     pub lines: Vec<Line>,
 }
