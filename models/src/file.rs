@@ -184,6 +184,16 @@ mod tests {
     }
 
     #[test]
+    fn figures_are_read_as_they_were_written() {
+        let mut metadata = Metadata::new(SMALL, "test");
+        let figures = (1..1_000).map(|i: i32| 1.3 * f64::from(i).ln());
+        metadata.validation = figures.collect();
+        let bytes = Network::random(SMALL, 7).to_bytes(&metadata);
+        let (_, read) = Network::from_bytes(&bytes).unwrap();
+        assert!(read == metadata);
+    }
+
+    #[test]
     fn a_net_of_the_layout_before_knows_no_threats() {
         let mut metadata = Metadata::new(SMALL, "test");
         let network = Network::random(SMALL, 7);
