@@ -7,11 +7,13 @@ mod error;
 mod eval;
 mod files;
 mod ladder;
+mod lines;
 mod matches;
 mod perft;
 mod play;
 mod session;
 
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -48,11 +50,11 @@ enum Command {
 /// Runs the command line and turns errors into one line and an exit code.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        None => session::run(std::io::stdin().lock()).map(done),
+        None => session::run(io::stdin()),
         Some(Command::Bench(args)) => bench::run(&args).map(done),
         Some(Command::Perft(args)) => perft::run(&args).map(done),
         Some(Command::Eval(args)) => eval::run(&args).map(done),
-        Some(Command::Play(args)) => play::run(&args).map(done),
+        Some(Command::Play(args)) => play::run(&args),
         Some(Command::Match(args)) => matches::run(&args),
         Some(Command::Ladder(args)) => ladder::run(&args),
     };
@@ -61,6 +63,14 @@ pub fn main() -> ExitCode {
 
 fn done((): ()) -> ExitCode {
     ExitCode::SUCCESS
+}
+
+/// A number given as an argument that may not be 0.
+fn at_least_one(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("it must be a whole number, 1 or more".to_string()),
+    }
 }
 
 /// A FEN given as an argument.

@@ -10,7 +10,7 @@ use crate::{FenError, parse_fen, position_key};
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum MoveError {
     /// Not of the form `e2e4` or `e7e8q`.
-    #[error("{0:?} is not a move")]
+    #[error("{0:?} is not a move, which is written like e2e4 or e7e8q")]
     Unreadable(String),
     /// Readable, but not legal in the position.
     #[error("move {0} is illegal here")]

@@ -121,11 +121,16 @@ pub(crate) fn run(
         let mut best = Searcher::new(shared, first, 0).deepen(report);
         drop(halt);
         let searched = 1 + threads.len();
+        let mut by_helper = false;
         for thread in threads {
             match thread.join() {
-                Ok(other) => best = best.or_better(other),
+                Ok(other) if other.is_better_than(&best) => (best, by_helper) = (other, true),
+                Ok(_) => {}
                 Err(panic) => std::panic::resume_unwind(panic),
             }
+        }
+        if by_helper {
+            best.tell(shared, report);
         }
         best.outcome(shared, searched)
     })

@@ -9,7 +9,7 @@ use crate::Score;
 
 /// A table of this size could not be had.
 #[derive(Debug, Error, PartialEq, Eq)]
-#[error("no memory for a transposition table of {mebibytes} MiB; keeping the present one")]
+#[error("no memory for a transposition table of {mebibytes} MiB")]
 pub struct HashError {
     mebibytes: usize,
 }

@@ -164,9 +164,68 @@ fn the_other_words() {
     assert!(said.contains("   h g f e d c b a"), "{said}");
 }
 
+/// Whoever is interrupted keeps the game.
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_game_and_shows_it() {
+    use std::io::{BufRead, BufReader, Read};
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        // While it thinks, and while it waits.
+        for (input, until) in [("e4\n", "d3 "), ("undo\n", "There is")] {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+                .args(["play", "--ascii", "--movetime", "100000"])
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut pipe = child.stdin.take().unwrap();
+            pipe.write_all(input.as_bytes()).unwrap();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            while !line.starts_with(until) {
+                line.clear();
+                assert_ne!(output.read_line(&mut line).unwrap(), 0);
+            }
+            let kill = Command::new("kill")
+                .args(["-s", signal, &child.id().to_string()])
+                .status();
+            assert!(kill.unwrap().success());
+            let mut rest = String::new();
+            output.read_to_string(&mut rest).unwrap();
+            let moves = if input == "undo\n" { "*" } else { "1. e4 *" };
+            let game = format!("[Result \"*\"]\n\n{moves}\n");
+            assert!(rest.ends_with(&game), "{rest}");
+            assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text_are_no_move() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .args(["play", "--ascii", "--depth", "1"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(b"\xff\xfe\ne4\npgn\n").unwrap();
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("is no legal move here") && said.contains("\n1. e4 "),
+        "{said}"
+    );
+}
+
 #[test]
 fn wrong_arguments_are_named() {
     for arguments in [
+        ["--depth", "0"],
+        ["--movetime", "0"],
+        ["--movetime=-1", "-1"],
         ["--level", "godlike"],
         ["--color", "red"],
         ["--fen", "nonsense"],

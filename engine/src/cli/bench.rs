@@ -12,6 +12,7 @@ use engine::{
 use models::{Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
+use super::at_least_one;
 use super::files::{embedded_evaluator, networks, print};
 
 /// How long each figure of `--evaluations` is measured.
@@ -25,7 +26,7 @@ Examples:
   engine bench --evaluations       how fast each instruction set evaluates")]
 pub struct BenchArgs {
     /// Plies each position is searched
-    #[arg(default_value_t = BENCH_DEPTH)]
+    #[arg(default_value_t = BENCH_DEPTH, value_parser = at_least_one)]
     depth: u64,
     /// Measure the evaluation alone, on random games, by every kernel that
     /// this machine has; of each figure the fastest of many passes
@@ -50,14 +51,15 @@ fn run_search(args: &BenchArgs) -> Result<()> {
     let mut engine = Engine::new(embedded_evaluator()?);
     let start = Instant::now();
     let mut number = 0;
+    let mut printed = Ok(());
     let nodes = bench(&mut engine, args.depth, |fen, nodes| {
         number += 1;
-        if !args.json {
+        if !args.json && printed.is_ok() {
             let all = BENCH_POSITIONS.len();
-            // What cannot be written shows at the end.
-            let _ = print(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}\n"));
+            printed = print(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}\n"));
         }
     });
+    printed?;
     let time = start.elapsed();
     let nps = (nodes as f64 / time.as_secs_f64()) as u64;
     let millis = time.as_millis() as u64;

@@ -40,11 +40,14 @@ impl Book {
     fn new(bytes: Vec<u8>) -> Result<Book> {
         ensure!(
             !bytes.is_empty() && bytes.len().is_multiple_of(ENTRY),
-            "its size is no multiple of {ENTRY} bytes"
+            "it is no Polyglot book: its size is no multiple of {ENTRY} bytes"
         );
         let book = Book { bytes };
         let keys = (0..book.len()).map(|index| book.entry(index).key);
-        ensure!(keys.is_sorted(), "its keys are not in order");
+        ensure!(
+            keys.is_sorted(),
+            "it is no Polyglot book: its keys are not in order"
+        );
         Ok(book)
     }
 
@@ -57,11 +60,11 @@ impl Book {
     /// the book has none that is legal and weighs something.
     pub fn choose(&self, board: &Board, random: &mut Rng) -> Option<Move> {
         let moves = self.moves(board);
-        let total: u32 = moves.iter().map(|&(_, weight)| u32::from(weight)).sum();
+        let total: u64 = moves.iter().map(|&(_, weight)| u64::from(weight)).sum();
         if total == 0 {
             return None;
         }
-        let mut left = random.u32(..total);
+        let mut left = random.u64(..total);
         for (mv, weight) in moves {
             match left.checked_sub(weight.into()) {
                 Some(rest) => left = rest,
@@ -222,6 +225,15 @@ mod tests {
         assert!(count(&castles, "e1h1") > 1_800 && count(&castles, "e1a1") > 1_800);
         let after = parse_fen("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
         assert_eq!(book.choose(&after.unwrap(), &mut random), None);
+    }
+
+    /// Nothing keeps a file from naming one move so often.
+    #[test]
+    fn weights_may_add_up_to_more_than_32_bits() {
+        let start = Board::startpos();
+        let book = book(&vec![(&start, "e2e4", u16::MAX); 1 << 17]);
+        let mv = book.choose(&start, &mut Rng::with_seed(1));
+        assert_eq!(mv, Some("e2e4".parse().unwrap()));
     }
 
     #[test]

@@ -131,12 +131,12 @@ fn worth_board(board: &Board, pieces: &[Worth]) -> String {
 }
 
 fn table(values: &Values) -> String {
+    let mut text = "centipawns     side to move       White\n".to_string();
     let rows = [
         ("network", &values.quantised),
         ("  in floats", &values.float),
         ("material", &values.material),
     ];
-    let mut text = "centipawns     side to move       White\n".to_string();
     for (name, views) in rows {
         text += &format!("{name:<12} {:>14.1} {:>11.1}\n", views.mover, views.white);
     }

@@ -1,6 +1,7 @@
 //! Files named by the user.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -8,14 +9,34 @@ use models::{Network, QuantisedNetwork};
 
 use super::error::{Action, FileError};
 
+/// Far more than any net that the engine plays with.
+const LARGEST_NET: u64 = 64 << 20;
+/// Far more than any book or file of openings.
+const LARGEST: u64 = 4 << 30;
+
 /// Reads a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    fs::read(path).map_err(FileError::to(Action::Read, path))
+    read_at_most(path, LARGEST)
+}
+
+/// Reads a whole file, which may be a pipe or a device that never ends: only so
+/// many bytes.
+fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let read = || {
+        let mut bytes = Vec::new();
+        let mut file = File::open(path)?.take(most + 1);
+        file.read_to_end(&mut bytes)?;
+        match file.limit() {
+            0 => Err(io::Error::other(format!("it has more than {most} bytes"))),
+            _ => Ok(bytes),
+        }
+    };
+    read().map_err(FileError::to(Action::Read, path))
 }
 
 /// Reads a network, as floats and as integers.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
-    let bytes = read(path)?;
+    let bytes = read_at_most(path, LARGEST_NET)?;
     networks(&bytes).with_context(|| format!("network {path:?} refused"))
 }
 

@@ -23,9 +23,10 @@ pub fn run(args: &PerftArgs) -> Result<()> {
     let board = args.fen.clone().unwrap_or_default();
     let chess960 = is_chess960(&board);
     let mut nodes = if args.depth == 0 { perft(&board, 0) } else { 0 };
+    let mut text = String::new();
     for (mv, below) in divide(&board, args.depth) {
-        print(&format!("{}: {below}\n", write_move(&board, mv, chess960)))?;
+        text += &format!("{}: {below}\n", write_move(&board, mv, chess960));
         nodes += below;
     }
-    Ok(print(&format!("\nNodes searched: {nodes}\n"))?)
+    Ok(print(&format!("{text}\nNodes searched: {nodes}\n"))?)
 }

@@ -4,21 +4,29 @@ mod input;
 mod record;
 mod thinking;
 
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color, Move};
 use engine::{Engine, Level, write_fen};
+use host::{StopSignal, print};
 
 use super::diagram::{Style, diagram};
-use super::fen_argument;
 use super::files::embedded_evaluator;
+use super::lines::{Line, read_lines};
+use super::{at_least_one, fen_argument};
 use input::Input;
 use record::Record;
 use thinking::{Effort, think};
+
+/// How soon a signal is noticed.
+const TICK: Duration = Duration::from_millis(100);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,10 +63,10 @@ pub struct PlayArgs {
     #[arg(long)]
     level: Option<Level>,
     /// Milliseconds the engine thinks about a move
-    #[arg(long, value_name = "MS", default_value_t = 1000)]
+    #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = at_least_one)]
     movetime: u64,
     /// Plies the engine looks ahead, however long it takes
-    #[arg(long, value_name = "PLIES", conflicts_with = "movetime")]
+    #[arg(long, value_name = "PLIES", conflicts_with = "movetime", value_parser = at_least_one)]
     depth: Option<u64>,
     /// Position to begin from
     #[arg(long, value_parser = fen_argument)]
@@ -74,12 +82,14 @@ enum Side {
     Black,
 }
 
-/// Plays a game, or more of one after `undo`, until `quit` or the end of the input.
-pub fn run(args: &PlayArgs) -> Result<()> {
+/// Plays a game, or more of one after `undo`, until `quit`, the end of the input,
+/// or a signal that asks to stop: then it shows the game as PGN.
+pub fn run(args: &PlayArgs) -> Result<ExitCode> {
     let human = match args.color {
         Side::White => Color::White,
         Side::Black => Color::Black,
     };
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
     let mut table = Table {
         engine: Engine::new(embedded_evaluator()?),
         record: Record::new(args.fen.clone().unwrap_or_default()),
@@ -93,19 +103,22 @@ pub fn run(args: &PlayArgs) -> Result<()> {
             ascii: args.ascii,
             flipped: human == Color::Black,
         },
+        stop,
     };
-    table.show();
-    let mut lines = io::stdin().lock().lines();
+    let (sender, lines) = mpsc::channel();
+    thread::Builder::new()
+        .spawn(move || read_lines(io::stdin().lock(), |line| sender.send(line).is_ok()))
+        .context("cannot start a thread")?;
+    table.show()?;
     loop {
-        table.answer();
+        table.answer()?;
         table.prompt()?;
-        let Some(line) = lines.next() else {
-            return Ok(());
-        };
-        if table.obey(&line?).is_break() {
-            return Ok(());
+        match table.next_line(&lines)? {
+            Some(line) if table.obey(&line)?.is_continue() => {}
+            _ => break,
         }
     }
+    table.leave()
 }
 
 /// The board, the clockless opponent and the score sheet.
@@ -115,36 +128,43 @@ struct Table {
     human: Color,
     effort: Effort,
     style: Style,
+    stop: StopSignal,
 }
 
 impl Table {
     /// The engine's move, if it is its turn.
-    fn answer(&mut self) {
+    fn answer(&mut self) -> io::Result<()> {
         let mover = self.record.position().board().side_to_move();
         if self.record.ending().is_some() || mover == self.human {
-            return;
+            return Ok(());
         }
-        let say = |line: &str| println!("{line}");
-        let line = think(&mut self.engine, self.record.position(), &self.effort, say);
-        if let Some(&mv) = line.first() {
-            self.play(mv);
+        let effort = self.effort.clone();
+        match self.think(&effort) {
+            Some(mv) if !self.stop.is_asked() => self.play(mv),
+            _ => Ok(()),
         }
     }
 
-    fn play(&mut self, mv: Move) {
-        println!("{}", self.record.play(mv));
-        self.show();
+    /// The engine's choice, with a line a depth on the way.
+    fn think(&mut self, effort: &Effort) -> Option<Move> {
+        // What cannot be said costs no game.
+        let say = |line: &str| print(&format!("{line}\n")).unwrap_or_default();
+        let position = self.record.position();
+        let line = think(&mut self.engine, position, effort, self.stop.flag(), say);
+        line.first().copied()
+    }
+
+    fn play(&mut self, mv: Move) -> io::Result<()> {
+        print(&format!("{}\n", self.record.play(mv)))?;
+        self.show()
     }
 
     /// The board, and the result where there is one.
-    fn show(&self) {
-        println!(
-            "\n{}\n",
-            diagram(self.record.position().board(), self.style)
-        );
-        if let Some(verdict) = self.record.verdict() {
-            println!("{verdict}\n");
-        }
+    fn show(&self) -> io::Result<()> {
+        let board = diagram(self.record.position().board(), self.style);
+        let verdict = self.record.verdict();
+        let verdict = verdict.map(|verdict| format!("{verdict}\n\n"));
+        print(&format!("\n{board}\n\n{}", verdict.unwrap_or_default()))
     }
 
     /// Asks for a move where somebody looks.
@@ -157,52 +177,77 @@ impl Table {
             Color::White => "White",
             Color::Black => "Black",
         };
-        print!("{mover}> ");
-        io::stdout().flush()
+        print(&format!("{mover}> "))
     }
 
-    fn obey(&mut self, line: &str) -> ControlFlow<()> {
+    /// What the human types next; nothing after the end of the input, and once a
+    /// signal asks to stop.
+    fn next_line(&self, lines: &Receiver<Line>) -> io::Result<Option<String>> {
+        while !self.stop.is_asked() {
+            match lines.recv_timeout(TICK) {
+                Ok(Line::Text(line)) => return Ok(Some(line)),
+                Ok(Line::TooLong) => print("That line is too long.\n")?,
+                Ok(Line::Failed(error)) => return Err(error),
+                Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    fn obey(&mut self, line: &str) -> io::Result<ControlFlow<()>> {
         match Input::read(line, self.record.position().board()) {
             Input::Nothing => {}
-            Input::Quit => return ControlFlow::Break(()),
+            Input::Quit => return Ok(ControlFlow::Break(())),
             Input::Move(_) if self.record.ending().is_some() => {
-                println!("The game is over: undo, pgn or quit.");
+                print("The game is over: undo, pgn or quit.\n")?;
             }
-            Input::Move(mv) => self.play(mv),
-            Input::Undo => self.undo(),
-            Input::Hint => self.hint(),
+            Input::Move(mv) => self.play(mv)?,
+            Input::Undo => self.undo()?,
+            Input::Hint => self.hint()?,
             Input::Flip => {
                 self.style.flipped = !self.style.flipped;
-                self.show();
+                self.show()?;
             }
-            Input::Board => self.show(),
-            Input::Fen => println!("{}", write_fen(self.record.position().board())),
-            Input::Pgn => print!("\n{}", self.record.pgn(self.human)),
-            Input::Help => println!("{HELP}"),
-            Input::Unknown(reason) => println!("{reason}"),
+            Input::Board => self.show()?,
+            Input::Fen => {
+                let fen = write_fen(self.record.position().board());
+                print(&format!("{fen}\n"))?;
+            }
+            Input::Pgn => print(&format!("\n{}", self.record.pgn(self.human)))?,
+            Input::Help => print(&format!("{HELP}\n"))?,
+            Input::Unknown(reason) => print(&format!("{reason}\n"))?,
         }
-        ControlFlow::Continue(())
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Back to the human's last turn.
-    fn undo(&mut self) {
+    fn undo(&mut self) -> io::Result<()> {
         if self.record.undo(self.human) {
-            self.show();
+            self.show()
         } else {
-            println!("There is no move of yours to take back.");
+            print("There is no move of yours to take back.\n")
         }
     }
 
-    fn hint(&mut self) {
+    fn hint(&mut self) -> io::Result<()> {
         let effort = Effort {
             level: None,
             ..self.effort.clone()
         };
-        let say = |line: &str| println!("{line}");
-        let line = think(&mut self.engine, self.record.position(), &effort, say);
-        match line.first() {
-            Some(&mv) => println!("hint: {}", self.record.san(mv)),
-            None => println!("There is no move."),
+        match self.think(&effort) {
+            Some(mv) => print(&format!("hint: {}\n", self.record.san(mv))),
+            None => print("There is no move.\n"),
         }
+    }
+
+    /// The exit code. Whoever is interrupted keeps the game.
+    fn leave(&self) -> Result<ExitCode> {
+        if !self.stop.is_asked() {
+            return Ok(ExitCode::SUCCESS);
+        }
+        // Of a terminal that was closed, nobody reads it.
+        let _ = print(&format!("\n{}", self.record.pgn(self.human)));
+        Ok(ExitCode::from(self.stop.exit_code()))
     }
 }

@@ -1,55 +1,100 @@
-//! A UCI session over a pipe. One thread reads; another owns the engine and
-//! obeys in order, so that whatever it does, the reader hears `isready`,
-//! `stop`, `ponderhit` and `quit`.
+//! A UCI session over a pipe. One thread reads, another owns the engine and
+//! obeys in order; the session stands between them, so that whatever the engine
+//! does, `isready`, `stop`, `ponderhit` and `quit` are heard, and so are signals.
 
-mod input;
 mod worker;
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufReader, Read, Write, stdout};
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use engine::uci::{Command, Go, SetOption};
+use host::StopSignal;
 
-use input::{Line, MAX_LINE, read_line};
+use super::lines::{Line, MAX_LINE, read_lines};
 use worker::{Job, Worker};
 
-/// Speaks UCI until `quit` or the end of the input.
+/// How soon a signal is noticed.
+const TICK: Duration = Duration::from_millis(100);
+
+/// Speaks UCI until `quit`, the end of the input, or a signal that asks to stop.
 ///
 /// # Errors
 /// Where the embedded network is refused, the input cannot be read, or the
 /// search dies.
-pub fn run(mut input: impl BufRead) -> Result<()> {
-    let mut session = Session::start()?;
-    let mut line = Vec::new();
-    loop {
-        match read_line(&mut input, &mut line)? {
-            Line::End => return session.finish(),
-            Line::TooLong => say(&format!(
-                "info string line of more than {MAX_LINE} bytes ignored"
-            )),
-            Line::Read => match Command::parse(&String::from_utf8_lossy(&line)) {
-                Ok(Some(Command::Quit)) => {
-                    session.stop_searches(|_| true);
-                    return session.finish();
-                }
-                Ok(Some(command)) => session.obey(command)?,
-                Ok(None) => {}
-                Err(error) => say(&format!("info string {error}")),
-            },
-        }
+pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let unsettled = Arc::new(AtomicUsize::new(0));
+    let worker = Worker::new(Arc::clone(&unsettled))?;
+    let (sender, received) = mpsc::channel();
+    let read = sender.clone();
+    start("reader", move || {
+        let input = BufReader::new(input);
+        read_lines(input, |line| read.send(Event::Line(line)).is_ok());
+    })?;
+    let events = Events { stop, received };
+    let session = Session::start(events, sender, unsettled, |jobs| worker.run(jobs))?;
+    let ended = session.run();
+    if let Err(error) = &ended {
+        inform(&format!("{error:#}"));
     }
+    ended
+}
+
+fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    let thread = thread::Builder::new().name(name.to_string()).spawn(run);
+    thread.context("cannot start a thread")
 }
 
 /// Prints a line at once.
-fn say(line: &str) {
-    // A GUI that no longer listens closes our input too, and that ends us.
-    let mut out = io::stdout().lock();
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+///
+/// # Errors
+/// Where nobody listens any more.
+fn say(line: &str) -> io::Result<()> {
+    let mut out = stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush())
+}
+
+/// Prints an `info string`; where nobody listens, nothing is lost.
+fn inform(text: &str) {
+    // It must not look like other lines.
+    let line = text.replace(char::is_control, " ");
+    let _ = say(&format!("info string {line}"));
+}
+
+/// What the session waits for.
+enum Event {
+    /// The GUI says something.
+    Line(Line),
+    /// The worker's thread ends, by a panic or because there are no more jobs.
+    WorkerEnded,
+}
+
+struct Events {
+    stop: StopSignal,
+    received: Receiver<Event>,
+}
+
+impl Events {
+    /// What happens next; `None` once a signal asks to stop.
+    fn next(&self) -> Option<Event> {
+        loop {
+            if self.stop.is_asked() {
+                return None;
+            }
+            match self.received.recv_timeout(TICK) {
+                Ok(event) => return Some(event),
+                Err(RecvTimeoutError::Timeout) => {}
+                // Both threads have told their end before.
+                Err(RecvTimeoutError::Disconnected) => return Some(Event::WorkerEnded),
+            }
+        }
+    }
 }
 
 /// How the reader reaches a search, under way or waiting for its turn.
@@ -63,44 +108,113 @@ struct Control {
 }
 
 struct Session {
+    events: Events,
     jobs: Sender<Job>,
     worker: JoinHandle<()>,
     /// Those not known to be done, oldest first.
     searches: Vec<Arc<Control>>,
+    /// How many options and new games are not done yet.
+    unsettled: Arc<AtomicUsize>,
+}
+
+/// Tells the session when its thread ends, however that is.
+struct TellsEnd(Sender<Event>);
+
+impl Drop for TellsEnd {
+    fn drop(&mut self) {
+        // The session may have ended before.
+        let _ = self.0.send(Event::WorkerEnded);
+    }
 }
 
 impl Session {
-    fn start() -> Result<Session> {
-        let worker = Worker::new()?;
-        let (jobs, received) = channel();
+    fn start(
+        events: Events,
+        sender: Sender<Event>,
+        unsettled: Arc<AtomicUsize>,
+        work: impl FnOnce(Receiver<Job>) + Send + 'static,
+    ) -> Result<Session> {
+        let (jobs, given) = mpsc::channel();
+        let worker = start("engine", move || {
+            let _end = TellsEnd(sender);
+            work(given);
+        })?;
         Ok(Session {
+            events,
             jobs,
-            worker: thread::spawn(move || worker.run(received)),
+            worker,
             searches: Vec::new(),
+            unsettled,
         })
+    }
+
+    /// Obeys until there is nothing more to obey.
+    fn run(mut self) -> Result<ExitCode> {
+        loop {
+            match self.events.next() {
+                None => return self.finish(),
+                Some(Event::WorkerEnded) => return Err(engine_lost()),
+                Some(Event::Line(Line::End)) => return self.finish(),
+                Some(Event::Line(Line::Failed(error))) => {
+                    return Err(error).context("cannot read what the GUI says");
+                }
+                Some(Event::Line(Line::TooLong)) => {
+                    inform(&format!("line of more than {MAX_LINE} bytes ignored"));
+                }
+                Some(Event::Line(Line::Text(line))) => {
+                    let (command, wrong) = Command::read(&line);
+                    for error in wrong {
+                        inform(&error.to_string());
+                    }
+                    match command {
+                        Some(Command::Quit) => {
+                            self.stop_searches(|_| true);
+                            return self.finish();
+                        }
+                        Some(command) => self.obey(command)?,
+                        None => {}
+                    }
+                }
+            }
+        }
     }
 
     fn obey(&mut self, command: Command) -> Result<()> {
         self.searches
             .retain(|search| !search.done.load(Ordering::Relaxed));
         match command {
-            Command::Uci => say(&format!(
-                "id name Kibitz {}\nid author the Kibitz authors\n{}\nuciok",
-                env!("CARGO_PKG_VERSION"),
-                SetOption::describe()
-            )),
-            // While it searches, the engine is ready; else it is once it has
-            // done what was asked before.
-            Command::IsReady if !self.searches.is_empty() => say("readyok"),
+            Command::Uci => {
+                // As in what follows: who does not listen needs no answer.
+                let _ = say(&format!(
+                    "id name Kibitz {}\nid author the Kibitz authors\n{}\nuciok",
+                    env!("CARGO_PKG_VERSION"),
+                    SetOption::describe()
+                ));
+            }
+            Command::IsReady if self.is_only_searching() => {
+                let _ = say("readyok");
+            }
             Command::IsReady => self.give(Job::Ready)?,
-            Command::NewGame => self.give(Job::NewGame)?,
-            Command::SetOption(option) => self.give(Job::Set(option))?,
+            Command::NewGame => self.settle(Job::NewGame)?,
+            Command::SetOption(option) => self.settle(Job::Set(option))?,
             Command::Position(position) => self.give(Job::Position(position))?,
             Command::Go(go) => self.go(go)?,
             Command::PonderHit => self.ponder_hit(),
             Command::Stop | Command::Quit => self.stop_searches(|_| true),
         }
         Ok(())
+    }
+
+    /// Whether the engine is ready, but for searches: then `isready` is answered
+    /// at once. Else it is once all is done that was asked before.
+    fn is_only_searching(&self) -> bool {
+        !self.searches.is_empty() && self.unsettled.load(Ordering::Acquire) == 0
+    }
+
+    /// Has the worker do something that `isready` waits for.
+    fn settle(&self, job: Job) -> Result<()> {
+        self.unsettled.fetch_add(1, Ordering::Release);
+        self.give(job)
     }
 
     /// Has the worker search, after those searches that end by themselves;
@@ -122,10 +236,7 @@ impl Session {
     }
 
     fn stop_searches(&self, which: impl Fn(&Control) -> bool) {
-        for search in self.searches.iter().filter(|search| which(search)) {
-            search.stop.store(true, Ordering::Relaxed);
-        }
-        self.worker.thread().unpark();
+        stop_searches(&self.searches, &self.worker, which);
     }
 
     fn ponder_hit(&self) {
@@ -139,14 +250,76 @@ impl Session {
         self.jobs.send(job).map_err(|_| engine_lost())
     }
 
-    /// Waits until all is done; a search without an end of its own ends now.
-    fn finish(self) -> Result<()> {
+    /// Waits until all is done; a search without an end of its own ends now, and
+    /// every search where a signal asks to stop.
+    fn finish(self) -> Result<ExitCode> {
         self.stop_searches(|search| !search.bounded);
         drop(self.jobs);
-        self.worker.join().map_err(|_| engine_lost())
+        let asked = loop {
+            match self.events.next() {
+                None => break true,
+                Some(Event::WorkerEnded) => break false,
+                Some(Event::Line(_)) => {}
+            }
+        };
+        if asked {
+            stop_searches(&self.searches, &self.worker, |_| true);
+        }
+        self.worker.join().map_err(|_| engine_lost())?;
+        Ok(match asked {
+            true => ExitCode::from(self.events.stop.exit_code()),
+            false => ExitCode::SUCCESS,
+        })
     }
 }
 
+fn stop_searches(
+    searches: &[Arc<Control>],
+    worker: &JoinHandle<()>,
+    which: impl Fn(&Control) -> bool,
+) {
+    for search in searches.iter().filter(|search| which(search)) {
+        search.stop.store(true, Ordering::Relaxed);
+    }
+    worker.thread().unpark();
+}
+
 fn engine_lost() -> anyhow::Error {
-    anyhow!("the search ended unexpectedly")
+    anyhow!("the search ended unexpectedly, which is an error of the engine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A session that hears these lines, and then nothing more for ever.
+    fn session(lines: &[&str], work: impl FnOnce(Receiver<Job>) + Send + 'static) -> Session {
+        let (sender, received) = mpsc::channel();
+        for line in lines {
+            let line = Line::Text(line.to_string());
+            sender.send(Event::Line(line)).unwrap();
+        }
+        let stop = StopSignal::default();
+        let events = Events { stop, received };
+        Session::start(events, sender, Arc::default(), work).unwrap()
+    }
+
+    #[test]
+    fn a_session_ends_with_its_worker() {
+        for lines in [
+            &["go infinite", "isready"][..],
+            &["isready"],
+            &["go depth 1", "quit"],
+        ] {
+            let session = session(lines, |jobs| {
+                let _ = jobs.recv();
+                panic!("an engine that fails, as this test wants");
+            });
+            let (sender, ended) = mpsc::channel();
+            thread::spawn(move || sender.send(session.run()));
+            let minute = Duration::from_secs(60);
+            let error = ended.recv_timeout(minute).expect("it ends").unwrap_err();
+            assert_eq!(error.to_string(), engine_lost().to_string(), "{lines:?}");
+        }
+    }
 }

@@ -21,16 +21,36 @@ const FORCED_DEPTH: i32 = 5;
 /// What a thread has found.
 pub(super) struct Best {
     depth: i32,
+    seldepth: usize,
     root: Vec<RootMove>,
 }
 
 impl Best {
-    /// The better founded of two.
-    pub(super) fn or_better(self, other: Best) -> Best {
+    /// Whether it is better founded than another.
+    pub(super) fn is_better_than(&self, other: &Best) -> bool {
         let (score, others) = (self.root[0].score, other.root[0].score);
-        let deeper = other.depth > self.depth && others >= score;
-        let mates = others.is_win() && others > score;
-        if deeper || mates { other } else { self }
+        let deeper = self.depth > other.depth && score >= others;
+        let mates = score.is_win() && score > others;
+        deeper || mates
+    }
+
+    /// Reports its lines.
+    pub(super) fn tell(&self, shared: &Shared, report: &mut dyn FnMut(&Report)) {
+        for (line, rank) in self.root.iter().zip(1..=shared.limits.lines) {
+            report(&Report {
+                // A mate may be found within the first.
+                depth: self.depth.max(1) as u32,
+                seldepth: self.seldepth,
+                rank,
+                score: shared.shown(line.score),
+                bound: line.bound,
+                nodes: shared.nodes.load(Ordering::Relaxed),
+                time: (shared.signals.elapsed)(),
+                hashfull: shared.table.permille_full(),
+                tablebase_hits: shared.tablebase_hits.load(Ordering::Relaxed),
+                pv: &line.pv,
+            });
+        }
     }
 
     /// The result of a search by so many threads.
@@ -127,6 +147,7 @@ impl Searcher<'_> {
         self.share_counters();
         Best {
             depth: self.depth,
+            seldepth: self.seldepth,
             root: std::mem::take(&mut self.worker.root),
         }
     }

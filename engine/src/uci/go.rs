@@ -1,12 +1,16 @@
 //! The parameters of `go`.
 
+use std::iter::Peekable;
 use std::str::SplitAsciiWhitespace;
 use std::time::Duration;
 
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, Move};
 
-use super::UciError;
+use super::{UciError, short};
 use crate::{ClockState, Limits, TimeBudget, parse_move};
+
+/// What is wrong with one `go` is told so often.
+const MOST_COMPLAINTS: usize = 8;
 
 /// What `go` asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,20 +55,35 @@ impl Go {
         !self.is_infinite() && !self.ponder && self.mate.is_none() && self.search_moves.is_empty()
     }
 
-    /// The limits of a search of `board`. Moves of `searchmoves` that are
-    /// illegal count for nothing; where none is left, all moves are searched.
-    pub fn limits(&self, board: &Board, overhead: Duration) -> Limits {
-        let moves = self.search_moves.iter();
-        Limits {
+    /// The limits of a search of `board`, and what is wrong with `searchmoves`:
+    /// illegal moves count for nothing, and where no other is left, all are
+    /// searched.
+    pub fn limits(&self, board: &Board, overhead: Duration) -> (Limits, Vec<UciError>) {
+        let (moves, wrong) = self.moves(board);
+        let limits = Limits {
             depth: self.depth,
             nodes: self.nodes,
             time: self.time(board.side_to_move(), overhead),
             mate: self.mate,
-            moves: moves
-                .filter_map(|text| parse_move(board, text).ok())
-                .collect(),
+            moves,
             ..Limits::default()
+        };
+        (limits, wrong)
+    }
+
+    fn moves(&self, board: &Board) -> (Vec<Move>, Vec<UciError>) {
+        let mut moves = Vec::new();
+        let mut wrong = Vec::new();
+        for text in &self.search_moves {
+            match parse_move(board, text) {
+                Ok(mv) => moves.push(mv),
+                Err(error) => complain(&mut wrong, UciError::SearchMove(error)),
+            }
         }
+        if moves.is_empty() && !wrong.is_empty() {
+            wrong.push(UciError::NoSearchMove);
+        }
+        (moves, wrong)
     }
 
     fn time(&self, mover: Color, overhead: Duration) -> Option<TimeBudget> {
@@ -85,66 +104,107 @@ impl Go {
         })
     }
 
-    pub(super) fn parse(mut words: SplitAsciiWhitespace) -> Result<Go, UciError> {
+    /// Reads the words behind `go`: whatever they are, there is something to
+    /// search. What is wrong with them counts for nothing, and is told.
+    pub(super) fn read(words: SplitAsciiWhitespace) -> (Go, Vec<UciError>) {
         let mut go = Go::default();
-        let (white, black) = (Color::White as usize, Color::Black as usize);
-        let mut lists_moves = false;
+        let mut wrong = Vec::new();
+        let mut words = words.peekable();
         while let Some(word) = words.next() {
-            let words = &mut words;
             match word {
                 "infinite" => go.infinite = true,
                 "ponder" => go.ponder = true,
-                "depth" => go.depth = Some(number("depth", words)?),
-                "nodes" => go.nodes = Some(number("nodes", words)?),
-                "mate" => go.mate = Some(number("mate", words)?.min(u32::MAX.into()) as u32),
-                "movestogo" => go.moves_to_go = Some(number("movestogo", words)?),
-                "movetime" => go.movetime = Some(millis("movetime", words)?),
-                "wtime" => go.remaining[white] = Some(millis("wtime", words)?),
-                "btime" => go.remaining[black] = Some(millis("btime", words)?),
-                "winc" => go.increment[white] = millis("winc", words)?,
-                "binc" => go.increment[black] = millis("binc", words)?,
                 "searchmoves" => {
-                    lists_moves = true;
-                    continue;
+                    while let Some(text) = words.next_if(|word| !is_parameter(word)) {
+                        go.search_moves.push(text.to_string());
+                    }
                 }
-                _ if lists_moves => {
-                    go.search_moves.push(word.to_string());
-                    continue;
-                }
-                // The protocol asks to skip what one does not know.
-                _ => {}
+                _ => match NUMBERS.into_iter().find(|&name| name == word) {
+                    Some(name) => match number(&mut words) {
+                        Ok(number) => go.set(name, number),
+                        Err(found) => complain(&mut wrong, UciError::BadGo { name, found }),
+                    },
+                    // The protocol asks to skip what one does not know.
+                    None => complain(&mut wrong, UciError::UnknownGo(short(word))),
+                },
             }
-            lists_moves = false;
         }
-        Ok(go)
+        (go, wrong)
+    }
+
+    /// One of [`NUMBERS`].
+    fn set(&mut self, name: &str, number: u64) {
+        let (white, black) = (Color::White as usize, Color::Black as usize);
+        let millis = Duration::from_millis(number);
+        match name {
+            "depth" => self.depth = Some(number),
+            "nodes" => self.nodes = Some(number),
+            "mate" => self.mate = Some(u32::try_from(number).unwrap_or(u32::MAX)),
+            "movestogo" => self.moves_to_go = Some(number),
+            "movetime" => self.movetime = Some(millis),
+            "wtime" => self.remaining[white] = Some(millis),
+            "btime" => self.remaining[black] = Some(millis),
+            "winc" => self.increment[white] = millis,
+            "binc" => self.increment[black] = millis,
+            _ => {}
+        }
     }
 }
 
-/// A number that a GUI may overdraw either way: negative is 0, too large is
-/// the largest.
-fn number(name: &'static str, words: &mut SplitAsciiWhitespace) -> Result<u64, UciError> {
-    let value: i128 = words
-        .next()
-        .and_then(|word| word.parse().ok())
-        .ok_or(UciError::BadGo(name))?;
+/// The parameters that have a number.
+const NUMBERS: [&str; 9] = [
+    "depth",
+    "nodes",
+    "mate",
+    "movestogo",
+    "movetime",
+    "wtime",
+    "btime",
+    "winc",
+    "binc",
+];
+
+fn is_parameter(word: &str) -> bool {
+    NUMBERS.contains(&word) || ["infinite", "ponder", "searchmoves"].contains(&word)
+}
+
+/// The number that comes next, which a GUI may overdraw either way: negative is
+/// 0, too large is the largest. Else the word in its place, if there is one that
+/// is no parameter.
+fn number(words: &mut Peekable<SplitAsciiWhitespace>) -> Result<u64, Option<String>> {
+    let word = words.next_if(|word| !is_parameter(word)).ok_or(None)?;
+    let value: i128 = word.parse().map_err(|_| Some(short(word)))?;
     Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
 }
 
-fn millis(name: &'static str, words: &mut SplitAsciiWhitespace) -> Result<Duration, UciError> {
-    number(name, words).map(Duration::from_millis)
+/// Adds what is wrong, if that is not told often enough.
+fn complain(wrong: &mut Vec<UciError>, error: UciError) {
+    if wrong.len() < MOST_COMPLAINTS {
+        wrong.push(error);
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::uci::{Command, DEFAULT_OVERHEAD};
-    use cozy_chess::Move;
 
-    fn go(line: &str) -> Go {
-        match Command::parse(line) {
-            Ok(Some(Command::Go(go))) => go,
+    /// What is asked for, and how often something is wrong.
+    fn read(line: &str) -> (Go, usize) {
+        match Command::read(line) {
+            (Some(Command::Go(go)), wrong) => (go, wrong.len()),
             other => panic!("{other:?}"),
         }
+    }
+
+    fn go(line: &str) -> Go {
+        let (go, wrong) = read(line);
+        assert_eq!(wrong, 0, "{line}");
+        go
+    }
+
+    fn limits(go: &Go, board: &Board) -> Limits {
+        go.limits(board, Duration::ZERO).0
     }
 
     fn black_to_move() -> Board {
@@ -157,24 +217,52 @@ mod tests {
     fn the_clock_is_that_of_the_side_to_move() {
         let request = go("go wtime 60000 btime -5 winc 1000 binc 0 movestogo 10");
         assert!(request.is_bounded());
-        let time = |board: &Board| request.limits(board, DEFAULT_OVERHEAD).time.unwrap();
+        let time = |board: &Board| request.limits(board, DEFAULT_OVERHEAD).0.time.unwrap();
         assert!(time(&Board::startpos()).hard > Duration::from_secs(5));
         assert!(time(&black_to_move()).hard <= Duration::from_millis(1));
-        let only_white = go("go wtime 60000").limits(&black_to_move(), Duration::ZERO);
+        let only_white = limits(&go("go wtime 60000"), &black_to_move());
         assert!(only_white.time.unwrap().hard <= Duration::from_millis(1));
     }
 
     #[test]
     fn every_limit_is_read() {
         let request = go("go depth 7 nodes 99999999999999999999 movetime 50 mate 3");
-        let limits = request.limits(&Board::startpos(), Duration::ZERO);
+        let limits = limits(&request, &Board::startpos());
         assert_eq!((limits.depth, limits.nodes), (Some(7), Some(u64::MAX)));
         assert_eq!(limits.time.unwrap().hard, Duration::from_millis(50));
         assert_eq!((limits.mate, limits.lines), (Some(3), 1));
-        let request = go("go searchmoves d2d4 e2e5 g1f3 depth 3 e2e4");
-        let limits = request.limits(&Board::startpos(), Duration::ZERO);
+    }
+
+    #[test]
+    fn illegal_searchmoves_count_for_nothing() {
+        let start = Board::startpos();
+        let request = go("go searchmoves d2d4 e2e5 g1f3 depth 3");
+        let (limits, wrong) = request.limits(&start, Duration::ZERO);
         let moves: Vec<Move> = ["d2d4", "g1f3"].map(|text| text.parse().unwrap()).into();
         assert_eq!((limits.moves, limits.depth), (moves, Some(3)));
+        assert_eq!(wrong.len(), 1, "{wrong:?}");
+        let (limits, wrong) = go("go searchmoves e2e5 zz").limits(&start, Duration::ZERO);
+        assert!(limits.moves.is_empty());
+        assert_eq!(wrong.last(), Some(&UciError::NoSearchMove));
+        assert_eq!(wrong.len(), 3, "{wrong:?}");
+    }
+
+    #[test]
+    fn what_is_wrong_leaves_the_rest() {
+        let cases = [
+            ("go wtime abc btime 60000", "go btime 60000", 1),
+            ("go wtime btime 60000", "go btime 60000", 1),
+            ("go movetime 1.5 depth 3", "go depth 3", 1),
+            ("go depth", "go", 1),
+            ("go dpeth 5", "go", 2),
+            ("go nodes seven searchmoves e2e4", "go searchmoves e2e4", 1),
+            ("go depth 3 whatever infinite", "go depth 3 infinite", 1),
+        ];
+        for (line, same, complaints) in cases {
+            assert_eq!(read(line), (go(same), complaints), "{line}");
+        }
+        let (_, wrong) = read(&format!("go {}", "x ".repeat(100_000)));
+        assert_eq!(wrong, MOST_COMPLAINTS);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::UciError;
+use super::{UciError, short};
 use crate::{DEFAULT_HASH_MIB, EvaluationKind, Level, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO};
 
 /// How `EvalFile` names the network compiled into the engine.
@@ -114,7 +114,7 @@ impl SetOption {
             "evaluation" => {
                 SetOption::Evaluation(chosen("Evaluation", value, "network or material")?)
             }
-            _ => return Err(UciError::UnknownOption(name.chars().take(40).collect())),
+            _ => return Err(UciError::UnknownOption(short(name))),
         })
     }
 }
@@ -152,8 +152,8 @@ mod tests {
     use crate::uci::Command;
 
     fn set(line: &str) -> SetOption {
-        match Command::parse(line) {
-            Ok(Some(Command::SetOption(option))) => option,
+        match Command::read(line) {
+            (Some(Command::SetOption(option)), _) => option,
             other => panic!("{other:?}"),
         }
     }

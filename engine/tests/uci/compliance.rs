@@ -4,11 +4,12 @@
 use std::fmt::Write;
 
 use cozy_chess::Board;
-use engine::uci::Command;
-use engine::{BENCH_POSITIONS, Position, parse_move, write_move};
+use engine::{BENCH_POSITIONS, write_move};
 use fastrand::Rng;
+use shakmaty::Chess;
 
-use crate::process::run_with;
+use crate::process::{Uci, run_with};
+use crate::referee::{self, judge_best_move, judge_info};
 
 /// Longer lines are refused.
 const MAX_LINE: usize = 1 << 20;
@@ -16,9 +17,9 @@ const CONVERSATIONS: u64 = 300;
 
 /// What the lines sent so far call for.
 struct Expected {
-    position: Board,
+    position: Chess,
     /// Where each `go` was said.
-    searches: Vec<Board>,
+    searches: Vec<Chess>,
     ready: usize,
     handshakes: usize,
 }
@@ -26,20 +27,22 @@ struct Expected {
 impl Expected {
     fn of(input: &str) -> Expected {
         let mut expected = Expected {
-            position: Board::startpos(),
+            position: Chess::default(),
             searches: Vec::new(),
             ready: 0,
             handshakes: 0,
         };
-        for line in input.lines().filter(|line| line.len() < MAX_LINE) {
-            match Command::parse(line) {
-                Ok(Some(Command::Position(position))) => {
-                    expected.position = position.board().clone();
+        for line in input.split('\n').filter(|line| line.len() < MAX_LINE) {
+            let line = line.trim_ascii();
+            match line.split_ascii_whitespace().next() {
+                Some("position") => {
+                    let position = referee::position(line);
+                    expected.position = position.unwrap_or(expected.position);
                 }
-                Ok(Some(Command::Go(_))) => expected.searches.push(expected.position.clone()),
-                Ok(Some(Command::IsReady)) => expected.ready += 1,
-                Ok(Some(Command::Uci)) => expected.handshakes += 1,
-                Ok(Some(Command::Quit)) => break,
+                Some("go") => expected.searches.push(expected.position.clone()),
+                Some("isready") => expected.ready += 1,
+                Some("uci") => expected.handshakes += 1,
+                Some("quit") => break,
                 _ => {}
             }
         }
@@ -51,7 +54,7 @@ impl Expected {
 pub fn converse(input: &str) -> String {
     let output = run_with(input.as_bytes());
     let text = String::from_utf8(output.stdout).unwrap();
-    let context = || format!("{}\n--- answer\n{text}", &input[..input.len().min(5_000)]);
+    let context = || format!("{:.5000}\n--- answer\n{text}", input);
     assert!(output.status.success(), "{:?} {}", output.status, context());
     assert!(
         output.stderr.is_empty(),
@@ -64,23 +67,29 @@ pub fn converse(input: &str) -> String {
     let mut current = searches.next();
     let (mut ready, mut handshakes) = (0, 0);
     for line in text.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        match words[0] {
-            "bestmove" => {
-                let board = current.unwrap_or_else(|| panic!("no search: {}", context()));
-                assert!(is_answer(board, &words), "{line}: {}", context());
+        let position = || current.unwrap_or_else(|| panic!("no search: {}", context()));
+        let judged = match line.split(' ').next() {
+            Some("bestmove") => {
+                let judged = judge_best_move(position(), line);
                 current = searches.next();
+                judged
             }
-            "info" if words[1] != "string" => {
-                let board = current.unwrap_or_else(|| panic!("no search: {}", context()));
-                let pv = words.iter().position(|&word| word == "pv").unwrap();
-                assert!(are_legal(board, &words[pv + 1..]), "{line}: {}", context());
-            }
-            "readyok" => ready += 1,
-            "uciok" => handshakes += 1,
-            "info" | "id" | "option" => {}
-            _ => panic!("{line}: {}", context()),
-        }
+            Some("info") if line.starts_with("info string ") => Ok(()),
+            Some("info") => judge_info(position(), line),
+            _ => match line {
+                "readyok" => {
+                    ready += 1;
+                    Ok(())
+                }
+                "uciok" => {
+                    handshakes += 1;
+                    Ok(())
+                }
+                _ if line.starts_with("id ") || line.starts_with("option ") => Ok(()),
+                _ => Err(format!("{line:?}")),
+            },
+        };
+        judged.unwrap_or_else(|wrong| panic!("{wrong}: {}", context()));
     }
     assert!(current.is_none(), "a go without answer: {}", context());
     assert_eq!(ready, expected.ready, "{}", context());
@@ -88,22 +97,105 @@ pub fn converse(input: &str) -> String {
     text
 }
 
-/// `bestmove MOVE [ponder MOVE]`, or `bestmove 0000` where there is no move.
-fn is_answer(board: &Board, words: &[&str]) -> bool {
-    let can_move = board.generate_moves(|_| true);
-    match words {
-        ["bestmove", "0000"] => !can_move,
-        ["bestmove", best] => are_legal(board, &[best]),
-        ["bestmove", best, "ponder", answer] => are_legal(board, &[best, answer]),
-        _ => false,
+/// What fastchess's list of compliance asks, in its order, and more of the same
+/// kind: every step has an answer, and every answer is judged.
+#[test]
+fn the_list_of_a_match_runner() {
+    let mut uci = Uci::start();
+    uci.send("uci");
+    let handshake = uci.until("uciok");
+    let has = |start: &str| handshake.iter().any(|line| line.starts_with(start));
+    assert!(has("id name Kibitz") && has("id author "), "{handshake:?}");
+    assert!(has("option name Hash type spin default 16 min 1 max "));
+    assert!(has("option name Threads type spin default 1 min 1 max "));
+    assert!(has("option name UCI_Chess960 type check default false"));
+    uci.ready();
+    uci.send("ucinewgame");
+    uci.ready();
+    const BLACK: &str =
+        "position fen 3r2k1/p5n1/1pq1p2p/2p3p1/2P1P1n1/1P1P2pP/PN1Q2K1/5R2 b - - 0 27";
+    for position in [
+        "position startpos",
+        "position fen 3r2k1/p5n1/1pq1p2p/2p3p1/2P1P1n1/1P1P2pP/PN1Q2K1/5R2 w - - 0 27",
+        BLACK,
+        "position startpos moves e2e4 e7e5",
+        "position fen r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1 moves e1g1 e8c8",
+        "position fen 8/P6k/8/8/8/8/7K/8 w - - 0 1 moves a7a8n",
+        "position fen 4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1 moves d4e3",
+    ] {
+        uci.send(position);
+        uci.ready();
+        for go in [
+            "go wtime 100",
+            "go btime 100",
+            "go wtime 100 btime 100",
+            "go wtime 100 winc 100 btime 100 binc 100",
+            "go btime 100 binc 100 wtime 100 winc 100",
+            "go wtime 100 btime 100 movestogo 1",
+            "go movetime 20",
+            "go depth 5",
+            "go nodes 1",
+            "go nodes 2000",
+            "go depth 2 nodes 100000 movetime 1000",
+        ] {
+            uci.send(go);
+            let (told, best) = uci.judged(position);
+            assert_eq!(told, best, "{position}, {go}");
+        }
     }
+    // As many games as it is told to begin, and whatever is set between them.
+    for option in [
+        "Hash value 1",
+        "Hash value 64",
+        "Threads value 2",
+        "Move Overhead value 0",
+        "MultiPV value 4",
+        "Ponder value true",
+        "Clear Hash",
+        "UCI_LimitStrength value true",
+        "MultiPV value 1",
+        "UCI_LimitStrength value false",
+    ] {
+        uci.send(&format!("setoption name {option}"));
+        uci.ready();
+        uci.send("ucinewgame");
+        uci.ready();
+        let position = "position startpos moves e2e4 e7e5";
+        uci.send(&format!("{position}\ngo wtime 100 btime 100"));
+        uci.judged(position);
+    }
+    // `stop` ends what has no end, soon.
+    for go in [
+        "go infinite",
+        "go ponder wtime 100 btime 100",
+        "go depth 200",
+    ] {
+        uci.send(&format!("{BLACK}\n{go}"));
+        uci.until("info depth 3 ");
+        uci.ready();
+        uci.send("stop");
+        let answer = uci.until("bestmove ").pop().unwrap();
+        judge_best_move(&referee::position(BLACK).unwrap(), &answer).unwrap();
+    }
+    assert_eq!(uci.close(), "");
 }
 
-fn are_legal(board: &Board, moves: &[&str]) -> bool {
-    let mut position = Position::of(board.clone());
-    moves
+/// Whichever of the threads found the best move, its line comes last.
+#[test]
+fn the_move_of_several_threads_is_the_one_told_last() {
+    let mut uci = Uci::start();
+    uci.send("setoption name Threads value 4\nsetoption name Hash value 1");
+    for (fen, limit) in BENCH_POSITIONS
         .iter()
-        .all(|text| parse_move(position.board(), text).is_ok_and(|mv| position.play(mv).is_ok()))
+        .zip(["nodes 700", "nodes 7000", "depth 5"].iter().cycle())
+    {
+        for _ in 0..8 {
+            let position = format!("position fen {fen}");
+            uci.send(&format!("ucinewgame\n{position}\ngo {limit}"));
+            let (told, best) = uci.judged(&position);
+            assert_eq!(told, best, "{fen}");
+        }
+    }
 }
 
 #[test]
@@ -179,7 +271,7 @@ fn say_position(input: &mut String, random: &mut Rng) {
 }
 
 fn say_go(input: &mut String, random: &mut Rng) {
-    const GO: [&str; 22] = [
+    const GO: [&str; 25] = [
         "go",
         "go infinite",
         "go depth 1",
@@ -202,6 +294,9 @@ fn say_go(input: &mut String, random: &mut Rng) {
         "go searchmoves e1e1 depth 2",
         "go depth 2 infinite",
         "go depth",
+        "go wtime abc btime 300",
+        "go depth x nodes 300 y",
+        "go searchmoves zz a1a1 movetime 5",
     ];
     input.push_str(GO[random.usize(..GO.len())]);
 }

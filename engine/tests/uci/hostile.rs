@@ -19,10 +19,6 @@ fn refused_lines_are_named_and_change_nothing() {
         "position fen 8/8/8/8/8/8/4k3/4K3 w - - 0 1",
         "legal position",
     );
-    // The whole game is refused, not only what follows the illegal move.
-    uci.refused("position startpos moves e2e4 e2e4 e7e5", "illegal");
-    uci.refused("position startpos moves \u{265e}g1f3", "not a move");
-    uci.refused("go depth x", "number");
     uci.refused("setoption name Hash value 99999999999", "1 to ");
     uci.refused("setoption name Hash value -5", "1 to ");
     uci.refused("setoption name Threads value 0", "1 to ");
@@ -47,6 +43,88 @@ fn refused_lines_are_named_and_change_nothing() {
     uci.refused(&"go ".repeat(1 << 20), "ignored");
     uci.send("go depth 2");
     assert_eq!(uci.best_move(), "e1f2", "the last good position stands");
+    assert_eq!(uci.close(), "");
+}
+
+/// Of a game, what comes before an illegal move; of `go`, what can be read.
+#[test]
+fn what_is_right_of_a_line_counts() {
+    let mut uci = Uci::start();
+    uci.refused("position startpos moves e2e4 e2e4 e7e5", "illegal");
+    uci.send("go depth 3 searchmoves c7c5");
+    assert_eq!(uci.best_move(), "c7c5", "Black's turn");
+    uci.refused("position startpos moves \u{265e}g1f3", "not a move");
+    for (go, reasons) in [
+        ("go wtime abc btime 100", &["go wtime", "\"abc\""][..]),
+        ("go wtime btime 100", &["go wtime"]),
+        ("go movetime 0.5 depth 2", &["go movetime", "\"0.5\""]),
+        ("go depth 2 nodes", &["go nodes"]),
+        ("go deep depth 2", &["\"deep\""]),
+        ("go depth 2 searchmoves e2e5 g1f3", &["e2e5"]),
+        ("go depth 2 searchmoves e2e5", &["e2e5", "all moves"]),
+    ] {
+        uci.send(go);
+        let lines = uci.until("bestmove ");
+        let said: Vec<&String> = lines
+            .iter()
+            .filter(|line| line.starts_with("info string"))
+            .collect();
+        for reason in reasons {
+            assert!(
+                said.iter().any(|line| line.contains(reason)),
+                "{go}: {said:?}"
+            );
+        }
+        assert_eq!(lines.last().unwrap().split(' ').nth(1).unwrap().len(), 4);
+    }
+    // As `go` alone, which Stockfish takes it for too.
+    uci.send("go depth x");
+    assert!(uci.until("info string")[0].contains("\"x\""));
+    uci.until("info depth 5 ");
+    uci.send("stop");
+    uci.best_move();
+    assert_eq!(uci.close(), "");
+}
+
+/// A net that is whole but for a layer without neurons, which no position
+/// could be evaluated with.
+#[test]
+fn a_net_without_neurons_is_refused() {
+    let metadata = r#"{"layout":"kibitz-902-v2","shape":{"first":1,"second":0,"third":1},"activation":"clipped-relu","output":"","target":null,"training":null,"dataset":null,"validation":null,"tool":""}"#;
+    let tensor = |shape: &[usize], start, end| serde_json::json!({ "dtype": "F16", "shape": shape, "data_offsets": [start, end] });
+    let header = serde_json::json!({
+        "__metadata__": { "kibitz": metadata },
+        "layers.0.weight": tensor(&[1, 902], 0, 1804),
+        "layers.0.bias": tensor(&[1], 1804, 1806),
+        "layers.1.weight": tensor(&[0, 1], 1806, 1806),
+        "layers.1.bias": tensor(&[0], 1806, 1806),
+        "layers.2.weight": tensor(&[1, 0], 1806, 1806),
+        "layers.2.bias": tensor(&[1], 1806, 1808),
+        "layers.3.weight": tensor(&[1, 1], 1808, 1810),
+        "layers.3.bias": tensor(&[1], 1810, 1812),
+    });
+    let header = header.to_string();
+    let length = (header.len() as u64).to_le_bytes();
+    let file = [&length, header.as_bytes(), &[0; 1812]].concat();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("hollow.safetensors");
+    std::fs::write(&path, file).unwrap();
+    let mut uci = Uci::start();
+    let option = format!("setoption name EvalFile value {}", path.display());
+    uci.refused(&option, "at least one neuron");
+    uci.send("go depth 3");
+    assert_eq!(uci.best_move().len(), 4, "by the net before");
+    assert_eq!(uci.close(), "");
+}
+
+/// Devices that never end are read only so far.
+#[cfg(unix)]
+#[test]
+fn files_without_an_end_are_refused() {
+    let mut uci = Uci::start();
+    uci.refused("setoption name EvalFile value /dev/zero", "more than");
+    uci.send("go depth 1");
+    uci.best_move();
     assert_eq!(uci.close(), "");
 }
 
@@ -111,6 +189,8 @@ fn odd_orders_and_absurd_numbers() {
         "go depth 2 searchmoves\ngo searchmoves e2e4 e2e4 e7e5 depth 2",
         "position fen 7k/5Q2/6K1/8/8/8/8/8 b - - 0 1\ngo infinite\nstop\ngo movetime 10\ngo ponder\nponderhit\nstop",
         "\r\n\t \r\n go depth 1 \r\n",
+        "go infinite\nsetoption name Hash value 2\nisready\nstop\ngo depth",
+        "go wtime abc\nstop\ngo searchmoves depth 2\ngo nodes nodes nodes 3",
         "go infinite\nquit\ngo depth 3\nisready",
         "quit\nquit",
         "go depth 99\nquit",
@@ -125,7 +205,7 @@ fn a_game_of_ten_thousand_moves() {
     let shuffle = " g1f3 g8f6 f3g1 f6g8".repeat(2_500);
     let answer = converse(&format!("position startpos moves{shuffle}\ngo depth 3\n"));
     assert!(!answer.contains("string"), "{answer}");
-    // One illegal move at its end: nothing of it is kept.
+    // One illegal move at its end: the game before it is kept.
     let answer = converse(&format!("position startpos moves{shuffle} e2e5{AFTER}"));
     assert!(
         answer.starts_with("info string move e2e5 is illegal"),

@@ -4,5 +4,6 @@ mod compliance;
 mod hostile;
 mod process;
 mod protocol;
+mod referee;
 mod resources;
 mod timing;

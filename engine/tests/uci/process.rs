@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::thread;
 
+use crate::referee;
+
 /// A search that is still busy when it is interrupted.
 pub const BUSY: &str = "position startpos\ngo infinite";
 
@@ -16,7 +18,12 @@ pub struct Uci {
 
 impl Uci {
     pub fn start() -> Uci {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        Uci::spawn(&mut Command::new(env!("CARGO_BIN_EXE_engine")))
+    }
+
+    /// The engine that a command starts.
+    pub fn spawn(command: &mut Command) -> Uci {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -49,6 +56,36 @@ impl Uci {
                 return lines;
             }
         }
+    }
+
+    /// Waits until the engine is ready, which says nothing else.
+    pub fn ready(&mut self) {
+        self.send("isready");
+        loop {
+            let lines = self.until("");
+            match lines[0].as_str() {
+                "readyok" => return,
+                // Of a search under way.
+                line => assert!(line.starts_with("info depth "), "{line}"),
+            }
+        }
+    }
+
+    /// The next answer to a search of this position, and all that comes before
+    /// it: every line is right. Returns the move that was told last as the best,
+    /// and the one that is played.
+    pub fn judged(&mut self, position: &str) -> (String, String) {
+        let position = referee::position(position).unwrap();
+        let lines = self.until("bestmove ");
+        let (answer, infos) = lines.split_last().unwrap();
+        referee::judge_best_move(&position, answer).unwrap();
+        for line in infos {
+            referee::judge_info(&position, line).unwrap();
+        }
+        let best = answer.split(' ').nth(1).unwrap();
+        let first = infos.iter().rfind(|line| field(line, "multipv") == "1");
+        let first = first.expect("a line before the answer");
+        (field(first, "pv").to_string(), best.to_string())
     }
 
     /// The move of the next `bestmove`.

@@ -144,6 +144,28 @@ fn every_kind_of_go_gives_a_move() {
     }
 }
 
+/// However few nodes: all moves are looked at once.
+#[test]
+fn a_queen_is_taken_at_once() {
+    let mut uci = Uci::start();
+    uci.send("position fen 3q3k/8/8/8/8/8/PPP5/1K1R4 w - - 0 1");
+    for go in [
+        "nodes 0",
+        "nodes 1",
+        "nodes 5",
+        "depth 0",
+        "depth -7",
+        "movetime 0",
+        "movetime -1",
+        "wtime 0 btime 0",
+        "wtime -5000 btime -5000",
+        "wtime 99999999999999999999999 btime 1 nodes 1",
+    ] {
+        uci.send(&format!("go {go}"));
+        assert_eq!(uci.best_move(), "d1d8", "{go}");
+    }
+}
+
 #[test]
 fn no_legal_move_is_0000() {
     let mut uci = Uci::start();

@@ -1,6 +1,7 @@
 //! Nets, books, endgame tables and levels.
 
 use std::fs;
+use std::process::Command;
 
 use crate::process::{Uci, field};
 
@@ -180,4 +181,51 @@ fn a_lower_elo_looks_at_less() {
             );
         }
     }
+}
+
+/// Under an account of its own, which may have no more than this many threads.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_cannot_be_had_are_done_without() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 54_321;
+    const THREADS: u32 = 12;
+    let folder = tempfile::tempdir().unwrap();
+    if fs::metadata(folder.path()).unwrap().uid() != 0 {
+        test_support::skip("only root may run the engine under another account");
+        return;
+    }
+    let program = folder.path().join("engine");
+    fs::copy(env!("CARGO_BIN_EXE_engine"), &program).unwrap();
+    for path in [folder.path(), &program] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut shell = Command::new("bash");
+    let script = format!("ulimit -u {THREADS} && exec \"$0\"");
+    shell
+        .args(["-c", &script])
+        .arg(&program)
+        .uid(NOBODY)
+        .gid(NOBODY);
+    let mut uci = Uci::spawn(&mut shell);
+    uci.send("setoption name Threads value 32\ngo infinite");
+    uci.until("info depth 5 ");
+    uci.ready();
+    uci.send("stop");
+    let lines = uci.until("bestmove ");
+    let said = lines.iter().find(|line| line.starts_with("info string"));
+    let said = said.unwrap_or_else(|| panic!("{lines:?}"));
+    let found: u32 = field(said, "with").parse().unwrap();
+    assert!((2..THREADS).contains(&found), "{said}");
+    assert!(said.ends_with("32"), "{said}");
+    // With one, all is as it was.
+    uci.send("setoption name Threads value 1\ngo depth 3");
+    let lines = uci.until("bestmove ");
+    assert!(
+        lines.iter().all(|line| !line.contains("string")),
+        "{lines:?}"
+    );
+    assert_eq!(uci.close(), "");
 }

@@ -1,5 +1,7 @@
 //! What happens while a search runs.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,19 +90,106 @@ fn end_of_input_and_quit_break_an_endless_search() {
 #[test]
 fn a_busy_engine_hears_everything() {
     let mut uci = Uci::start();
-    uci.send("setoption name Threads value 2\nsetoption name Hash value 256");
+    uci.send("setoption name Threads value 2\nsetoption name Hash value 256\nisready");
+    uci.until("readyok");
     uci.send("position startpos\ngo movetime 100000");
-    uci.send("setoption name Hash value 64\nucinewgame\nposition startpos moves e2e4");
-    uci.send("go movetime 100000\nisready");
+    uci.send("position startpos moves e2e4\ngo movetime 100000\nisready");
     let start = Instant::now();
     let lines = uci.until("readyok");
     assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+    uci.send("setoption name Hash value 64\nucinewgame\nposition startpos moves e2e4");
     uci.send("stop");
     // Both, because both were asked for before.
     uci.best_move();
     uci.best_move();
     assert!(start.elapsed() < Duration::from_secs(50));
     assert_eq!(uci.close(), "");
+}
+
+/// An option waits for the search, and so does the word that all is done.
+#[test]
+fn readyok_comes_once_an_option_is_in_force() {
+    for search in ["go infinite", "go movetime 100000"] {
+        let mut uci = Uci::start();
+        uci.send(&format!("{search}\nisready"));
+        let lines = uci.until("readyok");
+        assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
+        uci.send("setoption name EvalFile value /no/such/net\nisready");
+        // Heard, and not answered before its time.
+        uci.until("info depth ");
+        thread::sleep(Duration::from_millis(200));
+        uci.send("stop");
+        let lines = uci.until("readyok");
+        let place = |start: &str| lines.iter().position(|line| line.starts_with(start));
+        let (best, option) = (place("bestmove "), place("info string cannot read"));
+        assert!(best.is_some() && best < option, "{lines:?}");
+        assert_eq!(uci.close(), "");
+    }
+}
+
+/// Nobody hears the answer of a search that would take years.
+#[test]
+fn a_search_ends_with_whoever_asked_for_it() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(b"go depth 120\n").unwrap();
+    // As where the GUI dies: both pipes close.
+    drop(child.stdout.take());
+    drop(input);
+    assert!(ended(&mut child).expect("it ends").success());
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_a_session_as_quit_does() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        for said in ["uci", "uci\ngo infinite", "uci\ngo movetime 100000"] {
+            let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut input = child.stdin.take().unwrap();
+            writeln!(input, "{said}").unwrap();
+            let mut output = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            let last = if said == "uci" {
+                "uciok"
+            } else {
+                "info depth 3 "
+            };
+            while !line.starts_with(last) {
+                line.clear();
+                assert_ne!(output.read_line(&mut line).unwrap(), 0);
+            }
+            let kill = Command::new("kill")
+                .args(["-s", signal, &child.id().to_string()])
+                .status();
+            assert!(kill.unwrap().success());
+            let mut rest = String::new();
+            output.read_to_string(&mut rest).unwrap();
+            let answers = rest.matches("bestmove ").count();
+            assert_eq!(answers, usize::from(said != "uci"), "{signal}: {rest}");
+            let status = ended(&mut child).expect("it ends");
+            assert_eq!(status.code(), Some(code), "{signal}, {said}");
+        }
+    }
+}
+
+/// How the program ends; nothing where it does not within a minute.
+fn ended(child: &mut Child) -> Option<ExitStatus> {
+    for _ in 0..600 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        thread::sleep(Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    None
 }
 
 #[test]

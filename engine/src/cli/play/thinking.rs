@@ -23,6 +23,7 @@ pub fn think(
     engine: &mut Engine,
     position: &Position,
     effort: &Effort,
+    stop: &AtomicBool,
     say: impl Fn(&str),
 ) -> Vec<Move> {
     let mut limits = Limits {
@@ -37,9 +38,8 @@ pub fn think(
         handicap.apply(&mut limits);
     }
     let start = Instant::now();
-    let stop = AtomicBool::new(false);
     let signals = Signals {
-        stop: &stop,
+        stop,
         pondering: None,
         elapsed: &|| start.elapsed(),
     };

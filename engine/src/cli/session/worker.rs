@@ -3,7 +3,7 @@
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use fastrand::Rng;
 
 use super::super::book::Book;
 use super::super::files;
-use super::{Control, say};
+use super::{Control, inform, say};
 
 /// What the reader hands over.
 pub enum Job {
@@ -45,6 +45,7 @@ pub enum Job {
 pub struct Worker {
     engine: Engine,
     position: Position,
+    threads: usize,
     chess960: bool,
     overhead: Duration,
     lines: usize,
@@ -56,13 +57,17 @@ pub struct Worker {
     random: Rng,
     /// When the last search ended.
     idle_since: Instant,
+    /// How many options and new games are not done yet.
+    unsettled: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    pub fn new() -> Result<Worker> {
+    /// `unsettled` counts down as options are set and games begun.
+    pub fn new(unsettled: Arc<AtomicUsize>) -> Result<Worker> {
         Ok(Worker {
             engine: Engine::new(files::embedded_evaluator()?),
             position: Position::startpos(),
+            threads: 1,
             chess960: false,
             overhead: DEFAULT_OVERHEAD,
             lines: 1,
@@ -73,35 +78,50 @@ impl Worker {
             book: None,
             random: Rng::new(),
             idle_since: Instant::now(),
+            unsettled,
         })
     }
 
-    /// Obeys until there will be no more jobs.
+    /// Obeys until there will be no more jobs. What is said where nobody listens
+    /// any more is lost, and need not be heard.
     pub fn run(mut self, jobs: Receiver<Job>) {
         for job in jobs {
             match job {
-                Job::Ready => say("readyok"),
-                Job::NewGame => self.engine.clear(),
+                Job::Ready => {
+                    let _ = say("readyok");
+                }
+                Job::NewGame => {
+                    self.engine.clear();
+                    self.settled();
+                }
                 Job::Position(position) => self.position = *position,
                 Job::Set(option) => {
                     if let Err(error) = self.set(option) {
-                        say(&format!("info string {error:#}; nothing changed"));
+                        inform(&format!("{error:#}; nothing changed"));
                     }
+                    self.settled();
                 }
                 Job::Search { go, control, asked } => {
                     let best = self.search(&go, &control, asked);
                     // First, so that who hears the answer finds the engine idle.
                     control.done.store(true, Ordering::Relaxed);
-                    say(&best);
+                    let _ = say(&best);
                     self.idle_since = Instant::now();
                 }
             }
         }
     }
 
+    fn settled(&self) {
+        self.unsettled.fetch_sub(1, Ordering::Release);
+    }
+
     fn set(&mut self, option: SetOption) -> Result<()> {
         match option {
-            SetOption::Threads(threads) => self.engine.set_threads(threads),
+            SetOption::Threads(threads) => {
+                self.threads = threads;
+                self.engine.set_threads(threads);
+            }
             SetOption::Hash(mebibytes) => self.engine.set_hash(mebibytes)?,
             SetOption::ClearHash => self.engine.clear(),
             SetOption::Ponder(_) => {}
@@ -154,7 +174,10 @@ impl Worker {
         let start = asked.max(self.idle_since);
         let handicap = self.handicap();
         let board = self.position.board();
-        let mut limits = go.limits(board, self.overhead);
+        let (mut limits, wrong) = go.limits(board, self.overhead);
+        for error in wrong {
+            inform(&error.to_string());
+        }
         limits.lines = self.lines;
         if let Some(handicap) = handicap {
             handicap.apply(&mut limits);
@@ -167,10 +190,18 @@ impl Worker {
         let outcome = self
             .engine
             .search(&self.position, &limits, &signals, &mut |report| {
-                if report.rank <= self.lines {
-                    say(&info_line(report, board, self.chess960));
+                let line = || info_line(report, board, self.chess960);
+                if report.rank <= self.lines && say(&line()).is_err() {
+                    // The GUI is gone, and with it whoever wanted to know.
+                    control.stop.store(true, Ordering::Relaxed);
                 }
             });
+        if (1..self.threads).contains(&outcome.threads) {
+            let (found, wanted) = (outcome.threads, self.threads);
+            inform(&format!(
+                "searched with {found} threads: the system had no more of {wanted}"
+            ));
+        }
         wait_until_owed(go, control);
         self.choose(handicap, outcome)
     }
@@ -204,16 +235,13 @@ fn wait_until_owed(go: &Go, control: &Control) {
 
 fn open_book(path: &Path) -> Result<Book> {
     let book = Book::load(path)?;
-    say(&format!("info string book with {} entries", book.len()));
+    inform(&format!("book with {} entries", book.len()));
     Ok(book)
 }
 
 fn open_tables(folders: &str) -> Result<Arc<dyn Tablebase>> {
     let tables = Syzygy::open(env::split_paths(folders))?;
-    say(&format!(
-        "info string {} Syzygy files, up to {} pieces",
-        tables.files(),
-        tables.max_pieces()
-    ));
+    let (files, pieces) = (tables.files(), tables.max_pieces());
+    inform(&format!("{files} Syzygy files, up to {pieces} pieces"));
     Ok(Arc::new(tables))
 }
