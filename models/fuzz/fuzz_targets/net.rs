@@ -1,0 +1,12 @@
+//! A file that is nearly right: the input chooses sizes, types and values, and
+//! what of it is wrong, if anything.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use models_fuzz::{Choices, check, file};
+
+fuzz_target!(|input: &[u8]| {
+    let mut choices = Choices::new(input);
+    let bytes = file(&mut choices);
+    check(&bytes, &mut choices);
+});

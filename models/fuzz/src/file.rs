@@ -1,0 +1,232 @@
+//! Files that are nearly right.
+
+use half::f16;
+use models::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1};
+
+use crate::Choices;
+use crate::choices::Random;
+
+/// Hidden sizes, at the edges of what kernels take in at once.
+const FIRST: [usize; 12] = [8, 1, 2, 31, 32, 33, 64, 65, 96, 511, 512, 513];
+const LATER: [usize; 8] = [4, 1, 3, 31, 32, 33, 16, 2];
+
+/// Weights, at the edges of what integers and f16 hold.
+const VALUES: [f32; 32] = [
+    0.0,
+    1.0,
+    0.5,
+    0.02,
+    0.004,
+    1e-8,
+    1.99,
+    2.0,
+    3.98,
+    4.4,
+    7.9,
+    15.8,
+    15.9,
+    16.0,
+    100.0,
+    233.0,
+    257.0,
+    258.0,
+    515.0,
+    1023.0,
+    2047.0,
+    2048.0,
+    9_000.0,
+    65_504.0,
+    65_520.0,
+    65_536.0,
+    3e6,
+    f32::MAX,
+    f32::INFINITY,
+    f32::NAN,
+    f32::MIN_POSITIVE,
+    -1.0,
+];
+
+/// Numbers that no size is.
+const ODD_NUMBERS: [&str; 12] = [
+    "0",
+    "1",
+    "-1",
+    "1.5",
+    "1e3",
+    "18446744073709551615",
+    "18446744073709551616",
+    "9223372036854775808",
+    "2305843009213693952",
+    "4294967296",
+    "null",
+    "\"8\"",
+];
+
+const ODD_TYPES: [&str; 6] = ["BF16", "F64", "U8", "I32", "F8_E4M3", ""];
+const ODD_NAMES: [&str; 5] = [
+    "layers.4.weight",
+    "",
+    "__metadata__",
+    "layers.0.weight",
+    "\\n",
+];
+const ODD_JSON: [&str; 8] = [
+    "null",
+    "true",
+    "[]",
+    "{}",
+    "1e400",
+    "\"\\ud800\"",
+    "0.1234567890123456789",
+    "[[[[[[[[1]]]]]]]]",
+];
+
+/// A file; mostly a whole net.
+pub fn file(choices: &mut Choices) -> Vec<u8> {
+    let [first, second, third] = [choices.of(&FIRST), choices.of(&LATER), choices.of(&LATER)];
+    let layers = [
+        (first, INPUTS),
+        (second, first),
+        (third, second),
+        (1, third),
+    ];
+    let mut entries = vec![metadata([first, second, third], choices)];
+    let mut data = Vec::new();
+    for (index, (outputs, inputs)) in layers.into_iter().enumerate() {
+        tensor(
+            &format!("layers.{index}.weight"),
+            &[outputs, inputs],
+            choices,
+            &mut entries,
+            &mut data,
+        );
+        tensor(
+            &format!("layers.{index}.bias"),
+            &[outputs],
+            choices,
+            &mut entries,
+            &mut data,
+        );
+    }
+    if choices.seldom(32) {
+        entries.remove(choices.below(entries.len()));
+    }
+    if choices.seldom(32) {
+        let twice = choices.of(&entries);
+        entries.push(twice);
+    }
+    let mut file = Vec::new();
+    let mut header = format!("{{{}}}", entries.join(",")).into_bytes();
+    if choices.seldom(16) {
+        // A byte of the header is another.
+        let place = choices.below(header.len());
+        header[place] = choices.byte();
+    }
+    let length = match choices.seldom(64) {
+        true => choices.word(),
+        false => header.len() as u64,
+    };
+    file.extend(length.to_le_bytes());
+    file.extend(header);
+    file.extend(data);
+    if choices.seldom(32) {
+        file.truncate(choices.below(file.len()));
+    }
+    file
+}
+
+/// The entry of the header that is no tensor.
+fn metadata([first, second, third]: [usize; 3], choices: &mut Choices) -> String {
+    let mut number = |size: usize| odd_or(choices, size.to_string());
+    let [first, second, third] = [number(first), number(second), number(third)];
+    let layout = match choices.below(16) {
+        15 => "halfkp",
+        8..15 => LAYOUT_V1,
+        _ => LAYOUT,
+    };
+    let activation = if choices.seldom(32) {
+        "screlu"
+    } else {
+        ACTIVATION
+    };
+    let mut any = || match choices.seldom(4) {
+        true => choices.of(&ODD_JSON),
+        false => "null",
+    };
+    let (target, training, dataset, validation) = (any(), any(), any(), any());
+    let json = format!(
+        r#"{{"layout":"{layout}","shape":{{"first":{first},"second":{second},"third":{third}}},"activation":"{activation}","output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
+    );
+    let json = json.replace('\\', "\\\\").replace('"', "\\\"");
+    format!(r#""__metadata__":{{"kibitz":"{json}"}}"#)
+}
+
+/// Adds a tensor to the header's entries and to the data.
+fn tensor(
+    name: &str,
+    sizes: &[usize],
+    choices: &mut Choices,
+    entries: &mut Vec<String>,
+    data: &mut Vec<u8>,
+) {
+    let values = values(sizes.iter().product(), choices);
+    let start = data.len();
+    let wide = choices.seldom(2);
+    match wide {
+        true => data.extend(values.iter().flat_map(|value| value.to_le_bytes())),
+        false => {
+            data.extend(
+                values
+                    .iter()
+                    .flat_map(|&value| f16::from_f32(value).to_le_bytes()),
+            );
+        }
+    }
+    let mut dtype = if wide { "F32" } else { "F16" };
+    if choices.seldom(64) {
+        dtype = choices.of(&ODD_TYPES);
+    }
+    let name = match choices.seldom(64) {
+        true => choices.of(&ODD_NAMES),
+        false => name,
+    };
+    let sizes: Vec<String> = sizes
+        .iter()
+        .map(|size| odd_or(choices, size.to_string()))
+        .collect();
+    let start = odd_or(choices, start.to_string());
+    let end = odd_or(choices, data.len().to_string());
+    let sizes = sizes.join(",");
+    entries.push(format!(
+        r#""{name}":{{"dtype":"{dtype}","shape":[{sizes}],"data_offsets":[{start},{end}]}}"#
+    ));
+}
+
+fn odd_or(choices: &mut Choices, number: String) -> String {
+    match choices.seldom(128) {
+        true => choices.of(&ODD_NUMBERS).to_string(),
+        false => number,
+    }
+}
+
+/// Alike but for a sign, or between two ends; and one that is another.
+fn values(count: usize, choices: &mut Choices) -> Vec<f32> {
+    let most = choices.of(&VALUES);
+    let mode = choices.byte();
+    let mut random = Random(mode.into());
+    let mut values: Vec<f32> = (0..count)
+        .map(|_| match mode {
+            0..64 => most,
+            64..128 => most * random.uniform().signum(),
+            _ => most * random.uniform(),
+        })
+        .collect();
+    if choices.seldom(4) {
+        let place = choices.below(count);
+        values[place] = match choices.seldom(2) {
+            true => f32::from_bits(choices.word() as u32),
+            false => choices.of(&VALUES),
+        };
+    }
+    values
+}

@@ -1,0 +1,71 @@
+//! What the targets share: what must hold of every file, and files that are
+//! nearly right.
+
+mod choices;
+mod file;
+mod positions;
+
+pub use choices::Choices;
+pub use file::file;
+
+use models::{Accumulator, Feature, Kernel, Metadata, NetError, Network, QuantisedNetwork};
+
+/// Reads a net's file, and checks what must hold of any: it is refused in one
+/// short line, or it has a value in every position.
+///
+/// # Panics
+/// If something does not hold.
+pub fn check(bytes: &[u8], choices: &mut Choices) {
+    match Network::from_bytes(bytes) {
+        Ok((network, metadata)) => check_network(&network, &metadata, choices),
+        Err(error) => check_refusal(&error),
+    }
+}
+
+fn check_refusal(error: &NetError) {
+    let message = error.to_string();
+    assert!(message.len() < 1_000, "{message}");
+    assert!(!message.contains(char::is_control), "{message:?}");
+}
+
+fn check_network(network: &Network, metadata: &Metadata, choices: &mut Choices) {
+    // Weights are rounded when they are written, and stay as they are then.
+    let written = network.to_bytes(metadata);
+    let (rounded, same) = Network::from_bytes(&written).expect("what is read can be written");
+    assert_eq!(&same, metadata);
+    assert!(rounded.to_bytes(&same) == written, "written otherwise");
+    let positions = positions::some(network, choices);
+    for features in &positions {
+        let pawns = network.evaluate(features);
+        assert!(pawns.is_finite(), "{pawns}");
+    }
+    match QuantisedNetwork::new(network) {
+        Ok(network) => check_kernels(&network, &positions, choices),
+        Err(error) => check_refusal(&error),
+    }
+}
+
+/// All kernels have the same sums and values, from nothing and from another
+/// position.
+fn check_kernels(network: &QuantisedNetwork, positions: &[Vec<Feature>], choices: &mut Choices) {
+    let mut kernels = Kernel::available();
+    let scalar = kernels.pop().expect("there is always the scalar one");
+    let scalar = network.clone().with_kernel(scalar);
+    for kernel in kernels {
+        let network = network.clone().with_kernel(kernel);
+        for features in positions {
+            let value = scalar.evaluate_features(features);
+            assert_eq!(network.evaluate_features(features), value, "{kernel}");
+            let (transient, kept) = features.split_at(choices.below(features.len() + 1));
+            let accumulator = network.accumulator(kept);
+            assert_eq!(accumulator, scalar.accumulator(kept), "{kernel}");
+            assert_eq!(network.evaluate(&accumulator, transient), value, "{kernel}");
+        }
+        for pair in positions.windows(2) {
+            let [from, to] = [&pair[0], &pair[1]].map(|features| network.accumulator(features));
+            let mut updated = Accumulator::ZERO;
+            network.update(&from, &pair[1], &pair[0], &mut updated);
+            assert_eq!(updated, to, "{kernel}");
+        }
+    }
+}
