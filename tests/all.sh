@@ -11,16 +11,21 @@ skip() {
     echo "$1" >>"$KIBITZ_SKIPS"
 }
 
-# Exported Parquet is read back by pyarrow, whose wheel is some 45 MB. Without
-# it that test alone is skipped, and says so.
+# Exported Parquet is read back by pyarrow, whose wheel is some 45 MB, and the
+# engine is driven by python-chess, which comes as source. The tests that want
+# what cannot be installed are skipped, and say so.
 python=target/python/bin/python
 pyarrow=23.0.1
-if ! "$python" -c "import pyarrow as p; assert p.__version__ == '$pyarrow'" 2>/dev/null; then
-    python3 -m venv --clear target/python &&
-        "$python" -m pip install -q --disable-pip-version-check --retries 2 \
-            --only-binary :all: "pyarrow==$pyarrow" ||
-        echo "pyarrow cannot be installed: the test of Parquet will be skipped" >&2
-fi
+chess=1.11.2
+has() { "$python" -c "import $1 as p; assert p.__version__ == '$2'" 2>/dev/null; }
+has pyarrow "$pyarrow" || has chess "$chess" || python3 -m venv --clear target/python || true
+pip() {
+    "$python" -m pip install -q --disable-pip-version-check --retries 2 --only-binary :all: "$@"
+}
+has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
+    echo "pyarrow cannot be installed: the test of Parquet will be skipped" >&2
+has chess "$chess" || pip --no-binary chess "chess==$chess" ||
+    echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
 # The whole-path tests run the programs, so these are built first.
 cargo build --workspace --locked

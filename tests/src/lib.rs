@@ -69,6 +69,24 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     folder.to_path_buf()
 });
 
+/// A Python that has a package: `KIBITZ_PYTHON`, or the one that `tests/all.sh`
+/// makes. Without it, `None`, said by [`skip`].
+pub fn python(package: &str) -> Option<Command> {
+    let ours = root().join("target/python/bin/python");
+    let python = std::env::var_os("KIBITZ_PYTHON").map_or(ours, PathBuf::from);
+    let probe = Command::new(&python)
+        .args(["-c", &format!("import {package}")])
+        .output();
+    if probe.is_ok_and(|output| output.status.success()) {
+        return Some(Command::new(python));
+    }
+    skip(&format!(
+        "{} has no {package}; tests/all.sh installs it",
+        python.display()
+    ));
+    None
+}
+
 /// What a finished program said.
 #[derive(Debug)]
 pub struct Said {

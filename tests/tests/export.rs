@@ -10,7 +10,7 @@ use bulletformat::{ChessBoard, DataLoader};
 use datasets::{Dataset, GameResult, Record, Split};
 use serde_json::Value;
 use tempfile::TempDir;
-use tests::{Said, build, program, root, run, sample, skip, stats};
+use tests::{Said, build, program, python, root, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500";
 const OLD: &str = "dump_2013-02_rewritten2551";
@@ -241,25 +241,6 @@ fn text_says_what_the_dataset_and_python_chess_say() {
     assert_eq!(summary["bytes"], text.len());
 }
 
-/// A Python with pyarrow: `KIBITZ_PYTHON`, or the one that `tests/all.sh`
-/// makes.
-fn python() -> Option<Command> {
-    let ours = root().join("target/python/bin/python");
-    let python = std::env::var_os("KIBITZ_PYTHON").map_or(ours, PathBuf::from);
-    let probe = Command::new(&python)
-        .args(["-c", "import pyarrow"])
-        .output();
-    if probe.is_ok_and(|output| output.status.success()) {
-        Some(Command::new(python))
-    } else {
-        skip(&format!(
-            "{} has no pyarrow; tests/all.sh installs it",
-            python.display()
-        ));
-        None
-    }
-}
-
 /// What pyarrow finds: fingerprint, columns, rows.
 fn read_parquet(mut python: Command, path: &Path) -> (String, String, Vec<String>) {
     let script = root().join("tests/reference/parquet_rows.py");
@@ -271,7 +252,9 @@ fn read_parquet(mut python: Command, path: &Path) -> (String, String, Vec<String
 
 #[test]
 fn pyarrow_reads_back_every_row() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("pyarrow") else {
+        return;
+    };
     let fixture = Fixture::new();
     let out = fixture.path("positions.parquet");
     fixture.export("parquet", &out, &[]).succeeded();
@@ -318,7 +301,9 @@ fn pyarrow_reads_back_every_row() {
 
 #[test]
 fn a_side_without_positions_is_an_empty_table() {
-    let Some(python) = python() else { return };
+    let Some(python) = python("pyarrow") else {
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(
