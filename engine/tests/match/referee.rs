@@ -50,13 +50,13 @@ fn each_engine_may_have_a_pace_of_its_own() {
     let shallow = ["--engine", "material depth=1", "--engine"];
     let both = [
         &shallow[..],
-        &["material name=other nodes=50", "--games", "2"],
+        &["material name=other nodes=500", "--games", "2"],
     ]
     .concat();
     let outcome = result(&both);
     assert_eq!(outcome["averages"][0]["depth"], 1.0);
     let nodes = outcome["averages"][1]["nodes"].as_f64().unwrap();
-    assert!(nodes > 0.0 && nodes <= 50.0, "{nodes}");
+    assert!(nodes > 100.0 && nodes <= 500.0, "{nodes}");
     let one = [&shallow[..], &["material", "--games", "2"]].concat();
     let output = play(&one);
     assert_eq!(output.status.code(), Some(2));

@@ -198,10 +198,14 @@ fn threads_that_cannot_be_had_are_done_without() {
         return;
     }
     let program = folder.path().join("engine");
-    fs::copy(env!("CARGO_BIN_EXE_engine"), &program).unwrap();
-    for path in [folder.path(), &program] {
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    }
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    // By another process: what this one has open to write, a child that another
+    // test begins meanwhile has open too, and no file that is can be executed.
+    let copied = Command::new("install")
+        .args(["-m", "755", env!("CARGO_BIN_EXE_engine")])
+        .arg(&program)
+        .status();
+    assert!(copied.unwrap().success());
     let mut shell = Command::new("bash");
     let script = format!("ulimit -u {THREADS} && exec \"$0\"");
     shell
