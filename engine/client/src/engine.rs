@@ -97,11 +97,14 @@ pub struct Answer {
 /// A running engine. Dropping it ends the process with all that it started: an
 /// engine that has not failed is asked to `quit`, and has two seconds for it.
 pub struct Engine {
-    // In this order they are dropped: the engine's input ends, its output is
-    // no longer listened to, and then it is waited for.
+    // In this order they are dropped: the engine's input ends, the engine is
+    // waited for, and only then is its output closed, which would kill one that
+    // still writes.
     commands: Sender<String>,
-    events: Receiver<(Instant, Event)>,
     process: Process,
+    events: Receiver<(Instant, Event)>,
+    /// What came too late for the wait before, and is for the next one.
+    late: Option<(Instant, Event)>,
     name: String,
     options: Vec<EngineOption>,
     /// When the searches were asked for that are not answered yet.
@@ -138,8 +141,9 @@ impl Engine {
         let name = setup.program.file_name().unwrap_or_default();
         let mut engine = Engine {
             commands,
-            events,
             process,
+            events,
+            late: None,
             name: name.to_string_lossy().into_owned(),
             options: Vec::new(),
             asked: VecDeque::new(),
@@ -385,7 +389,7 @@ impl Engine {
     }
 
     fn wait(
-        &self,
+        &mut self,
         begun: Instant,
         patience: Duration,
         stop: &AtomicBool,
@@ -395,10 +399,15 @@ impl Engine {
                 return Err(Failure::Cancelled);
             }
             let left = patience.saturating_sub(begun.elapsed());
-            match self.events.recv_timeout(left.min(LOOK)) {
+            let next = match self.late.take() {
+                Some(event) => Ok(event),
+                None => self.events.recv_timeout(left.min(LOOK)),
+            };
+            match next {
                 // An engine that never falls silent has to end too, and one that was
                 // in time is not to lose because we were held up.
-                Ok((arrived, _)) if arrived.saturating_duration_since(begun) > patience => {
+                Ok(event) if event.0.saturating_duration_since(begun) > patience => {
+                    self.late = Some(event);
                     return Err(Failure::TimedOut);
                 }
                 Ok(event) => return Ok(event),

@@ -87,7 +87,8 @@ fn spin(details: &str) -> Option<Kind> {
 
 /// `default Normal var Solid var Normal`
 fn combo(details: &str) -> Kind {
-    let words = details.split("var ").skip(1);
+    let details = format!(" {details}");
+    let words = details.split(" var ").skip(1);
     let words: Vec<String> = words.map(|word| printable(word.trim())).collect();
     if words.is_empty() {
         Kind::Text
@@ -115,6 +116,8 @@ mod tests {
         assert!(set(ponder, "true").is_ok() && set(ponder, "on").is_err());
         let style = "name Style type combo default Normal var Very Solid var Normal";
         assert!(set(style, "very solid").is_ok());
+        let opening = "name Book type combo default Any var Any var Bolivar Attack";
+        assert!(set(opening, "Bolivar Attack").is_ok());
         assert_eq!(
             set(style, "Wild").unwrap_err(),
             "one of: Very Solid, Normal"

@@ -169,6 +169,20 @@ fn a_start_that_comes_to_nothing_is_told_and_given_up() {
     }
 }
 
+/// Nor is it lost where we were held up: the wait up to the first notice is over
+/// when its answer is looked at.
+#[test]
+fn what_comes_too_late_for_one_wait_is_for_the_next() {
+    let late = engine("echo info string x; sleep 1.2; echo id name Late", ":");
+    let mut notice = |notice| {
+        if matches!(notice, Notice::Said { .. }) {
+            thread::sleep(Duration::from_secs(2));
+        }
+    };
+    let late = Engine::start(&late, &GOING_ON, &mut notice).unwrap();
+    assert_eq!(late.name(), "Late");
+}
+
 #[test]
 fn a_wait_ends_when_nobody_waits_any_more() {
     let stop = AtomicBool::new(false);
@@ -290,6 +304,22 @@ fn an_engine_is_asked_to_quit() {
         fs::read_to_string(&file).unwrap(),
         "uci\nisready\nquit\nend\n"
     );
+}
+
+/// Some save what they have learned, and say so: a closed output would kill them.
+#[test]
+fn an_engine_may_speak_until_it_has_ended() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved");
+    let script = format!(
+        "while read -r line; do case \"$line\" in\n\
+         uci) echo uciok;; isready) echo readyok;;\n\
+         quit) for i in 1 2 3; do echo info string saving; sleep 0.1; done\n\
+         echo all >{}; exit;; esac; done",
+        file.display()
+    );
+    drop(start(&shell(&script)).unwrap());
+    assert_eq!(fs::read_to_string(&file).unwrap(), "all\n");
 }
 
 /// An engine that does not end by itself, and one that is another program's
