@@ -35,17 +35,23 @@ pub enum GameError {
 pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
     let mut games = Vec::new();
     let mut present: Option<Position> = None;
-    // Where moves have been read, the next tag begins another game.
     let (mut depth, mut moved) = (0u32, false);
     for token in Tokens(text) {
-        let game = games.len() + 1;
-        match token {
-            Token::Tag(..) | Token::Result if moved && depth == 0 => {
-                games.extend(present.take().map(|position| position.board().clone()));
-                moved = false;
+        // Without a result, a tag behind moves or another FEN begins the next game,
+        // even where a variation was not closed.
+        let ends = match token {
+            Token::Tag(name, _) => {
+                depth = 0;
+                moved || name == "FEN"
             }
-            _ => {}
+            Token::Result => depth == 0,
+            _ => false,
+        };
+        if ends {
+            games.extend(present.take().map(|position| position.board().clone()));
+            moved = false;
         }
+        let game = games.len() + 1;
         match token {
             Token::Tag("FEN", fen) => {
                 let start = parse_fen(fen).map_err(|source| GameError::Start { game, source })?;
@@ -86,7 +92,7 @@ enum Token<'a> {
 struct Tokens<'a>(&'a str);
 
 impl<'a> Tokens<'a> {
-    /// Takes off everything before the first of `ends`, and that one itself.
+    /// Takes off everything before the first `end`, and that one itself.
     fn take_until(&mut self, end: char) -> &'a str {
         let (taken, rest) = self.0.split_once(end).unwrap_or((self.0, ""));
         self.0 = rest;
@@ -197,6 +203,12 @@ mod tests {
         ] {
             assert_eq!(fens(&text), [castled], "{text}");
         }
+        // Games without moves, some without a result.
+        let bare = [fen, castled, fen].map(|fen| format!("[Round \"1\"]\n[FEN \"{fen}\"]\n"));
+        let text = format!("{}\n*\n\n{}\n\n{}", bare[0], bare[1], bare[2]);
+        assert_eq!(fens(&text), [fen, castled, fen]);
+        let open = "[Round \"1\"]\n1. e4 (1. d4 (1. c4) *\n\n[Round \"2\"]\n1. d4 *\n1. c4 *";
+        assert_eq!(fens(open).len(), 3, "a variation is not closed");
         let text = format!("[FEN \"{fen}\"]\n1. Rb1 0-0-0+ 2. Ra1 *");
         assert_eq!(fens(&text), ["2kr3r/8/8/8/8/8/8/R3K2R b K - 3 2"]);
     }
