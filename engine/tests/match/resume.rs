@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -222,6 +222,54 @@ fn games_are_never_written_over() {
     assert!(message.contains("games.pgn.jsonl"), "{message}");
 }
 
+/// A record is known by its beginning, and a link stays where it was put.
+#[test]
+fn what_the_match_did_not_make_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (pgn, record, link) = (path("games.pgn"), path("games.pgn.jsonl"), path("link.pgn"));
+    let start = |engine: &str, pgn: &Path| {
+        let engines = ["--engine", engine, "--engine", "material"];
+        let rest = [
+            "--games",
+            "2",
+            "--depth",
+            "1",
+            "--pgn",
+            pgn.to_str().unwrap(),
+        ];
+        play(&[&engines[..], &rest].concat())
+    };
+    let mine = "{\"mine\": 1}";
+    fs::write(&record, mine).unwrap();
+    let output = start("material", &pgn);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("games.pgn.jsonl"), "{message}");
+    assert_eq!(fs::read_to_string(&record).unwrap(), mine);
+    // A first line that was cut off, and what a power cut makes of one.
+    for torn in [
+        "",
+        "{\"for",
+        "{\"format\":1,\"set",
+        "{\"format\":\0\0",
+        "\0\0\0",
+    ] {
+        fs::write(&record, torn).unwrap();
+        assert_eq!(start("cmd=true", &pgn).status.code(), Some(1), "{torn}");
+        assert!(!pgn.exists() && !record.exists(), "{torn}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("games.pgn", &link).unwrap();
+        assert_eq!(start("cmd=true", &link).status.code(), Some(1));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(start("material", &link).status.code(), Some(0));
+        let games = fs::read_to_string(&pgn).unwrap();
+        assert_eq!(games.matches("[Result ").count(), 2);
+    }
+}
+
 #[test]
 fn a_difference_of_settings_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -350,6 +398,33 @@ fn games_can_go_to_a_pipe_or_a_device() {
     assert_eq!(output.status.code(), Some(5));
 }
 
+/// The command, where no file may have more than so many KiB.
+fn with_little_room(kibibytes: u32, arguments: &[&str]) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
+    let unlimited = command(arguments);
+    let mut limited = Command::new("bash");
+    limited
+        .args(["-c", &script, "bash"])
+        .arg(unlimited.get_program())
+        .args(unlimited.get_args());
+    limited.output().unwrap()
+}
+
+/// Half of the first pair is nothing that the next try would stumble over.
+#[test]
+fn a_full_disk_leaves_no_torn_pair_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    fs::write(&pgn, "").unwrap();
+    let arguments = [&ENGINES[..], &["--pgn", pgn.to_str().unwrap()]].concat();
+    let limited = with_little_room(1, &arguments);
+    let message = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(7), "{message}");
+    assert!(message.contains("games.pgn\""), "{message}");
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 /// A write that fails half-way, as on a full disk.
 #[test]
 fn a_full_disk_keeps_what_was_written() {
@@ -358,13 +433,7 @@ fn a_full_disk_keeps_what_was_written() {
     let (whole, cut) = (path("whole.pgn"), path("cut.pgn"));
     let expected = result(&[&ENGINES[..], &["--pgn", whole.to_str().unwrap()]].concat());
     let arguments = [&ENGINES[..], &["--resume", "--pgn", cut.to_str().unwrap()]].concat();
-    let unlimited = command(&arguments);
-    let limited = Command::new("bash")
-        .args(["-c", "trap '' XFSZ; ulimit -f 20; exec \"$@\"", "bash"])
-        .arg(unlimited.get_program())
-        .args(unlimited.get_args())
-        .output()
-        .unwrap();
+    let limited = with_little_room(20, &arguments);
     let message = String::from_utf8_lossy(&limited.stderr);
     assert_eq!(limited.status.code(), Some(7), "{message}");
     assert!(

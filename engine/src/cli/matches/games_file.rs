@@ -80,6 +80,9 @@ pub enum GamesError {
     },
 }
 
+/// What the record begins with.
+const FIRST_FIELD: &str = "{\"format\":";
+
 /// The record's first line.
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -130,6 +133,8 @@ impl GamesFile {
         settings: Settings,
         resume: bool,
     ) -> Result<(GamesFile, Vec<PlayedPair>)> {
+        // A link that leads nowhere yet is there, too.
+        let made_games = fs::symlink_metadata(path).is_err();
         let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
             return Ok((GamesFile::stream(path, resume)?, Vec::new()));
@@ -190,7 +195,7 @@ impl GamesFile {
         let record = Record {
             bytes: pairs.last().map_or(0, |pair| pair.bytes),
             digest,
-            made_games: there.is_none(),
+            made_games,
             path: record_path,
             file,
         };
@@ -274,7 +279,8 @@ impl Drop for GamesFile {
         let Some(record) = self.record.as_ref().filter(|record| record.bytes == 0) else {
             return;
         };
-        // Best effort: an empty file is in nobody's way.
+        // Best effort: an empty file is in nobody's way. A first pair may be torn.
+        let _ = self.games.set_len(0);
         let _ = fs::remove_file(&record.path);
         if record.made_games {
             let _ = fs::remove_file(&self.path);
@@ -304,8 +310,8 @@ struct ReadRecord {
     bytes: u64,
 }
 
-/// Reads a record; `None` without a first line. A last line that is torn does
-/// not count.
+/// Reads a record; `None` without a first line. A line that is torn does not
+/// count.
 fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesError> {
     let changed = |what| GamesError::Changed {
         path: path.into(),
@@ -315,18 +321,21 @@ fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesErr
     let whole = &bytes[..end.map_or(0, |end| end + 1)];
     let text = String::from_utf8_lossy(whole);
     let mut lines = text.lines();
+    let unreadable = || changed("it cannot be read");
     let Some(head) = lines.next() else {
-        return Ok(None);
+        return match is_torn(bytes, FIRST_FIELD) {
+            true => Ok(None),
+            false => Err(unreadable()),
+        };
     };
-    let unreadable = |_| changed("it cannot be read");
-    let head: Head = serde_json::from_str(head).map_err(unreadable)?;
+    let head: Head = serde_json::from_str(head).map_err(|_| unreadable())?;
     if head.format != FORMAT {
         return Err(changed("another version of this program began it"));
     }
     let pairs = lines.map(serde_json::from_str).collect::<Result<_, _>>();
     Ok(Some(ReadRecord {
         head,
-        pairs: pairs.map_err(unreadable)?,
+        pairs: pairs.map_err(|_| unreadable())?,
         bytes: whole.len() as u64,
     }))
 }
@@ -374,12 +383,17 @@ fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) 
     Ok(digest)
 }
 
-/// Whether bytes are the beginning of a pair of games. A power cut may have left
-/// zeros where some were to be.
+/// Whether bytes are the beginning of a pair of games.
 fn is_torn_pair(bytes: &[u8]) -> bool {
     let text = String::from_utf8_lossy(bytes);
-    let text = text.trim_end_matches('\0');
-    let shorter = text.len().min(FIRST_TAG.len());
-    text.as_bytes()[..shorter] == FIRST_TAG.as_bytes()[..shorter]
-        && text.matches(FIRST_TAG).count() <= 2
+    is_torn(bytes, FIRST_TAG) && text.matches(FIRST_TAG).count() <= 2
+}
+
+/// Whether bytes are the beginning of what begins with `start`. A power cut may
+/// have left zeros where some were to be.
+fn is_torn(bytes: &[u8], start: &str) -> bool {
+    let end = bytes.iter().rposition(|&byte| byte != 0);
+    let bytes = &bytes[..end.map_or(0, |end| end + 1)];
+    let shorter = bytes.len().min(start.len());
+    bytes[..shorter] == start.as_bytes()[..shorter]
 }
