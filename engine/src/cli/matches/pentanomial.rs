@@ -46,15 +46,6 @@ pub struct EloInterval {
     pub high: f64,
 }
 
-/// A difference in normalised Elo and half the width of its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NormalisedElo {
-    /// The difference.
-    pub value: f64,
-    /// Half the width.
-    pub error: f64,
-}
-
 impl Pentanomial {
     /// Pairs in all.
     pub fn pairs(&self) -> u64 {
@@ -72,11 +63,6 @@ impl Pentanomial {
         };
         let mean = expect(&|x| x);
         (mean, expect(&|x| (x - mean) * (x - mean)))
-    }
-
-    /// The standard error of the score.
-    fn standard_error(&self) -> f64 {
-        (self.score().1 / (self.pairs() as f64).max(1.0)).sqrt()
     }
 
     /// How often each result was seen, none of them never.
@@ -157,15 +143,14 @@ impl Pentanomial {
     /// The difference in normalised Elo: in standard deviations of a game,
     /// scaled to equal Elo where no game is drawn. It says how many games show
     /// the difference, whatever the book and the share of draws. `None` where
-    /// all pairs ended alike.
-    pub fn normalised_elo(&self) -> Option<NormalisedElo> {
+    /// all pairs ended alike. It has no interval: that of 1.96 standard errors of
+    /// the score takes the deviation that was seen for the true one, and where
+    /// one side wins nearly all games has the truth once in ten matches.
+    pub fn normalised_elo(&self) -> Option<f64> {
         let (score, variance) = self.score();
         // A game's variance is twice that of a pair's mean.
-        let scale = 800.0 / LN_10 / (2.0 * variance).sqrt();
-        (variance > 0.0).then(|| NormalisedElo {
-            value: (score - 0.5) * scale,
-            error: Z_95 * self.standard_error() * scale,
-        })
+        let deviation = (2.0 * variance).sqrt();
+        (variance > 0.0).then(|| (score - 0.5) / deviation * 800.0 / LN_10)
     }
 
     /// The likelihood of superiority: how likely the first engine is the
@@ -237,14 +222,15 @@ mod tests {
         ];
         for (pairs, figures, superiority) in published {
             let pairs = Pentanomial(pairs);
-            let error = Z_95 * pairs.standard_error();
-            let [low, high] = [-error, error].map(|error| elo(pairs.score().0 + error));
+            let (score, variance) = pairs.score();
+            let error = Z_95 * (variance / pairs.pairs() as f64).sqrt();
+            let [low, high] = [-error, error].map(|error| elo(score + error));
             let (interval, normalised) = (pairs.elo(), pairs.normalised_elo().unwrap());
             let found = [
                 interval.value,
                 (high - low) / 2.0,
-                normalised.value,
-                normalised.error,
+                normalised,
+                error * normalised / (score - 0.5),
             ];
             for (found, expected) in found.into_iter().zip(figures) {
                 assert!((found - expected).abs() < 0.01, "{pairs:?}");

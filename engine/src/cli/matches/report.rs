@@ -24,9 +24,8 @@ pub struct Summary<'a> {
     elo: f64,
     /// 95 %; null where it has no end.
     elo_interval: [f64; 2],
+    /// Null where all pairs ended alike.
     normalised_elo: Option<f64>,
-    /// Half the width of the 95 % interval.
-    normalised_elo_error: Option<f64>,
     /// How likely the first engine is the stronger one.
     los: f64,
     draw_ratio: f64,
@@ -48,7 +47,7 @@ pub struct Summary<'a> {
 impl<'a> Summary<'a> {
     /// Sums up a match between two engines.
     pub fn new(names: &'a [String], tally: &'a Tally, sprt: Option<SprtState>) -> Summary<'a> {
-        let (elo, normalised) = (tally.pairs.elo(), tally.pairs.normalised_elo());
+        let elo = tally.pairs.elo();
         let count = |of: fn(&Conduct) -> u64| [of(&tally.conduct[0]), of(&tally.conduct[1])];
         Summary {
             engines: names,
@@ -59,8 +58,7 @@ impl<'a> Summary<'a> {
             score: tally.pairs.score().0,
             elo: elo.value,
             elo_interval: [elo.low, elo.high],
-            normalised_elo: normalised.map(|normalised| normalised.value),
-            normalised_elo_error: normalised.map(|normalised| normalised.error),
+            normalised_elo: tally.pairs.normalised_elo(),
             los: tally.pairs.superiority(),
             draw_ratio: tally.draws as f64 / tally.games().max(1) as f64,
             pairs: tally.pairs,
@@ -86,7 +84,7 @@ impl<'a> Summary<'a> {
         }
         let _ = writeln!(text, "Elo {}", show(tally.pairs.elo()));
         let normalised = match tally.pairs.normalised_elo() {
-            Some(elo) => format!("{:.1} +/- {:.1} (95 %)", elo.value, elo.error),
+            Some(elo) => format!("{elo:+.1}"),
             None => "unknown, as all pairs ended alike".to_string(),
         };
         let los = 100.0 * self.los;
@@ -171,6 +169,25 @@ mod tests {
         assert_eq!(even, "+0.0, from -375.7 to +375.7 (95 %)");
         let swept = show([0, 0, 0, 0, 1]);
         assert_eq!(swept, "+inf, from -233.5 to +inf (95 %)");
+    }
+
+    #[test]
+    fn normalised_elo_has_no_interval() {
+        let mut tally = Tally {
+            wins: 3,
+            draws: 1,
+            ..Tally::default()
+        };
+        tally.pairs.0 = [0, 0, 0, 1, 1];
+        let names = ["a".to_string(), "b".to_string()];
+        let text = Summary::new(&names, &tally, None).table(&tally);
+        assert!(text.contains("normalised Elo +737.0, LOS "), "{text}");
+        tally.pairs.0 = [0, 0, 2, 0, 0];
+        let text = Summary::new(&names, &tally, None).table(&tally);
+        assert!(
+            text.contains("normalised Elo unknown, as all pairs"),
+            "{text}"
+        );
     }
 
     #[test]
