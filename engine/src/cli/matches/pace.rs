@@ -136,7 +136,14 @@ impl Allowance {
 
     /// As the library takes it, with the overhead that the program would keep.
     pub fn limits(&self) -> Limits {
-        let mut limits = Limits::default();
+        let mut limits = Limits {
+            // Where no clock runs.
+            time: Some(TimeBudget {
+                soft: None,
+                hard: self.patience,
+            }),
+            ..Limits::default()
+        };
         match self.pace {
             Pace::Depth(depth) => limits.depth = Some(depth),
             Pace::Nodes(nodes) => limits.nodes = Some(nodes),

@@ -111,7 +111,13 @@ impl Player {
                 let allowance = &question.allowance;
                 engine.go(&allowance.go_command(), allowance.patience, question.stop)
             }
-            Player::Library(library) => Ok(library.best_move(question)),
+            Player::Library(library) => {
+                let answer = library.best_move(question);
+                match answer.time < question.allowance.patience {
+                    true => Ok(answer),
+                    false => Err(Failure::TimedOut),
+                }
+            }
         }
     }
 
@@ -130,4 +136,29 @@ impl Player {
 /// Whether a net's file looks like a program that was meant to be started.
 fn is_command(path: &Path) -> bool {
     path.extension().is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use cozy_chess::Color;
+
+    use super::super::pace::{Clocks, Pace};
+    use super::*;
+
+    /// It is waited for no longer than a program.
+    #[test]
+    fn a_net_that_does_not_answer_in_time_has_hung() {
+        let stop = AtomicBool::new(false);
+        let mut player = Player::start(&"material".parse().unwrap(), &stop).unwrap();
+        let clocks = Clocks::new([Pace::Nodes(5_000_000); 2], Duration::ZERO);
+        let mut allowance = clocks.allowance(Color::White);
+        allowance.patience = Duration::from_millis(10);
+        let answer = player.best_move(&Question {
+            position: &Position::startpos(),
+            allowance,
+            chess960: false,
+            stop: &stop,
+        });
+        assert_eq!(answer.unwrap_err(), Failure::TimedOut);
+    }
 }
