@@ -2,7 +2,7 @@
 
 use cozy_chess::{Board, Color, util};
 use engine::{is_chess960, pgn, write_fen};
-use uci_client::Score;
+use uci_client::{Score, Scored};
 
 use super::game::{Ending, Game};
 use super::tournament::Pairing;
@@ -79,8 +79,13 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
         };
         board.play_unchecked(ply.mv);
         let seconds = ply.time.as_secs_f64();
-        let said = match (ply.info.exact(), ply.info.depth) {
-            (Some(score), Some(depth)) => format!("{}/{depth} ", write_score(score)),
+        // The last depth may be that of a search that did not come to its end.
+        let said = match ply.info.score {
+            Some(Scored {
+                score,
+                depth: Some(depth),
+                bound: false,
+            }) => format!("{}/{depth} ", write_score(score)),
             _ => String::new(),
         };
         format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
@@ -99,7 +104,44 @@ fn write_score(score: Score) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use engine::parse_move;
+    use uci_client::Info;
+
+    use super::super::game::Ply;
+    use super::super::pace::Pace;
     use super::*;
+
+    #[test]
+    fn a_score_stands_with_its_depth_and_a_bound_not_at_all() {
+        let mut board = Board::startpos();
+        let ply = |board: &Board, text: &str, said: &str| {
+            let mut info = Info::default();
+            said.lines().for_each(|line| info.hear(line));
+            let mv = parse_move(board, text).unwrap();
+            let time = Duration::from_millis(250);
+            Ply { mv, time, info }
+        };
+        let first = ply(
+            &board,
+            "e2e4",
+            "depth 9 score cp 21\ndepth 10 currmove d2d4",
+        );
+        board.play(first.mv);
+        let second = ply(&board, "e7e5", "depth 3 score cp -9 upperbound");
+        let game = Game {
+            opening: Board::startpos(),
+            paces: [Pace::Depth(9); 2],
+            plies: vec![first, second],
+            winner: None,
+            ending: Ending::AgreedDraw,
+        };
+        assert_eq!(
+            movetext(&game).collect::<Vec<_>>(),
+            ["1. e4 {+0.21/9 0.250s}", "1... e5 {0.250s}"]
+        );
+    }
 
     #[test]
     fn scores_are_written_as_cutechess_does() {
