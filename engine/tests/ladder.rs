@@ -153,3 +153,18 @@ fn a_picture_that_cannot_be_drawn_is_told_at_once() {
     assert_eq!(output.status.code(), Some(7), "{message}");
     assert!(message.contains("/none/ladder.svg"), "{message}");
 }
+
+/// It would replace them when they are all played.
+#[test]
+fn the_picture_does_not_take_the_place_of_the_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games.pgn");
+    let same = folder.path().join(".").join("games.pgn");
+    let [games, same] = [&games, &same].map(|path| path.to_str().unwrap());
+    let rest = ["--depth", "1", "--pgn", games, "--plot", same];
+    let output = ladder(&["material", "material"], &rest);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("--plot"), "{message}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}

@@ -6,7 +6,7 @@ mod ratings;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 use std::process;
 
 use anyhow::{Context, Result};
@@ -118,6 +118,13 @@ pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
     let count = args.engines.len();
     if count < 2 {
         return Err(usage("a ladder needs two engines or more"));
+    }
+    if let (Some(plot), Some(pgn)) = (&args.plot, &args.conditions.pgn)
+        && path::absolute(plot).ok() == path::absolute(pgn).ok()
+    {
+        return Err(usage(
+            "--plot would replace the games of --pgn: name two files",
+        ));
     }
     let names = spec::names(&args.engines);
     let meetings = meetings(count, args.gauntlet);

@@ -57,7 +57,7 @@ pub struct Conditions {
     pub concurrency: u16,
     /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; FILE must not be there yet
     #[arg(long, value_name = "FILE")]
-    pgn: Option<PathBuf>,
+    pub pgn: Option<PathBuf>,
     /// Go on with the games of --pgn, where the same command was interrupted; begin where there are none
     #[arg(long, requires = "pgn")]
     resume: bool,
@@ -112,7 +112,7 @@ impl Conditions {
         }
         if openings.is_none_or(|openings| openings > count as u64) {
             tell(format!(
-                "{name:?} has {count} openings: after {} games they are gone through again",
+                "{name:?} has {count} openings: two engines go through them again after {} games",
                 2 * count
             ));
         }
