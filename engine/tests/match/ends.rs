@@ -179,7 +179,7 @@ fn what_no_match_can_be_played_with_is_wrong_usage() {
     for (arguments, reason) in cases {
         fails(&with(arguments), 2, reason);
     }
-    let engines: [(&str, &str); 14] = [
+    let engines: [(&str, &str); 16] = [
         ("", "give a program"),
         ("net=", "net= says nothing"),
         ("cmd=", "cmd= says nothing"),
@@ -194,6 +194,8 @@ fn what_no_match_can_be_played_with_is_wrong_usage() {
         ("material option.Hash=1", "hash="),
         ("cmd=x hash=1", "option.Hash="),
         ("cmd=\"x", "a quote is not closed"),
+        ("cmd=x -v", "cmd=\"PROGRAM ARGUMENTS\""),
+        ("cmd=x net=material", "not both"),
     ];
     for (engine, reason) in engines {
         let arguments = [

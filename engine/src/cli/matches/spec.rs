@@ -135,7 +135,14 @@ impl Parts {
             (None, Some(_)) => {
                 return Err("option. is for programs; a net has hash= and threads=".to_string());
             }
-            _ => return Err("give a program, cmd=, or a net, net=".to_string()),
+            (Some(_), Some(_)) => {
+                return Err(
+                    "give a program or a net, not both: a word alone is a net; arguments of a \
+                     program stand in quotes, cmd=\"PROGRAM ARGUMENTS\""
+                        .to_string(),
+                );
+            }
+            (None, None) => return Err("give a program, cmd=, or a net, net=".to_string()),
         };
         Ok(EngineSpec {
             program,
