@@ -3,11 +3,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Replaces the file at `path`: whoever reads it finds the old bytes or the
-/// new ones. The temporary file is `PATH.tmp`.
+/// new ones. The temporary file is `PATH.tmp`. A pipe or a device is written to
+/// as it is.
 ///
 /// # Errors
 /// What the system said; the file is then as it was.
@@ -43,28 +44,40 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// A file that is being written, and has its name only from
 /// [`NewFile::commit`] on. Dropped before, it leaves nothing behind.
+///
+/// A pipe or a device, such as `/dev/stdout`, is not replaced but written to.
 #[derive(Debug)]
 pub struct NewFile {
     /// `None` once it has its name.
     file: Option<File>,
-    temporary: PathBuf,
+    /// What the file is called before it has its name; `None` of a pipe or a
+    /// device.
+    temporary: Option<PathBuf>,
     path: PathBuf,
 }
 
 impl NewFile {
     /// Begins to write what is to be `path` to a file beside it, whose name
-    /// ends with `suffix` as well.
+    /// ends with `suffix` as well. Where `path` is a link, it stays one: the
+    /// file that it leads to is replaced.
     ///
     /// # Errors
-    /// What the system said.
+    /// What the system said; also if `path` is a folder.
     pub fn create(path: &Path, suffix: &str) -> io::Result<NewFile> {
-        let mut temporary = OsString::from(path);
-        temporary.push(suffix);
-        let temporary = PathBuf::from(temporary);
+        let path = fs::canonicalize(path).unwrap_or(path.to_path_buf());
+        let temporary = match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Ok(metadata) if !metadata.is_file() => None,
+            _ => {
+                let mut temporary = OsString::from(&path);
+                temporary.push(suffix);
+                Some(PathBuf::from(temporary))
+            }
+        };
         Ok(NewFile {
-            file: Some(File::create(&temporary)?),
+            file: Some(File::create(temporary.as_ref().unwrap_or(&path))?),
             temporary,
-            path: path.to_path_buf(),
+            path,
         })
     }
 
@@ -73,16 +86,22 @@ impl NewFile {
     /// # Errors
     /// What the system said; whatever had the name keeps it.
     pub fn commit(mut self) -> io::Result<()> {
-        self.file()?.sync_all()?;
-        fs::rename(&self.temporary, &self.path)?;
-        self.file = None;
-        sync_folder_of(&self.path)
+        if let Some(temporary) = &self.temporary {
+            self.file.as_ref().ok_or_else(committed)?.sync_all()?;
+            fs::rename(temporary, &self.path)?;
+            self.file = None;
+            sync_folder_of(&self.path)?;
+        }
+        Ok(())
     }
 
     fn file(&mut self) -> io::Result<&mut File> {
-        let committed = || io::Error::other("the file has its name already");
         self.file.as_mut().ok_or_else(committed)
     }
+}
+
+fn committed() -> io::Error {
+    io::Error::other("the file has its name already")
 }
 
 impl Write for NewFile {
@@ -98,9 +117,9 @@ impl Write for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         // Windows removes no file that is open.
-        if self.file.take().is_some() {
+        if let (Some(_), Some(temporary)) = (self.file.take(), &self.temporary) {
             // Best effort: there may be nobody left to tell.
-            let _ = fs::remove_file(&self.temporary);
+            let _ = fs::remove_file(temporary);
         }
     }
 }
@@ -145,8 +164,37 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir(&path).unwrap();
-        write(&path, b"x").unwrap_err();
+        // Before anything is written.
+        let error = NewFile::create(&path, ".part").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::IsADirectory);
         assert_eq!(names(folder.path()), ["taken"]);
         assert!(write(&folder.path().join("missing/net"), b"x").is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_stays_and_what_it_leads_to_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        write(&path("net"), b"old").unwrap();
+        std::os::unix::fs::symlink("net", path("link")).unwrap();
+        write(&path("link"), b"new").unwrap();
+        assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
+        assert_eq!(fs::read(path("net")).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["link", "net"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_device_is_not_replaced() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("nothing");
+        symlink("/dev/null", &link).unwrap();
+        write(&link, b"x").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(names(folder.path()), ["nothing"]);
+        let null = fs::metadata("/dev/null").unwrap();
+        assert!(null.file_type().is_char_device());
     }
 }
