@@ -1,8 +1,12 @@
 //! Signals that ask a program to stop where it can go on from.
 
 use std::io;
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -10,6 +14,9 @@ use signal_hook::flag;
 /// The exit code of a program that a signal ended, as a shell gives it, is
 /// this and the number of the signal.
 const SIGNAL_BASE: u8 = 128;
+
+/// How often those who wait look whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Whether somebody asked the program to stop: Ctrl-C (SIGINT), a scheduler or
 /// `docker stop` (SIGTERM), or a terminal that was closed (SIGHUP). Clones ask
@@ -63,6 +70,28 @@ impl StopSignal {
     }
 }
 
+/// Does work that may wait for others, such as the reading of a pipe, on a
+/// thread of its own. `None` if `stop` is set before it is done: the thread is
+/// then left to itself, and ends with the program at the latest.
+pub fn unless_stopped<T: Send + 'static>(
+    stop: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let (working, done) = channel::<()>();
+    let worker = thread::spawn(move || {
+        let outcome = work();
+        // A panic drops it as well.
+        drop(working);
+        outcome
+    });
+    while done.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+        if stop.load(Ordering::Relaxed) {
+            return None;
+        }
+    }
+    Some(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+}
+
 /// The signals that ask to stop.
 #[cfg(unix)]
 fn signals() -> Vec<i32> {
@@ -96,6 +125,16 @@ fn is_ignored(signal: i32) -> bool {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_that_does_not_end_is_left_to_itself() {
+        let stop = AtomicBool::new(false);
+        assert_eq!(unless_stopped(&stop, || 7), Some(7));
+        let panic = std::panic::catch_unwind(|| unless_stopped(&stop, || panic!("no work")));
+        assert!(panic.is_err());
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(unless_stopped(&stop, thread::park), None);
+    }
 
     #[test]
     fn the_signal_is_told_by_the_exit_code() {
