@@ -9,6 +9,7 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -23,6 +24,7 @@ use crate::spill::{RANGES, Run, Sorted, SpillFile};
 use crate::store::{SealedSet, Set, SetWriter, Store};
 use crate::{
     Batch, Counts, Error, Filters, Finished, Manifest, Reading, Record, Source, SourceEntry, Tally,
+    changes,
 };
 
 /// Records held in memory before a run is spilled: 32 MiB.
@@ -139,17 +141,14 @@ impl Builder {
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
         let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
         if manifest.filters != filters {
-            let json = |filters| serde_json::to_string(filters).unwrap_or_default();
             return Err(Error::OtherFilters {
                 path: path.to_path_buf(),
-                found: json(&manifest.filters),
-                wanted: json(&filters),
+                changes: changes(&manifest.filters, &filters),
             });
         }
         let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
         let fresh = Progress::new(filters, &names);
         let folder = path.join("spill");
-        std::fs::create_dir_all(&folder).map_err(Error::unwritable(&folder))?;
         let progress = match store.progress()? {
             None => fresh,
             Some(stored)
@@ -202,9 +201,19 @@ impl Builder {
     /// # Errors
     /// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
     pub fn open_source(&self, path: &Path) -> Result<Reading, Error> {
-        match &self.progress.checkpoint {
-            Some(checkpoint) => resume(path, checkpoint.clone()),
-            None => Ok(Source::open(path)?.into()),
+        self.opener(path)()
+    }
+
+    /// What [`Builder::open_source`] does, to be done elsewhere: it reads the
+    /// part of the source that is behind it again, and may wait for a pipe.
+    pub fn opener(
+        &self,
+        path: &Path,
+    ) -> impl FnOnce() -> Result<Reading, Error> + Send + use<> + 'static {
+        let (path, checkpoint) = (path.to_path_buf(), self.progress.checkpoint.clone());
+        move || match checkpoint {
+            Some(checkpoint) => resume(&path, checkpoint),
+            None => Ok(Source::open(&path)?.into()),
         }
     }
 
@@ -372,15 +381,17 @@ impl Builder {
         self.sealed.is_none() && self.progress.entries.is_empty()
     }
 
-    /// Removes a dataset that [`Builder::open`] made and nothing was added to.
+    /// Removes what was made for a dataset that nothing was added to, file by
+    /// file, and the folder if [`Builder::open`] made it.
     ///
     /// # Errors
-    /// [`Error::Unwritable`] if the folder cannot be removed.
-    pub fn abandon(self) -> Result<(), Error> {
-        let (path, empty) = (self.path.clone(), self.is_empty());
-        drop(self);
-        if empty {
-            std::fs::remove_dir_all(&path).map_err(Error::unwritable(&path))?;
+    /// [`Error::Unwritable`] if something cannot be removed.
+    pub fn abandon(mut self) -> Result<(), Error> {
+        // It must not write to the file that is removed.
+        self.commit_spill()?;
+        if self.is_empty() {
+            SpillFile::remove(&self.folder)?;
+            self.store.abandon()?;
         }
         Ok(())
     }
@@ -392,18 +403,27 @@ impl Builder {
     /// # Errors
     /// [`Error::Unwritable`], for instance on a full disk; the dataset is then
     /// as it was before this builder.
-    pub fn finish(mut self) -> Result<Manifest, Error> {
+    pub fn finish(self) -> Result<Manifest, Error> {
+        self.finish_unless_stopped(&AtomicBool::new(false))
+    }
+
+    /// The same, until `stop` is set: then the dataset is as it was before this
+    /// builder, and the next one goes on where the last run was spilled.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`]; [`Error::Stopped`].
+    pub fn finish_unless_stopped(mut self, stop: &AtomicBool) -> Result<Manifest, Error> {
         self.commit_spill()?;
         if self.sealed.is_none() || !self.progress.entries.is_empty() {
-            self.seal()?;
+            self.seal(stop)?;
         } else {
             self.store.forget_progress()?;
         }
-        std::fs::remove_dir_all(&self.folder).map_err(Error::unwritable(&self.path))?;
+        SpillFile::remove(&self.folder)?;
         Ok(self.manifest)
     }
 
-    fn seal(&mut self) -> Result<(), Error> {
+    fn seal(&mut self, stop: &AtomicBool) -> Result<(), Error> {
         self.spare = Vec::new();
         let train = Sorted::new(std::mem::take(&mut self.train));
         let validation = Sorted::new(std::mem::take(&mut self.validation));
@@ -415,7 +435,7 @@ impl Builder {
         let validation = self.side(&validation, &self.progress.validation, &held_out)?;
         let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder));
         let room = self.manifest.filters.max_positions.unwrap_or(u64::MAX);
-        write(&train, &validation, room, &mut sets)?;
+        write(&train, &validation, room, stop, &mut sets)?;
         let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
         let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
@@ -488,6 +508,7 @@ fn write(
     train: &impl Runs,
     validation: &impl Runs,
     mut room: u64,
+    stop: &AtomicBool,
     sets: &mut [SetWriter; 3],
 ) -> Result<(), Error> {
     let records = (train.len() + validation.len()).max(1);
@@ -511,6 +532,9 @@ fn write(
     };
     let mut ready = Vec::new();
     for starts in starts.chunks(rayon::current_num_threads()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
         // What one core alone can do to put the last is hidden behind the next.
         let (put, next) = rayon::join(|| put(std::mem::take(&mut ready)), || merge_all(starts));
         put?;

@@ -1,6 +1,9 @@
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use crate::http::ConnectionLost;
@@ -56,7 +59,11 @@ pub enum Error {
         path: PathBuf,
     },
     /// A source is empty.
-    #[error("{path}: the file is empty", path = path.display())]
+    #[error(
+        "{path}: {what} is empty",
+        path = path.display(),
+        what = if path == Path::new("-") { "standard input" } else { "the file" }
+    )]
     Empty {
         /// The source.
         path: PathBuf,
@@ -84,6 +91,24 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A dataset is to be made in a folder that holds something else.
+    #[error(
+        "{path}: not a Kibitz dataset, and not empty: it holds {entry:?}; \
+         give --out a folder of its own",
+        path = path.display()
+    )]
+    Occupied {
+        /// The folder.
+        path: PathBuf,
+        /// The first name in it.
+        entry: String,
+    },
+    /// A dataset is to be made where there is a file.
+    #[error("{path}: is no folder, as a dataset is; give another --out", path = path.display())]
+    NotAFolder {
+        /// What is in the way.
+        path: PathBuf,
+    },
     /// The dataset was written in another format version.
     #[error(
         "{path}: dataset format {found}, this version reads {known}; rebuild it with `ingest build`",
@@ -103,16 +128,14 @@ pub enum Error {
     },
     /// A dataset may be added to only with the filters it was made with.
     #[error(
-        "{path}: made with other filters ({found}, now {wanted}); use the same, or another --out",
+        "{path}: made with other filters ({changes}); give the same, or another --out",
         path = path.display()
     )]
     OtherFilters {
         /// The folder.
         path: PathBuf,
-        /// The dataset's filters, as JSON.
-        found: String,
-        /// The filters asked for, as JSON.
-        wanted: String,
+        /// What [`changes`] tells of them.
+        changes: String,
     },
     /// The dataset's own data does not add up.
     #[error("{path}: the dataset is corrupt: {what}; rebuild it", path = path.display())]
@@ -130,23 +153,58 @@ pub enum Error {
         /// What the system said.
         error: String,
     },
-    /// A write failed, for instance because the disk is full.
+    /// A write failed.
     #[error(
-        "{path}: cannot write: {error}; what was sealed before is untouched, \
-         make room and run the same command again",
-        path = path.display()
+        "{path}: cannot write: {error}{advice}",
+        path = path.display(),
+        advice = match full {
+            true => "; make room and run the same command again: nothing that was there is lost",
+            false => "",
+        }
     )]
     Unwritable {
         /// The file or folder.
         path: PathBuf,
         /// What the system or the store said.
         error: String,
+        /// Whether there is no room left for it.
+        full: bool,
     },
+    /// The work was called off. What is on the disk is as it was, or is gone
+    /// on with.
+    #[error("stopped")]
+    Stopped,
 }
+
+/// The settings that were asked for and are not those that were found, by their
+/// names in JSON: `quiet not set, now true`.
+pub fn changes(found: &impl Serialize, wanted: &impl Serialize) -> String {
+    let named = |settings| match settings {
+        Ok(Value::Object(settings)) => settings,
+        _ => Map::new(),
+    };
+    let found = named(serde_json::to_value(found));
+    let wanted = named(serde_json::to_value(wanted));
+    let text = |value: Option<&Value>| value.map_or("not set".to_string(), Value::to_string);
+    let names: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
+    let changed = names.into_iter().filter_map(|name| {
+        let (found, wanted) = (found.get(name), wanted.get(name));
+        (found != wanted).then(|| format!("{name} {}, now {}", text(found), text(wanted)))
+    });
+    changed.collect::<Vec<String>>().join("; ")
+}
+
+/// What systems say where there is no room left. RocksDB gives nothing but
+/// their words.
+const FULL: [&str; 3] = [
+    "No space left on device",
+    "Disk quota exceeded",
+    "not enough space on the disk",
+];
 
 impl Error {
     /// The exit code of a program that ends with this error: 3 unreadable,
-    /// 4 damaged input, 5 dataset refused, 7 cannot write.
+    /// 4 damaged input, 5 dataset refused, 7 cannot write, 130 stopped.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
@@ -156,11 +214,14 @@ impl Error {
             | Error::Empty { .. }
             | Error::NotPgn { .. } => 4,
             Error::NotADataset { .. }
+            | Error::Occupied { .. }
+            | Error::NotAFolder { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
             | Error::OtherFilters { .. }
             | Error::Corrupt { .. } => 5,
             Error::Unwritable { .. } => 7,
+            Error::Stopped => 130,
         }
     }
 
@@ -207,11 +268,51 @@ impl Error {
         }
     }
 
-    pub(crate) fn unwritable<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
+    /// What is said of a file or folder that cannot be written, for
+    /// [`Result::map_err`].
+    pub fn unwritable<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
         let path = path.to_path_buf();
-        move |error| Error::Unwritable {
-            path,
-            error: error.to_string(),
+        move |error| {
+            let error = error.to_string();
+            Error::Unwritable {
+                path,
+                full: FULL.iter().any(|words| error.contains(words)),
+                error,
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Filters;
+
+    #[test]
+    fn changed_settings_are_named() {
+        let quiet = Filters {
+            quiet: true,
+            validation_percent: 10,
+            ..Filters::default()
+        };
+        let told = changes(&Filters::default(), &quiet);
+        assert_eq!(
+            told,
+            "quiet not set, now true; validation_percent 5, now 10"
+        );
+        assert_eq!(changes(&quiet, &quiet), "");
+    }
+
+    #[test]
+    fn room_is_asked_for_only_where_there_is_none() {
+        let said = |error: io::Error| Error::unwritable(Path::new("x"))(error).to_string();
+        for code in [28, 122] {
+            let said = said(io::Error::from_raw_os_error(code));
+            assert!(
+                cfg!(not(target_os = "linux")) || said.contains("make room"),
+                "{said}"
+            );
+        }
+        assert!(!said(io::ErrorKind::NotFound.into()).contains("room"));
     }
 }

@@ -272,6 +272,9 @@ impl HttpReader {
             | ureq::Error::HostNotFound
             | ureq::Error::ConnectionFailed
             | ureq::Error::Protocol(_) => self.reached,
+            ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
+                return lasting(&format!("not a URL: {error}"));
+            }
             _ => false,
         };
         let kind = if passing {

@@ -12,10 +12,11 @@ use std::io;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
-use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ const STRIDE_TEXT_BYTES: usize = 1 << 20;
 /// Parts that are under way at once, for each core: enough that none waits
 /// for another's slower part.
 const PARTS_PER_THREAD: usize = 3;
+
+/// How often those who wait look whether anybody wants them to go on.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Labelled positions of a stretch of a source, and what was counted there.
 #[derive(Debug, Default)]
@@ -211,6 +215,21 @@ impl Reading {
         self,
         filters: &Filters,
         threads: usize,
+        each: impl FnMut(Batch) -> Result<(), Error>,
+    ) -> Result<Finished, Error> {
+        self.run_unless_stopped(filters, threads, &AtomicBool::new(false), each)
+    }
+
+    /// The same, until `stop` is set: even where the source keeps everybody
+    /// waiting, as a pipe may.
+    ///
+    /// # Errors
+    /// As [`Reading::run`]; [`Error::Stopped`].
+    pub fn run_unless_stopped(
+        self,
+        filters: &Filters,
+        threads: usize,
+        stop: &AtomicBool,
         mut each: impl FnMut(Batch) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
         let Reading {
@@ -227,12 +246,16 @@ impl Reading {
         let (permits, permitted) = sync_channel::<Vec<u8>>(under_way);
         let (parts, queue) = sync_channel::<Task<io::Result<Part>>>(under_way);
         let (done, stretches) = sync_channel::<thread::Result<Task<Stretch>>>(under_way);
-        let queue = Mutex::new(queue);
-        thread::scope(|scope| {
-            let reader = scope.spawn(move || {
-                hand_out(&mut source, &permitted, &parts);
-                source
-            });
+        let queue = Queue {
+            tasks: Mutex::new(queue),
+            closed: AtomicBool::new(false),
+        };
+        // Not one of the scope: nobody waits for a source that is not needed.
+        let reader = thread::spawn(move || {
+            hand_out(&mut source, &permitted, &parts);
+            source
+        });
+        let taken = thread::scope(|scope| {
             for _ in 0..threads {
                 let (queue, done) = (&queue, done.clone());
                 scope.spawn(move || {
@@ -247,16 +270,50 @@ impl Reading {
             for _ in 0..under_way {
                 let _ = permits.send(Vec::new());
             }
+            // Without it the workers stop.
+            let _closing = Closing(&queue.closed);
             let mut in_order = InOrder::new(stretches);
-            let taken = in_order.try_for_each(|mut task| {
+            while let Some(mut task) = in_order.next(stop)? {
                 let _ = permits.send(std::mem::take(&mut task.what.buffer));
-                seam.take(task, job, &mut each)
-            });
-            // Without these the other threads stop.
-            drop((permits, in_order));
-            let mut source = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
-            taken.and_then(|()| seam.end(job, &mut source, each))
-        })
+                seam.take(task, job, &mut each)?;
+            }
+            Ok(())
+        });
+        taken?;
+        let mut source = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
+        let end = host::unless_stopped(stop, move || source.end());
+        seam.end(job, end.ok_or(Error::Stopped)??, each)
+    }
+}
+
+/// What the workers are to do.
+struct Queue {
+    tasks: Mutex<Receiver<Task<io::Result<Part>>>>,
+    /// Whether nobody wants any more done.
+    closed: AtomicBool,
+}
+
+impl Queue {
+    /// The next task; `None` if there are no more.
+    fn next(&self) -> Option<Task<io::Result<Part>>> {
+        let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.closed.load(Ordering::Relaxed) {
+            match tasks.recv_timeout(LOOK) {
+                Ok(task) => return Some(task),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        None
+    }
+}
+
+/// Closes a queue, on whatever way this is left.
+struct Closing<'a>(&'a AtomicBool);
+
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -328,15 +385,9 @@ fn hand_out(
 }
 
 /// Turns parts into stretches until there are no more.
-fn work(
-    job: Job,
-    queue: &Mutex<Receiver<Task<io::Result<Part>>>>,
-    done: &SyncSender<thread::Result<Task<Stretch>>>,
-) {
+fn work(job: Job, queue: &Queue, done: &SyncSender<thread::Result<Task<Stretch>>>) {
     let mut decoder = FrameDecoder::new();
-    loop {
-        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(task) = task else { return };
+    while let Some(task) = queue.next() {
         let (what, buffer) = match task.what {
             Ok(Part::Text(text)) => (read_text(job, &text), text),
             Ok(Part::Frame(frame)) => (read_frame(job, &frame, &mut decoder), frame),
@@ -525,10 +576,9 @@ impl Seam {
     fn end(
         &mut self,
         job: Job,
-        source: &mut Source,
+        Prefix { bytes, sha256 }: Prefix,
         mut each: impl FnMut(Batch) -> Result<(), Error>,
     ) -> Result<Finished, Error> {
-        let Prefix { bytes, sha256 } = source.end()?;
         let mut batch = Batch::default();
         let text = self.edge.text.trim_ascii();
         if job.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
@@ -605,20 +655,25 @@ impl InOrder {
             next: 0,
         }
     }
-}
 
-impl Iterator for InOrder {
-    type Item = Task<Stretch>;
-
-    fn next(&mut self) -> Option<Task<Stretch>> {
+    /// The next task; `None` if there are no more.
+    fn next(&mut self, stop: &AtomicBool) -> Result<Option<Task<Stretch>>, Error> {
         loop {
+            if stop.load(Ordering::Relaxed) {
+                return Err(Error::Stopped);
+            }
             if let Some(task) = self.early.remove(&self.next) {
                 self.next += 1;
-                return Some(task);
+                return Ok(Some(task));
             }
-            let done = self.stretches.recv().ok()?;
-            let task = done.unwrap_or_else(|panic| resume_unwind(panic));
-            self.early.insert(task.number, task);
+            match self.stretches.recv_timeout(LOOK) {
+                Ok(done) => {
+                    let task = done.unwrap_or_else(|panic| resume_unwind(panic));
+                    self.early.insert(task.number, task);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            }
         }
     }
 }

@@ -362,7 +362,15 @@ fn open_bytes(path: &Path) -> Result<(Bytes, Option<u64>), Error> {
         let size = reader.len();
         (Box::new(reader), size)
     } else {
-        let file = File::open(path).map_err(unreadable())?;
+        let file = File::open(path).map_err(|error| {
+            let is_url = path.to_string_lossy().contains("://");
+            unreadable()(match error.kind() {
+                io::ErrorKind::NotFound if is_url => {
+                    io::Error::other("only URLs with http:// and https:// are read")
+                }
+                _ => error,
+            })
+        })?;
         let metadata = file.metadata().map_err(unreadable())?;
         if metadata.is_dir() {
             return Err(unreadable()(io::Error::other(

@@ -5,9 +5,12 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use host::durable;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::folder;
+use crate::store::is_block_file;
 use crate::{Error, Keyed, Record};
 
 /// Keys are told apart by their first bits into so many ranges, which are
@@ -147,25 +150,31 @@ impl SpillFile {
         size >= bytes
     }
 
-    /// The file of a dataset's `folder`, which is made if it is not there. What
-    /// lies behind the first `bytes` was never committed, and is cut off.
+    /// The file of a dataset's `folder`; both are made if they are not there.
+    /// What lies behind the first `bytes` was never committed, and is cut off;
+    /// blocks that an interrupted build was about to seal are removed.
     pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
         let path = folder.join(NAME);
-        let opened = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .and_then(|file| file.set_len(bytes))
-            // What is synced in a file is lost with a folder that is not.
-            .and_then(|()| {
-                let folders = folder.ancestors().take(2);
-                folders
-                    .map(File::open)
-                    .try_for_each(|opened| opened?.sync_all())
+        let opened = own_folder(folder)
+            .and_then(|()| own_file(&path))
+            .and_then(|file| {
+                file.set_len(bytes)?;
+                // What is synced in a file is lost with a folder that is not.
+                durable::sync_folder_of(&path)?;
+                durable::sync_folder_of(folder)?;
+                folder::remove_files(folder, is_block_file)
             });
         opened.map_err(Error::unwritable(&path))?;
         Ok(SpillFile { path })
+    }
+
+    /// Removes the file, the blocks beside it, and their folder. What else is
+    /// in there was not made by a build, and stays.
+    pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+        folder::remove_files(folder, |name| name == NAME || is_block_file(name))
+            .and_then(|()| folder::remove_if_empty(folder))
+            .map_err(Error::unwritable(folder))?;
+        Ok(())
     }
 
     /// Writes runs behind the first `offset` bytes. When this returns, they
@@ -236,5 +245,29 @@ impl SpillFile {
         let (chunks, _) = bytes.as_chunks();
         records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
         Ok(())
+    }
+}
+
+/// Makes a folder; one that is there must be no link, which a build does not
+/// make.
+fn own_folder(path: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other("no folder that a build made; remove it")),
+        Err(_) => std::fs::create_dir(path),
+    }
+}
+
+/// Opens a file, or makes it; one that is there must be no link, likewise.
+fn own_file(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(io::Error::other("no file that a build made; remove it"))
+        }
+        _ => File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path),
     }
 }

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::blocks::{self, BLOCK_RECORDS};
 use crate::builder::Progress;
+use crate::folder::{self, Claimed};
 use crate::meter::hex;
 use crate::spill::range_of;
 use crate::{Error, FORMAT_VERSION, Keyed, Manifest, Record};
@@ -63,6 +64,8 @@ impl Set {
 pub(crate) struct Store {
     db: DB,
     path: PathBuf,
+    /// The folders that were made to open it, the innermost first.
+    made: Vec<PathBuf>,
 }
 
 fn options() -> Options {
@@ -83,22 +86,28 @@ fn options() -> Options {
 
 impl Store {
     /// Opens a dataset to write, and makes it if the folder is missing or
-    /// empty. What an interrupted build left behind is removed.
+    /// empty. What an interrupted build left behind in it is dropped.
     pub(crate) fn open_to_write(path: &Path) -> Result<Store, Error> {
-        let fresh = is_fresh(path)?;
+        let made = match folder::claim(path)? {
+            Claimed::Unfinished { made } => made,
+            Claimed::Database => {
+                Store::open_to_read(path).map_err(|error| match error {
+                    Error::NotADataset { path } => Error::Occupied {
+                        path,
+                        entry: folder::CURRENT.to_string(),
+                    },
+                    error => error,
+                })?;
+                Vec::new()
+            }
+        };
         let mut options = options();
         options.create_if_missing(true);
         options.create_missing_column_families(true);
-        let mut families = if fresh {
-            Vec::new()
-        } else {
-            DB::list_cf(&options, path).unwrap_or_default()
+        let mut families = match folder::has_database(path) {
+            true => DB::list_cf(&options, path).map_err(|error| open_error(path, error))?,
+            false => Vec::new(),
         };
-        if !fresh && !families.iter().any(|family| family == META) && families != ["default"] {
-            return Err(Error::NotADataset {
-                path: path.to_path_buf(),
-            });
-        }
         families.retain(|family| family != META && family != "default");
         let all = families.iter().map(String::as_str).chain([META]);
         let db = DB::open_cf_with_opts(&options, path, all.map(|f| (f, crate::store::options())))
@@ -106,6 +115,7 @@ impl Store {
         let mut store = Store {
             db,
             path: path.to_path_buf(),
+            made,
         };
         if store.get(VERSION_KEY)?.is_none() {
             let mut batch = WriteBatch::default();
@@ -114,6 +124,9 @@ impl Store {
         }
         store.check_version()?;
         let generation = store.manifest()?.map(|manifest| manifest.generation);
+        if generation.is_some() {
+            store.unmark()?;
+        }
         for family in families {
             let current = Set::ALL
                 .iter()
@@ -131,8 +144,11 @@ impl Store {
             path: path.to_path_buf(),
         };
         std::fs::metadata(path).map_err(Error::unreadable(path))?;
+        if !folder::has_database(path) {
+            return Err(not_a_dataset());
+        }
         let options = options();
-        let families = DB::list_cf(&options, path).map_err(|_| not_a_dataset())?;
+        let families = DB::list_cf(&options, path).map_err(|error| open_error(path, error))?;
         if !families.iter().any(|family| family == META) {
             return Err(not_a_dataset());
         }
@@ -141,9 +157,30 @@ impl Store {
         let store = Store {
             db,
             path: path.to_path_buf(),
+            made: Vec::new(),
         };
         store.check_version()?;
         Ok(store)
+    }
+
+    /// Closes a store that nothing was sealed in, and removes what was made
+    /// for it.
+    pub(crate) fn abandon(self) -> Result<(), Error> {
+        let Store { db, path, made } = self;
+        drop(db);
+        // What a build of another kind has begun is not told from what it is
+        // not: it stays.
+        if !folder::is_marked(&path) {
+            return Ok(());
+        }
+        folder::abandon(&path, &made).map_err(Error::unwritable(&path))
+    }
+
+    fn unmark(&self) -> Result<(), Error> {
+        if !folder::is_marked(&self.path) {
+            return Ok(());
+        }
+        folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
     }
 
     fn check_version(&self) -> Result<(), Error> {
@@ -323,6 +360,7 @@ impl Store {
         }
         self.delete_progress(&mut batch)?;
         self.write(batch)?;
+        self.unmark()?;
         if let Some(old) = manifest.generation.checked_sub(1) {
             for family in Set::ALL.map(|set| set.family(old)) {
                 if self.db.cf_handle(&family).is_some() {
@@ -335,39 +373,6 @@ impl Store {
         self.db
             .flush_cf(self.family(META)?)
             .map_err(Error::unwritable(&self.path))
-    }
-}
-
-/// Whether a dataset may be made here: nothing there yet, or nothing but what
-/// RocksDB writes before its first `CURRENT`, left by an interrupted start.
-fn is_fresh(path: &Path) -> Result<bool, Error> {
-    let entries = match std::fs::read_dir(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            std::fs::create_dir_all(path).map_err(Error::unwritable(path))?;
-            return Ok(true);
-        }
-        entries => entries.map_err(Error::unreadable(path))?,
-    };
-    let mut names = Vec::new();
-    for entry in entries {
-        let name = entry.map_err(Error::unreadable(path))?.file_name();
-        names.push(name.to_string_lossy().into_owned());
-    }
-    if names.iter().any(|name| name == "CURRENT") {
-        return Ok(false);
-    }
-    let starting = |name: &String| {
-        ["LOG", "LOCK", "IDENTITY", "MANIFEST-", "OPTIONS-"]
-            .iter()
-            .any(|start| name.starts_with(start))
-            || name.ends_with(".dbtmp")
-    };
-    if names.iter().all(starting) {
-        Ok(true)
-    } else {
-        Err(Error::NotADataset {
-            path: path.to_path_buf(),
-        })
     }
 }
 
@@ -486,8 +491,9 @@ impl SetWriter {
         let number = (self.index.len() / 8) as u32;
         if number.is_multiple_of(FILE_BLOCKS) {
             self.finish_file()?;
-            let name = format!("{:?}-{}.sst", self.set, self.files.len());
-            let file = self.folder.join(name);
+            let file = self
+                .folder
+                .join(block_file_name(self.set, self.files.len()));
             let writer = SstFileWriter::create(sst_options());
             writer.open(&file).map_err(Error::unwritable(&file))?;
             self.files.push(file);
@@ -524,6 +530,24 @@ impl SetWriter {
             digest: hex(&self.digest.finalize()),
         })
     }
+}
+
+/// The name of a set's file of the number, before it is sealed.
+fn block_file_name(set: Set, number: usize) -> String {
+    format!("{set:?}-{number}.sst")
+}
+
+/// Whether this is such a name.
+pub(crate) fn is_block_file(name: &str) -> bool {
+    let number = name
+        .strip_suffix(".sst")
+        .and_then(|name| name.split_once('-'));
+    let number = number.and_then(|(_, number)| number.parse().ok());
+    number.is_some_and(|number| {
+        Set::ALL
+            .iter()
+            .any(|&set| name == block_file_name(set, number))
+    })
 }
 
 /// The options that SST files are written with.

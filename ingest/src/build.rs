@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use datasets::{Builder, Error, Manifest, Source, SourceEntry};
+use host::StopSignal;
 
+use crate::failure::Stopped;
 use crate::filter_arguments::FilterArguments;
 use crate::output::print;
 use crate::progress::{Progress, Unit};
@@ -33,6 +35,7 @@ pub struct Arguments {
 /// The first source that failed, after everything good has been sealed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = arguments.filters.filters()?;
+    let stop = StopSignal::listen()?;
     // Files are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
@@ -43,26 +46,30 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
     while let Some(path) = arguments.sources.get(builder.next_source()) {
-        match take_in(&mut builder, path) {
+        match take_in(&mut builder, path, &stop) {
             Ok(()) => {}
             Err(error @ Error::Damaged { .. }) => {
-                eprintln!("ingest: {error}");
-                builder.note_failure(&error);
+                let last = builder.next_source() == arguments.sources.len();
+                note_failure(&mut builder, &error, last);
             }
             // What was read of it before is not given up for that.
             Err(
                 error @ (Error::Unreadable { .. } | Error::Empty { .. } | Error::NotPgn { .. }),
             ) if builder.resumed().is_none() => {
-                eprintln!("ingest: {error}");
-                builder.note_failure(&error);
                 builder.skip_source();
+                let last = builder.next_source() == arguments.sources.len();
+                note_failure(&mut builder, &error, last);
             }
             Err(error @ Error::OtherSource { .. }) => {
                 builder = builder.restart()?;
                 if !can_be_read_again(path) {
                     return Err(error).context("run the same command again, from its beginning");
                 }
-                eprintln!("ingest: {error}; starting from the beginning");
+                host::tell(format_args!("ingest: {error}; starting from the beginning"));
+            }
+            Err(Error::Stopped) => {
+                builder.pause()?;
+                bail!(Stopped::for_now(&stop));
             }
             Err(error @ Error::Interrupted { .. }) => {
                 builder.pause()?;
@@ -76,12 +83,30 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         builder.abandon()?;
         return Err(error.into());
     }
-    let manifest = builder.finish()?;
+    let manifest = match builder.finish_unless_stopped(stop.flag()) {
+        Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
+        manifest => manifest?,
+    };
     print(&summary(&arguments.out, &manifest))?;
     match failure {
-        Some(error) => Err(error).context("sealed, but a source was not read to its end"),
+        Some(error) => Err(error).context("sealed, but not with all of the sources"),
         None => Ok(()),
     }
+}
+
+/// Notes that a source gave nothing, or not all that it has. The first such
+/// error is what the program ends with; it is said before where there is more
+/// to do.
+fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
+    if builder.failure().is_some() || !last {
+        let rest = if last {
+            ""
+        } else {
+            "; going on with the next source"
+        };
+        host::tell(format_args!("ingest: {error}{rest}"));
+    }
+    builder.note_failure(error);
 }
 
 /// Whether a source begins anew when it is opened again: standard input and
@@ -91,24 +116,26 @@ fn can_be_read_again(path: &Path) -> bool {
 }
 
 /// Reads the next source into the builder.
-fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
+fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
+    let name = path.display();
     if let Some(games) = builder.resumed().map(|tally| tally.games) {
-        eprintln!("{}: going on behind game {games}", path.display());
-    } else if let Some(entry) = known_source(builder, path)? {
-        eprintln!(
-            "{}: already in the dataset ({} games)",
-            path.display(),
-            entry.tally.games
-        );
+        host::tell(format_args!("{name}: going on behind game {games}"));
+    } else if let Some(entry) = known_source(builder, path, stop)? {
+        let games = entry.tally.games;
+        host::tell(format_args!(
+            "{name}: already in the dataset ({games} games)"
+        ));
         builder.skip_source();
         return entry.check(path);
     }
-    let reading = builder.open_source(path)?;
+    let opened = host::unless_stopped(stop.flag(), builder.opener(path));
+    let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
     let mut progress = Progress::new(&name, Unit::Bytes, source.size());
     let filters = builder.filters().clone();
-    let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
+    let threads = rayon::current_num_threads();
+    let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {
         builder.add(batch)?;
         let (games, labels) = (builder.tally().games, builder.tally().labels);
         progress.show(consumed.load(Ordering::Relaxed), |seconds| {
@@ -121,21 +148,27 @@ fn take_in(builder: &mut Builder, path: &Path) -> Result<(), Error> {
     progress.finish(&format!("{games} games, {labels} labels"));
     let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
-        eprintln!("{name}: already in the dataset");
+        host::tell(format_args!("{name}: already in the dataset"));
     }
     whole
 }
 
 /// A file that the dataset has already, told by its digest. Only a file of a
 /// known size is worth the reading.
-fn known_source(builder: &Builder, path: &Path) -> Result<Option<SourceEntry>, Error> {
+fn known_source(
+    builder: &Builder,
+    path: &Path,
+    stop: &StopSignal,
+) -> Result<Option<SourceEntry>, Error> {
     let Ok(metadata) = std::fs::metadata(path) else {
         return Ok(None);
     };
     if !metadata.is_file() || !builder.knows_size(metadata.len()) {
         return Ok(None);
     }
-    let digest = datasets::sha256_of(path)?;
+    let path = path.to_path_buf();
+    let digest = host::unless_stopped(stop.flag(), move || datasets::sha256_of(&path));
+    let digest = digest.ok_or(Error::Stopped)??;
     Ok(builder.known_source(&digest).cloned())
 }
 
@@ -163,7 +196,7 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         text += &format!("left out: {count} {}\n", reason_text(reason));
     }
     if tally.labels == 0 {
-        text += "no game has an [%eval]: nothing to train on\n";
+        text += "there is no label: nothing to train on\n";
     }
     text
 }

@@ -20,7 +20,8 @@ Example: a month of Lichess into a dataset, and a look at it
 Exit codes: 0 done, 1 other failure, 2 wrong usage, 3 a file is missing or
 unreadable, or a connection was lost (the same command goes on), 4 a source is
 damaged, empty or no PGN (what was good in it is kept), 5 the dataset or the
-output is refused, 7 cannot write (disk full)."
+output is refused, 7 cannot write, 130 stopped by Ctrl-C (129 by SIGHUP, 143 by
+SIGTERM)."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -55,7 +56,7 @@ validation by their identity, so that no game is on both sides.
 
 Sources may come in any order, and again: the dataset is the same. A build
 that is interrupted leaves the dataset as it was; the same command goes on
-where it stopped.
+where it stopped. A folder that holds something else than a dataset is refused.
 ";
 
 const BUILD_EXAMPLE: &str = "\

@@ -1,13 +1,15 @@
 //! The filters of `ingest build` on the command line.
 
 use std::fmt::Display;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 
 use anyhow::{Result, bail};
-use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
-use datasets::{Filters, Month, Speed, Termination};
+use clap::{Args, value_parser};
+use datasets::{Filters, Label, Month, Speed, Termination};
+
+use crate::values;
 
 /// What to say of the filters below the list of flags.
 pub const HELP: &str = "\
@@ -35,7 +37,7 @@ dataset takes no more data with others.
 pub struct FilterArguments {
     /// Games in a hundred to hold out for validation
     #[arg(long, value_name = "PERCENT", default_value_t = Filters::default().validation_percent,
-          value_parser = clap::value_parser!(u8).range(0..=100))]
+          value_parser = values::held_out)]
     validation_percent: u8,
     /// Take games of Chess960 too
     #[arg(long)]
@@ -50,10 +52,10 @@ pub struct FilterArguments {
     #[arg(long, value_name = "SPEED,...", value_delimiter = ',', value_parser = one_of(&Speed::NAMES))]
     speeds: Vec<Speed>,
     /// Only games of this month and later
-    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
+    #[arg(long, value_name = "YYYY-MM", value_parser = values::month)]
     from_month: Option<Month>,
     /// Only games of this month and earlier
-    #[arg(long, value_name = "YYYY-MM", value_parser = month)]
+    #[arg(long, value_name = "YYYY-MM", value_parser = values::month)]
     to_month: Option<Month>,
     /// Leave out the months in which Lichess's analysis was often wrong
     #[arg(long)]
@@ -73,10 +75,10 @@ pub struct FilterArguments {
     #[arg(long)]
     quiet: bool,
     /// Only evaluations of at least this size for either side; mates stay
-    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 0)]
+    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 0, value_parser = centipawns())]
     min_eval: u16,
     /// Only evaluations of at most this size for either side; mates stay
-    #[arg(long, value_name = "CENTIPAWNS")]
+    #[arg(long, value_name = "CENTIPAWNS", value_parser = centipawns())]
     max_eval: Option<u16>,
     /// Leave out labels that are mates
     #[arg(long)]
@@ -87,23 +89,40 @@ pub struct FilterArguments {
     min_depth: u8,
     /// Of the positions of a game that the other filters leave, take every
     /// N-th, from a start that the game's identity decides
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZeroUsize>)]
     every: Option<NonZeroUsize>,
     /// Keep at most so many positions, a random sample of both sides: those
     /// of the smallest hashes
-    #[arg(long, value_name = "N")]
-    max_positions: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZeroU64>)]
+    max_positions: Option<NonZeroU64>,
 }
 
 impl FilterArguments {
     /// The filters asked for.
     ///
     /// # Errors
-    /// Wrong usage, if a range is empty.
+    /// Wrong usage, if nothing could come through them.
     pub fn filters(&self) -> Result<Filters> {
-        ascending("rating", self.min_rating, self.max_rating)?;
-        ascending("eval", Some(self.min_eval), self.max_eval)?;
-        ascending("month", self.from_month, self.to_month)?;
+        ascending(
+            ["--min-rating", "--max-rating"],
+            self.min_rating,
+            self.max_rating,
+        )?;
+        ascending(
+            ["--min-eval", "--max-eval"],
+            Some(self.min_eval),
+            self.max_eval,
+        )?;
+        ascending(
+            ["--from-month", "--to-month"],
+            self.from_month,
+            self.to_month,
+        )?;
+        if self.skip_bad_months && self.has_only_bad_months() {
+            bail!(wrong(
+                "--skip-bad-months leaves out every month from --from-month to --to-month"
+            ));
+        }
         Ok(Filters {
             validation_percent: self.validation_percent,
             chess960: self.chess960,
@@ -122,19 +141,46 @@ impl FilterArguments {
             skip_mates: self.skip_mates,
             min_depth: self.min_depth,
             every: self.every,
-            max_positions: self.max_positions,
+            max_positions: self.max_positions.map(NonZeroU64::get),
         })
+    }
+
+    /// Whether no month but bad ones is asked for.
+    fn has_only_bad_months(&self) -> bool {
+        let number = |month: Option<Month>| {
+            let (year, month) = month?.calendar()?;
+            Some(year * 12 + month)
+        };
+        let (Some(first), Some(last)) = (number(self.from_month), number(self.to_month)) else {
+            return false;
+        };
+        let bad = Filters::BAD_MONTHS.map(|(year, month)| year * 12 + month);
+        (first..=last).all(|month| bad.contains(&month))
     }
 }
 
-fn ascending<T: PartialOrd + Display>(what: &str, low: Option<T>, high: Option<T>) -> Result<()> {
+/// The evaluations that a label can have.
+fn centipawns() -> RangedI64ValueParser<u16> {
+    value_parser!(u16).range(0..=i64::from(Label::MAX_CENTIPAWNS))
+}
+
+fn ascending<T: PartialOrd + Display>(
+    [least, most]: [&str; 2],
+    low: Option<T>,
+    high: Option<T>,
+) -> Result<()> {
     if let (Some(low), Some(high)) = (low, high)
         && low > high
     {
-        let message = format!("no {what} is at least {low} and at most {high}\n");
-        bail!(clap::Error::raw(ErrorKind::ValueValidation, message));
+        bail!(wrong(&format!(
+            "{least} {low} is above {most} {high}: nothing would be left"
+        )));
     }
     Ok(())
+}
+
+fn wrong(what: &str) -> clap::Error {
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n"))
 }
 
 /// Reads one of the names, and lists them in the help.
@@ -146,13 +192,4 @@ where
         let found = names.iter().find(|(_, name)| *name == text);
         found.map(|&(value, _)| value).ok_or("no such name")
     })
-}
-
-fn month(text: &str) -> Result<Month, &'static str> {
-    let month = Month::from(text.to_string());
-    if month == Month::default() {
-        Err("not a month since 2013-01, written as 2021-04")
-    } else {
-        Ok(month)
-    }
 }

@@ -13,6 +13,7 @@ mod plot;
 mod progress;
 mod stats;
 mod table;
+mod values;
 
 use std::process::ExitCode;
 

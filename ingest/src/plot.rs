@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use datasets::{Error, Month, SourceEntry, Tally};
+use host::durable;
 
 use crate::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
 use crate::picture::{
@@ -33,10 +34,8 @@ const OTHER: &str = COLOURS[3];
 /// # Errors
 /// If the file cannot be written.
 pub fn draw(file: &Path, name: &str, report: &Report) -> Result<()> {
-    std::fs::write(file, picture(name, report).into_svg()).map_err(|error| Error::Unwritable {
-        path: file.to_path_buf(),
-        error: error.to_string(),
-    })?;
+    let svg = picture(name, report).into_svg();
+    durable::write(file, svg.as_bytes()).map_err(Error::unwritable(file))?;
     Ok(())
 }
 

@@ -99,7 +99,7 @@ impl Progress {
                 _ => String::new(),
             };
             let (amount, message) = (self.unit.text(done), message(seconds));
-            eprintln!("{}: {amount}, {message}{eta}", self.name);
+            host::tell(format_args!("{}: {amount}, {message}{eta}", self.name));
         }
     }
 
@@ -109,6 +109,6 @@ impl Progress {
             bar.finish_and_clear();
         }
         let seconds = self.started.elapsed().as_secs_f64();
-        eprintln!("{}: {what} in {seconds:.1} s", self.name);
+        host::tell(format_args!("{}: {what} in {seconds:.1} s", self.name));
     }
 }

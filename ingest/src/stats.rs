@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use datasets::{Dataset, Filters, Month, SkipReason, SourceEntry, Split};
+use host::StopSignal;
 use serde::Serialize;
 
+use crate::failure::Stopped;
 use crate::histogram::Histogram;
 use crate::output::print;
 use crate::{plot, table};
@@ -85,6 +87,7 @@ impl Report<'_> {
 /// # Errors
 /// If the dataset cannot be read, or the plot not written.
 pub fn run(path: &Path, json: bool, plot: Option<&Path>) -> Result<()> {
+    let stop = StopSignal::listen()?;
     let dataset = Dataset::open(path)?;
     let manifest = dataset.manifest();
     let (counts, tally) = (manifest.counts, &manifest.tally);
@@ -113,8 +116,8 @@ pub fn run(path: &Path, json: bool, plot: Option<&Path>) -> Result<()> {
         tool: &manifest.tool,
         filters: &manifest.filters,
         sources: &manifest.sources,
-        train: count(&dataset, Split::Train)?,
-        validation: count(&dataset, Split::Validation)?,
+        train: count(&dataset, Split::Train, &stop)?,
+        validation: count(&dataset, Split::Validation, &stop)?,
     };
     if let Some(file) = plot {
         let name = path.file_name().unwrap_or(path.as_os_str());
@@ -127,9 +130,12 @@ pub fn run(path: &Path, json: bool, plot: Option<&Path>) -> Result<()> {
     }
 }
 
-fn count(dataset: &Dataset, split: Split) -> Result<Histogram> {
+fn count(dataset: &Dataset, split: Split, stop: &StopSignal) -> Result<Histogram> {
     let mut histogram = Histogram::new();
     for block in dataset.blocks(split)? {
+        if stop.is_asked() {
+            bail!(Stopped::for_good(stop));
+        }
         block?.iter().for_each(|record| histogram.add(record));
     }
     Ok(histogram)

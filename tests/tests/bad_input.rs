@@ -1,8 +1,11 @@
 //! Bad input: one clear line, an exit code of its own, nothing accepted lost.
 
+use std::fs;
+use std::net::TcpListener;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use tests::server::BreakingServer;
 use tests::{build, program, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -26,13 +29,13 @@ fn a_truncated_dump_gives_every_complete_game_before_the_cut() {
         folder.path().join("cut.pgn.zst"),
         folder.path().join("dataset"),
     );
-    let whole = std::fs::read(sample(JUNE)).unwrap();
-    std::fs::write(&file, &whole[..whole.len() * 2 / 3]).unwrap();
+    let whole = fs::read(sample(JUNE)).unwrap();
+    fs::write(&file, &whole[..whole.len() * 2 / 3]).unwrap();
     build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "compressed byte"]);
     let kept = games(&dataset);
     assert!((200..500).contains(&kept), "{kept} games");
     // The whole file adds what was missing, and nothing twice.
-    std::fs::write(&file, &whole).unwrap();
+    fs::write(&file, &whole).unwrap();
     build(&[&file], &dataset).succeeded();
     assert_eq!(games(&dataset), kept + 500);
     let clean = folder.path().join("clean");
@@ -54,10 +57,10 @@ fn a_dump_cut_between_two_frames_is_noticed() {
         folder.path().join("cut.pgn.zst"),
         folder.path().join("dataset"),
     );
-    let whole = std::fs::read(sample(JUNE)).unwrap();
+    let whole = fs::read(sample(JUNE)).unwrap();
     // The size of the first frame stands behind the 8 bytes that begin its header.
     let size = u32::from_le_bytes(whole[8..12].try_into().unwrap()) as usize;
-    std::fs::write(&file, &whole[..12 + size]).unwrap();
+    fs::write(&file, &whole[..12 + size]).unwrap();
     build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "inside a game"]);
     assert!((50..100).contains(&games(&dataset)));
 }
@@ -69,10 +72,10 @@ fn a_corrupt_frame_is_named_with_its_place() {
         folder.path().join("bad.pgn.zst"),
         folder.path().join("dataset"),
     );
-    let mut bytes = std::fs::read(sample(JUNE)).unwrap();
+    let mut bytes = fs::read(sample(JUNE)).unwrap();
     let middle = bytes.len() * 3 / 4;
     bytes[middle..middle + 64].fill(0x55);
-    std::fs::write(&file, bytes).unwrap();
+    fs::write(&file, bytes).unwrap();
     build(&[&file], &dataset).failed(DAMAGED, &["bad.pgn.zst", "compressed byte"]);
     assert!((100..500).contains(&games(&dataset)));
 }
@@ -84,8 +87,8 @@ fn one_damaged_source_does_not_cost_the_others() {
         folder.path().join("cut.pgn.zst"),
         folder.path().join("dataset"),
     );
-    let whole = std::fs::read(sample(JUNE)).unwrap();
-    std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+    let whole = fs::read(sample(JUNE)).unwrap();
+    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     build(&[&file, &sample("dump_2021-10_first499.pgn.zst")], &dataset).failed(DAMAGED, &["cut"]);
     assert!(games(&dataset) > 499);
 }
@@ -94,9 +97,9 @@ fn one_damaged_source_does_not_cost_the_others() {
 fn empty_files_other_files_and_missing_files_leave_no_dataset_behind() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    std::fs::write(path("empty.pgn"), "").unwrap();
-    std::fs::write(path("poem.txt"), "Roses are red,\nviolets are blue.\n").unwrap();
-    std::fs::write(path("noise.pgn.zst"), (0..=255).collect::<Vec<u8>>()).unwrap();
+    fs::write(path("empty.pgn"), "").unwrap();
+    fs::write(path("poem.txt"), "Roses are red,\nviolets are blue.\n").unwrap();
+    fs::write(path("noise.pgn.zst"), (0..=255).collect::<Vec<u8>>()).unwrap();
     build(&[&path("empty.pgn")], &path("d")).failed(DAMAGED, &["empty.pgn", "empty"]);
     build(&[&path("poem.txt")], &path("d")).failed(DAMAGED, &["poem.txt", "not a PGN"]);
     let said = run(program("ingest")
@@ -140,7 +143,7 @@ fn games_of_other_variants_are_left_out_and_counted() {
     let pgn = game("Antichess", "aaaaaaaa")
         + &game("Standard", "bbbbbbbb")
         + &game("Chess960", "cccccccc");
-    std::fs::write(&file, pgn).unwrap();
+    fs::write(&file, pgn).unwrap();
     build(&[&file], &dataset).succeeded();
     let found = stats(&dataset);
     assert_eq!(
@@ -160,9 +163,9 @@ fn what_is_no_dataset_is_refused() {
     said(&folder.path().join("none")).failed(UNREADABLE, &["none"]);
     said(folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
     // Nor is one made inside a folder that holds something else.
-    std::fs::write(folder.path().join("thesis.txt"), "x").unwrap();
+    fs::write(folder.path().join("thesis.txt"), "x").unwrap();
     build(&[&sample(JUNE)], folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
 #[test]
@@ -258,8 +261,8 @@ fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
     let mut metadata = models::Metadata::new(shape, "test");
     metadata.layout = "halfkp-41024".to_string();
     let bytes = models::Network::random(shape, 1).to_bytes(&metadata);
-    std::fs::write(path("other.safetensors"), bytes).unwrap();
-    std::fs::write(path("noise.safetensors"), "noise").unwrap();
+    fs::write(path("other.safetensors"), bytes).unwrap();
+    fs::write(path("noise.safetensors"), "noise").unwrap();
     for (file, code, words) in [
         (
             "other.safetensors",
@@ -288,6 +291,94 @@ fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
             .arg(sample(JUNE));
         run(&mut trainer).failed(code, &words);
     }
+}
+
+/// Each thing is said once, and without advice that does not help.
+#[test]
+fn what_is_wrong_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("poem.txt"), "Roses are red.\n").unwrap();
+    let server = BreakingServer::start(Vec::new(), 0);
+    server.set_missing(true);
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let closed = format!("http://{}/games.pgn", closed.unwrap());
+    let mut cut = fs::read(sample(JUNE)).unwrap();
+    cut.truncate(100_000);
+    fs::write(path("cut.pgn.zst"), cut).unwrap();
+    for (source, code, words) in [
+        (Path::new("-"), DAMAGED, "standard input is empty"),
+        (Path::new(&server.url), UNREADABLE, "404"),
+        (Path::new(&closed), UNREADABLE, "refused"),
+        (
+            Path::new("ftp://a/b.pgn"),
+            UNREADABLE,
+            "http:// and https://",
+        ),
+        (Path::new("http://"), UNREADABLE, "not a URL"),
+        (&path("none.pgn"), UNREADABLE, "No such file"),
+        (&path("poem.txt"), DAMAGED, "not a PGN"),
+        (&path("cut.pgn.zst"), DAMAGED, "damaged at compressed byte"),
+        (folder.path(), UNREADABLE, "is a folder"),
+    ] {
+        let mut command = program("ingest");
+        command.arg("build").arg(source).arg("--out");
+        command.arg(path("dataset")).stdin(Stdio::null());
+        let said = run(&mut command).failed(code, &[words]);
+        assert_eq!(said.err.matches(words).count(), 1, "{}", said.err);
+    }
+    // With more sources behind it, at once and at the end.
+    let said = build(&[Path::new(&closed), &sample(JUNE)], &path("two"));
+    let said = said.failed(UNREADABLE, &["sealed", &closed]);
+    assert!(said.err.contains("refused"), "{}", said.err);
+    assert!(
+        said.err.contains("going on with the next source"),
+        "{}",
+        said.err
+    );
+}
+
+#[test]
+fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(JUNE)], &path("dataset")).succeeded();
+    let plot = |file: &Path| {
+        let mut command = program("ingest");
+        command.arg("stats").arg(path("dataset"));
+        run(command.arg("--plot").arg(file))
+    };
+    for (file, words, full) in [
+        (path("no/such/folder.svg"), "No such file", false),
+        (folder.path().to_path_buf(), "directory", false),
+        ("/dev/full".into(), "No space left", true),
+    ] {
+        let said = plot(&file).failed(UNWRITABLE, &[&file.to_string_lossy(), words]);
+        assert_eq!(said.err.contains("make room"), full, "{}", said.err);
+    }
+    // A device is written to, and stays one.
+    plot(Path::new("/dev/null")).succeeded();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+    let mut command = program("ingest");
+    command.arg("stats").arg(path("dataset"));
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut child = command.stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+    let said = child.wait().unwrap();
+    assert_eq!(said.code(), Some(UNWRITABLE));
+}
+
+#[test]
+fn other_filters_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    build(&[&sample(JUNE)], &dataset).succeeded();
+    let mut command = program("ingest");
+    command
+        .arg("build")
+        .arg(sample(JUNE))
+        .args(["--quiet", "--out"]);
+    let words = ["other filters (quiet not set, now true)", "another --out"];
+    run(command.arg(&dataset)).failed(DATASET_REFUSED, &words);
 }
 
 #[test]

@@ -415,7 +415,7 @@ fn a_dataset_keeps_its_filters() {
     assert_eq!(filters["speeds"], serde_json::json!(["blitz", "rapid"]));
     build(&[&sample(OLD)], &path, "--min-ply 8 --speeds blitz,rapid").succeeded();
     build(&[&sample(OLD)], &path, "--min-ply 9 --speeds blitz,rapid")
-        .failed(5, &["filters", "\"min_ply\":8"]);
+        .failed(5, &["filters", "min_ply 8, now 9"]);
 }
 
 #[test]
@@ -425,20 +425,43 @@ fn what_makes_no_sense_is_wrong_usage() {
     for (filters, word) in [
         (
             "--min-rating 2000 --max-rating 1000",
-            "no rating is at least 2000 and at most 1000",
+            "--min-rating 2000 is above --max-rating 1000",
         ),
-        ("--from-month 2021-02 --to-month 2021-01", "no month"),
-        ("--min-eval 300 --max-eval 100", "no eval"),
+        (
+            "--from-month 2021-02 --to-month 2021-01",
+            "--from-month 2021-02 is above --to-month 2021-01",
+        ),
+        (
+            "--min-eval 300 --max-eval 100",
+            "--min-eval 300 is above --max-eval 100",
+        ),
+        ("--min-eval 30001", "30000"),
+        ("--max-eval 40000", "30000"),
+        (
+            "--from-month 2020-07 --to-month 2020-08 --skip-bad-months",
+            "--skip-bad-months leaves out every month",
+        ),
+        ("--from-month 2012-12", "2013-01 to 2034-03"),
+        ("--to-month 2099-01", "2013-01 to 2034-03"),
         ("--speeds quick", "ultrabullet, bullet, blitz"),
         ("--skip-terminations lost", "time-forfeit, abandoned"),
         ("--from-month 2021-13", "2021-04"),
-        ("--every 0", "--every"),
+        ("--every 0", "1 or more"),
+        ("--max-positions 0", "1 or more"),
+        (
+            "--validation-percent 100",
+            "nothing would be left to train on; give",
+        ),
+        ("--validation-percent 101", "0 to 99"),
     ] {
         let said = build(&[&sample(OLD)], &path, filters);
         assert_eq!(said.code, Some(2), "{filters}: {}", said.err);
         assert!(said.err.contains(word), "{filters}: {}", said.err);
         assert!(!path.exists(), "{filters}");
     }
+    // A month that is not bad is one to take.
+    let months = "--from-month 2020-07 --to-month 2020-09 --skip-bad-months";
+    build(&[&sample(OLD)], &path, months).succeeded();
 }
 
 /// A game that is left out has one reason, whatever its moves are: nobody

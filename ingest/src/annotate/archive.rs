@@ -10,6 +10,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
+use host::durable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -224,7 +225,7 @@ impl Archive {
     }
 
     fn publish(self) -> anyhow::Result<Record> {
-        std::fs::rename(self.part_path(), &self.path).map_err(unwritable(&self.path))?;
+        durable::rename(&self.part_path(), &self.path).map_err(unwritable(&self.path))?;
         Ok(self.record)
     }
 
@@ -266,12 +267,8 @@ impl Archive {
 
     fn write_record(&self) -> anyhow::Result<()> {
         let path = with_suffix(&self.path, ".json");
-        let new = with_suffix(&self.path, ".json.tmp");
         let json = serde_json::to_vec_pretty(&self.record)?;
-        File::create(&new)
-            .and_then(|mut file| file.write_all(&json).and_then(|()| file.sync_data()))
-            .and_then(|()| std::fs::rename(&new, &path))
-            .map_err(unwritable(&path))?;
+        durable::write(&path, &json).map_err(unwritable(&path))?;
         Ok(())
     }
 
@@ -392,9 +389,5 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 }
 
 fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> datasets::Error {
-    let path = path.to_path_buf();
-    move |error| datasets::Error::Unwritable {
-        path,
-        error: error.to_string(),
-    }
+    datasets::Error::unwritable(path)
 }

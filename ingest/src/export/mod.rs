@@ -10,14 +10,16 @@ mod writer;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use datasets::{Dataset, Error, Record, Split};
+use host::StopSignal;
 use serde::Serialize;
 
 use self::output::Output;
 use self::summary::Summary;
 use self::writer::Writer;
+use crate::failure::Stopped;
 use crate::output::print;
 use crate::progress::{Progress, Unit};
 
@@ -96,11 +98,17 @@ impl Side {
 /// # Errors
 /// If the dataset cannot be read, or the file not written.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let dataset = Dataset::open(&arguments.dataset)?;
     let to_stdout = arguments.out == Path::new("-");
-    let summary = match export(&dataset, arguments) {
+    let special = std::fs::metadata(&arguments.out).is_ok_and(|out| !out.is_file());
+    // A pipe may keep the program waiting, and leaves nothing to tidy up.
+    let stop = match to_stdout || special {
+        true => StopSignal::default(),
+        false => StopSignal::listen()?,
+    };
+    let dataset = Dataset::open(&arguments.dataset)?;
+    let summary = match export(&dataset, arguments, &stop) {
         // The reader has seen enough.
-        Err(error) if to_stdout && is_broken_pipe(&error) => return Ok(()),
+        Err(error) if is_broken_pipe(&error) => return Ok(()),
         outcome => outcome.map_err(|error| name_file(error, &arguments.out))?,
     };
     let text = if arguments.json {
@@ -109,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         summary.text(&arguments.out)
     };
     if to_stdout {
-        eprint!("{text}");
+        host::tell(text.trim_end());
         Ok(())
     } else {
         print(&text)
@@ -118,7 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Writes the export. What cannot be written is an [`io::Error`], what cannot
 /// be read an [`Error`].
-fn export(dataset: &Dataset, arguments: &Arguments) -> Result<Summary> {
+fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result<Summary> {
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
     let name = arguments.out.display().to_string();
@@ -130,6 +138,9 @@ fn export(dataset: &Dataset, arguments: &Arguments) -> Result<Summary> {
     for &split in splits {
         let mut blocks = dataset.blocks(split)?;
         loop {
+            if stop.is_asked() {
+                bail!(Stopped::for_good(stop));
+            }
             let batch = blocks.by_ref().take(BATCH_BLOCKS);
             let mut batch = batch.collect::<Result<Vec<_>, Error>>()?;
             if batch.is_empty() {
@@ -175,10 +186,10 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Of an error of writing, one that says where.
 fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
-        Ok(error) => anyhow::Error::new(Error::Unwritable {
-            path: path.to_path_buf(),
-            error: error.to_string(),
-        }),
+        Ok(error) if path == Path::new("-") => {
+            Error::unwritable(Path::new("standard output"))(error).into()
+        }
+        Ok(error) => Error::unwritable(path)(error).into(),
         Err(error) => error,
     }
 }

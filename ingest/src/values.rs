@@ -1,0 +1,29 @@
+//! Values on the command line: what is said of one that cannot be meant.
+
+use std::str::FromStr;
+
+use datasets::Month;
+
+/// A number of things, of which there must be one.
+pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "give a whole number, 1 or more")
+}
+
+/// Games in a hundred to hold out.
+pub fn held_out(text: &str) -> Result<u8, &'static str> {
+    match text.parse() {
+        Ok(percent @ 0..=99) => Ok(percent),
+        Ok(100) => Err("nothing would be left to train on; give a whole number, 0 to 99"),
+        _ => Err("give a whole number, 0 to 99"),
+    }
+}
+
+/// A month that a position may be of.
+pub fn month(text: &str) -> Result<Month, &'static str> {
+    match Month::from(text.to_string()) {
+        month if month == Month::default() => {
+            Err("give a month from 2013-01 to 2034-03, such as 2021-04")
+        }
+        month => Ok(month),
+    }
+}
