@@ -37,6 +37,8 @@ pub struct GameTexts {
 struct FrameText {
     text: Cursor<Vec<u8>>,
     damage: Option<io::Error>,
+    /// Compressed bytes of the frame.
+    bytes: u64,
 }
 
 impl GameTexts {
@@ -63,9 +65,12 @@ impl GameTexts {
         })
     }
 
-    /// Compressed bytes read so far.
+    /// Compressed bytes of what was handed out so far, about: of a frame that
+    /// was read as a whole, the share of its text.
     pub fn consumed(&self) -> u64 {
-        self.source.consumed().load(Ordering::Relaxed)
+        let read = self.source.consumed().load(Ordering::Relaxed);
+        let left = self.frame.as_ref().map_or(0, FrameText::left);
+        read.saturating_sub(left)
     }
 
     /// The next chunk; `None` at the end.
@@ -159,6 +164,15 @@ impl GameTexts {
     }
 }
 
+impl FrameText {
+    /// Compressed bytes that its text was not yet taken of, about.
+    fn left(&self) -> u64 {
+        let text = self.text.get_ref().len() as u64;
+        let left = text.saturating_sub(self.text.position());
+        self.bytes * left / text.max(1)
+    }
+}
+
 /// A frame that is whole or breaks off: of a corrupt one, what is right cannot
 /// be told.
 fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
@@ -172,5 +186,6 @@ fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
     Ok(FrameText {
         text: Cursor::new(decoding.text().to_vec()),
         damage,
+        bytes: frame.len() as u64,
     })
 }

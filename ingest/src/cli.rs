@@ -76,10 +76,11 @@ enum Command {
     #[command(after_help = "\
 Writes the games again, as Lichess writes its dumps, with an [%eval] after each
 move: White's point of view, and the depth of the search. Games that have
-evaluations keep theirs. What is made is called FILE.part until it is whole,
+evaluations keep theirs. A name that ends with .pgn gives plain text, .pgn.zst
+a compressed file. What is made is called FILE.part until it is whole,
 with a record of what made it beside it in FILE.json; interrupted in any way,
-the same command goes on after the last whole frame, and the file is the same
-as if nothing had happened. An engine that crashes, hangs or answers nonsense
+the same command goes on where FILE.json says it is whole, and the file is the
+same as if nothing had happened. An engine that crashes, hangs or answers nonsense
 is restarted; a position on which it fails twice is left without an evaluation.
 
 Example:

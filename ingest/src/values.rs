@@ -1,5 +1,6 @@
 //! Values on the command line: what is said of one that cannot be meant.
 
+use std::num::NonZero;
 use std::str::FromStr;
 
 use datasets::Month;
@@ -7,6 +8,13 @@ use datasets::Month;
 /// A number of things, of which there must be one.
 pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "give a whole number, 1 or more")
+}
+
+/// A number of processes.
+pub fn processes(text: &str) -> Result<NonZero<usize>, &'static str> {
+    let processes = text.parse().ok();
+    let processes = processes.filter(|processes: &NonZero<usize>| processes.get() <= 1024);
+    processes.ok_or("give a whole number, 1 to 1024")
 }
 
 /// Games in a hundred to hold out.

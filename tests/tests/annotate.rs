@@ -232,6 +232,65 @@ fn the_output_is_made_of_frames_as_lichess_makes_them() {
     assert_eq!(String::from_utf8(text).unwrap(), text_of(&out));
 }
 
+/// A name that ends with .pgn promises text, and another one nothing known.
+#[test]
+fn the_name_says_whether_the_output_is_compressed() {
+    let (folder, source, out) = folder(&(unannotated(300) + SPECIAL));
+    let plain = folder.path().join("out.pgn");
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    let found = report(annotate(&[&source], &fake(""), &plain, &["--json"]));
+    let text = std::fs::read_to_string(&plain).unwrap();
+    assert_eq!(text, text_of(&out));
+    assert_eq!(found["bytes"], text.len());
+    for name in ["out", "out.txt", "out.pgn.gz", "-", "pgn"] {
+        let refused = folder.path().join(name);
+        let refused = if name == "-" {
+            Path::new(name)
+        } else {
+            &refused
+        };
+        let mut command = command(&[&source], &fake(""), refused, &[]);
+        let said = run(command.current_dir(folder.path()));
+        assert_eq!(said.code, Some(2), "{name}: {}", said.err);
+        assert!(
+            said.err
+                .contains(".pgn.zst, to be compressed, or with .pgn")
+        );
+    }
+    // Two outputs with their records, and the source.
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 5);
+}
+
+#[test]
+fn what_cannot_be_meant_is_wrong_usage() {
+    let (folder, source, out) = folder(SPECIAL);
+    for (more, word) in [
+        ("--every 0", "1 or more"),
+        ("--ahead 0", "1 or more"),
+        ("--processes 0", "1 to 1024"),
+        ("--processes 100000", "1 to 1024"),
+        ("--timeout 0", "1..=86400"),
+        ("--timeout 18446744073709551615", "1..=86400"),
+        ("--option Hash", "Name=Value"),
+    ] {
+        let more: Vec<&str> = more.split(' ').collect();
+        let said = annotate(&[&source], &fake(""), &out, &more);
+        assert_eq!(said.code, Some(2), "{more:?}: {}", said.err);
+        assert!(said.err.contains(word), "{more:?}: {}", said.err);
+    }
+    for limit in ["--nodes", "--depth"] {
+        let mut command = tests::program("ingest");
+        command
+            .arg("annotate")
+            .arg(&source)
+            .args(["--engine", "cat", limit, "0"]);
+        let said = run(command.arg("--out").arg(&out));
+        assert_eq!(said.code, Some(2), "{}", said.err);
+        assert!(said.err.contains("1 or more"), "{}", said.err);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 #[test]
 fn what_is_no_engine_is_named() {
     let (folder, source, out) = folder(SPECIAL);
@@ -291,7 +350,7 @@ fn every_compression_gives_the_same_file() {
         ("bz2", packed("bzip2")),
         ("zst", zstd::encode_all(&text[..], 3).unwrap()),
     ] {
-        let (file, same) = (folder.path().join(name), folder.path().join("same"));
+        let (file, same) = (folder.path().join(name), folder.path().join("same.zst"));
         std::fs::write(&file, bytes).unwrap();
         annotate(&[&file], &fake(""), &same, &[]).succeeded();
         assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&same).unwrap());

@@ -126,6 +126,93 @@ fn a_killed_run_goes_on_to_the_same_file() {
     assert_eq!(record(&whole), record(&out));
 }
 
+/// Plain text is gone on with like frames: after kills, with a torn end, and
+/// not where it is damaged or was to be compressed.
+#[test]
+fn plain_text_goes_on_to_the_same_file() {
+    let (folder, source, _) = folder(&unannotated(300));
+    let (out, whole) = (
+        folder.path().join("out.pgn"),
+        folder.path().join("whole.pgn"),
+    );
+    let [part, json] = [".part", ".json"].map(|end| format!("{}{end}", out.display()));
+    annotate(&[&source], &fake("memory"), &whole, &[]).succeeded();
+    let whole = std::fs::read_to_string(&whole).unwrap();
+    let size = || std::fs::metadata(&part).map_or(0, |part| part.len());
+    for _ in 0..3 {
+        let engine = fake("memory delay=1");
+        let mut command = command(&[&source], &engine, &out, &["--processes", "2"]);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        let (mut process, before) = (command.spawn().unwrap(), size());
+        while size() <= before && process.try_wait().unwrap().is_none() {
+            sleep(Duration::from_millis(1));
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+        assert!(!out.exists() && whole.starts_with(&std::fs::read_to_string(&part).unwrap()));
+    }
+    let begun = std::fs::read(&part).unwrap();
+    let record = std::fs::read_to_string(&json).unwrap();
+    let mut damaged = begun.clone();
+    damaged[1000] ^= 1;
+    std::fs::write(&part, damaged).unwrap();
+    annotate(&[&source], &fake("memory"), &out, &[]).failed(
+        5,
+        &["out.pgn.part", "not those that were written", "remove both"],
+    );
+    // What an earlier version called so was compressed.
+    let compressed = record.replace("\"compressed\": false", "\"compressed\": true");
+    assert_ne!(record, compressed);
+    std::fs::write(&json, compressed).unwrap();
+    annotate(&[&source], &fake("memory"), &out, &[])
+        .failed(5, &["other settings (compressed true, now false)"]);
+    std::fs::write(&json, record).unwrap();
+    std::fs::write(&part, [&begun[..], b"torn"].concat()).unwrap();
+    let said = annotate(&[&source], &fake("memory"), &out, &[]).succeeded();
+    assert!(said.err.contains("going on after"), "{}", said.err);
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), whole);
+}
+
+/// Records of earlier versions tell no digest of the output, nor its form.
+#[test]
+fn an_output_that_an_earlier_version_began_is_gone_on_with() {
+    let (folder, source, out) = folder(&unannotated(200));
+    let whole = folder.path().join("whole.pgn.zst");
+    annotate(&[&source], &fake(""), &whole, &[]).succeeded();
+    begin(&source, &out);
+    let json = format!("{}.json", out.display());
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert!(
+        record["made_by"]
+            .as_object_mut()
+            .unwrap()
+            .remove("compressed")
+            .is_some()
+    );
+    assert!(
+        record["done"]
+            .as_object_mut()
+            .unwrap()
+            .remove("sha256")
+            .is_some()
+    );
+    std::fs::write(&json, record.to_string()).unwrap();
+    let said = annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    assert!(said.err.contains("going on after"), "{}", said.err);
+    assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&out).unwrap());
+}
+
+/// A source of which nothing comes leaves nothing.
+#[test]
+fn an_empty_source_leaves_nothing_behind() {
+    let (folder, source, out) = folder("");
+    let mut piped = command(&[Path::new("-")], &fake(""), &out, &[]);
+    let said = run(piped.stdin(Stdio::null())).failed(4, &["standard input is empty"]);
+    assert_eq!(said.err.matches("empty").count(), 1, "{}", said.err);
+    annotate(&[&source], &fake(""), &out, &[]).failed(4, &["games.pgn: the file is empty"]);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
 /// Garbage behind the last whole frame, as a power cut may leave it.
 #[test]
 fn a_torn_end_is_cut_off_and_a_damaged_frame_is_refused() {

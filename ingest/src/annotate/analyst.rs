@@ -3,10 +3,10 @@
 
 use std::collections::VecDeque;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use datasets::{Label, SkipReason, Transcript};
+use host::StopSignal;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
@@ -39,8 +39,8 @@ pub struct Task {
     pub ahead: NonZero<usize>,
     /// Whether games that have evaluations get new ones.
     pub replace: bool,
-    /// Set when the work is to stop.
-    pub stop: AtomicBool,
+    /// Whether to stop: for a signal, or an error elsewhere.
+    pub stop: StopSignal,
 }
 
 /// A position whose search was asked for.
@@ -120,7 +120,7 @@ impl<'a> Analyst<'a> {
     /// Another process. What engines say of themselves was shown when the first was
     /// started.
     fn start(&self) -> Result<Engine, Error> {
-        let engine = Engine::start(&self.task.setup, &self.task.stop, &mut |_| {});
+        let engine = Engine::start(&self.task.setup, self.task.stop.flag(), &mut |_| {});
         Ok(engine?)
     }
 
@@ -146,7 +146,7 @@ impl<'a> Analyst<'a> {
             position.play_unchecked(played.m);
             moves += if ply == 0 { " moves " } else { " " };
             moves += &played.m.to_uci(game.castling_mode).to_string();
-            if self.task.stop.load(Ordering::Relaxed) {
+            if self.task.stop.is_asked() {
                 break;
             }
             let left = game.plies.len() - ply - 1;
@@ -207,7 +207,9 @@ impl<'a> Analyst<'a> {
     ) -> Result<(), Error> {
         let task = self.task;
         for _ in 0..ATTEMPTS {
-            let answer = self.engine(asked, mode)?.answer(task.timeout, &task.stop);
+            let answer = self
+                .engine(asked, mode)?
+                .answer(task.timeout, task.stop.flag());
             let question = &asked[0];
             match answer.map(|answer| eval(&answer, &question.position)) {
                 Ok(Some((label, depth))) => {

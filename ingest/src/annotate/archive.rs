@@ -1,9 +1,11 @@
 //! The output: a `.pgn.zst` of many frames, each preceded by its size as
-//! `pzstd` does it, that can be gone on with after any interruption.
+//! `pzstd` does it, or the same text as a plain `.pgn`, that can be gone on
+//! with after any interruption.
 //!
 //! While it is made it is called FILE.part. Beside it lies FILE.json, the
-//! record: what makes it, and up to where it is whole. A frame is written and
-//! synced first, and only then does the record, replaced as a whole, count it.
+//! record: what makes it, and up to where it is whole. A frame, or as much plain
+//! text, is written and synced first, and only then does the record, replaced as
+//! a whole, count it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -47,6 +49,9 @@ pub struct MadeBy {
     pub ahead: NonZero<usize>,
     /// Whether games that had evaluations got new ones.
     pub replace: bool,
+    /// Whether it is zstd, or plain text.
+    #[serde(default = "yes")]
+    pub compressed: bool,
 }
 
 /// What records that say nothing of it mean by [`MadeBy::every`] and
@@ -55,11 +60,19 @@ fn one() -> NonZero<usize> {
     NonZero::<usize>::MIN
 }
 
+/// What records that say nothing of it mean by [`MadeBy::compressed`].
+fn yes() -> bool {
+    true
+}
+
 /// Up to where an output is whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
-    /// Bytes of the output: whole frames.
+    /// Bytes of the output: whole frames, or whole games.
     pub bytes: u64,
+    /// SHA-256 of those bytes; records of earlier versions do not tell it.
+    #[serde(default)]
+    pub sha256: Option<String>,
     /// Bytes of the sources' text that are in it.
     pub source_text: u64,
     /// SHA-256 of that text.
@@ -93,6 +106,8 @@ pub struct Archive {
     path: PathBuf,
     part: File,
     record: Record,
+    /// The digest of what was written.
+    written: Sha256,
     /// The frame that is being filled.
     text: Vec<u8>,
     /// The digest of the sources' text, up to here.
@@ -124,6 +139,7 @@ impl Archive {
                 done: Done::default(),
                 finished: false,
             },
+            written: Sha256::new(),
             text: Vec::new(),
             source: Sha256::new(),
             source_text: 0,
@@ -178,7 +194,7 @@ impl Archive {
             ..
         } = &self.record.done;
         let same = *source_text == self.source_text
-            && (*source_text == 0 || *source_sha256 == self.source_digest());
+            && (*source_text == 0 || *source_sha256 == hex(&self.source));
         if same {
             return Ok(());
         }
@@ -216,11 +232,16 @@ impl Archive {
 
     /// Writes what is left, where the sources end too early: FILE.part then
     /// holds every game. The record does not count it, so that going on makes
-    /// the same frames as one go.
+    /// the same frames as one go. Where there is nothing, nothing is left.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
     pub fn leave(mut self) -> anyhow::Result<()> {
+        if self.record.done == Done::default() && self.text.is_empty() {
+            for path in [self.part_path(), with_suffix(&self.path, ".json")] {
+                std::fs::remove_file(&path).map_err(unwritable(&path))?;
+            }
+        }
         self.write_frame()
     }
 
@@ -229,18 +250,18 @@ impl Archive {
         Ok(self.record)
     }
 
-    /// Compresses the text into a frame of its own, and appends it.
+    /// Appends the text, compressed into a frame of its own or as it is.
     fn write_frame(&mut self) -> anyhow::Result<()> {
         if self.text.is_empty() {
             return Ok(());
         }
+        let text = std::mem::take(&mut self.text);
         let path = self.part_path();
-        let frame = compress(&self.text).map_err(unwritable(&path))?;
-        self.text.clear();
-        let size = u32::try_from(frame.len()).map_err(|_| {
-            unwritable(&path)(io::Error::other("a game of more than 4 GiB, compressed"))
-        })?;
-        let bytes = [&HEADER[..], &size.to_le_bytes(), &frame].concat();
+        let bytes = match self.record.made_by.compressed {
+            true => frame(&text).map_err(unwritable(&path))?,
+            false => text,
+        };
+        self.written.update(&bytes);
         self.part
             .write_all(&bytes)
             .and_then(|()| self.part.sync_data())
@@ -253,16 +274,12 @@ impl Archive {
         let bytes = self.part.stream_position();
         self.record.done = Done {
             bytes: bytes.map_err(unwritable(&self.part_path()))?,
+            sha256: Some(hex(&self.written)),
             source_text: self.source_text,
-            source_sha256: self.source_digest(),
+            source_sha256: hex(&self.source),
             tally: self.tally.clone(),
         };
         self.write_record()
-    }
-
-    fn source_digest(&self) -> String {
-        let digest = self.source.clone().finalize();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
     fn write_record(&self) -> anyhow::Result<()> {
@@ -272,11 +289,21 @@ impl Archive {
         Ok(())
     }
 
-    /// Checks the frames that the record counts, and cuts off what a broken
-    /// write left behind them.
+    /// Checks what the record counts, and cuts off what a broken write left
+    /// behind it.
     fn restore(&mut self) -> anyhow::Result<()> {
-        let bytes = self.record.done.bytes;
-        check_frames(&mut self.part, bytes).map_err(|error| self.corrupt(&error))?;
+        let Done { bytes, sha256, .. } = self.record.done.clone();
+        let read = io::copy(&mut (&self.part).take(bytes), &mut self.written);
+        let read = read.map_err(|error| self.corrupt(&error))?;
+        if read < bytes {
+            return Err(self
+                .corrupt(&format!("it ends at byte {read} of {bytes}"))
+                .into());
+        }
+        if sha256.is_some_and(|sha256| sha256 != hex(&self.written)) {
+            let what = format!("its first {bytes} bytes are not those that were written");
+            return Err(self.corrupt(&what).into());
+        }
         self.part
             .set_len(bytes)
             .and_then(|()| self.part.seek(SeekFrom::Start(bytes)))
@@ -297,37 +324,20 @@ impl Archive {
     }
 }
 
-/// One frame with its size in it and a checksum behind it.
-fn compress(text: &[u8]) -> io::Result<Vec<u8>> {
+/// The text as a frame with a checksum, behind a header that tells its size.
+fn frame(text: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
-    compressor.compress(text)
+    let frame = compressor.compress(text)?;
+    let size = u32::try_from(frame.len())
+        .map_err(|_| io::Error::other("a game of more than 4 GiB, compressed"))?;
+    Ok([&HEADER[..], &size.to_le_bytes(), &frame].concat())
 }
 
-/// Walks the frames by their sizes, which must end at `end`, and decodes the
-/// last one, which compares its checksum.
-fn check_frames(file: &mut File, end: u64) -> io::Result<()> {
-    let (mut at, mut last) = (0, None);
-    while at < end {
-        let mut header = [0; 12];
-        file.seek(SeekFrom::Start(at))?;
-        let read = file.read_exact(&mut header);
-        let [magic @ .., a, b, c, d] = header;
-        if read.is_err() || magic != HEADER {
-            return Err(io::Error::other(format!("no frame begins at byte {at}")));
-        }
-        let size = u64::from(u32::from_le_bytes([a, b, c, d]));
-        last = Some(size);
-        at += 12 + size;
-    }
-    if at != end {
-        return Err(io::Error::other(format!("no frame ends at byte {end}")));
-    }
-    if let Some(size) = last {
-        file.seek(SeekFrom::Start(end - size))?;
-        zstd::stream::copy_decode(file.take(size), io::sink())?;
-    }
-    Ok(())
+/// The digest of what was taken in so far.
+fn hex(digest: &Sha256) -> String {
+    let digest = digest.clone().finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Opens a file, makes it if it is not there, and keeps other processes out.
@@ -376,8 +386,7 @@ fn refuse_other(path: &Path, record: &Record, wanted: &MadeBy) -> anyhow::Result
     }
     Err(Error::OtherSettings {
         path: path.into(),
-        found: serde_json::to_string(&record.made_by)?,
-        wanted: serde_json::to_string(wanted)?,
+        changes: datasets::changes(&record.made_by, wanted),
     }
     .into())
 }

@@ -25,23 +25,24 @@ pub enum Error {
         positions: u32,
     },
     /// The output is there, and nothing tells what made it.
-    #[error("{path}: exists already; remove it, or choose another --out", path = path.display())]
+    #[error(
+        "{path}: exists already, and nothing tells what made it; move it away, or give another --out",
+        path = path.display()
+    )]
     Exists {
         /// The output.
         path: PathBuf,
     },
     /// The output was begun with another engine or other settings.
     #[error(
-        "{path}: made with other settings ({found}, now {wanted}); use the same, or another --out",
+        "{path}: made with other settings ({changes}); give the same, or another --out",
         path = path.display()
     )]
     OtherSettings {
         /// The output.
         path: PathBuf,
-        /// What made it, as JSON.
-        found: String,
-        /// What was asked for, as JSON.
-        wanted: String,
+        /// What [`datasets::changes`] tells of them.
+        changes: String,
     },
     /// The output was begun with other games.
     #[error(

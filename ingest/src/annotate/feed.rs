@@ -115,3 +115,38 @@ impl Iterator for Feed {
         self.pieces.pop_front().map(Ok)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is done of a source is told by its games, not by what was read of it
+    /// ahead of them: from it follows the time that is left.
+    #[test]
+    fn a_game_stands_where_its_text_does() {
+        let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../datasets/samples/dump_2021-10_first499.pgn.zst");
+        let text = zstd::decode_all(std::fs::File::open(sample).unwrap()).unwrap();
+        let text = text.repeat(8);
+        let frame = zstd::bulk::compress(&text, 1).unwrap();
+        let header = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+        let sized = [&header, &(frame.len() as u32).to_le_bytes()[..], &frame].concat();
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in [("plain", &text), ("stream", &frame), ("frame", &sized)] {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            let mut done = 0;
+            for piece in Feed::new(&[path]).unwrap() {
+                let piece = piece.unwrap();
+                done += piece.text.len();
+                let share = piece.read as f64 / bytes.len() as f64;
+                let expected = done as f64 / text.len() as f64;
+                assert!(
+                    (share - expected).abs() < 0.15,
+                    "{name}: {share} at {expected}"
+                );
+            }
+            assert_eq!(done, text.len());
+        }
+    }
+}

@@ -10,18 +10,21 @@ mod tally;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
+use clap::error::ErrorKind;
+use host::StopSignal;
 use serde::Serialize;
-use uci_client::{Engine, Setup};
+use uci_client::{Engine, Setup, StartError};
 
+use crate::failure::Stopped;
 use crate::output::print;
 use crate::progress::{Progress, Unit};
 use crate::stats::reason_text;
+use crate::values;
 
 use self::analyst::Task;
 use self::archive::{Archive, MadeBy, Opened, Record};
@@ -41,25 +44,26 @@ pub struct Arguments {
     #[command(flatten)]
     limit: Limit,
     /// Evaluate one position in N: more games for the same time
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
     every: NonZero<usize>,
-    /// The annotated games
-    #[arg(long, value_name = "FILE.pgn.zst")]
+    /// The annotated games: compressed, as Lichess's dumps are, or plain text if
+    /// the name ends with .pgn
+    #[arg(long, value_name = "FILE.pgn[.zst]")]
     out: PathBuf,
     /// Engine processes side by side [default: one a core]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::processes)]
     processes: Option<NonZero<usize>>,
     /// Send an engine N positions before it has answered, without the moves before
     /// them: faster where searches are short. Only for engines that keep a second
     /// `go` until the first search has ended, as Stockfish does
-    #[arg(long, value_name = "N", default_value = "1")]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
     ahead: NonZero<usize>,
     /// Set an option of the engine; may be given again
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
     options: Vec<(String, String)>,
     /// Seconds a search may take before the engine is restarted
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
-          value_parser = clap::value_parser!(u64).range(1..))]
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
     /// Evaluate games anew that have evaluations; else they keep theirs
     #[arg(long)]
@@ -74,18 +78,18 @@ pub struct Arguments {
 #[group(required = true, multiple = false)]
 struct Limit {
     /// Nodes to search in each position
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
+    nodes: Option<NonZero<u64>>,
     /// Plies to search each position
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    depth: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
+    depth: Option<NonZero<u64>>,
 }
 
 impl Limit {
     fn go(&self) -> String {
         match (self.nodes, self.depth) {
             (Some(nodes), _) => format!("go nodes {nodes}"),
-            (None, depth) => format!("go depth {}", depth.unwrap_or(1)),
+            (None, depth) => format!("go depth {}", depth.unwrap_or(NonZero::<u64>::MIN)),
         }
     }
 }
@@ -128,6 +132,8 @@ struct Run {
 /// If a source is damaged, the engine does not work, or the output is refused
 /// or cannot be written. What was annotated is kept.
 pub fn run(arguments: &Arguments) -> Result<()> {
+    let compressed = is_compressed(&arguments.out)?;
+    let stop = StopSignal::listen()?;
     let task = Task {
         setup: setup(&arguments.engine, &arguments.options),
         go: arguments.limit.go(),
@@ -135,20 +141,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         every: arguments.every.get(),
         ahead: arguments.ahead,
         replace: arguments.replace,
-        stop: AtomicBool::new(false),
+        stop: stop.clone(),
     };
-    let feed = Feed::new(&arguments.sources)?;
+    let stopped = || Stopped::for_now(&stop);
+    let sources = arguments.sources.clone();
+    let feed = host::unless_stopped(stop.flag(), move || Feed::new(&sources));
+    let feed = feed.ok_or_else(stopped)??;
     let made_by = MadeBy {
-        engine: engine_name(&task)?,
+        engine: match engine_name(&task) {
+            Err(Error::Engine(StartError::Cancelled)) => bail!(stopped()),
+            name => name?,
+        },
         go: task.go.clone(),
         options: arguments.options.clone(),
         every: arguments.every,
         ahead: arguments.ahead,
         replace: arguments.replace,
+        compressed,
     };
     let (record, run) = match Archive::open(&arguments.out, made_by)? {
         Opened::Finished(record) => {
-            eprintln!("{}: finished before", arguments.out.display());
+            host::tell(format_args!("{}: finished before", arguments.out.display()));
             (*record, None)
         }
         Opened::Begun(archive) => {
@@ -190,8 +203,9 @@ fn setup(line: &str, options: &[(String, String)]) -> Setup {
 
 /// What the engine calls itself. That it works is known then, too.
 fn engine_name(task: &Task) -> Result<String, Error> {
-    let mut say = |notice| eprintln!("{notice}");
-    let engine = Engine::start(&task.setup, &task.stop, &mut say)?;
+    let engine = Engine::start(&task.setup, task.stop.flag(), &mut |notice| {
+        host::tell(notice)
+    })?;
     Ok(engine.name().to_string())
 }
 
@@ -199,14 +213,17 @@ fn engine_name(task: &Task) -> Result<String, Error> {
 fn annotate(
     arguments: &Arguments,
     task: &Task,
-    mut feed: Feed,
-    mut archive: Archive,
+    feed: Feed,
+    archive: Archive,
 ) -> Result<(Record, Run)> {
-    let start = pass_over(&mut feed, &mut archive)?;
+    let passed = host::unless_stopped(task.stop.flag(), move || pass_over(feed, archive));
+    let passed = passed.ok_or_else(|| Stopped::for_now(&task.stop))?;
+    let (feed, mut archive, start) = passed?;
     let before = archive.tally().positions;
     if start > 0 {
         let games = archive.tally().games;
-        eprintln!("{}: going on after {games} games", arguments.out.display());
+        let out = arguments.out.display();
+        host::tell(format_args!("{out}: going on after {games} games"));
     }
     let processes = match arguments.processes {
         Some(processes) => processes,
@@ -251,7 +268,7 @@ fn annotate(
 
 /// Passes over what the output has already, and gives its end in bytes of the
 /// sources.
-fn pass_over(feed: &mut Feed, archive: &mut Archive) -> Result<u64> {
+fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64)> {
     let mut read = 0;
     while archive.is_behind() {
         let Some(piece) = feed.next() else { break };
@@ -260,7 +277,26 @@ fn pass_over(feed: &mut Feed, archive: &mut Archive) -> Result<u64> {
         read = piece.read;
     }
     archive.check_source()?;
-    Ok(read)
+    Ok((feed, archive, read))
+}
+
+/// Whether an output of this name is compressed.
+///
+/// # Errors
+/// Wrong usage, if the name does not tell.
+fn is_compressed(out: &Path) -> Result<bool> {
+    let is = |name: &str| {
+        out.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case(name))
+    };
+    if is("zst") || is("pgn") {
+        return Ok(is("zst"));
+    }
+    let message = format!(
+        "--out {}: give a name that ends with .pgn.zst, to be compressed, or with .pgn\n",
+        out.display()
+    );
+    bail!(clap::Error::raw(ErrorKind::ValueValidation, message))
 }
 
 /// The size of all sources, if all are files.

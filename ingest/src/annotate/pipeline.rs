@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -22,10 +22,14 @@ use super::analyst::{Analyst, Task};
 use super::error::Error;
 use super::feed::{Feed, Piece};
 use super::tally::Tally;
+use crate::failure::Stopped;
 
 /// Games on their way for each worker: enough that the others go on while one
 /// has a long game, or an engine that hangs.
 const WINDOW: usize = 64;
+
+/// How often those who wait look whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What a worker made of the piece of a number, or its panic.
 type Done = thread::Result<Result<(u64, Annotated), Error>>;
@@ -61,8 +65,9 @@ pub fn run(
         credit.send(())?;
     }
     let pieces = Arc::new(Mutex::new(pieces));
-    thread::scope(|scope| {
-        let reader = scope.spawn(move || read(feed, &credits, &to_workers));
+    // Not one of the scope: nobody waits for a source that is not needed.
+    let reader = thread::spawn(move || read(feed, &credits, &to_workers));
+    let searching = thread::scope(|scope| {
         let workers: Vec<_> = (0..processes)
             .map(|_| {
                 let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
@@ -78,19 +83,34 @@ pub fn run(
             .collect();
         // The workers hold the only other ends.
         drop((to_writer, pieces));
-        let written = write_in_order(annotated, &credit, &mut each);
-        task.stop.store(written.is_err(), Ordering::Relaxed);
-        // Without credits the reader ends, without the reader the workers do.
-        drop(credit);
-        let read = reader.join().map_err(|_| anyhow!("the reader panicked"))?;
+        let write = || write_in_order(task, &annotated, &credit, &mut each);
+        let written = catch_unwind(AssertUnwindSafe(write));
+        if !matches!(written, Ok(Ok(()))) {
+            task.stop.flag().store(true, Ordering::Relaxed);
+        }
         let mut searching = Duration::ZERO;
         for worker in workers {
             searching += worker.join().map_err(|_| anyhow!("a worker panicked"))?;
         }
-        written?;
-        read?;
-        Ok(searching)
-    })
+        let written = written.unwrap_or_else(|panic| resume_unwind(panic));
+        written.map(|()| searching)
+    })?;
+    reader
+        .join()
+        .map_err(|_| anyhow!("the reader panicked"))??;
+    Ok(searching)
+}
+
+/// The next message; `None` if there are no more, or if the work is to stop.
+fn next<T>(task: &Task, messages: &Receiver<T>) -> Option<T> {
+    while !task.stop.is_asked() {
+        match messages.recv_timeout(LOOK) {
+            Ok(message) => return Some(message),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    None
 }
 
 /// Hands out the pieces of the feed, one for each credit.
@@ -117,11 +137,13 @@ fn annotate_pieces(
 ) -> Duration {
     let mut analyst = Analyst::new(task);
     loop {
-        let piece = pieces.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((number, piece)) = piece else { break };
+        let pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        let piece = next(task, &pieces);
+        drop(pieces);
+        let Some((number, piece)) = piece else { break };
         let done = annotate_piece(&mut analyst, piece).map(|done| (number, done));
         let failed = done.is_err();
-        if writer.send(Ok(done)).is_err() || failed || task.stop.load(Ordering::Relaxed) {
+        if writer.send(Ok(done)).is_err() || failed {
             break;
         }
     }
@@ -146,20 +168,28 @@ fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Erro
 
 /// Puts what the workers made into the order of the sources.
 fn write_in_order(
-    annotated: Receiver<Done>,
+    task: &Task,
+    annotated: &Receiver<Done>,
     credit: &Sender<()>,
     each: &mut impl FnMut(Annotated) -> Result<()>,
 ) -> Result<()> {
-    let (mut early, mut next) = (BTreeMap::new(), 0);
-    for done in annotated {
-        let (number, done) = done.unwrap_or_else(|panic| resume_unwind(panic))?;
-        early.insert(number, done);
-        while let Some(done) = early.remove(&next) {
+    let (mut early, mut number) = (BTreeMap::new(), 0);
+    while let Some(done) = next(task, annotated) {
+        // A worker that was told to stop hands over what is no whole game.
+        if task.stop.is_asked() {
+            break;
+        }
+        let (done_number, done) = done.unwrap_or_else(|panic| resume_unwind(panic))?;
+        early.insert(done_number, done);
+        while let Some(done) = early.remove(&number) {
             each(done)?;
-            next += 1;
+            number += 1;
             // The reader may have ended.
             let _ = credit.send(());
         }
+    }
+    if task.stop.is_asked() {
+        return Err(Stopped::for_now(&task.stop).into());
     }
     Ok(())
 }
@@ -169,7 +199,8 @@ mod tests {
     use std::num::NonZero;
     use std::panic::panic_any;
     use std::path::Path;
-    use std::sync::atomic::AtomicBool;
+
+    use host::StopSignal;
 
     use super::*;
     use uci_client::Setup;
@@ -198,7 +229,7 @@ mod tests {
                 every: 1,
                 ahead: NonZero::<usize>::MIN,
                 replace: false,
-                stop: AtomicBool::new(false),
+                stop: StopSignal::default(),
             };
             let feed = Feed::new(&[sample]).unwrap();
             let run = || run(&task, feed, 2, |_| Ok(())).map(drop);
