@@ -6,7 +6,9 @@
 //! made before everything else and stays until a dataset is sealed. Whatever
 //! else a folder holds belongs to somebody else.
 
-use std::fs::{self, File};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, DirEntry, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -128,6 +130,15 @@ pub(crate) fn has_database(path: &Path) -> bool {
         |error| error.kind() == ErrorKind::PermissionDenied,
         |name| name.strip_suffix('\n').is_some_and(is_of_database),
     )
+}
+
+/// The names and sizes of what is in a folder, to see whether it changes.
+pub(crate) fn sizes(folder: &Path) -> BTreeMap<OsString, u64> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: &DirEntry| entry.metadata().map_or(0, |metadata| metadata.len());
+    entries
+        .map(|entry| (entry.file_name(), size(&entry)))
+        .collect()
 }
 
 /// Removes the files that a build without anything sealed has made, by name,

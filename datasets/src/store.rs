@@ -4,6 +4,8 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
 
 use rayon::prelude::*;
 use rocksdb::{
@@ -21,6 +23,10 @@ use crate::{Error, FORMAT_VERSION, Keyed, Manifest, Record};
 
 /// Blocks in one SST file: some gigabyte.
 const FILE_BLOCKS: u32 = 1 << 14;
+
+/// How often a dataset is opened that changes meanwhile, and the pause between.
+const OPENINGS: u32 = 100;
+const OPENING_PAUSE: Duration = Duration::from_millis(10);
 
 const META: &str = "meta";
 const VERSION_KEY: &[u8] = b"format_version";
@@ -138,8 +144,25 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a dataset to read. A process that writes to it does not mind.
+    /// Opens a dataset to read. A process that writes to it does not mind: one
+    /// that changes it while it is being opened is given way.
     pub(crate) fn open_to_read(path: &Path) -> Result<Store, Error> {
+        for _ in 0..OPENINGS {
+            let before = folder::sizes(path);
+            match Store::try_to_read(path) {
+                // What was read was of two moments.
+                Err(Error::Corrupt { .. } | Error::Inaccessible { .. })
+                    if folder::sizes(path) != before =>
+                {
+                    thread::sleep(OPENING_PAUSE);
+                }
+                opened => return opened,
+            }
+        }
+        Store::try_to_read(path)
+    }
+
+    fn try_to_read(path: &Path) -> Result<Store, Error> {
         let not_a_dataset = || Error::NotADataset {
             path: path.to_path_buf(),
         };
@@ -160,7 +183,32 @@ impl Store {
             made: Vec::new(),
         };
         store.check_version()?;
+        store.check_sets()?;
         Ok(store)
+    }
+
+    /// Whether the sets that the manifest speaks of are there, with as many
+    /// blocks as it counts.
+    fn check_sets(&self) -> Result<(), Error> {
+        let Some(manifest) = self.manifest()? else {
+            return Ok(());
+        };
+        let counts = manifest.counts;
+        for (set, records) in [
+            (Set::Train, counts.positions_train),
+            (Set::Validation, counts.positions_validation),
+            (Set::Shadowed, counts.seen_on_both_sides),
+        ] {
+            let keys = self.block_keys(set, manifest.generation)?;
+            if keys.len() as u64 != records.div_ceil(BLOCK_RECORDS as u64) {
+                let family = set.family(manifest.generation);
+                return Err(self.corrupt(format!("{family}: not as many blocks as it had")));
+            }
+            if let Some(&last) = keys.last() {
+                self.read_block(set, manifest.generation, last, &mut Vec::new())?;
+            }
+        }
+        Ok(())
     }
 
     /// Closes a store that nothing was sealed in, and removes what was made
@@ -379,12 +427,17 @@ impl Store {
 /// RocksDB tells the cause of a failed open only in words, behind the path.
 fn open_error(path: &Path, error: rocksdb::Error) -> Error {
     let text = error.to_string().replace(&*path.to_string_lossy(), "");
+    // It repeats itself, and then guesses.
+    let text = text.split("  The file ").next().unwrap_or_default();
+    let text = text.trim_start_matches("Corruption: ").to_string();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if says(&["lock hold by", "While lock file"]) && !says(&["Permission denied"]) {
         Error::Locked {
             path: path.to_path_buf(),
         }
-    } else if error.kind() == rocksdb::ErrorKind::Corruption {
+    } else if error.kind() == rocksdb::ErrorKind::Corruption
+        || says(&["No such file", "Column family not found"])
+    {
         Error::Corrupt {
             path: path.to_path_buf(),
             what: text,

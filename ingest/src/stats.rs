@@ -1,6 +1,7 @@
 //! `ingest stats`: what is in a dataset.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
@@ -143,9 +144,17 @@ fn count(dataset: &Dataset, split: Split, stop: &StopSignal) -> Result<Histogram
 
 fn folder_size(path: &Path) -> std::io::Result<u64> {
     let mut size = 0;
-    for entry in std::fs::read_dir(path)? {
+    let entries = match std::fs::read_dir(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
+    for entry in entries {
         let entry = entry?;
-        let metadata = entry.metadata()?;
+        let metadata = match entry.metadata() {
+            // A build tidies up at this very moment.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            metadata => metadata?,
+        };
         size += if metadata.is_dir() {
             folder_size(&entry.path())?
         } else {

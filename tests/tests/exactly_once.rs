@@ -544,6 +544,50 @@ fn a_second_build_is_refused_and_does_not_disturb_the_first() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// Readers find the dataset before or the one after, whole, whatever a build
+/// is doing to it; and go on with the one that they have.
+#[test]
+fn readers_and_a_build_do_not_mind_each_other() {
+    const BUILDS: usize = 60;
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let dataset = path("a");
+    build(&[&sample(OLD)], &dataset).succeeded();
+    let read = |dataset: &datasets::Dataset| {
+        let splits = [datasets::Split::Train, datasets::Split::Validation];
+        for split in splits {
+            let blocks = dataset.blocks(split).unwrap();
+            let records: usize = blocks.map(|block| block.unwrap().len()).sum();
+            assert_eq!(records as u64, dataset.len(split));
+        }
+    };
+    let first = datasets::Dataset::open(&dataset).unwrap();
+    let mut reads = 0;
+    thread::scope(|scope| {
+        let (dataset, folder) = (&dataset, folder.path());
+        let builds = scope.spawn(move || {
+            for number in 0..BUILDS {
+                let source = folder.join(format!("{number}.pgn"));
+                let game = format!("[White \"{number}\"]\n\n1. e4 {{ [%eval 0.{number}] }} *\n");
+                fs::write(&source, game).unwrap();
+                build(&[&source], dataset).succeeded();
+            }
+        });
+        while !builds.is_finished() {
+            read(&datasets::Dataset::open(dataset).unwrap());
+            stats(dataset);
+            reads += 1;
+        }
+    });
+    assert!(reads > BUILDS / 4, "{reads} reads");
+    read(&first);
+    assert_eq!(first.manifest().sources.len(), 1);
+    assert_eq!(
+        stats(&dataset)["sources"].as_array().unwrap().len(),
+        1 + BUILDS
+    );
+}
+
 #[test]
 fn months_in_any_order_and_any_number_of_times_are_the_same() {
     let folder = tempfile::tempdir().unwrap();
