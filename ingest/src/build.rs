@@ -81,7 +81,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let mut failure = builder.failure();
     if let Some(error) = failure.take_if(|_| builder.is_empty()) {
         builder.abandon()?;
-        return Err(error.into());
+        return match arguments.sources.len() {
+            1 => Err(error.into()),
+            _ => Err(error).context("nothing could be read of any source; the first of them"),
+        };
     }
     let manifest = match builder.finish_unless_stopped(stop.flag()) {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),

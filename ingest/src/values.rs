@@ -10,6 +10,14 @@ pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "give a whole number, 1 or more")
 }
 
+/// A program and its arguments.
+pub fn command(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("give a program, such as stockfish"),
+        command => Ok(command.to_string()),
+    }
+}
+
 /// A number of processes.
 pub fn processes(text: &str) -> Result<NonZero<usize>, &'static str> {
     let processes = text.parse().ok();

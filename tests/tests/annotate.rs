@@ -278,6 +278,9 @@ fn what_cannot_be_meant_is_wrong_usage() {
         assert_eq!(said.code, Some(2), "{more:?}: {}", said.err);
         assert!(said.err.contains(word), "{more:?}: {}", said.err);
     }
+    let said = annotate(&[&source], " ", &out, &[]);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    assert!(said.err.contains("give a program"), "{}", said.err);
     for limit in ["--nodes", "--depth"] {
         let mut command = tests::program("ingest");
         command

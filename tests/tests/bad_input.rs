@@ -327,6 +327,12 @@ fn what_is_wrong_is_said_once() {
         let said = run(&mut command).failed(code, &[words]);
         assert_eq!(said.err.matches(words).count(), 1, "{}", said.err);
     }
+    let said = build(&[Path::new(&closed), Path::new(&server.url)], &path("none"));
+    said.failed(
+        UNREADABLE,
+        &["nothing could be read of any source", "refused"],
+    );
+    assert!(!path("none").exists());
     // With more sources behind it, at once and at the end.
     let said = build(&[Path::new(&closed), &sample(JUNE)], &path("two"));
     let said = said.failed(UNREADABLE, &["sealed", &closed]);

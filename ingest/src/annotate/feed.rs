@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use datasets::{Chunk, Error, GameTexts, Source};
+use datasets::{Chunk, Error, GameTexts};
 
 /// One game's text.
 pub struct Piece {
@@ -34,12 +34,12 @@ impl Feed {
     /// only once, such as a pipe, is left alone.
     ///
     /// # Errors
-    /// What [`Source::open`] says.
+    /// What [`GameTexts::open`] says.
     pub fn new(paths: &[PathBuf]) -> Result<Feed, Error> {
         for path in paths {
             let once = path.exists() && !path.is_file() && !path.is_dir();
             if path != Path::new("-") && !once {
-                Source::open(path)?;
+                GameTexts::open(path)?;
             }
         }
         Ok(Feed {

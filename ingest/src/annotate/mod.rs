@@ -39,7 +39,7 @@ pub struct Arguments {
     #[arg(required = true, value_name = "GAMES")]
     sources: Vec<PathBuf>,
     /// The UCI engine: a program, and its arguments if it takes any
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", value_parser = values::command)]
     engine: String,
     #[command(flatten)]
     limit: Limit,
