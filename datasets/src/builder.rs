@@ -52,6 +52,7 @@ pub struct Builder {
     spare: Vec<Record>,
     spilling: Option<Spilling>,
     last_spill: Instant,
+    forgot: bool,
 }
 
 /// How far a build has come: all that is needed to go on with it.
@@ -149,6 +150,7 @@ impl Builder {
         let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
         let fresh = Progress::new(filters, &names);
         let folder = path.join("spill");
+        let mut forgot = false;
         let progress = match store.progress()? {
             None => fresh,
             Some(stored)
@@ -159,6 +161,7 @@ impl Builder {
             }
             Some(_) => {
                 store.forget_progress()?;
+                forgot = true;
                 fresh
             }
         };
@@ -175,7 +178,14 @@ impl Builder {
             spare: Vec::new(),
             spilling: None,
             last_spill: Instant::now(),
+            forgot,
         })
+    }
+
+    /// Whether there was an unfinished build, and it was forgotten: it was of
+    /// other sources or with other filters, or its runs are gone.
+    pub fn forgot(&self) -> bool {
+        self.forgot
     }
 
     /// The source that comes next, by its number; those before are done with.

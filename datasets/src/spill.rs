@@ -237,6 +237,10 @@ impl SpillFile {
             Ok::<u64, io::Error>(u64::from_le_bytes(bytes))
         };
         let (first, end) = (start(ranges.start)?, start(ranges.end)?);
+        if first > end || end > run.records {
+            let error = "its index does not fit it; remove it to begin again";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
         let mut bytes = vec![0; (end - first) as usize * Record::BYTES];
         file.seek(SeekFrom::Start(
             run.offset + INDEX_BYTES + first * Record::BYTES as u64,
@@ -269,5 +273,32 @@ fn own_file(path: &Path) -> io::Result<File> {
             .truncate(false)
             .write(true)
             .open(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk may give back other bytes than it was given.
+    #[test]
+    fn an_index_that_does_not_fit_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = SpillFile::open(&folder.path().join("spill"), 0).unwrap();
+        let none = Sorted::default();
+        let [run, _] = spill.append(0, [&none, &none]).unwrap();
+        let mut records = Vec::new();
+        spill.read(&run, &(0..RANGES), &mut records).unwrap();
+        for (from, index) in [(0, u64::MAX), (8 * RANGES, 1 << 60)] {
+            let mut file = File::options().write(true).open(&spill.path).unwrap();
+            file.seek(SeekFrom::Start(from as u64)).unwrap();
+            file.write_all(&index.to_le_bytes()).unwrap();
+            let error = spill.read(&run, &(0..RANGES), &mut records).unwrap_err();
+            assert!(
+                error.to_string().contains("remove it to begin again"),
+                "{error}"
+            );
+        }
+        assert!(records.is_empty());
     }
 }

@@ -45,6 +45,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
+    if builder.forgot() {
+        host::tell(format_args!(
+            "{}: the unfinished build there was of other sources or filters, or incomplete: forgotten",
+            arguments.out.display()
+        ));
+    }
     while let Some(path) = arguments.sources.get(builder.next_source()) {
         match take_in(&mut builder, path, &stop) {
             Ok(()) => {}

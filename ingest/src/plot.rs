@@ -300,7 +300,7 @@ fn draw_ratings(picture: &mut Picture, area: Area, report: &Report) {
         .map(|bin| {
             count_column(
                 report.ratings.get(bin),
-                &format!("{bin} to {}", bin + 99),
+                &format!("{bin} to {}", u32::from(*bin) + 99),
                 "games",
             )
         })

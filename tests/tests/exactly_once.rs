@@ -326,6 +326,7 @@ fn an_unfinished_build_of_other_sources_is_forgotten() {
     let june = sample(JUNE);
     let said = build(&[&june], &dataset).succeeded();
     assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
+    assert!(said.err.contains("forgotten"), "{}", said.err);
     build(&[&june], &clean).succeeded();
     assert!(contents(&dataset) == contents(&clean));
 }

@@ -418,6 +418,21 @@ fn a_dataset_keeps_its_filters() {
         .failed(5, &["filters", "min_ply 8, now 9"]);
 }
 
+/// Absurd ratings are drawn like others.
+#[test]
+fn the_highest_ratings_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let game = "[WhiteElo \"65535\"]\n[BlackElo \"65535\"]\n\n1. e4 { [%eval 0.3] } *\n";
+    std::fs::write(path("a.pgn"), game).unwrap();
+    build(&[&path("a.pgn")], &path("dataset"), "").succeeded();
+    let mut command = program("ingest");
+    command.arg("stats").arg(path("dataset")).arg("--plot");
+    run(command.arg(path("a.svg"))).succeeded();
+    let svg = std::fs::read_to_string(path("a.svg")).unwrap();
+    assert!(svg.contains("65500 to 65599"), "{svg}");
+}
+
 #[test]
 fn what_makes_no_sense_is_wrong_usage() {
     let folder = tempfile::tempdir().unwrap();
