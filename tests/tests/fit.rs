@@ -13,7 +13,9 @@ const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
 
 const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
 const DIVERGED: i32 = 9;
-const INTERRUPTED: i32 = 130;
+const WRONG_USAGE: i32 = 2;
+const NET_REFUSED: i32 = 6;
+const CANNOT_WRITE: i32 = 7;
 
 /// Some hundred steps, a checkpoint after nearly each.
 const SMALL: [&str; 10] = [
@@ -155,8 +157,9 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
     assert!(results(&place.path(net)) == killed);
 }
 
+/// Ctrl-C, a scheduler or `docker stop`, a terminal that is closed.
 #[test]
-fn ctrl_c_stops_between_two_steps_and_says_how_to_go_on() {
+fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
     let place = Place::new();
     // No checkpoint but the first and those of epochs, and more epochs than can
     // be over before the signal comes.
@@ -165,19 +168,30 @@ fn ctrl_c_stops_between_two_steps_and_says_how_to_go_on() {
         &["--epochs", "60", "--batch", "64", "--seed", "3"],
     ]
     .concat();
-    let net = "n.safetensors";
-    let mut command = place.command(net, &rare);
-    let child = command.stderr(Stdio::piped()).spawn().unwrap();
-    place.wait_for_a_step(net, Duration::from_millis(20));
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(killed.unwrap().success());
-    let said = Said::from(child.wait_with_output().unwrap());
-    said.failed(INTERRUPTED, &["--resume", "n.checkpoint"]);
-    place.fit(net, &resumed(&rare)).succeeded();
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let net = format!("{signal}.safetensors");
+        let trainer = place.command(&net, &rare);
+        // Whatever started the tests may have had them ignore a signal.
+        let mut command = Command::new("env");
+        command.arg("--default-signal").arg(trainer.get_program());
+        command.args(trainer.get_args()).stdout(Stdio::null());
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        place.wait_for_a_step(&net, Duration::from_millis(20));
+        let killed = Command::new("kill")
+            .args([format!("-{signal}"), child.id().to_string()])
+            .status();
+        assert!(killed.unwrap().success());
+        let said = Said::from(child.wait_with_output().unwrap());
+        said.failed(code, &["--resume", &format!("{signal}.checkpoint")]);
+        let said = place.fit(&net, &resumed(&rare)).succeeded();
+        assert!(said.err.contains("going on in epoch"), "{}", said.err);
+    }
     place.fit("quiet.safetensors", &rare).succeeded();
-    assert!(results(&place.path(net)) == results(&place.path("quiet.safetensors")));
+    let quiet = results(&place.path("quiet.safetensors"));
+    for signal in ["INT", "TERM", "HUP"] {
+        let net = place.path(&format!("{signal}.safetensors"));
+        assert!(results(&net) == quiet, "{signal}");
+    }
 }
 
 #[test]
@@ -195,16 +209,22 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     refused(&one, &["n.safetensors", "exists already", "--resume"]);
     refused(
         &["--hidden", "16,8,8", "--epochs", "2", "--resume"],
-        &["n.checkpoint", "epochs was 1, now is 2"],
+        &["n.checkpoint", "--epochs was 1, now is 2"],
     );
     refused(
         &["--hidden", "16,8,4", "--epochs", "1", "--resume"],
-        &["n.checkpoint", "third was 8, now is 4"],
+        &["n.checkpoint", "--hidden was 16,8,8, now is 16,8,4"],
     );
     let checkpoint = place.path("n.checkpoint");
     let bytes = fs::read(&checkpoint).unwrap();
     for cut in [0, 100, bytes.len() - 1] {
         fs::write(&checkpoint, &bytes[..cut]).unwrap();
+        refused(&resumed(&one), &["n.checkpoint", "cannot go on from it"]);
+    }
+    for at in [3, 30, 1000, bytes.len() / 2, bytes.len() - 1] {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 4;
+        fs::write(&checkpoint, &flipped).unwrap();
         refused(&resumed(&one), &["n.checkpoint", "cannot go on from it"]);
     }
     fs::remove_file(&checkpoint).unwrap();
@@ -252,4 +272,138 @@ fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
     }
     assert_eq!(text, expected);
     build(&[&place.path("n.diverged.txt")], &place.path("batch")).succeeded();
+}
+
+/// Names that files beside a net have.
+#[test]
+fn a_net_is_not_called_what_the_run_calls_its_own_files() {
+    let place = Place::new();
+    for net in [
+        "n.checkpoint",
+        "n.svg",
+        "n.report.html",
+        "n.golden.json",
+        "n.metrics.jsonl",
+        "n",
+    ] {
+        let said = place.fit(net, &SMALL);
+        assert_eq!(said.code, Some(WRONG_USAGE), "{net}: {}", said.err);
+        assert!(said.err.contains(".safetensors"), "{}", said.err);
+    }
+    assert_eq!(fs::read_dir(place.folder.path()).unwrap().count(), 1);
+}
+
+/// The figures in text, JSON, metadata and metrics: those of `trainer eval`, to
+/// the last digit.
+#[test]
+fn what_a_run_says_of_its_net_is_what_is_measured() {
+    let place = Place::new();
+    let shipped = tests::root().join("models/default.safetensors");
+    let shipped = shipped.display().to_string();
+    let first = place.path("0.safetensors").display().to_string();
+    let fit = |hidden: &'static str| {
+        [
+            "fit", "--device", "cpu", "--epochs", "3", "--hidden", hidden,
+        ]
+    };
+    let linear = ["linear", "--epochs", "5"];
+    let of_net = |net| ["fit", "--device", "cpu", "--epochs", "1", "--init", net];
+    let kinds: [&[&str]; 7] = [
+        &fit("64,32,32"),
+        &fit("451,32,32"),
+        &fit("50,7,32"),
+        &fit("1,1,1"),
+        &linear,
+        &of_net(&first),
+        &of_net(&shipped),
+    ];
+    for (index, kind) in kinds.into_iter().enumerate() {
+        let net = place.path(&format!("{index}.safetensors"));
+        let trainer = |arguments: &[&str]| {
+            let mut command = program("trainer");
+            run(command.args(arguments).arg("--data").arg(place.path("d"))).succeeded()
+        };
+        let out = net.display().to_string();
+        let said = trainer(&[kind, &["--out", &out]].concat());
+        let eval = ["eval", "--model", &out];
+        let text = trainer(&eval).out;
+        let json = trainer(&[&eval[..], &["--json"]].concat()).out;
+        let measured: Value = serde_json::from_str(&json).unwrap();
+
+        // In words.
+        let row = text.lines().find(|line| line.starts_with("all ")).unwrap();
+        let row: Vec<&str> = row.split_whitespace().skip(2).collect();
+        let lines = said
+            .out
+            .lines()
+            .filter(|line| line.contains("on held-out games"));
+        let found: Vec<String> = lines
+            .flat_map(|line| {
+                let (_, figures) = line.split_once(": ").unwrap();
+                let (net, material) = figures.split_once(" (material alone ").unwrap();
+                [net.to_string(), material.trim_end_matches(')').to_string()]
+            })
+            .collect();
+        assert_eq!(found, row, "{kind:?}");
+
+        // In the net's file.
+        let (_, metadata) = models::Network::from_bytes(&fs::read(&net).unwrap()).unwrap();
+        let stored = match kind[0] {
+            "linear" => metadata.validation.clone(),
+            _ => metadata.validation["figures"].clone(),
+        };
+        for side in ["net", "material"] {
+            assert_eq!(stored[side], measured[side], "{kind:?}");
+            assert!(stored[side]["winchance"].as_f64().unwrap() > 0.0);
+        }
+        if kind[0] == "fit" {
+            let best = metadata.validation["epoch"].as_u64().unwrap() as usize;
+            assert_eq!(metrics(&net)[best - 1]["validation"], stored, "{kind:?}");
+            assert!(
+                said.out.contains(&format!("{index}.report.html")),
+                "{}",
+                said.out
+            );
+            // Nothing is left to do, and the same is said.
+            let again = trainer(&[kind, &["--resume", "--json", "--out", &out]].concat());
+            let summary: Value = serde_json::from_str(&again.out).unwrap();
+            assert_eq!(summary["validation"], stored, "{kind:?}");
+        }
+    }
+}
+
+/// Piece-square tables have weights that training would cut off.
+#[test]
+fn training_starts_from_no_net_that_it_would_change() {
+    let place = Place::new();
+    for net in ["linear", "default"] {
+        let path = tests::root().join(format!("models/{net}.safetensors"));
+        let init = path.display().to_string();
+        let arguments = ["--init", &init, "--epochs", "1", "--learning-rate", "1e-7"];
+        let said = place.fit("n.safetensors", &arguments);
+        match net {
+            "linear" => {
+                said.failed(
+                    NET_REFUSED,
+                    &["linear.safetensors", "cannot start from this net"],
+                );
+                assert!(!place.path("n.checkpoint").exists());
+            }
+            _ => {
+                said.succeeded();
+            }
+        }
+    }
+}
+
+#[test]
+fn tables_that_cannot_be_written_are_not_fitted() {
+    let place = Place::new();
+    let mut command = program("trainer");
+    command.arg("linear").arg("--data").arg(place.path("d"));
+    let said = run(command
+        .arg("--out")
+        .arg(place.path("no/folder/n.safetensors")));
+    let said = said.failed(CANNOT_WRITE, &["no/folder", "make its folder"]);
+    assert!(!said.err.contains("epoch"), "{}", said.err);
 }

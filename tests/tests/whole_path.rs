@@ -134,6 +134,43 @@ fn training_goes_on_from_a_net() {
     assert_eq!(network.shape().first, 32, "the shape is the starting net's");
 }
 
+/// The figures that the shipped nets' files hold, on the dataset that is whole in
+/// the repository.
+#[test]
+fn the_shipped_nets_say_of_themselves_what_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("lichess.dataset");
+    let samples = [
+        JUNE,
+        "rebuilt_2026-06_blitz676.pgn.zst",
+        "dump_2013-02_rewritten2551.pgn.zst",
+    ];
+    let mut ingest = program("ingest");
+    ingest.arg("build").args(samples.map(sample));
+    ingest.args(["--validation-percent", "2", "--out"]);
+    run(ingest.arg(&dataset)).succeeded();
+    let fingerprint = &tests::stats(&dataset)["fingerprint"];
+    for (name, place) in [("default", "/figures"), ("linear", "")] {
+        let net = tests::root().join(format!("models/{name}.safetensors"));
+        let (_, metadata) = Network::from_bytes(&std::fs::read(&net).unwrap()).unwrap();
+        let stored = metadata.validation.pointer(place).unwrap();
+        let of = stored.get("dataset").unwrap_or(&metadata.dataset);
+        assert_eq!(&of["fingerprint"], fingerprint, "{name}");
+        let mut eval = program("trainer");
+        eval.args(["eval", "--json", "--model"]).arg(&net);
+        let said = run(eval.arg("--data").arg(&dataset)).succeeded();
+        let measured: Value = serde_json::from_str(&said.out).unwrap();
+        for side in ["net", "material"] {
+            assert_eq!(measured[side]["count"], stored[side]["count"]);
+            for figure in ["winchance", "clamp10", "sign_accuracy"] {
+                let of = |figures: &Value| figures[side][figure].as_f64().unwrap();
+                let apart = (of(&measured) - of(stored)).abs();
+                assert!(apart < 1e-6, "{name}: {figure} of {side} is {apart} off");
+            }
+        }
+    }
+}
+
 /// Where there is no GPU, asking for one is refused in so many words.
 #[test]
 fn cuda_without_a_gpu_is_refused() {

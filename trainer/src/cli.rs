@@ -7,9 +7,10 @@ use burn::backend::Autodiff;
 #[cfg(feature = "cuda")]
 use burn_cuda::{Cuda, CudaDevice};
 use burn_flex::{Flex, FlexDevice};
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgGroup, Args, Parser, Subcommand};
 use datasets::{Dataset, Split};
-use models::{MAX_FIRST, MAX_LATER, NetError, Shape};
+use host::{StopSignal, tell};
+use models::Shape;
 
 use crate::bench::{self, Bench};
 use crate::clipping::CLIP_NORM;
@@ -17,15 +18,15 @@ use crate::compare::{self, Contender};
 use crate::device::{Device, DeviceChoice};
 use crate::eval::{self, Evaluation};
 use crate::failure::Failure;
+use crate::files;
 use crate::fit::{self, Summary};
-use crate::interrupt::Interrupt;
 use crate::linear;
-use crate::net::{self, Net};
-use crate::output;
+use crate::net;
 use crate::plan::Plan;
 use crate::regularisation::Regularisation;
 use crate::report::{self, Subject};
 use crate::validation::Validation;
+use crate::values;
 
 /// Trains Kibitz's network on a dataset, and measures nets.
 #[derive(Debug, Parser)]
@@ -38,7 +39,7 @@ pub struct Arguments {
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
 5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, 9 training
-diverged, 130 interrupted with Ctrl-C (--resume goes on).";
+diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM, 129 by SIGHUP.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -53,9 +54,6 @@ enum Command {
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(BenchArguments),
 }
-
-/// The largest batch: 32 MiB of records.
-const MOST_POSITIONS: i64 = 1 << 20;
 
 const FIT_EXAMPLE: &str = "\
 Example: a dataset of one month, then a net from it:
@@ -84,28 +82,33 @@ struct FitArguments {
     #[arg(long, value_name = "DATASET")]
     data: PathBuf,
     /// Where to write the net
-    #[arg(long, value_name = "NET.safetensors")]
+    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
     /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
     #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Passes over the training positions
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::epochs)]
     epochs: u64,
     /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=MOST_POSITIONS))]
-    batch: Option<u32>,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::batch)]
+    batch: Option<usize>,
     /// Learning rate at the peak of the schedule
-    #[arg(long, default_value_t = 3e-3, value_parser = positive)]
+    #[arg(long, value_name = "RATE", default_value = "0.003", allow_negative_numbers = true,
+          value_parser = values::learning_rate)]
     learning_rate: f64,
     /// Decides the starting weights and the order of positions
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
+          value_parser = values::seed)]
     seed: u64,
     /// Sizes of the three hidden layers
-    #[arg(long, value_name = "N,N,N", default_value = "451,32,32", value_parser = shape)]
+    #[arg(long, value_name = "N,N,N", default_value = "451,32,32", allow_hyphen_values = true,
+          value_parser = values::shape)]
     hidden: Shape,
     /// Shorten gradients that are longer, all parameters together (docs/training.md)
-    #[arg(long, value_name = "LENGTH", default_value_t = CLIP_NORM, value_parser = positive_f32)]
+    #[arg(long, value_name = "LENGTH", default_value_t = CLIP_NORM, allow_negative_numbers = true,
+          value_parser = values::positive)]
     clip_norm: f32,
     /// Start from this net instead of random weights
     #[arg(long, value_name = "NET.safetensors", conflicts_with = "hidden")]
@@ -114,8 +117,9 @@ struct FitArguments {
     #[arg(long)]
     resume: bool,
     /// Time between two checkpoints within an epoch
-    #[arg(long, value_name = "MINUTES", default_value_t = 5.0, value_parser = minutes)]
-    checkpoint_minutes: f64,
+    #[arg(long, value_name = "MINUTES", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::minutes)]
+    checkpoint_minutes: Duration,
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -139,13 +143,15 @@ struct LinearArguments {
     #[arg(long, value_name = "DATASET")]
     data: PathBuf,
     /// Where to write the net
-    #[arg(long, value_name = "NET.safetensors")]
+    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
     /// Passes over the training positions
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::epochs)]
     epochs: u64,
     /// Decides the order of positions
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
+          value_parser = values::seed)]
     seed: u64,
     /// Print the summary as JSON on standard output
     #[arg(long)]
@@ -169,19 +175,19 @@ prediction is from it; and how far the engine's integers are from the net's floa
 centipawns, over all positions.";
 
 #[derive(Debug, Args)]
-#[command(after_help = EVAL_EXAMPLE)]
+#[command(after_help = EVAL_EXAMPLE, group = ArgGroup::new("positions").required(true))]
 struct EvalArguments {
     /// Net to measure
     #[arg(long, value_name = "NET.safetensors")]
     model: PathBuf,
     /// Dataset: its held-out games are taken
-    #[arg(long, value_name = "DATASET", required_unless_present = "pgn")]
+    #[arg(long, value_name = "DATASET", group = "positions")]
     data: Option<PathBuf>,
     /// PGN files with [%eval] comments: every labelled position is taken
-    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "data")]
+    #[arg(long, value_name = "FILE", num_args = 1.., group = "positions")]
     pgn: Vec<PathBuf>,
     /// Write a report with pictures as one page, for a browser
-    #[arg(long, value_name = "FILE.html")]
+    #[arg(long, value_name = "FILE.html", value_parser = values::page)]
     report: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -205,10 +211,10 @@ struct CompareArguments {
     pgn: Vec<PathBuf>,
     /// A net (.safetensors), or the same games as another engine evaluated them (PGN); may be
     /// given several times
-    #[arg(long, value_name = "NAME=FILE", required = true, value_parser = named_file)]
+    #[arg(long, value_name = "NAME=FILE", required = true, value_parser = values::named_file)]
     contender: Vec<(String, PathBuf)>,
     /// Draw the figures
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     picture: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
@@ -235,10 +241,12 @@ struct BenchArguments {
     #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
     device: DeviceChoice,
     /// Positions a step
-    #[arg(long, default_value_t = 16_384, value_parser = clap::value_parser!(u32).range(1..=MOST_POSITIONS))]
-    batch: u32,
+    #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
+          value_parser = values::batch)]
+    batch: usize,
     /// How long each part is measured, in seconds; a warm-up comes before
-    #[arg(long, value_name = "S", default_value = "5", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::seconds)]
     seconds: Duration,
     /// Print JSON
     #[arg(long)]
@@ -259,22 +267,11 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Reads the net of `--init`: one that the engine would play with.
-fn net_to_start_from(path: PathBuf) -> Result<Net, Failure> {
-    let net = net::read(&path)?;
-    let found = net.network.shape();
-    if fits(found) {
-        return Ok(net);
-    }
-    let error = NetError::TooLarge { found };
-    Err(Failure::NetRefused { path, error })
-}
-
 fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
     let device = Device::find(arguments.device)?;
     let dataset = dataset_to_train_on(&arguments.data)?;
     let init = match arguments.init {
-        Some(path) => Some(net_to_start_from(path)?),
+        Some(path) => Some(net::read_to_train(&path)?),
         None => None,
     };
     let shape = init
@@ -288,34 +285,32 @@ fn run_fit(arguments: FitArguments) -> Result<(), Failure> {
         init,
         device,
         epochs: arguments.epochs,
-        batch: arguments
-            .batch
-            .map_or_else(|| batch_for(positions), |b| b as usize),
+        batch: arguments.batch.unwrap_or_else(|| batch_for(positions)),
         learning_rate: arguments.learning_rate,
         clip_norm: arguments.clip_norm,
         seed: arguments.seed,
-        checkpoint_every: Duration::from_secs_f64(60.0 * arguments.checkpoint_minutes),
+        checkpoint_every: arguments.checkpoint_minutes,
         resume: arguments.resume,
     };
-    announce(&dataset, &plan);
-    let interrupt = Interrupt::on_ctrl_c().unwrap_or_else(|error| {
-        eprintln!("Ctrl-C will end the run without a checkpoint: {error}");
-        Interrupt::default()
+    let stop = StopSignal::listen().unwrap_or_else(|error| {
+        tell(format_args!(
+            "Ctrl-C will end the run without a checkpoint: {error}"
+        ));
+        StopSignal::default()
     });
     let summary = match &plan.device {
-        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &[FlexDevice], &interrupt)?,
+        Device::Cpu => fit::fit::<Autodiff<Flex>>(&dataset, &plan, &[FlexDevice], &stop)?,
         #[cfg(feature = "cuda")]
         Device::Cuda(gpus) => {
-            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &cuda_devices(gpus), &interrupt)?
+            fit::fit::<Autodiff<Cuda>>(&dataset, &plan, &cuda_devices(gpus), &stop)?
         }
     };
     report::write_beside(&summary.net, &dataset)?;
     if arguments.json {
-        print_json(&summary);
+        print_json(&summary)
     } else {
-        print_summary(&summary);
+        print(&in_words(&summary))
     }
-    Ok(())
 }
 
 /// The power of two that gives an epoch at least 1,500 steps, without which it
@@ -326,33 +321,19 @@ fn batch_for(positions: u64) -> usize {
     (1usize << most.ilog2()).clamp(512, 16_384)
 }
 
-fn announce(dataset: &Dataset, plan: &Plan) {
-    let Shape {
-        first,
-        second,
-        third,
-    } = plan.shape;
-    eprintln!(
-        "training {}-{first}-{second}-{third}-1 on {}: {} positions, {} held out, {} epochs",
-        models::INPUTS,
-        plan.device,
-        dataset.len(Split::Train),
-        dataset.len(Split::Validation),
-        plan.epochs,
-    );
-}
-
-fn print_summary(summary: &Summary) {
-    println!(
-        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)",
+fn in_words(summary: &Summary) -> String {
+    format!(
+        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)\n{}\
+         all about it: {}\n",
         summary.net.display(),
         summary.best_epoch,
         summary.epochs,
         summary.device,
         summary.seconds,
         summary.samples_per_second,
-    );
-    print_validation(summary.validation);
+        figures(summary.validation),
+        summary.report.display(),
+    )
 }
 
 fn run_linear(arguments: LinearArguments) -> Result<(), Failure> {
@@ -365,23 +346,24 @@ fn run_linear(arguments: LinearArguments) -> Result<(), Failure> {
     };
     let summary = linear::fit(&dataset, &plan)?;
     if arguments.json {
-        print_json(&summary);
+        print_json(&summary)
     } else {
         let (net, seconds) = (summary.net.display(), summary.seconds);
-        println!("{net}: piece-square tables, fitted in {seconds:.0} s");
-        print_validation(summary.validation);
+        print(&format!(
+            "{net}: piece-square tables, fitted in {seconds:.0} s\n{}",
+            figures(summary.validation)
+        ))
     }
-    Ok(())
 }
 
-fn print_validation(validation: Option<Validation>) {
+/// The figures on the held-out games, each in a line.
+fn figures(validation: Option<Validation>) -> String {
     let Some(validation) = validation else {
-        println!("no game was held out, so nothing says how good it is");
-        return;
+        return "no game was held out, so nothing says how good it is\n".to_string();
     };
     let figures = validation.figures;
     let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
-    for (name, net, material) in [
+    let lines = [
         (
             "winchance L1",
             figures.net.winchance,
@@ -393,16 +375,18 @@ fn print_validation(validation: Option<Validation>) {
             figures.net.sign_accuracy,
             figures.material.sign_accuracy,
         ),
-    ] {
-        println!(
-            "{name:13} on held-out games: {} (material alone {})",
-            show(net),
-            show(material)
-        );
-    }
+    ];
+    let line = |(name, net, material)| {
+        let (net, material) = (show(net), show(material));
+        format!("{name:13} on held-out games: {net} (material alone {material})\n")
+    };
+    lines.into_iter().map(line).collect()
 }
 
 fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.report {
+        files::check_writable(path)?;
+    }
     let net = net::read(&arguments.model)?;
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
     let (measured, result) = match (&dataset, &arguments.data) {
@@ -417,9 +401,9 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
     };
     if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
         if arguments.json {
-            print_json(&evaluation);
+            print_json(&evaluation)?;
         } else {
-            print!("{evaluation}");
+            print(&evaluation.to_string())?;
         }
         if let Some(path) = &arguments.report {
             let subject = match &dataset {
@@ -434,6 +418,11 @@ fn run_eval(arguments: EvalArguments) -> Result<(), Failure> {
 
 fn run_compare(arguments: CompareArguments) -> Result<(), Failure> {
     let mut contenders = vec![Contender::material()];
+    let names = arguments.contender.iter().map(|(name, _)| &name[..]);
+    compare::check_names(names)?;
+    if let Some(path) = &arguments.picture {
+        files::check_writable(path)?;
+    }
     for (name, path) in arguments.contender {
         contenders.push(match path.extension() {
             Some(extension) if extension == "safetensors" => Contender::net(name, &path)?,
@@ -442,12 +431,15 @@ fn run_compare(arguments: CompareArguments) -> Result<(), Failure> {
     }
     let comparison = compare::compare(&contenders, arguments.pgn)?;
     if arguments.json {
-        print_json(&comparison);
+        if let Some(warning) = &comparison.warning {
+            tell(format_args!("trainer: WARNING: {warning}"));
+        }
+        print_json(&comparison)?;
     } else {
-        print!("{comparison}");
+        print(&comparison.to_string())?;
     }
     match arguments.picture {
-        Some(path) => output::write_whole(&path, compare::svg(&comparison).as_bytes()),
+        Some(path) => files::write(&path, compare::svg(&comparison).as_bytes()),
         None => Ok(()),
     }
 }
@@ -460,7 +452,7 @@ fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
     };
     let plan = Bench {
         dataset: dataset.as_ref(),
-        batch: arguments.batch as usize,
+        batch: arguments.batch,
         time: arguments.seconds,
         device,
     };
@@ -470,11 +462,10 @@ fn run_bench(arguments: BenchArguments) -> Result<(), Failure> {
         Device::Cuda(gpus) => bench::bench::<Autodiff<Cuda>>(&plan, &cuda_devices(gpus))?,
     };
     if arguments.json {
-        print_json(&report);
+        print_json(&report)
     } else {
-        print!("{report}");
+        print(&report.to_string())
     }
-    Ok(())
 }
 
 /// The GPUs of these numbers as Burn knows them.
@@ -496,85 +487,20 @@ fn dataset_to_train_on(path: &Path) -> Result<Dataset, Failure> {
     }
 }
 
-fn print_json(value: &impl serde::Serialize) {
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).expect("numbers and names");
-    println!("{text}");
+    print(&(text + "\n"))
 }
 
-fn named_file(text: &str) -> Result<(String, PathBuf), String> {
-    match text.split_once('=') {
-        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
-            Ok((name.to_string(), PathBuf::from(file)))
-        }
-        _ => Err("expected NAME=FILE".to_string()),
-    }
-}
-
-fn positive(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
-        _ => Err("expected a number above 0".to_string()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    Duration::try_from_secs_f64(positive(text)?).map_err(|error| error.to_string())
-}
-
-fn positive_f32(text: &str) -> Result<f32, String> {
-    let value = positive(text)? as f32;
-    if value > 0.0 && value.is_finite() {
-        Ok(value)
-    } else {
-        Err("expected a number that f32 holds".to_string())
-    }
-}
-
-fn minutes(text: &str) -> Result<f64, String> {
-    let minutes = positive(text)?;
-    match Duration::try_from_secs_f64(60.0 * minutes) {
-        Ok(_) => Ok(minutes),
-        Err(_) => Err("longer than time is counted".to_string()),
-    }
-}
-
-/// Whether the engine plays with a net of these sizes.
-fn fits(shape: Shape) -> bool {
-    let later = [shape.second, shape.third];
-    (1..=MAX_FIRST).contains(&shape.first) && later.iter().all(|s| (1..=MAX_LATER).contains(s))
-}
-
-fn shape(text: &str) -> Result<Shape, String> {
-    let sizes: Vec<usize> = text
-        .split(',')
-        .map(|size| {
-            size.trim()
-                .parse()
-                .map_err(|_| format!("{size:?} is not a size"))
-        })
-        .collect::<Result<_, String>>()?;
-    let [first, second, third] = sizes[..] else {
-        return Err("expected three sizes, such as 451,32,32".to_string());
-    };
-    let shape = Shape {
-        first,
-        second,
-        third,
-    };
-    if fits(shape) {
-        Ok(shape)
-    } else {
-        Err(format!(
-            "the engine plays with sizes of 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}"
-        ))
-    }
+/// Prints results.
+fn print(text: &str) -> Result<(), Failure> {
+    host::print(text).map_err(Failure::unwritable(Path::new("standard output")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
-    use models::{Metadata, Network};
 
     #[test]
     fn the_command_line_is_consistent() {
@@ -587,48 +513,5 @@ mod tests {
             [1, 65_000, 4_000_000, 100_000_000].map(batch_for),
             [512, 512, 2048, 16_384]
         );
-    }
-
-    #[test]
-    fn seconds_are_a_time_above_0() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for wrong in ["", "0", "-1", "1e300", "nan", "5s"] {
-            assert!(seconds(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn shapes_are_three_sizes_the_engine_can_play() {
-        assert_eq!(shape("451,32,32"), Ok(Shape::DEFAULT));
-        for wrong in [
-            "",
-            "451",
-            "451,32",
-            "451,32,32,1",
-            "0,32,32",
-            "513,32,32",
-            "451,33,32",
-            "a,b,c",
-        ] {
-            assert!(shape(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_net_the_engine_has_no_room_for_is_no_start() {
-        let shape = Shape {
-            first: 16,
-            second: MAX_LATER + 1,
-            third: 8,
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("large.safetensors");
-        let bytes = Network::random(shape, 1).to_bytes(&Metadata::new(shape, "a test"));
-        std::fs::write(&path, bytes).unwrap();
-        let Err(error) = net_to_start_from(path) else {
-            panic!("a net with a layer of 33");
-        };
-        assert_eq!(error.exit_code(), 6);
-        assert!(error.to_string().contains("33"), "{error}");
     }
 }

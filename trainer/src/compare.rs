@@ -6,10 +6,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use datasets::{Record, pgn};
-use models::{Feature, Network};
 use serde::Serialize;
 
-use crate::eval::names;
+use crate::cpu;
+use crate::eval::{names, read_in_blocks};
 use crate::failure::Failure;
 use crate::figures::{Figures, Tally};
 use crate::net;
@@ -17,10 +17,18 @@ use crate::picture::{self, Anchor, Panel, WIDTH};
 use crate::position;
 use crate::target::win_chance;
 
+/// The name of the material balance.
+const MATERIAL: &str = "material";
+
+/// Of the labelled positions, the share that is to be compared: with fewer, the
+/// figures say little of the games. One in two, as `ingest annotate --every 2`
+/// leaves them, is enough.
+const LEAST_SHARE: f64 = 0.4;
+
 /// What evaluates positions.
 enum Evaluator {
     Material,
-    Net(Network),
+    Net(Box<cpu::Evaluator>),
     /// Pawns, from the view of the side to move, by position.
     Annotated(HashMap<String, f32>),
 }
@@ -35,7 +43,7 @@ impl Contender {
     /// The material balance.
     pub fn material() -> Contender {
         Contender {
-            name: "material".to_string(),
+            name: MATERIAL.to_string(),
             evaluator: Evaluator::Material,
         }
     }
@@ -45,7 +53,8 @@ impl Contender {
     /// # Errors
     /// [`Failure::Unreadable`] or [`Failure::NetRefused`].
     pub fn net(name: String, path: &Path) -> Result<Contender, Failure> {
-        let evaluator = Evaluator::Net(net::read(path)?.network);
+        let network = net::read(path)?.network;
+        let evaluator = Evaluator::Net(Box::new(cpu::Evaluator::new(&network)));
         Ok(Contender { name, evaluator })
     }
 
@@ -63,18 +72,34 @@ impl Contender {
         Ok(Contender { name, evaluator })
     }
 
-    /// The value of a position in pawns, from the view of the side to move;
-    /// `None` where it was not evaluated.
-    fn value(&self, record: &Record) -> Option<f32> {
+    /// The values of positions in pawns, from the view of the side to move;
+    /// `None` where one was not evaluated.
+    fn values(&self, records: &[Record]) -> Vec<Option<f32>> {
+        let each = |value: &dyn Fn(&Record) -> Option<f32>| records.iter().map(value).collect();
         match &self.evaluator {
-            Evaluator::Material => Some(position::material(record)),
-            Evaluator::Net(network) => {
-                let features: Vec<Feature> = position::features(record).collect();
-                Some(network.evaluate(&features))
-            }
-            Evaluator::Annotated(values) => values.get(&record.epd()).copied(),
+            Evaluator::Material => each(&|record| Some(position::material(record))),
+            Evaluator::Net(network) => network.values(records).into_iter().map(Some).collect(),
+            Evaluator::Annotated(values) => each(&|record| values.get(&record.epd()).copied()),
         }
     }
+}
+
+/// Looks whether contenders can be told apart by their names.
+///
+/// # Errors
+/// [`Failure::Usage`].
+pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+    let mut taken = vec![MATERIAL];
+    for name in names {
+        if taken.contains(&name) {
+            return Err(Failure::Usage(format!(
+                "two contenders are called {name:?} (the first is always {MATERIAL:?}): give each \
+                 --contender a name of its own"
+            )));
+        }
+        taken.push(name);
+    }
+    Ok(())
 }
 
 /// What `trainer compare` prints.
@@ -86,6 +111,10 @@ pub struct Comparison {
     pub mates: u64,
     /// Positions left out because a contender has no evaluation of them.
     pub not_evaluated: u64,
+    /// Of the labelled positions, the share that every contender evaluates.
+    pub share: f64,
+    /// What to know before the figures are believed.
+    pub warning: Option<String>,
     /// The contenders, all on the same positions.
     pub rows: Vec<Row>,
 }
@@ -95,6 +124,8 @@ pub struct Comparison {
 pub struct Row {
     /// Its name.
     pub name: String,
+    /// Labelled positions that it has no evaluation of.
+    pub missing: u64,
     /// How far it is from the labels.
     #[serde(flatten)]
     pub figures: Figures,
@@ -140,6 +171,8 @@ struct Gathering {
     tally: Tally,
     /// Evaluations in pawns and the labels' win chances, mates left out.
     pairs: Vec<(f32, f32)>,
+    /// Labelled positions without an evaluation.
+    missing: u64,
 }
 
 impl Gathering {
@@ -154,6 +187,7 @@ impl Gathering {
     fn row(&self, contender: &Contender) -> Row {
         Row {
             name: contender.name.clone(),
+            missing: self.missing,
             figures: self.tally.report().all.net,
             scaled: Scaled::best(&self.pairs),
         }
@@ -161,40 +195,69 @@ impl Gathering {
 }
 
 /// Measures contenders against every label of PGN files that is no mate; a
-/// position that occurs twice counts twice.
+/// position that occurs twice counts twice. The first contender evaluates every
+/// position.
 ///
 /// # Errors
-/// [`Failure::Data`], or [`Failure::NoPositions`] where nothing is labelled that
-/// all contenders evaluate.
+/// [`Failure::Data`]; [`Failure::NoLabels`] where nothing is labelled, or
+/// [`Failure::NothingToCompare`] where nothing but mates is left of what all
+/// contenders evaluate.
 pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, Failure> {
     let mut gatherings: Vec<Gathering> = contenders.iter().map(|_| Gathering::default()).collect();
-    let mut not_evaluated = 0;
+    let (mut labelled, mut not_evaluated) = (0, 0);
     for path in &data {
-        pgn::read_labelled(path, |record| {
-            let values: Option<Vec<f32>> =
-                contenders.iter().map(|each| each.value(&record)).collect();
-            let Some(values) = values else {
-                not_evaluated += 1;
-                return;
-            };
-            for (gathering, value) in gatherings.iter_mut().zip(values) {
-                gathering.add(&record, value);
+        read_in_blocks(path, |records| {
+            let values: Vec<_> = contenders.iter().map(|each| each.values(records)).collect();
+            for (index, record) in records.iter().enumerate() {
+                labelled += 1;
+                let values = values.iter().map(|values| values[index]);
+                for (gathering, value) in gatherings.iter_mut().zip(values.clone()) {
+                    gathering.missing += u64::from(value.is_none());
+                }
+                let Some(values) = values.collect::<Option<Vec<f32>>>() else {
+                    not_evaluated += 1;
+                    continue;
+                };
+                for (gathering, value) in gatherings.iter_mut().zip(values) {
+                    gathering.add(record, value);
+                }
             }
         })?;
     }
-    let first = gatherings.first();
-    let Some(first) = first.filter(|first| !first.pairs.is_empty()) else {
-        return Err(Failure::NoPositions {
-            path: data.into_iter().next().unwrap_or_default(),
-            split: "labelled",
-        });
-    };
-    let mates = first.tally.report().mates;
+    if labelled == 0 {
+        let files = names(&data);
+        return Err(Failure::NoLabels { files });
+    }
+    let missing = contenders.iter().zip(&gatherings);
+    let missing = missing.filter(|(_, gathering)| gathering.missing > 0);
+    let missing: Vec<String> = missing
+        .map(|(each, gathering)| format!("{:?} lacks {}", each.name, gathering.missing))
+        .collect();
+    let share = (labelled - not_evaluated) as f64 / labelled as f64;
+    let rest = format!(
+        "of {labelled} labelled positions {} are evaluated by all contenders: {}; give the same \
+         games, annotated anew with `ingest annotate --replace`",
+        labelled - not_evaluated,
+        missing.join(", ")
+    );
+    if gatherings
+        .iter()
+        .any(|gathering| gathering.pairs.is_empty())
+    {
+        let why = match missing.is_empty() {
+            true => "every label is a mate".to_string(),
+            false => rest,
+        };
+        return Err(Failure::NothingToCompare { why });
+    }
     let rows = contenders.iter().zip(&gatherings);
+    let rows: Vec<Row> = rows.map(|(each, gathering)| gathering.row(each)).collect();
     Ok(Comparison {
-        mates,
+        mates: labelled - not_evaluated - rows.first().map_or(0, |row| row.figures.count),
         not_evaluated,
-        rows: rows.map(|(each, gathering)| gathering.row(each)).collect(),
+        share,
+        warning: (share < LEAST_SHARE).then_some(rest),
+        rows,
         data,
     })
 }
@@ -240,11 +303,15 @@ impl fmt::Display for Comparison {
         let positions = self.rows.first().map_or(0, |row| row.figures.count);
         writeln!(
             f,
-            "{positions} positions of {}; left out: {} mates, {} not evaluated\n",
+            "{positions} positions of {}; left out: {} mates, {} not evaluated",
             names(&self.data),
             self.mates,
             self.not_evaluated
         )?;
+        if let Some(warning) = &self.warning {
+            writeln!(f, "WARNING: {warning}")?;
+        }
+        writeln!(f)?;
         let name = |row: &Row| row.name.chars().count();
         let width = self.rows.iter().map(name).max().unwrap_or(0);
         write!(f, "{:width$}", "")?;
@@ -368,7 +435,7 @@ mod tests {
         let all = [Contender::annotated("a".to_string(), &labels).expect("a contender")];
         assert!(matches!(
             compare(&all, vec![labels]),
-            Err(Failure::NoPositions { .. })
+            Err(Failure::NothingToCompare { .. })
         ));
     }
 }

@@ -31,7 +31,7 @@ use burn::tensor::backend::Backend;
 use burn::tensor::{Int, Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use datasets::Record;
-use models::{Shape, Threats};
+use models::{Network, Shape, Threats};
 use rayon::prelude::*;
 
 use crate::batch::Batch;
@@ -82,6 +82,38 @@ pub fn tracked_values(
         OpsKind::UnTracked(prepared) => prepared.finish(output),
     };
     Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// A network that is evaluated as its file has it: what training keeps its
+/// weights within does not matter here.
+pub struct Evaluator(Weights);
+
+impl Evaluator {
+    /// Of a network that the engine has room for
+    /// ([`net::fits`](crate::net::fits)).
+    pub fn new(network: &Network) -> Evaluator {
+        // As Burn has them: `[inputs, outputs]`.
+        let transposed = network.layers().each_ref().map(|layer| -> Vec<f32> {
+            let (inputs, outputs) = (layer.inputs(), layer.outputs());
+            let column = |input| (0..outputs).map(move |output| layer.row(output)[input]);
+            (0..inputs).flat_map(column).collect()
+        });
+        let [first, second, third, fourth] = &transposed;
+        let [b1, b2, b3, b4] = network.layers().each_ref().map(|layer| &layer.bias[..]);
+        let numbers = [first, b1, second, b2, third, b3, fourth, b4];
+        Evaluator(Weights::new(network.shape(), numbers))
+    }
+
+    /// The values of positions in pawns, from the mover's view. Each depends on
+    /// its position alone.
+    pub fn values(&self, records: &[Record]) -> Vec<f32> {
+        if records.is_empty() {
+            return Vec::new();
+        }
+        let with_threats = |record: &Record| (*record, position::threats(record));
+        let records: Vec<(Record, Threats)> = records.par_iter().map(with_threats).collect();
+        forward(Level::best(), &self.0, &blocks(&records)).output
+    }
 }
 
 /// What training on a batch costs, a sample.
@@ -183,8 +215,6 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::Network;
-
     use crate::model::{self, Model};
     use crate::testing::{games, turn, with_threats};
 
@@ -260,6 +290,29 @@ mod tests {
                     assert_close(found, expected);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_network_is_evaluated_as_its_file_has_it() {
+        let records = games(1500);
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            // Far beyond what training keeps weights within.
+            let mut layers = Network::random(shape, seed as u64).layers().clone();
+            let numbers = layers.iter_mut().flat_map(|layer| &mut layer.weight);
+            numbers.for_each(|weight| *weight *= 10.0);
+            let network = Network::new(shape, layers);
+            let evaluator = Evaluator::new(&network);
+            let values = evaluator.values(&records);
+            for (record, &value) in records.iter().zip(&values) {
+                let features: Vec<_> = position::features(record).collect();
+                let expected = network.evaluate(&features);
+                assert!((value - expected).abs() < 1e-3, "{value}, not {expected}");
+            }
+            // Whatever it is evaluated with.
+            let apart = records.chunks(7).flat_map(|part| evaluator.values(part));
+            assert!(apart.eq(values));
+            assert!(evaluator.values(&[]).is_empty());
         }
     }
 

@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::calibration::{Calibration, CalibrationTally};
+use crate::cpu::Evaluator;
 use crate::failure::Failure;
 use crate::figures::{Comparison, Figures, Report, Tally};
 use crate::integers::{Integers, IntegersTally};
@@ -43,17 +44,17 @@ pub struct Measured {
 }
 
 /// Gathers [`Measured`] block by block.
-struct Gathering<'a> {
-    network: &'a Network,
+struct Gathering {
+    evaluator: Evaluator,
     figures: Tally,
     calibration: CalibrationTally,
     integers: IntegersTally,
 }
 
-impl<'a> Gathering<'a> {
-    fn new(network: &'a Network) -> Gathering<'a> {
+impl Gathering {
+    fn new(network: &Network) -> Gathering {
         Gathering {
-            network,
+            evaluator: Evaluator::new(network),
             figures: Tally::default(),
             calibration: CalibrationTally::default(),
             integers: IntegersTally::new(network),
@@ -61,16 +62,14 @@ impl<'a> Gathering<'a> {
     }
 
     fn add(&mut self, records: &[Record]) {
-        let values: Vec<(f32, Option<i32>)> = records
+        let integers: Vec<Option<i32>> = records
             .par_iter()
             .map(|record| {
                 let features: Vec<Feature> = position::features(record).collect();
-                (
-                    self.network.evaluate(&features),
-                    self.integers.value(&features),
-                )
+                self.integers.value(&features)
             })
             .collect();
+        let values = self.evaluator.values(records).into_iter().zip(integers);
         for (record, (pawns, centipawns)) in records.iter().zip(values) {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
@@ -112,23 +111,37 @@ pub fn on_dataset(network: &Network, dataset: &Dataset, path: &Path) -> Result<M
 /// the figures of what was read.
 pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Failure>) {
     let mut gathering = Gathering::new(network);
-    let mut result = Ok(());
-    for path in paths {
-        let mut block = Vec::with_capacity(BLOCK);
-        let read = pgn::read_labelled(path, |record| {
-            block.push(record);
-            if block.len() == BLOCK {
-                gathering.add(&block);
-                block.clear();
-            }
-        });
-        gathering.add(&block);
-        if let Err(error) = read {
-            result = Err(error.into());
-            break;
-        }
+    let mut found = false;
+    let mut result = paths.iter().try_for_each(|path| {
+        read_in_blocks(path, |records| {
+            found |= !records.is_empty();
+            gathering.add(records);
+        })
+    });
+    if result.is_ok() && !found {
+        let files = names(paths);
+        result = Err(Failure::NoLabels { files });
     }
     (gathering.measured(), result)
+}
+
+/// Gives the labelled positions of a PGN file in blocks, in their order; if the
+/// file is damaged, those before the damage.
+///
+/// # Errors
+/// [`Failure::Data`].
+pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), Failure> {
+    let mut block = Vec::with_capacity(BLOCK);
+    let read = pgn::read_labelled(path, |record| {
+        block.push(record);
+        if block.len() == BLOCK {
+            each(&block);
+            block.clear();
+        }
+    });
+    each(&block);
+    read?;
+    Ok(())
 }
 
 /// Paths, as one line has them.

@@ -1,17 +1,18 @@
 //! Why the program stopped, and with which exit code.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use models::NetError;
 use thiserror::Error;
 
-use crate::interrupt;
-
 /// Everything that can end a run. Each message is one line that names the
 /// file and says what to do.
 #[derive(Debug, Error)]
 pub enum Failure {
+    /// A command line that clap takes, but nobody can mean.
+    #[error("{0}")]
+    Usage(String),
     /// A net's file is missing or may not be read.
     #[error("{path}: {error}; check the path", path = path.display())]
     Unreadable {
@@ -28,6 +29,22 @@ pub enum Failure {
         /// Why.
         error: NetError,
     },
+    /// A net that training would change before its first step.
+    #[error(
+        "{path}: cannot start from this net: a number of layer {layer} is {found}, and training \
+         keeps them within {most} of zero; start from a net that `trainer fit` made",
+        path = path.display()
+    )]
+    NotTrainable {
+        /// The file.
+        path: PathBuf,
+        /// The layer, counted from 0.
+        layer: usize,
+        /// The weight or bias.
+        found: f32,
+        /// How far from zero training lets it be.
+        most: f32,
+    },
     /// A dataset or a PGN source cannot be used.
     #[error(transparent)]
     Data(#[from] datasets::Error),
@@ -39,8 +56,20 @@ pub enum Failure {
         /// Which of its two sides is empty.
         split: &'static str,
     },
+    /// PGN files hold no evaluation to measure against.
+    #[error("{files}: no position has an evaluation; `ingest annotate` writes them")]
+    NoLabels {
+        /// The files, as one line has them.
+        files: String,
+    },
+    /// No position is evaluated by all that are compared.
+    #[error("nothing to compare: {why}")]
+    NothingToCompare {
+        /// Who lacks what, and what to do.
+        why: String,
+    },
     /// A file cannot be written.
-    #[error("{path}: cannot write: {error}; make room or choose another --out", path = path.display())]
+    #[error("{path}: cannot write: {error}; {}", remedy(error), path = path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -68,16 +97,23 @@ pub enum Failure {
         resume: bool,
     },
     /// A checkpoint is damaged, or that of another run.
-    #[error(
-        "{path}: cannot go on from it: {why}; give the command that it was made with, \
-         or another --out",
-        path = path.display()
-    )]
+    #[error("{path}: cannot go on from it: {why}", path = path.display())]
     CheckpointRefused {
         /// The checkpoint.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with it, and what to do.
         why: String,
+    },
+    /// Another net lies where a run that goes on has its own.
+    #[error(
+        "{path}: is no net of the run in {checkpoint}, which would write over it; move it away",
+        path = path.display(), checkpoint = checkpoint.display()
+    )]
+    OtherNet {
+        /// The net.
+        path: PathBuf,
+        /// The checkpoint of the run.
+        checkpoint: PathBuf,
     },
     /// Something that must be a finite number no longer is one.
     #[error(
@@ -105,23 +141,28 @@ pub enum Failure {
     Interrupted {
         /// Where the run stands.
         checkpoint: PathBuf,
+        /// 128 and the number of the signal.
+        exit_code: u8,
     },
 }
 
 impl Failure {
-    /// The exit code. 2, a wrong command line, is clap's.
+    /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
+            Failure::Usage(_) => 2,
             Failure::Unreadable { .. } => 3,
             Failure::Data(error) => error.exit_code(),
             Failure::NoPositions { .. }
             | Failure::Exists { .. }
-            | Failure::CheckpointRefused { .. } => 5,
-            Failure::NetRefused { .. } => 6,
+            | Failure::CheckpointRefused { .. }
+            | Failure::OtherNet { .. } => 5,
+            Failure::NoLabels { .. } | Failure::NothingToCompare { .. } => 4,
+            Failure::NetRefused { .. } | Failure::NotTrainable { .. } => 6,
             Failure::Unwritable { .. } => 7,
             Failure::NoDevice { .. } => 8,
             Failure::Diverged { .. } => 9,
-            Failure::Interrupted { .. } => interrupt::EXIT_CODE,
+            Failure::Interrupted { exit_code, .. } => *exit_code,
         }
     }
 
@@ -135,5 +176,14 @@ impl Failure {
     pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
         let path = path.to_path_buf();
         move |error| Failure::Unwritable { path, error }
+    }
+}
+
+/// What to do about a file that cannot be written.
+fn remedy(error: &io::Error) -> &'static str {
+    match error.kind() {
+        ErrorKind::NotFound => "make its folder first, or choose another",
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "make room, or choose another folder",
+        _ => "choose another place",
     }
 }

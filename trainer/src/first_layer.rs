@@ -19,7 +19,7 @@ use crate::model::{clip_parameter, floats};
 /// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
 /// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
 /// 112, which the engine's i16 accumulators hold at 254 steps to the unit.
-const BOUND: f32 = 1.6;
+pub const BOUND: f32 = 1.6;
 
 /// Own and their P N B R Q K.
 pub const PIECES: usize = 12;

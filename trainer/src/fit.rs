@@ -8,24 +8,27 @@ use std::time::Instant;
 
 use burn::tensor::{Int, Tensor};
 use datasets::{Dataset, Split};
+use host::{StopSignal, tell};
+use models::{Metadata, Network};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::batch::Batch;
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, State};
 use crate::failure::Failure;
+use crate::files;
 use crate::history::{Epoch, History};
-use crate::interrupt::Interrupt;
 use crate::keeper::Keeper;
 use crate::learner::Learner;
 use crate::model::{Model, Train};
 use crate::net;
-use crate::output::write_whole;
 use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::reader::read_epoch;
 use crate::readings::Unseen;
 use crate::regularisation::Regularisation;
 use crate::replicas::Replicas;
+use crate::report;
 use crate::validation::{Validation, validate};
 
 /// Steps between two looks at what they measured: each waits for the device.
@@ -48,6 +51,8 @@ pub struct Summary {
     pub seconds: f64,
     /// Training positions a second, over the epochs' training alone.
     pub samples_per_second: f64,
+    /// The page with all there is to see.
+    pub report: PathBuf,
 }
 
 /// Trains a network and keeps the epoch with the smallest winchance on the
@@ -66,9 +71,12 @@ pub fn fit<B: Train>(
     dataset: &Dataset,
     plan: &Plan,
     devices: &[B::Device],
-    interrupt: &Interrupt,
+    stop: &StopSignal,
 ) -> Result<Summary, Failure> {
-    let mut run = Run::<B>::begin(dataset, plan, devices, interrupt)?;
+    let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
+    if run.keeper.history.epoch() <= plan.epochs {
+        tell(plan.in_words(dataset));
+    }
     let ended = run.run_epochs();
     run.progress.finish();
     ended.map(|()| run.summary())
@@ -82,7 +90,7 @@ struct Run<'a, B: Train> {
     dataset: &'a Dataset,
     plan: &'a Plan,
     devices: &'a [B::Device],
-    interrupt: &'a Interrupt,
+    stop: &'a StopSignal,
     learner: Learner<B>,
     /// Steps that the history does not know of yet.
     unseen: Unseen<B::InnerBackend>,
@@ -101,7 +109,7 @@ impl<'a, B: Train> Run<'a, B> {
         dataset: &'a Dataset,
         plan: &'a Plan,
         devices: &'a [B::Device],
-        interrupt: &'a Interrupt,
+        stop: &'a StopSignal,
     ) -> Result<Run<'a, B>, Failure> {
         let now = Instant::now();
         let device = &devices[0];
@@ -118,14 +126,14 @@ impl<'a, B: Train> Run<'a, B> {
         let schedule = plan.schedule(dataset);
         let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
         let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm);
-        let mut history = History::default();
-        let resumed = before(&checkpoint, plan)?;
+        let (mut history, mut net) = (History::default(), None);
+        let resumed = before(&checkpoint, plan, &metadata)?;
         let begins = resumed.is_none();
-        if let Some((before, record)) = resumed {
+        if let Some(state) = resumed {
             learner = learner
-                .restore(before.steps, record, device)
-                .map_err(|error| checkpoint.refused(&error.to_string()))?;
-            history = before;
+                .restore(state.history.steps, state.record, device)
+                .map_err(|error| checkpoint.refused(&format!("its weights: {error}")))?;
+            (history, net) = (state.history, state.net);
         }
         let samples = dataset.len(Split::Train);
         let done = history.epochs.len() as u64 * samples + history.pass.samples;
@@ -133,10 +141,10 @@ impl<'a, B: Train> Run<'a, B> {
             dataset,
             plan,
             devices,
-            interrupt,
+            stop,
             learner,
             unseen: Unseen::default(),
-            keeper: Keeper::new(dataset, plan, metadata, history)?,
+            keeper: Keeper::new(dataset, plan, metadata, history, net)?,
             checkpoint,
             saved: now,
             timed: now,
@@ -146,6 +154,9 @@ impl<'a, B: Train> Run<'a, B> {
             // From now on the name of the net belongs to this run.
             run.save()?;
         }
+        // Of the checkpoint, whatever was written after it when the program ended.
+        run.keeper.write_net::<B::InnerBackend>(device)?;
+        run.keeper.write_course()?;
         Ok(run)
     }
 
@@ -169,10 +180,12 @@ impl<'a, B: Train> Run<'a, B> {
             let mut received = Instant::now();
             let mut waiting = received - began;
             while let Some((parts, samples)) = next {
-                if self.interrupt.is_asked() {
+                if self.stop.is_asked() {
                     self.save()?;
-                    let checkpoint = self.checkpoint.path().to_path_buf();
-                    return Err(Failure::Interrupted { checkpoint });
+                    return Err(Failure::Interrupted {
+                        checkpoint: self.checkpoint.path().to_path_buf(),
+                        exit_code: self.stop.exit_code(),
+                    });
                 }
                 let reading = self.learner.learn(parts);
                 let queued = Instant::now();
@@ -277,7 +290,7 @@ impl<'a, B: Train> Run<'a, B> {
             }
             Ok::<(), Failure>(())
         })?;
-        write_whole(path, text.as_bytes())
+        files::write(path, text.as_bytes())
     }
 
     /// Measures the net of the epoch, keeps it if it is the best, and begins
@@ -286,9 +299,7 @@ impl<'a, B: Train> Run<'a, B> {
         self.check_weights()?;
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
-        let device = &self.devices[0];
-        let model = Model::<B::InnerBackend>::new(&network, device);
-        let validation = validate(&model, self.dataset, self.plan.batch, device)?;
+        let validation = validate(&network, self.dataset)?;
         let history = &self.keeper.history;
         let (epoch, pass) = (history.epoch(), history.pass);
         let first_step = (epoch - 1) * self.plan.steps(self.dataset);
@@ -302,9 +313,14 @@ impl<'a, B: Train> Run<'a, B> {
             waiting_seconds: pass.waiting_seconds,
             computing_seconds: pass.computing_seconds,
         };
-        let kept = self.keeper.take(entry, &network, &model, device)?;
+        let kept = self.keeper.take(entry, &network);
         self.progress.line(&entry.line(self.plan.epochs, kept));
-        self.save()
+        // The checkpoint first: all else is made from it.
+        self.save()?;
+        if kept {
+            self.keeper.write_net::<B::InnerBackend>(&self.devices[0])?;
+        }
+        self.keeper.write_course()
     }
 
     /// Writes the checkpoint.
@@ -316,7 +332,9 @@ impl<'a, B: Train> Run<'a, B> {
         let now = Instant::now();
         history.seconds += (now - self.timed).as_secs_f64();
         self.timed = now;
-        self.checkpoint.save(history, &self.learner.record())?;
+        let (keeper, record) = (&self.keeper, self.learner.record());
+        self.checkpoint
+            .save(&keeper.history, keeper.net(), &record)?;
         self.saved = Instant::now();
         Ok(())
     }
@@ -335,19 +353,24 @@ impl<'a, B: Train> Run<'a, B> {
             validation: best.validation,
             seconds: history.seconds,
             samples_per_second: samples as f64 / training,
+            report: self.plan.beside(report::PAGE),
         }
     }
 }
 
 /// What was done before, for a run that is to go on. `None` for one that
 /// begins: its net must not be there yet.
-fn before(checkpoint: &Checkpoint, plan: &Plan) -> Result<Option<(History, Vec<u8>)>, Failure> {
+fn before(
+    checkpoint: &Checkpoint,
+    plan: &Plan,
+    metadata: &Metadata,
+) -> Result<Option<State>, Failure> {
     let before = if plan.resume {
         checkpoint.load()?
     } else {
         None
     };
-    let Some((history, record)) = before else {
+    let Some(state) = before else {
         for path in [&plan.out, checkpoint.path()] {
             if path.exists() {
                 return Err(Failure::Exists {
@@ -357,26 +380,181 @@ fn before(checkpoint: &Checkpoint, plan: &Plan) -> Result<Option<(History, Vec<u
             }
         }
         if plan.resume {
-            eprintln!("no checkpoint {}: beginning", checkpoint.path().display());
+            let checkpoint = checkpoint.path().display();
+            tell(format_args!("no checkpoint {checkpoint}: beginning"));
         }
         return Ok(None);
     };
-    if history.best().is_some() {
-        // Only the last weights are in the checkpoint.
-        fs::metadata(&plan.out).map_err(Failure::unreadable(&plan.out))?;
+    if plan.out.exists() {
+        let found = fs::read(&plan.out).map_err(Failure::unreadable(&plan.out))?;
+        if state.net.is_none() || !is_of(&found, metadata) {
+            return Err(Failure::OtherNet {
+                path: plan.out.clone(),
+                checkpoint: checkpoint.path().to_path_buf(),
+            });
+        }
     }
+    let history = &state.history;
     if history.epoch() > plan.epochs {
-        eprintln!(
-            "this run has ended already: all {} epochs are done",
-            plan.epochs
-        );
+        let epochs = plan.epochs;
+        tell(format_args!(
+            "this run has ended already: epoch {epochs} of {epochs} is done"
+        ));
     } else {
-        eprintln!(
+        tell(format_args!(
             "going on in epoch {} behind {} positions, step {} of the run",
             history.epoch(),
             history.pass.samples,
             history.steps,
-        );
+        ));
     }
-    Ok(Some((history, record)))
+    Ok(Some(state))
+}
+
+/// Whether a file is a net of the run that `metadata` describes, of whatever
+/// epoch.
+fn is_of(net: &[u8], metadata: &Metadata) -> bool {
+    let Ok((_, mut found)) = Network::from_bytes(net) else {
+        return false;
+    };
+    found.validation = metadata.validation.clone();
+    // As text, which numbers went through on their way to the file and back.
+    let text = |metadata: &Metadata| -> Option<Value> {
+        serde_json::from_str(&serde_json::to_string(metadata).ok()?).ok()
+    };
+    text(&found) == text(metadata)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+    use std::rc::Rc;
+    use std::sync::atomic::Ordering;
+    use std::time::Duration;
+
+    use burn_flex::FlexDevice;
+
+    use crate::clipping::CLIP_NORM;
+    use crate::device::Device;
+    use crate::testing::{self, Cpu, SMALL};
+
+    const EPOCHS: u64 = 3;
+
+    fn plan(folder: &Path, resume: bool) -> Plan {
+        Plan {
+            out: folder.join("n.safetensors"),
+            shape: SMALL,
+            init: None,
+            device: Device::Cpu,
+            epochs: EPOCHS,
+            batch: 100,
+            regularisation: Regularisation::for_positions(1),
+            learning_rate: 3e-3,
+            clip_norm: CLIP_NORM,
+            seed: 1,
+            checkpoint_every: Duration::MAX,
+            resume,
+        }
+    }
+
+    fn copy(from: &Path, to: &Path) {
+        fs::create_dir(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let path = entry.unwrap().path();
+            fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+        }
+    }
+
+    /// What a signal leaves that comes before the first step: [`Failure`] and
+    /// the checkpoint.
+    fn stopped(dataset: &Dataset, plan: &Plan) -> Option<State> {
+        let stop = StopSignal::default();
+        stop.flag().store(true, Ordering::Relaxed);
+        let ended = fit::<Cpu>(dataset, plan, &[FlexDevice], &stop);
+        assert!(matches!(ended, Ok(_) | Err(Failure::Interrupted { .. })));
+        let path = plan.beside("checkpoint");
+        let checkpoint = Checkpoint::new(path, plan.metadata(dataset));
+        checkpoint.load().unwrap()
+    }
+
+    /// Wherever a run is killed between two files that it writes, the net that
+    /// lies there when it goes on is the one that its checkpoint knows as the
+    /// best, or there is none in either.
+    #[test]
+    fn a_run_that_is_killed_between_two_files_owns_its_net() {
+        let _turn = testing::turn();
+        let place = tempfile::tempdir().unwrap();
+        let path = |name: &str| place.path().join(name);
+        fs::create_dir(path("data")).unwrap();
+        let dataset = testing::dataset_with(&path("data"), 1500, 20);
+        fs::create_dir(path("run")).unwrap();
+        let (from, to) = (path("run"), path(""));
+        let kills = Rc::new(Cell::new(0));
+        let count = Rc::clone(&kills);
+        let keep = move || {
+            count.set(count.get() + 1);
+            copy(&from, &to.join(count.get().to_string()));
+        };
+        let work = || {
+            let stop = StopSignal::default();
+            fit::<Cpu>(&dataset, &plan(&path("run"), false), &[FlexDevice], &stop).unwrap()
+        };
+        let summary = testing::after_each_file(keep, work);
+        // At the start and after each epoch a checkpoint and the metrics, then the
+        // curves, and more than once a net and its golden vectors.
+        assert!(kills.get() >= 2 + 3 * EPOCHS + 4, "{}", kills.get());
+        let mut epochs = Vec::new();
+        for kill in 1..=kills.get() {
+            let plan = plan(&path(&kill.to_string()), true);
+            let state = stopped(&dataset, &plan).unwrap();
+            let best = state.history.best();
+            // Through text, as the net's file has it.
+            let expected = best.map(|best| -> Value {
+                let figures =
+                    serde_json::json!({ "epoch": best.epoch, "figures": best.validation });
+                serde_json::from_str(&figures.to_string()).unwrap()
+            });
+            let net = fs::read(&plan.out).ok();
+            assert!(net == state.net, "kill {kill}");
+            let found = net.map(|net| {
+                let (_, metadata) = Network::from_bytes(&net).unwrap();
+                metadata.validation
+            });
+            assert_eq!(found, expected, "kill {kill}");
+            let metrics = fs::read_to_string(plan.beside("metrics.jsonl")).unwrap();
+            assert_eq!(metrics.lines().count(), state.history.epochs.len());
+            assert_eq!(plan.beside("golden.json").exists(), best.is_some());
+            epochs.push(state.history.epochs.len() as u64);
+        }
+        assert!(epochs.is_sorted());
+        assert_eq!((epochs[0], epochs[epochs.len() - 1]), (0, EPOCHS));
+        assert_eq!(summary.epochs, EPOCHS);
+    }
+
+    /// A net that was lost is in the checkpoint; one of another run is not
+    /// written over.
+    #[test]
+    fn a_run_that_goes_on_has_its_net_and_spares_others() {
+        let _turn = testing::turn();
+        let place = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset_with(place.path(), 1500, 20);
+        let begun = plan(place.path(), false);
+        fit::<Cpu>(&dataset, &begun, &[FlexDevice], &StopSignal::default()).unwrap();
+        let net = fs::read(&begun.out).unwrap();
+        fs::remove_file(&begun.out).unwrap();
+        let again = plan(place.path(), true);
+        stopped(&dataset, &again).unwrap();
+        assert!(fs::read(&begun.out).unwrap() == net);
+
+        let other = Network::random(SMALL, 9).to_bytes(&Metadata::new(SMALL, "another"));
+        for bytes in [&other[..], b"no net"] {
+            fs::write(&begun.out, bytes).unwrap();
+            let ended = fit::<Cpu>(&dataset, &again, &[FlexDevice], &StopSignal::default());
+            let error = ended.err().unwrap();
+            assert_eq!(error.exit_code(), 5);
+            assert!(error.to_string().contains("no net of the run"), "{error}");
+            assert!(fs::read(&begun.out).unwrap() == bytes);
+        }
+    }
 }

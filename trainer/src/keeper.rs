@@ -1,7 +1,5 @@
 //! What a run leaves beside its net, and the net itself.
 
-use std::path::PathBuf;
-
 use datasets::{Dataset, Split};
 use models::{Metadata, Network};
 use serde_json::json;
@@ -9,107 +7,109 @@ use serde_json::json;
 use crate::batch::Batch;
 use crate::curves::{self, Point};
 use crate::failure::Failure;
+use crate::files;
 use crate::golden;
 use crate::history::{Epoch, History};
 use crate::model::{Evaluate, Model};
-use crate::output::write_whole;
 use crate::plan::Plan;
 
-/// Keeps the best net and the record of the run.
+/// Keeps the best net and the record of the run, and writes the files that are
+/// made from both.
 pub struct Keeper<'a> {
     plan: &'a Plan,
     metadata: Metadata,
     golden: Option<Batch>,
     /// The run so far.
     pub history: History,
+    /// The file of the best net so far.
+    net: Option<Vec<u8>>,
 }
 
 impl<'a> Keeper<'a> {
-    /// Writes the metrics of the run so far, so that an --out that cannot be
-    /// written is known before the training rather than after.
+    /// Of a run as it stands.
     ///
     /// # Errors
-    /// [`Failure::Unwritable`] or [`Failure::Data`].
+    /// [`Failure::Data`].
     pub fn new(
         dataset: &Dataset,
         plan: &'a Plan,
         metadata: Metadata,
         history: History,
+        net: Option<Vec<u8>>,
     ) -> Result<Keeper<'a>, Failure> {
-        let keeper = Keeper {
+        Ok(Keeper {
             plan,
             metadata,
             golden: golden_batch(dataset)?,
             history,
-        };
-        keeper.write_metrics()?;
-        Ok(keeper)
+            net,
+        })
     }
 
     /// Takes in an epoch that has ended. Returns whether its net is the best so
-    /// far, and was written.
-    ///
-    /// # Errors
-    /// [`Failure::Unwritable`].
-    pub fn take<B: Evaluate>(
-        &mut self,
-        epoch: Epoch,
-        network: &Network,
-        model: &Model<B>,
-        device: &B::Device,
-    ) -> Result<bool, Failure> {
+    /// far.
+    pub fn take(&mut self, epoch: Epoch, network: &Network) -> bool {
         let better = self.history.close(epoch);
         if better {
-            self.write_net(&epoch, network)?;
-            self.write_golden(model, device)?;
+            self.metadata.validation = json!({ "epoch": epoch.epoch, "figures": epoch.validation });
+            self.net = Some(network.to_bytes(&self.metadata));
         }
-        self.write_metrics()?;
-        self.write_curves(&epoch)?;
-        Ok(better)
+        better
     }
 
-    fn beside(&self, extension: &str) -> PathBuf {
-        self.plan.beside(extension)
+    /// The file of the best net so far; `None` before the first epoch has ended.
+    pub fn net(&self) -> Option<&[u8]> {
+        self.net.as_deref()
     }
 
-    fn write_net(&mut self, epoch: &Epoch, network: &Network) -> Result<(), Failure> {
-        self.metadata.validation = json!({ "epoch": epoch.epoch, "figures": epoch.validation });
-        write_whole(&self.plan.out, &network.to_bytes(&self.metadata))
-    }
-
-    fn write_golden<B: Evaluate>(
-        &self,
-        model: &Model<B>,
-        device: &B::Device,
-    ) -> Result<(), Failure> {
+    /// Writes the best net so far, and its golden vectors.
+    ///
+    /// # Errors
+    /// [`Failure::Unwritable`], or [`Failure::NetRefused`] if the net was made by
+    /// a trainer that knew another kind of net.
+    pub fn write_net<B: Evaluate>(&self, device: &B::Device) -> Result<(), Failure> {
+        let Some(bytes) = &self.net else {
+            return Ok(());
+        };
+        files::write(&self.plan.out, bytes)?;
         let Some(batch) = &self.golden else {
             return Ok(());
         };
-        let vectors = golden::vectors(model, batch, device);
+        let (network, _) = Network::from_bytes(bytes).map_err(|error| Failure::NetRefused {
+            path: self.plan.out.clone(),
+            error,
+        })?;
+        let model = Model::<B>::new(&network, device);
+        let vectors = golden::vectors(&model, batch, device);
         let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
-        write_whole(&self.beside("golden.json"), text.as_bytes())
+        files::write(&self.plan.beside("golden.json"), text.as_bytes())
     }
 
-    fn write_metrics(&self) -> Result<(), Failure> {
-        let lines = self.history.epochs.iter().map(|epoch| {
+    /// Writes the metrics and the curves of the epochs so far.
+    ///
+    /// # Errors
+    /// [`Failure::Unwritable`].
+    pub fn write_course(&self) -> Result<(), Failure> {
+        let epochs = &self.history.epochs;
+        let lines = epochs.iter().map(|epoch| {
             let line = serde_json::to_string(epoch).expect("numbers and names");
             line + "\n"
         });
         let text: String = lines.collect();
-        write_whole(&self.beside("metrics.jsonl"), text.as_bytes())
-    }
-
-    fn write_curves(&self, epoch: &Epoch) -> Result<(), Failure> {
-        let points = self.history.epochs.iter().map(|epoch| Point {
+        files::write(&self.plan.beside("metrics.jsonl"), text.as_bytes())?;
+        let Some(last) = epochs.last() else {
+            return Ok(());
+        };
+        let points = epochs.iter().map(|epoch| Point {
             epoch: epoch.epoch,
             train: epoch.train_loss,
             validation: epoch.validation.map(|v| v.loss),
         });
         let points: Vec<Point> = points.collect();
-        let material = epoch.validation.map(|v| v.material_loss);
+        let material = last.validation.map(|v| v.material_loss);
         let best = self.history.best().map_or(0, |best| best.epoch);
         let svg = curves::svg(&points, material, best);
-        write_whole(&self.beside("svg"), svg.as_bytes())
+        files::write(&self.plan.beside("svg"), svg.as_bytes())
     }
 }
 

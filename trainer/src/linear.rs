@@ -6,17 +6,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use burn_flex::{Flex, FlexDevice};
 use datasets::{Dataset, Record, Split};
 use models::{Feature, INPUTS, Layer, Metadata, Network, Shape, Threats};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::files;
 use crate::first_layer::{self, PIECES};
-use crate::model::Model;
 use crate::net;
-use crate::output::write_whole;
 use crate::plan;
 use crate::position;
 use crate::progress::Progress;
@@ -69,12 +67,11 @@ pub struct Summary {
 pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
     let started = Instant::now();
     refuse_to_overwrite(&plan.out)?;
+    files::check_writable(&plan.out)?;
     let tables = Tables::fit(dataset, plan)?;
     // As the file will hold it.
     let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
-    let device = FlexDevice;
-    let model = Model::<Flex>::new(&network, &device);
-    let validation = validate(&model, dataset, plan.batch, &device)?;
+    let validation = validate(&network, dataset)?;
     let mut metadata = Metadata::new(network.shape(), plan::TOOL);
     metadata.target = target::metadata();
     metadata.training = json!({
@@ -88,7 +85,7 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
     });
     metadata.dataset = plan::dataset_metadata(dataset);
     metadata.validation = json!(validation);
-    write_whole(&plan.out, &network.to_bytes(&metadata))?;
+    files::write(&plan.out, &network.to_bytes(&metadata))?;
     Ok(Summary {
         net: plan.out.clone(),
         epochs: plan.epochs,
@@ -250,9 +247,8 @@ impl Adam {
 mod tests {
     use super::*;
     use models::QuantisedNetwork;
-    use shakmaty::Color;
 
-    use crate::testing::{self, games, record};
+    use crate::testing::{self, games};
 
     #[test]
     fn the_net_computes_the_sum_of_the_tables() {
@@ -289,16 +285,7 @@ mod tests {
 
     #[test]
     fn a_sum_is_learned() {
-        let by_material = |game: &Record| {
-            let sign = if game.turn() == Color::White {
-                1.0
-            } else {
-                -1.0
-            };
-            let centipawns = sign * 100.0 * position::material(game);
-            record(&format!("{} 0 1", game.epd()), centipawns as i64)
-        };
-        let records: Vec<Record> = games(2_000).iter().map(by_material).collect();
+        let records: Vec<Record> = games(2_000).iter().map(testing::by_material).collect();
         let mut adam = Adam::new(Tables([0.0; INPUTS + 1]));
         let first = adam.step(&records, LEARNING_RATE);
         let losses = (0..1_000).map(|_| adam.step(&records, LEARNING_RATE));

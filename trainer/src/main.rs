@@ -16,20 +16,19 @@ mod eval;
 mod expand;
 mod failure;
 mod figures;
+mod files;
 mod finite;
 mod first_layer;
 mod fit;
 mod golden;
 mod history;
 mod integers;
-mod interrupt;
 mod keeper;
 mod learner;
 mod linear;
 mod model;
 mod net;
 mod neurons;
-mod output;
 mod page;
 mod picture;
 mod plan;
@@ -46,6 +45,7 @@ mod target;
 #[cfg(test)]
 mod testing;
 mod validation;
+mod values;
 
 use std::process::ExitCode;
 
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     match cli::run(cli::Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("trainer: {failure}");
+            host::tell(format_args!("trainer: {failure}"));
             ExitCode::from(failure.exit_code())
         }
     }

@@ -14,7 +14,7 @@ use crate::batch::Batch;
 use crate::cost::Cost;
 use crate::cpu;
 use crate::expand::{self, Expansion};
-use crate::first_layer::FirstLayer;
+use crate::first_layer::{self, FirstLayer};
 use crate::target;
 
 /// How far the second layer's weights may grow: up to 127 / 128 they fit i8 at
@@ -24,6 +24,11 @@ const SECOND_BOUND: f32 = 0.99;
 /// How far those of the third and the fourth may: their sums fit i32 at 512
 /// steps and more.
 const LATER_BOUND: f32 = 1.98;
+
+/// How far from zero training lets the numbers of a layer be, counted from 0.
+pub fn bound(layer: usize) -> f32 {
+    [first_layer::BOUND, SECOND_BOUND, LATER_BOUND, LATER_BOUND][layer]
+}
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {

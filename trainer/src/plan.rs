@@ -49,6 +49,24 @@ impl Plan {
         self.out.with_extension(extension)
     }
 
+    /// What is about to be trained, in words.
+    pub fn in_words(&self, dataset: &Dataset) -> String {
+        let Shape {
+            first,
+            second,
+            third,
+        } = self.shape;
+        format!(
+            "training {}-{first}-{second}-{third}-1 on {}: {} positions, {} held out, {} epoch{}",
+            models::INPUTS,
+            self.device,
+            dataset.len(Split::Train),
+            dataset.len(Split::Validation),
+            self.epochs,
+            if self.epochs == 1 { "" } else { "s" },
+        )
+    }
+
     /// Steps of an epoch.
     pub fn steps(&self, dataset: &Dataset) -> u64 {
         dataset.len(Split::Train).div_ceil(self.batch as u64)

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, stderr};
 use std::time::{Duration, Instant};
 
+use host::tell;
 use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
 
 /// Between two states of the bar, and between two plain lines.
@@ -95,7 +96,7 @@ impl Progress {
                 bar.set_position(self.start + self.work.samples);
                 bar.set_message(text);
             }
-            None => eprintln!("{text}"),
+            None => tell(text),
         }
         self.shown = (Instant::now(), self.work);
     }
@@ -103,8 +104,8 @@ impl Progress {
     /// Prints a line above the bar.
     pub fn line(&self, text: &str) {
         match &self.bar {
-            Some(bar) => bar.suspend(|| eprintln!("{text}")),
-            None => eprintln!("{text}"),
+            Some(bar) => bar.suspend(|| tell(text)),
+            None => tell(text),
         }
     }
 

@@ -15,10 +15,13 @@ use serde_json::Value;
 use crate::curves::Point;
 use crate::eval::{self, Measured};
 use crate::failure::Failure;
+use crate::files;
 use crate::net::{self, Net};
-use crate::output::write_whole;
 use crate::page::{self, Page};
 use crate::{calibration, errors, neurons};
+
+/// The ending of the page beside a net.
+pub const PAGE: &str = "report.html";
 
 /// What a net is measured on.
 #[derive(Clone, Copy)]
@@ -51,14 +54,14 @@ pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
         _ => Some(eval::on_dataset(&net.network, dataset, model)?),
     };
     let picture = |extension: &str, svg: String| {
-        write_whole(&model.with_extension(extension), svg.as_bytes())
+        files::write(&model.with_extension(extension), svg.as_bytes())
     };
     picture("neurons.svg", neurons::svg(&net.network))?;
     if let Some(measured) = &measured {
         picture("calibration.svg", calibration::svg(&measured.calibration))?;
         picture("errors.svg", errors::svg(&measured.report))?;
     }
-    let page = model.with_extension("report.html");
+    let page = model.with_extension(PAGE);
     let subject = Subject::HeldOut(dataset.manifest());
     write(&page, &net, subject, measured.as_ref())
 }
@@ -79,7 +82,7 @@ pub fn write(
         subject,
         measured,
     };
-    write_whole(path, page::html(page).as_bytes())
+    files::write(path, page::html(page).as_bytes())
 }
 
 /// What is read of a line of the metrics.

@@ -1,5 +1,6 @@
 //! Records for tests.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,6 +14,28 @@ use shakmaty::{CastlingMode, Chess};
 
 pub use crate::playouts::games;
 use crate::position;
+
+thread_local! {
+    /// What is done after each file that this thread writes.
+    static AFTER_WRITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+}
+
+/// A file was written.
+pub fn written() {
+    AFTER_WRITING.with_borrow_mut(|after| {
+        if let Some(after) = after {
+            after();
+        }
+    });
+}
+
+/// Does something after each file that `work` writes.
+pub fn after_each_file<R>(after: impl FnMut() + 'static, work: impl FnOnce() -> R) -> R {
+    AFTER_WRITING.set(Some(Box::new(after)));
+    let result = work();
+    AFTER_WRITING.set(None);
+    result
+}
 
 /// The processor, with gradients.
 pub type Cpu = Autodiff<Flex>;
@@ -60,16 +83,29 @@ pub fn mated(fen: &str, moves: i64) -> Record {
     Record::new(&board(fen), label, Origin::default())
 }
 
+/// The position with its material as the label: what can be learned.
+pub fn by_material(game: &Record) -> Record {
+    let sign = if game.turn().is_white() { 1.0 } else { -1.0 };
+    let centipawns = sign * 100.0 * position::material(game);
+    record(&format!("{} 0 1", game.epd()), centipawns as i64)
+}
+
 /// A dataset in `folder` of the positions of so many moves of random games, all
-/// of them on the training side.
+/// of them on the training side; the labels are material.
 pub fn dataset(folder: &Path, count: usize) -> Dataset {
+    dataset_with(folder, count, 0)
+}
+
+/// The same with so many hundredths of the positions held out.
+pub fn dataset_with(folder: &Path, count: usize, validation_percent: u8) -> Dataset {
     let source = folder.join("positions.txt");
     let line = |record: &Record| format!("{} 0 1 | {} | 0.5\n", record.epd(), record.label());
-    let text: String = games(count).iter().map(line).collect();
+    let records = games(count).into_iter().map(|game| by_material(&game));
+    let text: String = records.map(|record| line(&record)).collect();
     fs::write(&source, text).expect("room for the positions");
     let path = folder.join("dataset");
     let filters = Filters {
-        validation_percent: 0,
+        validation_percent,
         ..Filters::default()
     };
     let sources = [source];

@@ -1,15 +1,13 @@
 //! How good a net is on the held-out games.
 
-use std::thread;
-
 use datasets::{Dataset, Split};
+use models::Network;
 use serde::{Deserialize, Serialize};
 
+use crate::cpu::Evaluator;
 use crate::failure::Failure;
 use crate::figures::{Comparison, Tally};
-use crate::model::{Evaluate, Model};
 use crate::position;
-use crate::reader::read_epoch;
 use crate::target::win_chance;
 
 /// Figures on the validation side of a dataset.
@@ -24,32 +22,29 @@ pub struct Validation {
     pub figures: Comparison,
 }
 
-/// Evaluates a model on every held-out position. `None` if there is none.
+/// Evaluates a network on every held-out position. `None` if there is none.
+///
+/// It is done on the processor, with the network as its file has it, wherever it
+/// was trained: so the figures are those that `trainer eval` finds, to the last
+/// digit.
 ///
 /// # Errors
 /// [`Failure::Data`] if the dataset cannot be read.
-pub fn validate<B: Evaluate>(
-    model: &Model<B>,
-    dataset: &Dataset,
-    batch_size: usize,
-    device: &B::Device,
-) -> Result<Option<Validation>, Failure> {
+pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validation>, Failure> {
+    let evaluator = Evaluator::new(network);
     let mut tally = Tally::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
-    thread::scope(|scope| -> Result<(), Failure> {
-        for batch in read_epoch(scope, dataset, Split::Validation, (0, 0), batch_size, 0) {
-            let batch = batch?;
-            for (record, value) in batch.records.iter().zip(model.values(&batch, device)) {
-                tally.add(record, value);
-                let target = win_chance(position::label(record));
-                let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
-                count += 1;
-                loss += distance(value);
-                material_loss += distance(position::material(record));
-            }
+    for block in dataset.blocks(Split::Validation)? {
+        let records = block?;
+        for (record, value) in records.iter().zip(evaluator.values(&records)) {
+            tally.add(record, value);
+            let target = win_chance(position::label(record));
+            let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
+            count += 1;
+            loss += distance(value);
+            material_loss += distance(position::material(record));
         }
-        Ok(())
-    })?;
+    }
     let mean = |sum: f64| sum / count as f64;
     Ok((count > 0).then(|| Validation {
         loss: mean(loss),

@@ -1,0 +1,292 @@
+//! What the trainer says: to readers who leave early, and of figures that say
+//! less than they seem to.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tests::{Said, build, program, root, run, sample};
+
+const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
+
+const WRONG_USAGE: i32 = 2;
+const DAMAGED_INPUT: i32 = 4;
+const CANNOT_WRITE: i32 = 7;
+
+/// A folder with the dataset `d` of the sample.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let place = Place {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        build(&[&sample(SAMPLE)], &place.path("d")).succeeded();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The trainer, run in the folder.
+    fn trainer(&self, arguments: &[&str]) -> Command {
+        let mut command = program("trainer");
+        command.current_dir(self.folder.path()).args(arguments);
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        run(&mut self.trainer(arguments))
+    }
+}
+
+fn default_net() -> String {
+    let path = root().join("models/default.safetensors");
+    path.display().to_string()
+}
+
+const FIT: [&str; 11] = [
+    "fit",
+    "--device",
+    "cpu",
+    "--data",
+    "d",
+    "--hidden",
+    "16,8,8",
+    "--epochs",
+    "2",
+    "--out",
+    "n.safetensors",
+];
+
+/// Whoever reads the results leaves after the first line, or before.
+#[test]
+fn a_reader_that_leaves_is_no_error() {
+    let place = Place::new();
+    let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
+    let contender = format!("net={net}");
+    let commands: [&[&str]; 7] = [
+        &["eval", "--model", &net, "--data", "d"],
+        &["eval", "--model", &net, "--data", "d", "--json"],
+        &["compare", "--pgn", &games, "--contender", &contender],
+        &["linear", "--data", "d", "--out", "linear.safetensors"],
+        &[
+            "bench",
+            "--device",
+            "cpu",
+            "--batch",
+            "64",
+            "--seconds",
+            "0.01",
+        ],
+        &FIT,
+        &["--help"],
+    ];
+    for arguments in commands {
+        let mut command = place.trainer(arguments);
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        drop(child.stdout.take());
+        let said = Said::from(child.wait_with_output().unwrap());
+        assert!(
+            !said.err.contains("panicked"),
+            "{arguments:?}: {}",
+            said.err
+        );
+        assert_eq!(said.code, Some(0), "{arguments:?}: {}", said.err);
+    }
+}
+
+/// As after `trainer fit ... 2>&1 | head -1`, or in a terminal that is closed.
+#[test]
+fn a_run_goes_on_when_nobody_reads_its_progress() {
+    let place = Place::new();
+    let mut command = place.trainer(&FIT);
+    let piped = command.stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    let mut first = String::new();
+    let mut progress = BufReader::new(child.stderr.take().unwrap());
+    progress.read_line(&mut first).unwrap();
+    assert!(first.starts_with("training 902-16-8-8-1"), "{first}");
+    drop(progress);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let epochs = std::fs::read_to_string(place.path("n.metrics.jsonl")).unwrap();
+    assert_eq!(epochs.lines().count(), 2);
+}
+
+/// Standard output that cannot be written, not because its reader left.
+#[test]
+#[cfg(target_os = "linux")]
+fn results_that_cannot_be_written_are_a_failure() {
+    let place = Place::new();
+    let full = std::fs::File::options().write(true).open("/dev/full");
+    let mut command = place.trainer(&["eval", "--model", &default_net(), "--data", "d"]);
+    let command = command.stdout(full.unwrap()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let said = Said::from(child.wait_with_output().unwrap());
+    said.failed(CANNOT_WRITE, &["standard output"]);
+}
+
+/// The moves of a game, with an evaluation of every one from `from` on.
+fn game(from: usize) -> String {
+    let moves = [
+        "e4", "d5", "exd5", "Qxd5", "Nc3", "Qa5", "d4", "Nf6", "Nf3", "c6",
+    ];
+    let mut text = "[Event \"x\"]\n[Result \"*\"]\n\n".to_string();
+    for (ply, mv) in moves.into_iter().enumerate() {
+        let number = ply / 2 + 1;
+        text += &match ply % 2 {
+            0 => format!("{number}. {mv} "),
+            _ => format!("{number}... {mv} "),
+        };
+        if ply >= from {
+            text += &format!("{{ [%eval {}.5] }} ", ply % 3);
+        }
+    }
+    text + "*\n"
+}
+
+/// Files of games that hardly have a position in common.
+#[test]
+fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
+    let place = Place::new();
+    for (name, from) in [("labels", 0), ("most", 4), ("few", 8), ("none", 10)] {
+        fs::write(place.path(&format!("{name}.pgn")), game(from)).unwrap();
+    }
+    let compare = |contenders: &[&str], more: &[&str]| {
+        let contenders = contenders.iter().flat_map(|name| ["--contender", name]);
+        let arguments: Vec<&str> = ["compare", "--pgn", "labels.pgn"].into_iter().collect();
+        place.run(&[arguments, contenders.collect(), more.to_vec()].concat())
+    };
+    let said = compare(&["a=most.pgn"], &[]).succeeded();
+    assert!(!said.out.contains("WARNING"), "{}", said.out);
+    let said = compare(&["a=most.pgn", "b=few.pgn"], &[]).succeeded();
+    for words in [
+        "WARNING: of 10 labelled positions 2 are evaluated",
+        "\"a\" lacks 4, \"b\" lacks 8",
+        "ingest annotate --replace",
+    ] {
+        assert!(said.out.contains(words), "{}", said.out);
+    }
+    let said = compare(&["a=most.pgn", "b=few.pgn"], &["--json"]).succeeded();
+    assert!(said.err.contains("WARNING"), "{}", said.err);
+    let found: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(found["share"], 0.2);
+    let warning = found["warning"].as_str().unwrap();
+    assert!(warning.contains("2 are evaluated"), "{warning}");
+    let missing = |row: usize| found["rows"][row]["missing"].as_u64().unwrap();
+    assert_eq!([missing(0), missing(1), missing(2)], [0, 4, 8]);
+
+    compare(&["c=none.pgn"], &[]).failed(DAMAGED_INPUT, &["nothing to compare", "\"c\" lacks 10"]);
+    let unlabelled = ["compare", "--pgn", "none.pgn", "--contender", "a=most.pgn"];
+    let words = ["none.pgn", "no position has an evaluation"];
+    place.run(&unlabelled).failed(DAMAGED_INPUT, &words);
+    let said = place.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
+    let said = said.failed(DAMAGED_INPUT, &words);
+    assert_eq!(said.out, "");
+}
+
+#[test]
+fn contenders_are_told_apart_by_their_names() {
+    let place = Place::new();
+    fs::write(place.path("a.pgn"), game(0)).unwrap();
+    for names in [["a=a.pgn", "a=a.pgn"], ["a=a.pgn", "material=a.pgn"]] {
+        let contenders = ["--contender", names[0], "--contender", names[1]];
+        let said = place.run(&[&["compare", "--pgn", "a.pgn"], &contenders[..]].concat());
+        said.failed(WRONG_USAGE, &["two contenders are called"]);
+    }
+}
+
+/// What a newcomer may type: the exit code of wrong usage, and words that help.
+#[test]
+fn wrong_usage_is_refused_in_words_that_help() {
+    let place = Place::new();
+    let net = default_net();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let said = place.run(arguments);
+        assert_eq!(said.code, Some(WRONG_USAGE), "{arguments:?}: {}", said.err);
+        for word in words {
+            assert!(
+                said.err.contains(word),
+                "{arguments:?}: {word:?}: {}",
+                said.err
+            );
+        }
+    };
+    refused(&["eval", "--model", &net], &["--data", "--pgn"]);
+    let both = ["eval", "--model", &net, "--data", "d", "--pgn", "a.pgn"];
+    refused(&both, &["--data", "--pgn", "cannot be used with"]);
+    let whole = "expected a whole number from";
+    for (option, value, words) in [
+        ("--epochs", "0", whole),
+        ("--epochs", "-1", whole),
+        ("--epochs", "1e3", whole),
+        ("--batch", "0", whole),
+        ("--batch", "9999999999", whole),
+        ("--seed", "-1", whole),
+        ("--learning-rate", "0", "above 0"),
+        ("--learning-rate", "-1", "above 0"),
+        ("--learning-rate", "nan", "above 0"),
+        ("--learning-rate", "inf", "above 0"),
+        ("--learning-rate", "1e300", "above 0"),
+        ("--clip-norm", "-0.5", "above 0"),
+        ("--checkpoint-minutes", "0", "above 0"),
+        ("--hidden", "0,0,0", "sizes from 1"),
+        ("--hidden", "-1,32,32", "three sizes"),
+        ("--hidden", "9999,32,32", "sizes from 1 to 512"),
+        ("--hidden", "32", "three sizes"),
+        ("--device", "gpu", "cuda:N"),
+    ] {
+        let command = [
+            "fit",
+            "--data",
+            "d",
+            "--out",
+            "n.safetensors",
+            option,
+            value,
+        ];
+        refused(&command, &[option, value, words]);
+    }
+    refused(&["bench", "--seconds", "-3"], &["above 0"]);
+    refused(&["bench", "--batch", "0"], &[whole]);
+    refused(
+        &["linear", "--data", "d", "--out", "n.svg"],
+        &[".safetensors"],
+    );
+    // A file that is read is not written over.
+    let written = ["eval", "--model", &net, "--data", "d", "--report", &net];
+    refused(&written, &[".html"]);
+    let picture = [
+        "compare",
+        "--pgn",
+        "a.pgn",
+        "--contender",
+        "a=a.pgn",
+        "--picture",
+    ];
+    refused(&[&picture[..], &["a.pgn"]].concat(), &[".svg"]);
+    assert_eq!(fs::read_dir(place.folder.path()).unwrap().count(), 1);
+}
+
+/// What cannot be written is known before the work.
+#[test]
+fn pages_and_pictures_that_cannot_be_written_are_known_at_once() {
+    let place = Place::new();
+    let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
+    let words = ["no/folder", "make its folder"];
+    let report = ["--report", "no/folder/a.html"];
+    let eval = ["eval", "--model", &net, "--data", "d"];
+    let said = place.run(&[&eval[..], &report].concat());
+    assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
+    let contender = format!("net={net}");
+    let compare = ["compare", "--pgn", &games, "--contender", &contender];
+    let picture = ["--picture", "no/folder/a.svg"];
+    let said = place.run(&[&compare[..], &picture].concat());
+    assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
+}

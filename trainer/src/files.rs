@@ -1,0 +1,60 @@
+//! Files that are there whole or not at all, however the program ends.
+
+use std::path::Path;
+
+use host::durable::{self, NewFile};
+
+use crate::failure::Failure;
+
+/// Replaces a file.
+///
+/// # Errors
+/// [`Failure::Unwritable`]; it is then as it was.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    durable::write(path, bytes).map_err(Failure::unwritable(path))?;
+    #[cfg(test)]
+    crate::testing::written();
+    Ok(())
+}
+
+/// Finds out whether a file can be written, before the work that it is to hold.
+///
+/// # Errors
+/// [`Failure::Unwritable`].
+pub fn check_writable(path: &Path) -> Result<(), Failure> {
+    let file = NewFile::create(path, ".tmp").map_err(Failure::unwritable(path))?;
+    // It leaves nothing behind.
+    drop(file);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_not_there_is_a_write_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("missing/net");
+        for result in [write(&path, b"x"), check_writable(&path)] {
+            let error = result.unwrap_err();
+            assert_eq!(error.exit_code(), 7);
+            let text = error.to_string();
+            assert!(
+                text.contains("missing/net") && text.contains("folder"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn looking_whether_a_file_can_be_written_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page.html");
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        std::fs::write(&path, "old").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+    }
+}
