@@ -282,7 +282,7 @@ mod tests {
         let records = games(1030);
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let network = Network::random(shape, seed as u64);
-            let (values, gradients) = run(Level::Portable, &network, &records);
+            let (values, gradients) = run(Level::Portable(lanes::Portable), &network, &records);
             for level in Level::all() {
                 let (found_values, found_gradients) = run(level, &network, &records);
                 assert_close(&found_values, &values);

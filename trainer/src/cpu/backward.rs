@@ -62,6 +62,7 @@ pub(super) fn backward(
 /// goes to `second`.
 #[inline(always)]
 fn last_layers<L: Lanes>(
+    lanes: L,
     weights: &Weights,
     (active_second, active_third): (&[Narrow], &[Narrow]),
     output: &[f32],
@@ -72,23 +73,23 @@ fn last_layers<L: Lanes>(
     for ((active, &output), second) in active.zip(output).zip(second) {
         let (active_second, active_third) = active;
         gradients.fourth_bias += output;
-        gradients.fourth.add_times::<L>(output, active_third);
+        gradients.fourth.add_times(lanes, output, active_third);
 
-        let mut sums = [L::splat(0.0); LATER / 16];
-        add_times(&mut sums, output, &weights.fourth);
+        let mut sums = [lanes.splat(0.0); LATER / 16];
+        add_times(lanes, &mut sums, output, &weights.fourth);
         let mut third = Narrow::ZERO;
-        third.store(where_inside(sums, active_third));
-        gradients.third_bias.add_times::<L>(1.0, &third);
+        third.store(lanes, where_inside(lanes, sums, active_third));
+        gradients.third_bias.add_times(lanes, 1.0, &third);
         for (row, active) in gradients.third.iter_mut().zip(active_second.numbers()) {
-            row.add_times::<L>(*active, &third);
+            row.add_times(lanes, *active, &third);
         }
 
-        let mut sums = [L::splat(0.0); LATER / 16];
+        let mut sums = [lanes.splat(0.0); LATER / 16];
         for (row, third) in weights.third_transposed.iter().zip(third.numbers()) {
-            add_times(&mut sums, *third, row);
+            add_times(lanes, &mut sums, *third, row);
         }
-        second.store(where_inside(sums, active_second));
-        gradients.second_bias.add_times::<L>(1.0, second);
+        second.store(lanes, where_inside(lanes, sums, active_second));
+        gradients.second_bias.add_times(lanes, 1.0, second);
     }
     gradients
 }
@@ -96,13 +97,13 @@ fn last_layers<L: Lanes>(
 /// Adds a block's part to the gradient of the second layer's weights, `rows`,
 /// one a neuron of the slice.
 #[inline(always)]
-fn second_layer<L: Lanes>(active: &[Wide], second: &[Narrow], rows: &mut [Narrow]) {
+fn second_layer<L: Lanes>(lanes: L, active: &[Wide], second: &[Narrow], rows: &mut [Narrow]) {
     let mut at = 0;
     while at < SLICE {
         if L::ROWS == 8 {
-            second_layer_of::<L, 8>(active, second, at, rows);
+            second_layer_of::<L, 8>(lanes, active, second, at, rows);
         } else {
-            second_layer_of::<L, 2>(active, second, at, rows);
+            second_layer_of::<L, 2>(lanes, active, second, at, rows);
         }
         at += L::ROWS;
     }
@@ -111,32 +112,34 @@ fn second_layer<L: Lanes>(active: &[Wide], second: &[Narrow], rows: &mut [Narrow
 /// The same for `ROWS` neurons, whose sums fit the registers.
 #[inline(always)]
 fn second_layer_of<L: Lanes, const ROWS: usize>(
+    lanes: L,
     active: &[Wide],
     second: &[Narrow],
     at: usize,
     rows: &mut [Narrow],
 ) {
     let rows: &mut [Narrow; ROWS] = (&mut rows[at..][..ROWS]).try_into().expect("of this size");
-    let mut sums = [[L::splat(0.0); LATER / 16]; ROWS];
+    let mut sums = [[lanes.splat(0.0); LATER / 16]; ROWS];
     for (sums, row) in sums.iter_mut().zip(&*rows) {
-        *sums = row.load();
+        *sums = row.load(lanes);
     }
     for (active, second) in active.iter().zip(second) {
         let active: &[f32; ROWS] = active.numbers()[at..][..ROWS]
             .try_into()
             .expect("of this size");
         for (sums, active) in sums.iter_mut().zip(active) {
-            add_times(sums, *active, second);
+            add_times(lanes, sums, *active, second);
         }
     }
     for (sums, row) in sums.into_iter().zip(rows) {
-        row.store(sums);
+        row.store(lanes, sums);
     }
 }
 
 /// The gradient of a slice of the first hidden layer's sums.
 #[inline(always)]
 fn into_first_layer<L: Lanes>(
+    lanes: L,
     transposed: &[Wide],
     active: &[Wide],
     second: &[Narrow],
@@ -144,11 +147,11 @@ fn into_first_layer<L: Lanes>(
 ) {
     let (mut at, samples) = (0, out.len());
     while L::ROWS == 8 && at + 4 <= samples {
-        into_first_layer_of::<L, 4>(transposed, active, second, at, out);
+        into_first_layer_of::<L, 4>(lanes, transposed, active, second, at, out);
         at += 4;
     }
     while at < samples {
-        into_first_layer_of::<L, 1>(transposed, active, second, at, out);
+        into_first_layer_of::<L, 1>(lanes, transposed, active, second, at, out);
         at += 1;
     }
 }
@@ -156,6 +159,7 @@ fn into_first_layer<L: Lanes>(
 /// The same for `SAMPLES` samples, whose sums fit the registers.
 #[inline(always)]
 fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
+    lanes: L,
     transposed: &[Wide],
     active: &[Wide],
     second: &[Narrow],
@@ -163,31 +167,37 @@ fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
     out: &mut [Wide],
 ) {
     let second: &[Narrow; SAMPLES] = second[at..][..SAMPLES].try_into().expect("of this size");
-    let mut sums = [[L::splat(0.0); SLICE / 16]; SAMPLES];
+    let mut sums = [[lanes.splat(0.0); SLICE / 16]; SAMPLES];
     for (neuron, row) in transposed.iter().enumerate() {
         for (sums, second) in sums.iter_mut().zip(second) {
-            add_times(sums, second.numbers()[neuron], row);
+            add_times(lanes, sums, second.numbers()[neuron], row);
         }
     }
     for ((sums, active), out) in sums.into_iter().zip(&active[at..]).zip(&mut out[at..]) {
-        out.store(where_inside(sums, active));
+        out.store(lanes, where_inside(lanes, sums, active));
     }
 }
 
 /// Adds a block's part to a slice of the gradient of the first layer: to an
 /// input's row, the sums' gradients of the samples where it is on.
 #[inline(always)]
-fn first_layer<L: Lanes>(by_input: &ByInput, sums: &[Wide], table: &mut [Wide], bias: &mut Wide) {
-    let mut total = bias.load::<L>();
+fn first_layer<L: Lanes>(
+    lanes: L,
+    by_input: &ByInput,
+    sums: &[Wide],
+    table: &mut [Wide],
+    bias: &mut Wide,
+) {
+    let mut total = bias.load(lanes);
     for row in sums {
-        add(&mut total, row);
+        add(lanes, &mut total, row);
     }
-    bias.store(total);
+    bias.store(lanes, total);
     for (samples, row) in by_input.inputs().zip(table) {
-        let mut total = row.load::<L>();
+        let mut total = row.load(lanes);
         for &sample in samples {
-            add(&mut total, &sums[usize::from(sample)]);
+            add(lanes, &mut total, &sums[usize::from(sample)]);
         }
-        row.store(total);
+        row.store(lanes, total);
     }
 }

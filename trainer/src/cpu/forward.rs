@@ -57,68 +57,70 @@ pub(super) fn forward(level: Level, weights: &Weights, blocks: &[Block]) -> Acti
 
 /// A slice of the first hidden layer: sums of the active inputs' rows.
 #[inline(always)]
-fn first_layer<L: Lanes>(table: &[Wide], bias: &Wide, block: &Block, out: &mut [Wide]) {
+fn first_layer<L: Lanes>(lanes: L, table: &[Wide], bias: &Wide, block: &Block, out: &mut [Wide]) {
     let table: &[Wide; INPUTS] = table.try_into().expect("a row for each input");
     for (inputs, out) in block.samples().zip(out) {
-        let mut sums = bias.load::<L>();
+        let mut sums = bias.load(lanes);
         for &input in inputs {
-            add(&mut sums, &table[usize::from(input)]);
+            add(lanes, &mut sums, &table[usize::from(input)]);
         }
-        out.store(clip(sums));
+        out.store(lanes, clip(lanes, sums));
     }
 }
 
 #[inline(always)]
-fn second_layer<L: Lanes>(weights: &Weights, slices: &[&[Wide]], out: &mut [Narrow]) {
+fn second_layer<L: Lanes>(lanes: L, weights: &Weights, slices: &[&[Wide]], out: &mut [Narrow]) {
     let (mut at, samples) = (0, out.len());
     while L::ROWS == 8 && at + 8 <= samples {
-        second_layer_of::<L, 8>(weights, slices, at, out);
+        second_layer_of::<L, 8>(lanes, weights, slices, at, out);
         at += 8;
     }
     while at + 2 <= samples {
-        second_layer_of::<L, 2>(weights, slices, at, out);
+        second_layer_of::<L, 2>(lanes, weights, slices, at, out);
         at += 2;
     }
     if at < samples {
-        second_layer_of::<L, 1>(weights, slices, at, out);
+        second_layer_of::<L, 1>(lanes, weights, slices, at, out);
     }
 }
 
 /// The second hidden layer of `SAMPLES` samples, whose sums fit the registers.
 #[inline(always)]
 fn second_layer_of<L: Lanes, const SAMPLES: usize>(
+    lanes: L,
     weights: &Weights,
     slices: &[&[Wide]],
     at: usize,
     out: &mut [Narrow],
 ) {
-    let mut sums = [weights.second_bias.load::<L>(); SAMPLES];
+    let mut sums = [weights.second_bias.load(lanes); SAMPLES];
     for (rows, slice) in weights.second.chunks_exact(SLICE).zip(slices) {
         let active: &[Wide; SAMPLES] = slice[at..][..SAMPLES].try_into().expect("of this size");
         for (neuron, row) in rows.iter().enumerate() {
             for (sums, active) in sums.iter_mut().zip(active) {
-                add_times(sums, active.numbers()[neuron], row);
+                add_times(lanes, sums, active.numbers()[neuron], row);
             }
         }
     }
     for (sums, out) in sums.into_iter().zip(&mut out[at..]) {
-        out.store(clip(sums));
+        out.store(lanes, clip(lanes, sums));
     }
 }
 
 #[inline(always)]
 fn last_layers<L: Lanes>(
+    lanes: L,
     weights: &Weights,
     second: &[Narrow],
     third: &mut [Narrow],
     output: &mut [f32],
 ) {
     for ((second, third), output) in second.iter().zip(third).zip(output) {
-        let mut sums = weights.third_bias.load::<L>();
+        let mut sums = weights.third_bias.load(lanes);
         for (active, row) in second.numbers().iter().zip(&weights.third) {
-            add_times(&mut sums, *active, row);
+            add_times(lanes, &mut sums, *active, row);
         }
-        third.store(clip(sums));
+        third.store(lanes, clip(lanes, sums));
         *output = weights.fourth_bias + dot(third, &weights.fourth);
     }
 }

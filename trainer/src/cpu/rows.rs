@@ -42,27 +42,27 @@ impl<const GROUPS: usize> Row<GROUPS> {
     }
 
     #[inline(always)]
-    pub(super) fn load<L: Lanes>(&self) -> [L; GROUPS] {
-        let mut lanes = [L::splat(0.0); GROUPS];
-        for (lanes, numbers) in lanes.iter_mut().zip(&self.0) {
-            *lanes = L::load(numbers);
+    pub(super) fn load<L: Lanes>(&self, lanes: L) -> [L::Floats; GROUPS] {
+        let mut floats = [lanes.splat(0.0); GROUPS];
+        for (floats, numbers) in floats.iter_mut().zip(&self.0) {
+            *floats = lanes.load(numbers);
         }
-        lanes
+        floats
     }
 
     #[inline(always)]
-    pub(super) fn store<L: Lanes>(&mut self, lanes: [L; GROUPS]) {
-        for (lanes, numbers) in lanes.into_iter().zip(&mut self.0) {
-            lanes.store(numbers);
+    pub(super) fn store<L: Lanes>(&mut self, lanes: L, floats: [L::Floats; GROUPS]) {
+        for (floats, numbers) in floats.into_iter().zip(&mut self.0) {
+            lanes.store(floats, numbers);
         }
     }
 
     /// Adds `factor * row` in memory.
     #[inline(always)]
-    pub(super) fn add_times<L: Lanes>(&mut self, factor: f32, row: &Self) {
-        let mut sums = self.load::<L>();
-        add_times(&mut sums, factor, row);
-        self.store(sums);
+    pub(super) fn add_times(&mut self, lanes: impl Lanes, factor: f32, row: &Self) {
+        let mut sums = self.load(lanes);
+        add_times(lanes, &mut sums, factor, row);
+        self.store(lanes, sums);
     }
 
     /// Adds a row in memory.
@@ -75,30 +75,38 @@ impl<const GROUPS: usize> Row<GROUPS> {
 
 /// Adds a row to sums in registers.
 #[inline(always)]
-pub(super) fn add<L: Lanes, const GROUPS: usize>(sums: &mut [L; GROUPS], row: &Row<GROUPS>) {
+pub(super) fn add<L: Lanes, const GROUPS: usize>(
+    lanes: L,
+    sums: &mut [L::Floats; GROUPS],
+    row: &Row<GROUPS>,
+) {
     for (sum, x) in sums.iter_mut().zip(&row.0) {
-        *sum = sum.add(L::load(x));
+        *sum = lanes.add(*sum, lanes.load(x));
     }
 }
 
 /// Adds `factor * row` to sums in registers.
 #[inline(always)]
 pub(super) fn add_times<L: Lanes, const GROUPS: usize>(
-    sums: &mut [L; GROUPS],
+    lanes: L,
+    sums: &mut [L::Floats; GROUPS],
     factor: f32,
     row: &Row<GROUPS>,
 ) {
-    let factor = L::splat(factor);
+    let factor = lanes.splat(factor);
     for (sum, x) in sums.iter_mut().zip(&row.0) {
-        *sum = L::load(x).mul_add(factor, *sum);
+        *sum = lanes.mul_add(lanes.load(x), factor, *sum);
     }
 }
 
 /// Each sum moved into 0 to 1: the activation.
 #[inline(always)]
-pub(super) fn clip<L: Lanes, const GROUPS: usize>(mut sums: [L; GROUPS]) -> [L; GROUPS] {
+pub(super) fn clip<L: Lanes, const GROUPS: usize>(
+    lanes: L,
+    mut sums: [L::Floats; GROUPS],
+) -> [L::Floats; GROUPS] {
     for sum in &mut sums {
-        *sum = sum.clip();
+        *sum = lanes.clip(*sum);
     }
     sums
 }
@@ -107,11 +115,12 @@ pub(super) fn clip<L: Lanes, const GROUPS: usize>(mut sums: [L; GROUPS]) -> [L; 
 /// is strictly between 0 and 1, zero elsewhere.
 #[inline(always)]
 pub(super) fn where_inside<L: Lanes, const GROUPS: usize>(
-    mut gradient: [L; GROUPS],
+    lanes: L,
+    mut gradient: [L::Floats; GROUPS],
     x: &Row<GROUPS>,
-) -> [L; GROUPS] {
+) -> [L::Floats; GROUPS] {
     for (gradient, x) in gradient.iter_mut().zip(&x.0) {
-        *gradient = gradient.where_inside(L::load(x));
+        *gradient = lanes.where_inside(*gradient, lanes.load(x));
     }
     gradient
 }
