@@ -15,6 +15,11 @@ const PIECES: [Piece; 6] = [
     Piece::King,
 ];
 
+/// So many, or one where each takes a minute.
+const fn many(count: usize) -> usize {
+    if cfg!(miri) { 1 } else { count }
+}
+
 /// splitmix64 (Steele, Lea, Flood 2014).
 struct Random(u64);
 
@@ -34,6 +39,11 @@ impl Random {
 
     fn network(&mut self) -> Network {
         let shape = match self.below(3) {
+            _ if cfg!(miri) => Shape {
+                first: 33,
+                second: 5,
+                third: 32,
+            },
             0 => Shape::DEFAULT,
             _ => Shape {
                 first: 1 + self.below(512),
@@ -174,8 +184,8 @@ fn every_kernel_gives_the_value_of_the_definition() {
     let mut random = Random(1);
     let mut values = std::collections::HashSet::new();
     let mut widest = 0;
-    for (network, quantised) in networks(80) {
-        for case in 0..12 {
+    for (network, quantised) in networks(many(80)) {
+        for case in 0..many(11) + 1 {
             let features = match case % 2 {
                 0 => random.position().0,
                 _ => random.extreme_position(&network.layers()[0]),
@@ -190,15 +200,17 @@ fn every_kernel_gives_the_value_of_the_definition() {
             widest = widest.max(widest_sum(&quantised.accumulator(&features)));
         }
     }
-    assert!(values.len() > 200, "{} values", values.len());
-    assert!(widest > 30_000, "{widest}");
+    if !cfg!(miri) {
+        assert!(values.len() > 200, "{} values", values.len());
+        assert!(widest > 30_000, "{widest}");
+    }
 }
 
 #[test]
 fn every_kernel_adds_what_is_in_no_accumulator() {
     let mut random = Random(3);
     let mut counts = std::collections::HashSet::new();
-    for (_, quantised) in networks(20) {
+    for (_, quantised) in networks(many(20)) {
         for kernel in Kernel::available() {
             let quantised = quantised.clone().with_kernel(kernel);
             for count in 0..12 {
@@ -221,7 +233,7 @@ fn widest_sum(accumulator: &Accumulator) -> u16 {
 #[test]
 fn every_kernel_updates_to_what_is_there_from_nothing() {
     let mut random = Random(2);
-    for (_, quantised) in networks(20) {
+    for (_, quantised) in networks(many(20)) {
         for kernel in Kernel::available() {
             let quantised = quantised.clone().with_kernel(kernel);
             let moves = [(0, 0), (1, 1), (1, 2), (2, 2), (2, 4), (1, 5)];

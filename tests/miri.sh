@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# The kernels of trainer and engine under Miri, which finds what is undefined: the
+# scalar ones, and those of AVX2 and FMA; Miri does not know all of AVX-512. A few
+# minutes. Wants a nightly toolchain:
+#
+#   rustup toolchain install nightly --component miri,rust-src
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-$PWD/target}/miri
+miri() {
+    RUSTFLAGS="-C target-feature=$1" cargo +nightly miri test --target-dir "$target" "${@:2}"
+}
+
+# The trainer's, alone: around them are RocksDB and CUDA.
+alone=$(mktemp -d)
+trap 'rm -rf "$alone"' EXIT
+mkdir "$alone/src"
+cat >"$alone/Cargo.toml" <<TOML
+[package]
+name = "lanes"
+edition = "2024"
+
+[dependencies]
+
+[workspace]
+TOML
+cat >"$alone/src/lib.rs" <<RUST
+#![allow(dead_code, unused_imports)]
+mod cpu {
+    #[path = "$PWD/trainer/src/cpu/lanes.rs"]
+    mod lanes;
+    #[path = "$PWD/trainer/src/cpu/rows.rs"]
+    mod rows;
+}
+RUST
+
+for features in +sse2 +avx2,+fma; do
+    printf '\n== %s\n' "$features"
+    miri "$features" --manifest-path "$alone/Cargo.toml" --lib
+    miri "$features" -p models --lib kernel
+done
