@@ -391,9 +391,13 @@ export class App {
     this.bestAt = ply;
     this.console.begin(this.fen, `${this.name(color)} thinks about ${color}’s move.`);
     try {
-      // After a reload its net may come only now.
-      if (brain && searcher instanceof Thinker) searcher.use(await this.brains.get(brain));
-      if (generation !== this.generation) return;
+      if (brain && searcher instanceof Thinker) {
+        // After a reload its net may come only now.
+        const mind = await this.brains.get(brain);
+        // Before it is used: that would end the search of whoever came later.
+        if (generation !== this.generation) return;
+        searcher.use(mind);
+      }
       const found = await searcher.search(this.wishOf(color), (report) => {
         if (generation === this.generation) this.console.add(report);
       });

@@ -29,6 +29,8 @@ export class Brains {
     [MATERIAL.id, MATERIAL],
   ]);
   private elsewhere: string[] = [];
+  /** Nets on their way, so that two who ask get the same one. */
+  private readonly coming = new Map<string, Promise<Brain>>();
   private listed: Promise<void> | null = null;
 
   /** Asks which nets former visits have left, and which lie beside the page. */
@@ -55,6 +57,12 @@ export class Brains {
   async get(id: string): Promise<Brain> {
     const known = this.known.get(id);
     if (known) return known;
+    const coming = this.coming.get(id) ?? this.fetch(id).finally(() => this.coming.delete(id));
+    this.coming.set(id, coming);
+    return coming;
+  }
+
+  private async fetch(id: string): Promise<Brain> {
     await this.list();
     if (!this.elsewhere.includes(id)) throw new Error(`there is no net ${netName(id)} here`);
     if (this.isOwn(id)) return this.add(id, netName(id), await nets.get(netFile(id)));

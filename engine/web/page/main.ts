@@ -10,7 +10,7 @@ import { why } from "./format";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
 import { compile } from "./module";
-import { askNewGame } from "./newgame";
+import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { type ReadGame, Rules } from "./rules";
 import { soundOn } from "./sound";
@@ -64,17 +64,18 @@ async function later(app: App, brains: Brains) {
   }
 }
 
-/** Fetches the nets that the game of a former visit was played with. */
+/** Chooses the brain of the last visit, and fetches the nets of the game that goes on. */
 async function recallBrains(app: App, brains: Brains) {
-  const chosen = String(load("brain") ?? DEFAULT.id);
   listBrains(app);
   const there = new Set(brains.choices().map(({ id }) => id));
+  const chosen = String(load("brain") ?? DEFAULT.id);
+  if (chosen !== app.brain.id && there.has(chosen)) {
+    const select = $<HTMLSelectElement>("brain");
+    select.value = chosen;
+    select.dispatchEvent(new Event("change"));
+  }
   await Promise.allSettled(app.wantedBrains.filter((id) => there.has(id)).map((id) => brains.get(id)));
   if (app.wantedBrains.length) app.changed({ sameGame: true });
-  if (chosen === app.brain.id || !there.has(chosen)) return;
-  const select = $<HTMLSelectElement>("brain");
-  select.value = chosen;
-  select.dispatchEvent(new Event("change"));
 }
 
 function listBrains({ brains, brain }: App) {
@@ -85,13 +86,16 @@ function listBrains({ brains, brain }: App) {
 }
 
 function connect(app: App, rules: Rules) {
+  let newest: NewGame;
   click("new", async () => {
     const game = await askNewGame(app.brains);
     if (!game) return;
+    newest = game;
     try {
       // So that they are at hand when their turn comes.
       await Promise.all([game.white, game.black].map(({ brain }) => brain && app.brains.get(brain)));
-      app.begin(game);
+      // While they came another game may have begun.
+      if (newest === game) app.begin(game);
     } catch (error) {
       toast(why(error));
     }

@@ -230,7 +230,7 @@ test("a kept net that is damaged is forgotten, in a match too", async () => {
 
 test("a match waits for a net that cannot be fetched", async () => {
   const { page } = await visit(site, BARE);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
+  await listed(page);
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
   await waitForMoves(page, 2);
   site.change(/games1191/, () => null);
@@ -243,24 +243,85 @@ test("a match waits for a net that cannot be fetched", async () => {
   await waitForMoves(page, number + 2);
 });
 
-test("the last of the brains that were chosen is used, whichever comes first", async () => {
-  const { page } = await visit(site, BARE);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  let send;
+/** Has requests for the earlier net wait: each of the functions listed lets one go, and returns once it has arrived. */
+async function delay(page) {
+  const waiting = [];
   await page.route("**/games1191.safetensors", async (route) => {
-    await new Promise((resolve) => (send = resolve));
+    await new Promise((resolve) =>
+      waiting.push(async () => {
+        const arrived = page.waitForResponse(/games1191/);
+        resolve();
+        await (await arrived).finished();
+        await page.waitForTimeout(200);
+      }),
+    );
     await route.continue();
   });
+  return waiting;
+}
+const listed = (page) => page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
+const materialOnly = (page) =>
+  page.waitForFunction(() => document.getElementById("brain-note").textContent.startsWith("Counts pieces"));
+
+test("the last of the brains that were chosen is used, whichever comes first", async () => {
+  const { page } = await visit(site, BARE);
+  await listed(page);
+  const waiting = await delay(page);
   await page.click("#tab-net");
   await page.selectOption("#brain", "games1191.safetensors");
   await page.selectOption("#brain", "material");
-  await page.waitForFunction(() => document.getElementById("brain-note").textContent.startsWith("Counts pieces"));
-  const arrived = page.waitForResponse(/games1191/);
-  send();
-  await (await arrived).finished();
-  await page.waitForTimeout(200);
+  await materialOnly(page);
+  await waiting[0]();
   assert.match(await page.textContent("#brain-note"), /^Counts pieces/);
   assert.equal(await page.$eval("#brain", (select) => select.value), "material");
+});
+
+test("a brain chosen before the last visit's has come stays chosen", async () => {
+  const { page } = await visit(site, BARE);
+  await listed(page);
+  await page.click("#tab-net");
+  await page.selectOption("#brain", "linear.safetensors");
+  await page.waitForFunction(() => localStorage.getItem("kibitz.brain")?.includes("linear"));
+  await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
+  const waiting = await delay(page);
+  await reload(page);
+  await listed(page);
+  await page.selectOption("#brain", "material");
+  await materialOnly(page);
+  await waiting[0]();
+  assert.match(await page.textContent("#brain-note"), /^Counts pieces/);
+});
+
+test("a net that a match has asked for more than once ends no search as it comes", async () => {
+  const { page } = await visit(site, BARE);
+  await listed(page);
+  await newGame(page, { mode: "engines", strength: "time", slider: 4, white: "games1191.safetensors", black: "material" });
+  const waiting = await delay(page);
+  await reload(page);
+  await listed(page);
+  for (const expected of ["Pause", "Go on", "Pause"]) {
+    await page.click("#pause");
+    assert.equal(await page.textContent("#pause"), expected);
+  }
+  await page.waitForTimeout(500);
+  await waiting.pop()();
+  await page.waitForSelector("#console .line");
+  for (const late of waiting) await late();
+  await waitForMoves(page, 2);
+});
+
+test("a game that waits for its nets does not end one that was begun later", async () => {
+  const { page } = await visit(site, BARE);
+  await listed(page);
+  const waiting = await delay(page);
+  await page.click("#new");
+  await page.check("#new-dialog input[value=engines]", { force: true });
+  await page.selectOption("#new-dialog select[name=white]", "games1191.safetensors");
+  await page.click("#new-dialog button.primary");
+  await newGame(page, { mode: "people" });
+  await type(page, "e4", "e5");
+  await waiting[0]();
+  await played(page, "e4", "e5");
 });
 
 test("files too large for the page are refused", async () => {
