@@ -27,8 +27,6 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
-# The whole-path tests run the programs, so these are built first.
-cargo build --workspace --locked
 cargo test --workspace --locked
 
 # The page, in a real browser.
