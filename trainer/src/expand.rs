@@ -245,7 +245,7 @@ mod tests {
     use crate::batch::Batch;
     use crate::model::floats;
     use crate::position;
-    use crate::testing::games;
+    use crate::testing::{games, inputs_by_python};
 
     /// Panics unless the device makes of these records what the host does.
     fn agrees(records: Vec<Record>) {
@@ -290,6 +290,18 @@ mod tests {
             .chunks(4096)
             .for_each(|chunk| agrees(chunk.to_vec()));
         agrees(games(1000));
+    }
+
+    /// They have inputs of every kind, and their inputs are python-chess's
+    /// ([`position`]).
+    #[test]
+    fn chosen_positions_are_expanded_as_on_the_host() {
+        let mut records = Vec::new();
+        inputs_by_python(|record, _| records.push(record));
+        assert!(records.len() > 2_000, "{}", records.len());
+        records
+            .chunks(4096)
+            .for_each(|chunk| agrees(chunk.to_vec()));
     }
 
     #[test]

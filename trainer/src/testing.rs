@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use burn::backend::Autodiff;
@@ -10,7 +10,8 @@ use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
 use models::{Shape, Threats};
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess};
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Position, PositionError};
 
 pub use crate::playouts::games;
 use crate::position;
@@ -75,6 +76,38 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
         Label::from_centipawns(centipawns),
         Origin::default(),
     )
+}
+
+/// Positions with their inputs by python-chess: rows by `tests/reference/inputs.py`,
+/// those kept in `tests/data`, or those of the file that `tests/inputs.sh` makes. A
+/// position that a move leads to comes twice, the second time by the move.
+pub fn inputs_by_python(mut each: impl FnMut(Record, &[usize])) {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/inputs.tsv");
+    let path = std::env::var_os("KIBITZ_INPUTS").map_or(kept, PathBuf::from);
+    let rows = fs::read_to_string(path).expect("rows");
+    let position = |fen: &str| -> Chess {
+        let fen: Fen = fen.parse().expect("a FEN");
+        let position = fen.into_position(CastlingMode::Chess960);
+        let position = position.or_else(PositionError::ignore_invalid_ep_square);
+        position.expect("a legal position")
+    };
+    let record =
+        |position: &Chess| Record::new(position, Label::from_centipawns(0), Origin::default());
+    for row in rows.lines() {
+        let columns: Vec<&str> = row.split('\t').collect();
+        let [before, played, fen, on] = columns[..] else {
+            panic!("{row}")
+        };
+        let on = on.split(' ').map(|input| input.parse().expect("an index"));
+        let on: Vec<usize> = on.collect();
+        each(record(&position(fen)), &on);
+        if !before.is_empty() {
+            let before = position(before);
+            let played: UciMove = played.parse().expect("a move");
+            let played = played.to_move(&before).expect("a legal move");
+            each(record(&before.play(played).expect("it is")), &on);
+        }
+    }
 }
 
 /// A position with a mate as its label, White's view.

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# The inputs of some 420,000 real positions by python-chess, of standard chess and
+# Chess960, against those of the engine and the trainer. About ten minutes. The
+# rows kept in tests/data are chosen from the same games.
+#   inputs.sh GAMES.pgn.zst...    also of these, such as Chess960 games
+. "$(dirname "$0")/setup.sh"
+
+python=target/python/bin/python
+[ -x "$python" ] || python3 -m venv target/python
+"$python" -m pip install -q --disable-pip-version-check --no-binary chess chess==1.11.2 zstandard==0.25.0
+
+KIBITZ_INPUTS=$PWD/target/inputs.tsv
+export KIBITZ_INPUTS
+"$python" tests/reference/inputs.py every datasets/samples/*.pgn.zst "$@" >"$KIBITZ_INPUTS"
+wc -l "$KIBITZ_INPUTS"
+cargo test --workspace --locked --test inputs -- inputs_of_boards
+cargo test --workspace --locked --bin trainer -- inputs_are_those_of_python chosen_positions
+rm "$KIBITZ_INPUTS"
