@@ -14,14 +14,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::merge::{Merged, Runs, merge};
 use crate::meter::hex;
-use crate::reading::{Checkpoint, resume};
-use crate::spill::{RANGES, Run, Sorted, SpillFile};
-use crate::store::{SealedSet, Set, SetWriter, Store};
+use crate::reading::resume;
+use crate::progress::{Failure, Progress};
+use crate::ranges::RANGES;
+use crate::set::Set;
+use crate::spill::{Run, Sorted, SpillFile};
+use crate::store::{SealedSet, SetWriter, Store};
 use crate::{
     Batch, Counts, Error, Filters, Finished, Manifest, Reading, Record, Source, SourceEntry, Tally,
     changes,
@@ -55,34 +57,6 @@ pub struct Builder {
     forgot: bool,
 }
 
-/// How far a build has come: all that is needed to go on with it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Progress {
-    filters: Filters,
-    /// The sources, as they were given.
-    names: Vec<String>,
-    /// How many of them are done with.
-    done: usize,
-    /// Those of them that were taken in.
-    entries: Vec<SourceEntry>,
-    /// The first of them that was not, or not to its end.
-    failure: Option<Failure>,
-    /// What was counted so far in the one that is being read.
-    tally: Tally,
-    /// Where that one goes on.
-    checkpoint: Option<Checkpoint>,
-    /// Runs in the spill file.
-    train: Vec<Run>,
-    validation: Vec<Run>,
-}
-
-/// What was wrong with a source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Failure {
-    message: String,
-    exit_code: u8,
-}
-
 /// A run that is being written, with what is committed then.
 struct Spilling {
     thread: JoinHandle<Result<Spilled, Error>>,
@@ -95,37 +69,6 @@ struct Spilled {
     validation: Run,
     /// The memory that the records were in.
     buffer: Vec<Record>,
-}
-
-impl Progress {
-    fn new(filters: Filters, names: &[String]) -> Progress {
-        Progress {
-            filters,
-            names: names.to_vec(),
-            done: 0,
-            entries: Vec::new(),
-            failure: None,
-            tally: Tally::default(),
-            checkpoint: None,
-            train: Vec::new(),
-            validation: Vec::new(),
-        }
-    }
-
-    /// Committed bytes of the spill file.
-    fn spilled_bytes(&self) -> u64 {
-        self.validation.last().map_or(0, Run::end)
-    }
-
-    pub(crate) fn checkpoint_mut(&mut self) -> Option<&mut Checkpoint> {
-        self.checkpoint.as_mut()
-    }
-
-    pub(crate) fn carried_text(&self) -> &[u8] {
-        self.checkpoint
-            .as_ref()
-            .map_or(&[], Checkpoint::carried_text)
-    }
 }
 
 impl Builder {

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::blocks::BLOCK_RECORDS;
 use crate::hash::Random;
-use crate::store::{BlockKey, Set, Store};
+use crate::set::Set;
+use crate::store::{BlockKey, Store};
 use crate::{Error, Manifest, Record, Split};
 
 /// Blocks that are read together, so that their records mix: 65,536 records,

@@ -7,49 +7,9 @@ use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::hash::hash_bytes;
 use crate::start::{castling_mode, start_position};
 use crate::tags::Tags;
-use crate::{EvalComment, Filters, Origin, Record, SkipReason, Tally, parse_eval};
-
-/// Which of the two sets a game's positions belong to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Split {
-    /// Positions to train on.
-    Train,
-    /// Positions of held-out games.
-    Validation,
-}
-
-/// Who a game is: the hash of its Lichess id, else of its seven-tag roster and
-/// moves. Two copies of one game have one identity, so that a game never
-/// stands on both sides of the split. A bare position is known by its hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct GameId(u64);
-
-impl GameId {
-    /// A position of no known game counts as a game of its own, and the key of
-    /// its [`Keyed`](crate::Keyed) record is who it is.
-    pub fn of_position(key: u64) -> GameId {
-        GameId(key)
-    }
-
-    /// The side of the split that the game falls on, by its identity alone.
-    pub fn split(self, validation_percent: u8) -> Split {
-        if self.0 % 100 < u64::from(validation_percent) {
-            Split::Validation
-        } else {
-            Split::Train
-        }
-    }
-
-    /// Where sampling one in `every` positions of the game starts. Were it the
-    /// same in every game, an even step would take one side's moves only. The
-    /// bits that it reads are not those that decide the split.
-    fn sampling_start(self, every: NonZeroUsize) -> usize {
-        (self.0 >> 32) as usize % every
-    }
-}
+use crate::{EvalComment, Filters, GameId, Origin, Record, SkipReason, Tally, parse_eval};
 
 /// The state of the game that is being read.
 struct Game {
@@ -72,10 +32,10 @@ struct Game {
 
 impl Game {
     fn id(&self) -> GameId {
-        GameId(match self.tags.lichess_id {
-            Some(id) => hash_bytes(&id),
-            None => hash_bytes(&[&self.tags.roster[..], &self.moves].concat()),
-        })
+        match self.tags.lichess_id {
+            Some(id) => GameId::of_bytes(&id),
+            None => GameId::of_bytes(&[&self.tags.roster[..], &self.moves].concat()),
+        }
     }
 
     /// Keeps one record in `every`, from the one at `start` on; returns how

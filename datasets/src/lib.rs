@@ -1,16 +1,16 @@
 //! Labelled chess positions: the record, the labels, the store.
 //!
 //! A dump becomes a [`Source`] of text chunks, a chunk becomes games
-//! ([`pgn::read_games`]), a game becomes [`Record`]s, and a [`Builder`] seals
+//! ([`read_games`]), a game becomes [`Record`]s, and a [`Builder`] seals
 //! them into a [`Dataset`], which is read in shuffled blocks.
 //!
 //! ```
-//! use datasets::{Filters, Tally, pgn};
+//! use datasets::{Filters, Tally, read_games};
 //!
 //! let text = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n";
 //! let mut tally = Tally::default();
 //! let mut labels = Vec::new();
-//! pgn::read_games(text, &Filters::default(), &mut tally, |_, records| {
+//! read_games(text, &Filters::default(), &mut tally, |_, records| {
 //!     labels.extend(records.iter().map(|record| record.label().to_string()));
 //! });
 //! assert_eq!(labels, ["30", "#-4"]);
@@ -27,24 +27,30 @@ mod folder;
 mod frames;
 mod game;
 mod game_texts;
+mod general;
 mod hash;
 mod http;
 mod label;
+mod labelled;
 mod manifest;
 mod merge;
 mod meter;
 mod movetext;
-pub mod pgn;
+mod pgn;
 mod phase;
 mod plain;
 mod planes;
-pub mod positions;
+mod progress;
+mod ranges;
+mod positions;
 mod reading;
 mod record;
 mod scan;
+mod set;
 mod source;
 mod speed;
 mod spill;
+mod split;
 mod start;
 mod store;
 mod tags;
@@ -59,8 +65,11 @@ pub use builder::Builder;
 pub use dataset::{Dataset, Shuffled};
 pub use error::{Error, changes};
 pub use filters::Filters;
-pub use game::{GameId, Split};
+pub use split::{GameId, Split};
 pub use game_texts::{Chunk, GameTexts};
+pub use labelled::read_labelled;
+pub use pgn::read_games;
+pub use positions::{PositionFormat, read_positions};
 pub use label::{EvalComment, Label, format_eval, parse_eval};
 pub use manifest::{Counts, FORMAT_VERSION, Manifest, SourceEntry};
 pub use phase::Phase;

@@ -1,34 +1,10 @@
 //! PGN text to labelled positions: the one place where labels are read.
 
-use std::io::{Chain, Read};
-use std::path::Path;
-
 use crate::boundary::{self, tags_start};
-use crate::game::{GameReader, Previous};
-use crate::movetext::{longest_tag, readable};
+use crate::general::read_general;
 use crate::plain::read_plain;
 use crate::scan::{Mark, next_mark};
-use crate::{Error, Filters, GameId, Reading, Record, SkipReason, Source, Tally};
-
-/// What stands behind a game for the reader: it looks ahead, and at the end of
-/// its input it would move what is left of the game at every token.
-const PADDING: &[u8] = &[b'\n'; 260];
-
-/// Length of a comment that is read in one piece; longer ones are put together.
-const COMMENT_BYTES: usize = 255;
-
-/// A reader of a game's text. Whatever the length of its tags, they are read
-/// whole, up to 64 KiB.
-pub(crate) fn reader(game: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u8]>> {
-    let tag_bytes = match longest_tag(game) {
-        0..256 => 255,
-        _ => 1 << 16,
-    };
-    pgn_reader::Reader::build(game.chain(PADDING))
-        .set_supported_comment_length(COMMENT_BYTES)
-        .set_supported_tag_line_length(tag_bytes)
-        .finish()
-}
+use crate::{Filters, GameId, Record, SkipReason, Tally};
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -86,60 +62,10 @@ fn read_annotated(
     }
 }
 
-/// Reads a game in any form.
-pub(crate) fn read_general(
-    text: &[u8],
-    filters: &Filters,
-    tally: &mut Tally,
-    each: &mut impl FnMut(GameId, &[Record]),
-) {
-    let end = readable(text);
-    let mut reader = reader(&text[..end]);
-    let (mut previous, mut over) = (Previous::Nothing, false);
-    loop {
-        let mut visitor = GameReader::new(filters, tally, previous, &mut *each);
-        match reader.read_game(&mut visitor) {
-            Ok(None) => break,
-            Ok(Some(())) => (previous, over) = (visitor.as_previous(), visitor.over),
-            Err(_) => {
-                // Reading from a slice, the only errors are of the syntax.
-                // What follows cannot be told from this game.
-                visitor.broken_off(SkipReason::MalformedGame);
-                return;
-            }
-        }
-    }
-    if end < text.len() && !over {
-        tally.skip(SkipReason::IllegalMove);
-    }
-}
-
-/// Reads every labelled position of one source, in the order of the file.
-/// Standard chess and Chess960 are taken, and no split is made.
-///
-/// # Errors
-/// [`Error`] if the source cannot be opened or is damaged; in the second case
-/// everything before the damage has been handed over.
-pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally, Error> {
-    let filters = Filters {
-        chess960: true,
-        validation_percent: 0,
-        ..Filters::default()
-    };
-    let mut tally = Tally::default();
-    let reading = Reading::from(Source::open(path)?);
-    let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
-        tally.add(&batch.tally);
-        batch.train.into_iter().for_each(&mut each);
-        Ok(())
-    })?;
-    finished.check(path)?;
-    Ok(tally)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::general::COMMENT_BYTES;
 
     fn rows(pgn: &str) -> (Vec<String>, Tally) {
         let mut rows = Vec::new();

@@ -9,7 +9,7 @@ use pgn_reader::{RawTag, SanPlus, Visitor};
 
 use crate::game::{GameReader, Previous};
 use crate::movetext::tags_end;
-use crate::pgn::reader;
+use crate::general::reader;
 use crate::tags::Tags;
 use crate::{Filters, GameId, Record, Tally};
 
@@ -140,7 +140,7 @@ pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
         return false;
     }
     let mut each = |id, records: &[Record]| general.push((id, records.to_vec()));
-    crate::pgn::read_general(text, filters, &mut general_tally, &mut each);
+    crate::general::read_general(text, filters, &mut general_tally, &mut each);
     let text = String::from_utf8_lossy(text);
     assert_eq!((plain, plain_tally), (general, general_tally), "{text}");
     true

@@ -26,7 +26,7 @@ use crate::meter::Prefix;
 use crate::movetext::ends_with_result;
 use crate::positions::read_positions;
 use crate::source::{Content, Place};
-use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, pgn};
+use crate::{Error, Filters, GameId, Record, SkipReason, Source, Split, Tally, read_games};
 
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
@@ -345,8 +345,8 @@ impl Job<'_> {
             (Some(format), _) => read_positions(text, format, self.filters, tally, each),
             // What follows a game must not depend on whether it came with it.
             (None, Boundary::AnyTag) => boundary::any_tag_games(text)
-                .for_each(|game| pgn::read_games(game, self.filters, tally, &mut each)),
-            (None, _) => pgn::read_games(text, self.filters, tally, each),
+                .for_each(|game| read_games(game, self.filters, tally, &mut each)),
+            (None, _) => read_games(text, self.filters, tally, each),
         }
     }
 }

@@ -10,18 +10,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::folder;
-use crate::store::is_block_file;
+use crate::ranges::{RANGES, range_of};
+use crate::set::is_block_file;
 use crate::{Error, Keyed, Record};
-
-/// Keys are told apart by their first bits into so many ranges, which are
-/// merged on their own.
-pub(crate) const RANGES: usize = 1 << RANGE_BITS;
-const RANGE_BITS: u32 = 12;
-
-/// The range that a key lies in.
-pub(crate) fn range_of(key: u64) -> usize {
-    (key >> (u64::BITS - RANGE_BITS)) as usize
-}
 
 /// Records in the order of the store, those of one position joined. They stay
 /// where they are: to sort their keys touches less memory.

@@ -15,10 +15,11 @@ use rocksdb::{
 use sha2::{Digest, Sha256};
 
 use crate::blocks::{self, BLOCK_RECORDS};
-use crate::builder::Progress;
+use crate::progress::Progress;
 use crate::folder::{self, Claimed};
 use crate::meter::hex;
-use crate::spill::range_of;
+use crate::ranges::range_of;
+use crate::set::{Set, block_file_name};
 use crate::{Error, FORMAT_VERSION, Keyed, Manifest, Record};
 
 /// Blocks in one SST file: some gigabyte.
@@ -34,37 +35,6 @@ const MANIFEST_KEY: &[u8] = b"manifest";
 const PROGRESS_KEY: &[u8] = b"progress";
 /// The text of the game that the progress stands in.
 const CARRIED_TEXT_KEY: &[u8] = b"progress.text";
-
-/// The three sorted sets of records that a dataset is made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Set {
-    /// Positions to train on.
-    Train,
-    /// Positions of held-out games.
-    Validation,
-    /// Validation records of positions that training has too. Kept, and never
-    /// read for training or validation, so that adding data later counts them
-    /// as if all had come at once.
-    Shadowed,
-}
-
-impl Set {
-    pub(crate) const ALL: [Set; 3] = [Set::Train, Set::Validation, Set::Shadowed];
-
-    fn family(self, generation: u64) -> String {
-        let name = match self {
-            Set::Train => "train",
-            Set::Validation => "validation",
-            Set::Shadowed => "shadowed",
-        };
-        format!("{name}.{generation}")
-    }
-
-    /// Key, in the meta family, of the list of the set's block keys.
-    fn index_key(self, generation: u64) -> String {
-        format!("index.{}", self.family(generation))
-    }
-}
 
 /// An open dataset folder.
 pub(crate) struct Store {
@@ -583,24 +553,6 @@ impl SetWriter {
             digest: hex(&self.digest.finalize()),
         })
     }
-}
-
-/// The name of a set's file of the number, before it is sealed.
-fn block_file_name(set: Set, number: usize) -> String {
-    format!("{set:?}-{number}.sst")
-}
-
-/// Whether this is such a name.
-pub(crate) fn is_block_file(name: &str) -> bool {
-    let number = name
-        .strip_suffix(".sst")
-        .and_then(|name| name.split_once('-'));
-    let number = number.and_then(|(_, number)| number.parse().ok());
-    number.is_some_and(|number| {
-        Set::ALL
-            .iter()
-            .any(|&set| name == block_file_name(set, number))
-    })
 }
 
 /// The options that SST files are written with.

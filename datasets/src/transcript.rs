@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use crate::boundary;
 use crate::movetext::readable;
-use crate::pgn::reader;
+use crate::general::reader;
 use crate::start::{castling_mode, start_position};
 use crate::{EvalComment, Label, SkipReason, parse_eval};
 

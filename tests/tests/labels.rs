@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use datasets::{Record, pgn};
+use datasets::{Record, read_labelled};
 use sha2::{Digest, Sha256};
 
 fn row(record: &Record) -> String {
@@ -17,7 +17,7 @@ fn row(record: &Record) -> String {
 
 fn rows(path: &Path) -> Vec<String> {
     let mut rows = Vec::new();
-    pgn::read_labelled(path, |record| rows.push(row(&record))).unwrap();
+    read_labelled(path, |record| rows.push(row(&record))).unwrap();
     rows
 }
 
@@ -57,7 +57,7 @@ fn every_shared_row_equals_python_chess() {
             continue;
         };
         let (mut ours, mut hasher) = (0u64, Sha256::new());
-        pgn::read_labelled(&path, |record| {
+        read_labelled(&path, |record| {
             ours += 1;
             hasher.update(row(&record));
         })

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use datasets::positions::{PositionFormat, read_positions};
+use datasets::{PositionFormat, read_positions};
 use datasets::{Filters, GameResult, Record, SkipReason, Tally};
 use sha2::{Digest, Sha256};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use datasets::{Record, pgn};
+use datasets::{Record, read_labelled};
 use serde::Serialize;
 
 use crate::cpu;
@@ -65,7 +65,7 @@ impl Contender {
     /// [`Failure::Data`].
     pub fn annotated(name: String, path: &Path) -> Result<Contender, Failure> {
         let mut values = HashMap::new();
-        pgn::read_labelled(path, |record| {
+        read_labelled(path, |record| {
             values.insert(record.epd(), position::label(&record));
         })?;
         let evaluator = Evaluator::Annotated(values);

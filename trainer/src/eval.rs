@@ -4,7 +4,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use datasets::{Dataset, Record, Split, pgn};
+use datasets::{Dataset, Record, Split, read_labelled};
 use models::{Feature, Network};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -132,7 +132,7 @@ pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Fai
 /// [`Failure::Data`].
 pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), Failure> {
     let mut block = Vec::with_capacity(BLOCK);
-    let read = pgn::read_labelled(path, |record| {
+    let read = read_labelled(path, |record| {
         block.push(record);
         if block.len() == BLOCK {
             each(&block);

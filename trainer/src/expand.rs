@@ -238,7 +238,7 @@ mod tests {
     use std::path::Path;
 
     use burn_flex::Flex;
-    use datasets::{Label, Origin, pgn};
+    use datasets::{Label, Origin, read_labelled};
     use shakmaty::fen::Fen;
     use shakmaty::{CastlingMode, Chess};
 
@@ -275,7 +275,7 @@ mod tests {
             "dump_2021-10_first499.pgn.zst",
             "dump_2026-06_annotated500.pgn.zst",
         ] {
-            pgn::read_labelled(&samples.join(sample), |record| records.push(record))
+            read_labelled(&samples.join(sample), |record| records.push(record))
                 .expect("a sample");
         }
         let count = |which: fn(&Record) -> bool| records.iter().filter(|r| which(r)).count();

@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-use datasets::{Filters, Tally, games, is_plain, pgn, positions};
+use datasets::{Filters, Tally, games, is_plain, read_games, read_positions, PositionFormat};
 use datasets_fuzz::{Scratch, check_record, check_tally, chess960, pack, read, transcribe};
 use libfuzzer_sys::fuzz_target;
-use positions::PositionFormat;
+use PositionFormat;
 
 static SCRATCH: LazyLock<Scratch> = LazyLock::new(Scratch::new);
 
@@ -60,10 +60,10 @@ fn in_memory(text: &[u8], head: &[u8], filters: &Filters) {
     };
     match PositionFormat::detect(head) {
         None => {
-            pgn::read_games(text, filters, &mut tally, &mut each);
+            read_games(text, filters, &mut tally, &mut each);
             games(text).for_each(|game| as_any_other(game, filters));
         }
-        Some(format) => positions::read_positions(text, format, filters, &mut tally, &mut each),
+        Some(format) => read_positions(text, format, filters, &mut tally, &mut each),
     }
     check_tally(&tally, records);
 }

@@ -2,7 +2,8 @@
 //! whatever was sealed before, the outcome is the same.
 
 use super::*;
-use crate::spill::{RANGES, Sorted};
+use crate::ranges::RANGES;
+use crate::spill::Sorted;
 use crate::{Label, Month, Origin};
 
 /// Random numbers (xorshift64).
