@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::http::ConnectionLost;
-use crate::meter::OtherBytes;
+use crate::input::{ConnectionLost, OtherBytes};
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -112,7 +111,7 @@ pub enum Error {
     /// The dataset was written in another format version.
     #[error(
         "{path}: dataset format {found}, this version reads {known}; rebuild it with `ingest build`",
-        path = path.display(), known = crate::FORMAT_VERSION
+        path = path.display(), known = crate::store::FORMAT_VERSION
     )]
     OtherVersion {
         /// The folder.
@@ -286,7 +285,7 @@ impl Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Filters;
+    use records::selection::Filters;
 
     #[test]
     fn changed_settings_are_named() {

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use datasets::{PositionFormat, read_positions};
 use datasets::{Filters, GameResult, Record, SkipReason, Tally};
+use datasets::{PositionFormat, read_positions};
 use sha2::{Digest, Sha256};
 
 /// Reads a file as what its first lines show.

@@ -275,8 +275,7 @@ mod tests {
             "dump_2021-10_first499.pgn.zst",
             "dump_2026-06_annotated500.pgn.zst",
         ] {
-            read_labelled(&samples.join(sample), |record| records.push(record))
-                .expect("a sample");
+            read_labelled(&samples.join(sample), |record| records.push(record)).expect("a sample");
         }
         let count = |which: fn(&Record) -> bool| records.iter().filter(|r| which(r)).count();
         assert!(records.len() > 30_000, "{}", records.len());

@@ -24,12 +24,6 @@ mod brain;
 #[cfg(target_arch = "wasm32")]
 mod exports;
 mod game;
-#[path = "../../../datasets/src/label.rs"]
-#[allow(
-    dead_code,
-    reason = "evaluations in comments are read in one place; the rest of its crate needs RocksDB"
-)]
-mod label;
 mod pgn;
 mod score;
 mod session;

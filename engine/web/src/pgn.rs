@@ -8,9 +8,9 @@ use pgn_reader::{Outcome, RawComment, RawTag, Reader, SanPlus, Visitor};
 use serde::{Deserialize, Serialize};
 
 use crate::game::Game;
-use crate::label::{EvalComment, format_eval, parse_eval};
 use crate::score::WhiteScore;
 use crate::session::RequestError;
+use records::position::{EvalComment, format_eval, parse_eval};
 
 /// Comments up to this length are read whole, longer ones in pieces.
 const COMMENT_BYTES: usize = 1 << 12;

@@ -4,7 +4,7 @@ use engine::Score;
 use engine::cozy_chess::Color;
 use serde::{Deserialize, Serialize};
 
-use crate::label::Label;
+use records::position::Label;
 
 /// From White's view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,18 @@
+//! Games as PGN has them, down to their labelled positions.
+
+mod boundary;
+mod chunk;
+mod game;
+mod general;
+mod movetext;
+mod plain;
+mod scan;
+mod transcript;
+
+pub use boundary::{Boundary, any_tag_games};
+pub use chunk::read_games;
+pub use movetext::ends_with_result;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use plain::is_plain;
+pub use transcript::{Ply, Transcript, games};

@@ -1,0 +1,313 @@
+//! One game of a PGN: its tags, its moves, its labelled positions.
+
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+
+use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
+use shakmaty::san::San;
+use shakmaty::{CastlingMode, Chess, Position};
+
+use crate::position::{EvalComment, Origin, Record, parse_eval};
+use crate::selection::{Filters, GameId, SkipReason, Tags, Tally, castling_mode, start_position};
+
+/// The state of the game that is being read.
+struct Game {
+    tags: Tags,
+    position: Chess,
+    /// Moves in UCI notation, for the identity of a game without an id; empty
+    /// where it has one.
+    moves: Vec<u8>,
+    plies: u32,
+    /// Whether any `[%eval` was seen.
+    annotated: bool,
+    labelled: bool,
+    /// Whether the last record is of the position on the board.
+    recorded: bool,
+    unlabelled_plies: u64,
+    /// The pieces so far of a comment that is too long to be read in one.
+    comment: Vec<u8>,
+    records: Vec<Record>,
+}
+
+impl Game {
+    fn id(&self) -> GameId {
+        match self.tags.lichess_id {
+            Some(id) => GameId::of_bytes(&id),
+            None => GameId::of_bytes(&[&self.tags.roster[..], &self.moves].concat()),
+        }
+    }
+
+    /// Keeps one record in `every`, from the one at `start` on; returns how
+    /// many went.
+    fn thin_out(&mut self, every: NonZeroUsize, start: usize) -> u64 {
+        let all = self.records.len();
+        let mut index = 0..all;
+        self.records
+            .retain(|_| index.next().is_some_and(|index| index % every == start));
+        (all - self.records.len()) as u64
+    }
+}
+
+/// Reads games, one at a time, into labelled positions.
+pub(crate) struct GameReader<'a, F> {
+    filters: &'a Filters,
+    tally: &'a mut Tally,
+    previous: Previous,
+    /// Receives each kept game.
+    each: F,
+    game: Option<Game>,
+    /// Whether what follows in the text no longer matters to the game.
+    pub(crate) over: bool,
+    /// Whether the game is left out for what its tags say.
+    left_out: bool,
+}
+
+/// What stands before a game in its text.
+#[derive(Clone, Copy)]
+pub(crate) enum Previous {
+    /// Nothing.
+    Nothing,
+    /// A game. What follows without tags is the rest of it, which a blank line
+    /// broke off.
+    Game,
+    /// A game that was left out, and its rest with it.
+    LeftOut,
+}
+
+impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
+    pub(crate) fn new(
+        filters: &'a Filters,
+        tally: &'a mut Tally,
+        previous: Previous,
+        each: F,
+    ) -> Self {
+        GameReader {
+            filters,
+            tally,
+            previous,
+            each,
+            game: None,
+            over: false,
+            left_out: false,
+        }
+    }
+
+    /// What the game is to the next one.
+    pub(crate) fn as_previous(&self) -> Previous {
+        match self.left_out {
+            true => Previous::LeftOut,
+            false => Previous::Game,
+        }
+    }
+
+    /// Ends the game that is being read where its text cannot be followed any
+    /// further. What was accepted of it is kept.
+    pub(crate) fn broken_off(&mut self, reason: SkipReason) {
+        self.tally.skip(reason);
+        self.over = true;
+        self.finish();
+    }
+
+    /// Hands over what was accepted of the game that is being read.
+    pub(crate) fn finish(&mut self) {
+        let Some(mut game) = self.game.take() else {
+            return;
+        };
+        self.tally.games += 1;
+        if game.annotated {
+            self.tally.games_annotated += 1;
+        } else {
+            self.tally.skip(SkipReason::Unannotated);
+        }
+        // From every other position a move was played.
+        if game.recorded && game.position.legal_moves().is_empty() {
+            game.records.pop();
+            self.tally.skip(SkipReason::FinishedPosition);
+        }
+        if game.records.is_empty() {
+            return;
+        }
+        let id = game.id();
+        if let Some(every) = self.filters.every {
+            let thinned = game.thin_out(every, id.sampling_start(every));
+            self.tally.skip_many(SkipReason::Thinned, thinned);
+        }
+        if !game.records.is_empty() {
+            self.count_kept(&game);
+            (self.each)(id, &game.records);
+        }
+    }
+
+    fn count_kept(&mut self, game: &Game) {
+        let labels = game.records.len() as u64;
+        let mates = game.records.iter().filter(|r| r.label().mate().is_some());
+        self.tally.games_kept += 1;
+        self.tally.labels += labels;
+        self.tally.mates += mates.count() as u64;
+        self.tally.gaps += game.unlabelled_plies;
+        *self.tally.months.entry(game.tags.month).or_default() += labels;
+        self.tally.rating(game.tags.mean_rating());
+    }
+
+    /// The position a game starts from, if the game is one to take.
+    fn admit(&self, tags: &Tags) -> Result<Chess, SkipReason> {
+        let mode = castling_mode(tags.variant.as_deref())?;
+        if mode.is_chess960() && !self.filters.chess960 {
+            return Err(SkipReason::Variant);
+        }
+        if let Some(reason) = self.filters.reject_game(tags) {
+            return Err(reason);
+        }
+        start_position(tags.fen.as_deref(), mode)
+    }
+
+    /// Plays a move of the game that is being read; `None` if it is illegal.
+    pub(crate) fn play(&mut self, san: &San) -> Option<()> {
+        let game = self.game.as_mut()?;
+        let m = san.to_move(&game.position).ok()?;
+        if self.filters.quiet && game.recorded && (m.is_capture() || m.is_promotion()) {
+            game.records.pop();
+            self.tally.skip(SkipReason::NotQuiet);
+        }
+        game.recorded = false;
+        game.unlabelled_plies += u64::from(!game.labelled);
+        game.labelled = false;
+        game.plies += 1;
+        if game.tags.lichess_id.is_none() {
+            game.moves
+                .extend(m.to_uci(CastlingMode::Chess960).to_string().as_bytes());
+        }
+        game.position.play_unchecked(m);
+        Some(())
+    }
+
+    pub(crate) fn read_comment(&mut self, comment: &[u8]) {
+        let Some(game) = &mut self.game else { return };
+        let eval = parse_eval(comment);
+        game.annotated |= eval != EvalComment::Absent;
+        let (label, depth) = match eval {
+            EvalComment::Absent => return,
+            EvalComment::Malformed => return self.tally.skip(SkipReason::MalformedEval),
+            EvalComment::Eval { label, depth } => (label, depth),
+        };
+        if game.plies == 0 {
+            return self.tally.skip(SkipReason::EvalBeforeFirstMove);
+        }
+        if game.labelled {
+            return self.tally.skip(SkipReason::SecondEval);
+        }
+        game.labelled = true;
+        let origin = Origin {
+            result: game.tags.fair_result(),
+            month: game.tags.month,
+            depth,
+        };
+        let record = Record::new(&game.position, label, origin);
+        if let Some(reason) = self.filters.reject_position(&record) {
+            return self.tally.skip(reason);
+        }
+        game.records.push(record);
+        game.recorded = true;
+    }
+}
+
+impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
+    type Tags = Tags;
+    type Movetext = ();
+    type Output = ();
+
+    fn begin_tags(&mut self) -> ControlFlow<(), Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
+        tags.read(name, value.decode());
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<(), ()> {
+        if !tags.any {
+            match self.previous {
+                Previous::Nothing => {}
+                Previous::Game => {
+                    self.broken_off(SkipReason::MalformedGame);
+                    return ControlFlow::Break(());
+                }
+                Previous::LeftOut => {
+                    (self.over, self.left_out) = (true, true);
+                    return ControlFlow::Break(());
+                }
+            }
+        }
+        match self.admit(&tags) {
+            Err(reason) => {
+                self.tally.games += 1;
+                self.tally.games_annotated += 1;
+                self.tally.skip(reason);
+                (self.over, self.left_out) = (true, true);
+                ControlFlow::Break(())
+            }
+            Ok(position) => {
+                self.game = Some(Game {
+                    tags,
+                    position,
+                    moves: Vec::new(),
+                    plies: 0,
+                    annotated: false,
+                    // The start needs no label.
+                    labelled: true,
+                    recorded: false,
+                    unlabelled_plies: 0,
+                    comment: Vec::new(),
+                    records: Vec::new(),
+                });
+                ControlFlow::Continue(())
+            }
+        }
+    }
+
+    fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
+        if self.play(&san.san).is_none() {
+            self.broken_off(SkipReason::IllegalMove);
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn partial_comment(&mut self, (): &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
+        if let Some(game) = &mut self.game {
+            game.comment.extend_from_slice(comment.as_bytes());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, (): &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
+        let pieces = self
+            .game
+            .as_mut()
+            .map(|game| std::mem::take(&mut game.comment));
+        match pieces {
+            Some(mut whole) if !whole.is_empty() => {
+                whole.extend_from_slice(comment.as_bytes());
+                self.read_comment(&whole);
+            }
+            _ => self.read_comment(comment.as_bytes()),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, (): &mut ()) -> ControlFlow<(), Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    /// The game is over, whatever its text goes on to say.
+    fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
+        self.over = true;
+        self.finish();
+        ControlFlow::Break(())
+    }
+
+    fn end_game(&mut self, (): ()) {
+        self.finish();
+    }
+}

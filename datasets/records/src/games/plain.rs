@@ -1,0 +1,228 @@
+//! Games in the plain form that Lichess writes: moves, numbers, glyphs and
+//! comments, and a result at the end. They are read where they stand, without
+//! the copy and the second look that games in general need; whatever else
+//! stands in a text is left to [`crate::games::chunk`].
+
+use std::ops::ControlFlow;
+
+use pgn_reader::{RawTag, SanPlus, Visitor};
+
+use crate::games::game::{GameReader, Previous};
+use crate::games::general::reader;
+use crate::games::movetext::tags_end;
+use crate::position::Record;
+use crate::selection::{Filters, GameId, Tags, Tally};
+
+/// Reads a game as [`crate::games::chunk`] would, if it is a plain one that its tags do
+/// not leave out. `None` if not; then nothing was counted or handed over.
+pub(crate) fn read_plain(
+    text: &[u8],
+    filters: &Filters,
+    tally: &mut Tally,
+    each: &mut impl FnMut(GameId, &[Record]),
+) -> Option<()> {
+    let (header, moves) = text.split_at(tags_end(text));
+    let mut reader = reader(header);
+    let tags = reader.read_game(&mut Header).ok()??;
+    // The game that begins here must be the one whose moves these are.
+    let only_tags = is_blank(reader.buffer()) && !reader.has_more().ok()?;
+    // An escaped line end would take the moves into the last tag.
+    if !only_tags || header.ends_with(b"\\\n") {
+        return None;
+    }
+    // Counted apart, so that a text that turns out not to be plain can still
+    // be read from its beginning.
+    let mut counted = Tally::default();
+    let mut game = GameReader::new(filters, &mut counted, Previous::Nothing, each);
+    if game.begin_movetext(tags).is_break() {
+        return None;
+    }
+    read_moves(moves, &mut game)?;
+    game.finish();
+    tally.add(&counted);
+    Some(())
+}
+
+/// Reads moves and comments up to the result, behind which nothing may stand.
+fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>) -> Option<()> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        at += match *rest.first()? {
+            b' ' => 1,
+            // A blank line ends a game.
+            b'\n' if !matches!(rest.get(1), Some(b'\n' | b'\r' | b'%' | b'[')) => 1,
+            b'{' => {
+                let end = memchr::memchr(b'}', rest)?;
+                game.read_comment(&rest[1..end]);
+                end + 1
+            }
+            b'0'..=b'9' | b'*' => {
+                let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+                let dots = rest[digits..]
+                    .iter()
+                    .take_while(|&&byte| byte == b'.')
+                    .count();
+                if digits == 0 || dots == 0 {
+                    return is_last_word(rest).then_some(());
+                }
+                digits + dots
+            }
+            b'a'..=b'h' | b'A'..=b'Z' => {
+                let ends = |byte: &u8| b" \n?!".contains(byte);
+                let length = rest.iter().position(ends)?;
+                let san = SanPlus::from_ascii(&rest[..length]).ok()?;
+                game.play(&san.san)?;
+                let glyph = rest[length..]
+                    .iter()
+                    .take_while(|byte| b"?!".contains(byte));
+                let length = length + glyph.count();
+                if !matches!(rest.get(length), Some(b' ' | b'\n')) {
+                    return None;
+                }
+                length
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// Whether the text is a result and blanks behind it.
+fn is_last_word(text: &[u8]) -> bool {
+    let results: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
+    results
+        .iter()
+        .any(|result| text.strip_prefix(*result).is_some_and(is_blank))
+}
+
+/// Whether there is nothing but what pgn-reader passes over.
+fn is_blank(text: &[u8]) -> bool {
+    text.iter().all(|byte| b" \t\r\n".contains(byte))
+}
+
+/// Reads the tags of a game.
+struct Header;
+
+impl Visitor for Header {
+    type Tags = Tags;
+    type Movetext = ();
+    type Output = Tags;
+
+    fn begin_tags(&mut self) -> ControlFlow<Tags, Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<Tags> {
+        tags.read(name, value.decode());
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<Tags, ()> {
+        ControlFlow::Break(tags)
+    }
+
+    fn end_game(&mut self, (): ()) -> Tags {
+        Tags::default()
+    }
+}
+
+/// Whether a game is read as a plain one: for tests.
+///
+/// # Panics
+/// If it is then not read as any other is.
+#[cfg(any(test, fuzzing))]
+pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
+    let (mut plain, mut general) = (Vec::new(), Vec::new());
+    let (mut plain_tally, mut general_tally) = (Tally::default(), Tally::default());
+    let mut each = |id, records: &[Record]| plain.push((id, records.to_vec()));
+    if read_plain(text, filters, &mut plain_tally, &mut each).is_none() {
+        assert_eq!((plain, plain_tally), Default::default());
+        return false;
+    }
+    let mut each = |id, records: &[Record]| general.push((id, records.to_vec()));
+    crate::games::general::read_general(text, filters, &mut general_tally, &mut each);
+    let text = String::from_utf8_lossy(text);
+    assert_eq!((plain, plain_tally), (general, general_tally), "{text}");
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::Random;
+
+    const GAMES: [&str; 3] = [
+        "[Event \"Rated Blitz game\"]\n[Site \"https://lichess.org/AbCdEfGh\"]\n\
+         [UTCDate \"2021.10.01\"]\n[WhiteElo \"1500\"]\n[BlackElo \"1600\"]\n[TimeControl \"180+0\"]\n\n\
+         1. e4 { [%eval 0.36] [%clk 0:03:00] } 1... e5 { [%eval 0.25,20] [%clk 0:03:00] } \
+         2. Nf3?! { [%eval 0.1] } 2... Nc6 $6 3. Bb5!? a6 { [%eval #-3] } { A mistake. } \
+         4. Bxc6 dxc6 5. O-O { [%eval 0.0] } 1/2-1/2\n\n",
+        "[Event \"x\"]\n\n1.d4 { [%eval 1] } d5 2.c4 dxc4 { [%eval 1.5]\n[%clk 1:00:00] }\n3.e4 1-0",
+        "[White \"a\"]\n[FEN \"8/P6k/8/8/8/8/6K1/8 w - - 0 1\"]\n\n1. a8=Q { [%eval #12] } Kg7 2. Qb8+ *\n",
+    ];
+
+    #[test]
+    fn a_plain_game_is_read_as_any_other() {
+        let quiet = Filters {
+            quiet: true,
+            min_ply: 2,
+            ..Filters::default()
+        };
+        for game in GAMES {
+            let general = game.contains('$');
+            assert_eq!(is_plain(game.as_bytes(), &Filters::default()), !general);
+            let plain = game.replace(" $6", "");
+            assert!(is_plain(plain.as_bytes(), &Filters::default()));
+            assert!(is_plain(plain.as_bytes(), &quiet));
+        }
+    }
+
+    #[test]
+    fn whatever_is_not_plain_is_left_alone() {
+        for moves in [
+            "1. e4 (1. d4) 1-0",
+            "1. e4 ; d4\n1-0",
+            "1. e4 1-0 e5",
+            "1. e4\n\ne5 1-0",
+            "1. e4",
+            "1. e4 { 1-0",
+            "1. e5 1-0",
+            "1. Sf3 1-0",
+            "1. e4 -- 1-0",
+            "1. e4 *\n\n[White \"b\"]\n\n1. d4 { [%eval 1] } *",
+            "\x0C\n\n1. e4 { [%eval 1] } 1-0",
+            "1. e4 { [%eval 1] } 1-0\n\x0C",
+        ] {
+            let game = format!("[Event \"x\"]\n\n{moves}\n");
+            assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game}");
+        }
+        let escaped = "[White \"a\\\n1. e4 { [%eval 1] } 1-0\n";
+        assert!(!is_plain(escaped.as_bytes(), &Filters::default()));
+        let variant = "[Variant \"Antichess\"]\n\n1. e4 { [%eval 1] } *\n";
+        assert!(!is_plain(variant.as_bytes(), &Filters::default()));
+    }
+
+    #[test]
+    fn a_game_with_any_bytes_changed_is_read_as_any_other() {
+        let mut random = Random::new(1, 2, 3);
+        let mut plain = 0;
+        for _ in 0..60_000 {
+            let game = GAMES[random.below(3)].replace(" $6", "");
+            let mut game = game.into_bytes();
+            for _ in 0..=random.below(3) {
+                let at = random.below(game.len());
+                let bytes = b" \n\r.{}()[]%;!?*$-+#=/01289abeghxNBRQKOo\"\\\t\x0C\xC3";
+                let byte = bytes[random.below(bytes.len())];
+                match random.below(3) {
+                    0 => game[at] = byte,
+                    1 => game.insert(at, byte),
+                    _ => {
+                        game.remove(at);
+                    }
+                }
+            }
+            plain += usize::from(is_plain(&game, &Filters::default()));
+        }
+        assert!(plain > 10_000, "{plain}");
+    }
+}

@@ -1,0 +1,359 @@
+//! A game as it is written down: tags, moves, clocks and evaluations, to be
+//! written again. What labels are made from is read by [`crate::games::chunk`].
+
+use std::ops::ControlFlow;
+
+use memchr::memmem;
+use pgn_reader::{KnownOutcome, Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
+use shakmaty::{CastlingMode, Chess, Move, Position};
+
+use crate::games::boundary;
+use crate::games::general::reader;
+use crate::games::movetext::readable;
+use crate::position::{EvalComment, Label, parse_eval};
+use crate::selection::{SkipReason, castling_mode, start_position};
+
+/// No game is longer: the 75-move rule ends it after 5,898 moves and a half.
+const MAX_PLIES: usize = 11_797;
+
+/// A game of standard chess or Chess960. Variations, glyphs and comments other
+/// than clocks and evaluations are not kept.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    /// Names and values of all tags, as they stand in the text, in its order.
+    pub tags: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Where the game starts.
+    pub start: Chess,
+    /// Standard chess or Chess960.
+    pub castling_mode: CastlingMode,
+    /// The moves, each legal after the ones before it.
+    pub plies: Vec<Ply>,
+    /// `1-0`, `0-1`, `1/2-1/2` or `*`: as the moves end, else as the Result
+    /// tag says.
+    pub result: &'static str,
+    /// Why the moves end before the text does, if they do.
+    pub cut: Option<SkipReason>,
+}
+
+/// A move, and what the comments after it say.
+#[derive(Clone, Debug)]
+pub struct Ply {
+    /// The move.
+    pub m: Move,
+    /// White's score after the move, and the depth of the search in plies (0
+    /// if it is not known), if there is a readable `[%eval`.
+    pub eval: Option<(Label, u8)>,
+    /// The player's clock after the move, such as `0:02:58`, if it is known.
+    pub clock: Option<String>,
+}
+
+/// The games of a text that begins and ends at game boundaries, each a slice
+/// of it; together they are the text. A game begins at an Event tag, or at any
+/// tag after a blank line and moves.
+pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let event = boundary::next_game(rest, 0).unwrap_or(rest.len());
+        let end = next_tags(&rest[..event]).unwrap_or(event);
+        let (game, tail) = rest.split_at(end);
+        rest = tail;
+        Some(game)
+    })
+}
+
+/// Where, after moves and a blank line, tags begin again.
+fn next_tags(text: &[u8]) -> Option<usize> {
+    let (mut start, mut moves, mut blank) = (0, false, false);
+    for line in text.split_inclusive(|&b| b == b'\n') {
+        let words = line.trim_ascii();
+        let tag = line.starts_with(b"[") && words.ends_with(b"\"]");
+        if tag && moves && blank {
+            return Some(start);
+        }
+        moves |= !words.is_empty() && !words.starts_with(b"[");
+        blank = words.is_empty();
+        start += line.len();
+    }
+    None
+}
+
+impl Transcript {
+    /// Reads the game of a slice that [`games`] gave. `None` if it holds
+    /// nothing but blanks.
+    ///
+    /// # Errors
+    /// [`SkipReason::Variant`], [`SkipReason::BadFen`], and
+    /// [`SkipReason::MalformedGame`] where not even the tags can be read.
+    pub fn read(text: &[u8]) -> Result<Option<Transcript>, SkipReason> {
+        let end = readable(text);
+        let mut reader = reader(&text[..end]);
+        let mut scribe = Scribe::default();
+        let read = reader.read_game(&mut scribe);
+        if let Ok(None) = read {
+            return Ok(None);
+        }
+        if let Some(reason) = scribe.refused {
+            return Err(reason);
+        }
+        let mut game = scribe.game.ok_or(SkipReason::MalformedGame)?;
+        // Nothing but the result may be left: more moves would belong to a
+        // game that a blank line broke off.
+        let over = scribe.over || !matches!(reader.has_more(), Ok(true));
+        if read.is_err() || !over {
+            game.cut.get_or_insert(SkipReason::MalformedGame);
+        } else if end < text.len() && !scribe.over {
+            game.cut.get_or_insert(SkipReason::IllegalMove);
+        }
+        Ok(Some(game))
+    }
+}
+
+/// The tags, and those that matter here.
+#[derive(Default)]
+struct Tags {
+    all: Vec<(Vec<u8>, Vec<u8>)>,
+    variant: Option<Vec<u8>>,
+    fen: Option<Vec<u8>>,
+    result: Option<&'static str>,
+}
+
+/// Takes down one game. What was taken down stays when the text breaks off.
+#[derive(Default)]
+struct Scribe {
+    game: Option<Transcript>,
+    position: Chess,
+    comment: Vec<u8>,
+    refused: Option<SkipReason>,
+    /// Whether the result has been read.
+    over: bool,
+}
+
+impl Scribe {
+    fn begin(&mut self, tags: Tags) -> Result<(), SkipReason> {
+        let castling_mode = castling_mode(tags.variant.as_deref())?;
+        self.position = start_position(tags.fen.as_deref(), castling_mode)?;
+        self.game = Some(Transcript {
+            tags: tags.all,
+            start: self.position.clone(),
+            castling_mode,
+            plies: Vec::new(),
+            result: tags.result.unwrap_or("*"),
+            cut: None,
+        });
+        Ok(())
+    }
+
+    /// Reads a whole comment: the first evaluation and the first clock after a
+    /// move count.
+    fn read_comment(&mut self) {
+        let comment = std::mem::take(&mut self.comment);
+        let Some(ply) = self.game.as_mut().and_then(|game| game.plies.last_mut()) else {
+            return;
+        };
+        if let EvalComment::Eval { label, depth } = parse_eval(&comment) {
+            ply.eval.get_or_insert((label, depth));
+        }
+        ply.clock = ply.clock.take().or_else(|| clock(&comment));
+    }
+}
+
+/// `0:02:58` of `[%clk 0:02:58]`.
+fn clock(comment: &[u8]) -> Option<String> {
+    const TAG: &[u8] = b"[%clk ";
+    let start = memmem::find(comment, TAG)? + TAG.len();
+    let rest = &comment[start..];
+    let text = std::str::from_utf8(&rest[..memchr::memchr(b']', rest)?]).ok()?;
+    let fits = |b: u8| b.is_ascii_digit() || b == b':' || b == b'.';
+    (!text.is_empty() && text.bytes().all(fits)).then(|| text.to_string())
+}
+
+fn result(text: &[u8]) -> Option<&'static str> {
+    ["1-0", "0-1", "1/2-1/2", "*"]
+        .into_iter()
+        .find(|result| result.as_bytes() == text)
+}
+
+impl Visitor for Scribe {
+    type Tags = Tags;
+    type Movetext = ();
+    type Output = ();
+
+    fn begin_tags(&mut self) -> ControlFlow<(), Tags> {
+        ControlFlow::Continue(Tags::default())
+    }
+
+    fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
+        match name {
+            b"Variant" => tags.variant = Some(value.decode().into_owned()),
+            b"FEN" => tags.fen = Some(value.decode().into_owned()),
+            b"Result" => tags.result = result(value.as_bytes()),
+            _ => {}
+        }
+        let value = value.as_bytes();
+        // Where the closing quote is missing, the value goes to the line's end.
+        let value = value.strip_suffix(b"\r").unwrap_or(value);
+        tags.all.push((name.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    }
+
+    fn begin_movetext(&mut self, tags: Tags) -> ControlFlow<(), ()> {
+        match self.begin(tags) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(reason) => {
+                self.refused = Some(reason);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
+        let Some(game) = &mut self.game else {
+            return ControlFlow::Break(());
+        };
+        let m = match san.san.to_move(&self.position) {
+            Ok(m) if game.plies.len() < MAX_PLIES => m,
+            _ => {
+                game.cut = Some(SkipReason::IllegalMove);
+                self.over = true;
+                return ControlFlow::Break(());
+            }
+        };
+        self.position.play_unchecked(m);
+        game.plies.push(Ply {
+            m,
+            eval: None,
+            clock: None,
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn partial_comment(&mut self, (): &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
+        self.comment.extend_from_slice(comment.as_bytes());
+        ControlFlow::Continue(())
+    }
+
+    fn comment(&mut self, (): &mut (), comment: RawComment<'_>) -> ControlFlow<()> {
+        self.comment.extend_from_slice(comment.as_bytes());
+        self.read_comment();
+        ControlFlow::Continue(())
+    }
+
+    fn begin_variation(&mut self, (): &mut ()) -> ControlFlow<(), Skip> {
+        ControlFlow::Continue(Skip(true))
+    }
+
+    fn outcome(&mut self, (): &mut (), outcome: Outcome) -> ControlFlow<()> {
+        if let Some(game) = &mut self.game {
+            game.result = match outcome {
+                Outcome::Known(KnownOutcome::Draw) => "1/2-1/2",
+                Outcome::Known(KnownOutcome::Decisive { winner }) => winner.fold_wb("1-0", "0-1"),
+                Outcome::Unknown => "*",
+            };
+        }
+        self.over = true;
+        ControlFlow::Break(())
+    }
+
+    fn end_game(&mut self, (): ()) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Transcript {
+        Transcript::read(text.as_bytes()).unwrap().unwrap()
+    }
+
+    #[test]
+    fn tags_clocks_and_evaluations_are_taken_down() {
+        let game = read(
+            "[Event \"a \\\"b\\\"\"]\r\n[White \" x \"]\r\n[Event \"twice\"]\r\n\r\n{ [%eval 9] } 1. e4?! \
+             { [%eval 0.3,12] [%clk 0:01:00] } (1. d4 { [%clk 9:00:00] }) 1... e5 { [%clk 0:00:59.5] } \
+             { Good. [%eval #-3] } { [%eval 5] } 2. Nf3 $4 { [%clk x] } 1-0\r\n",
+        );
+        let tag = |i: usize| {
+            let (name, value): &(Vec<u8>, Vec<u8>) = &game.tags[i];
+            (&name[..], &value[..])
+        };
+        assert_eq!(tag(0), (&b"Event"[..], &b"a \\\"b\\\""[..]));
+        assert_eq!(tag(1), (&b"White"[..], &b" x "[..]));
+        assert_eq!(tag(2), (&b"Event"[..], &b"twice"[..]));
+        let plies: Vec<_> = game
+            .plies
+            .iter()
+            .map(|ply| (ply.eval, ply.clock.as_deref()))
+            .collect();
+        assert_eq!(
+            plies,
+            [
+                (Some((Label::from_centipawns(30), 12)), Some("0:01:00")),
+                (
+                    Label::from_mate(-3).map(|mate| (mate, 0)),
+                    Some("0:00:59.5")
+                ),
+                (None, None),
+            ]
+        );
+        assert_eq!((game.result, game.cut), ("1-0", None));
+    }
+
+    #[test]
+    fn a_game_is_cut_where_it_cannot_be_followed() {
+        let illegal = Some(SkipReason::IllegalMove);
+        let malformed = Some(SkipReason::MalformedGame);
+        for (moves, plies, result, cut) in [
+            ("1. e4 e5 1/2-1/2", 2, "1/2-1/2", None),
+            ("1. e4 e5", 2, "0-1", None),
+            ("0-1", 0, "0-1", None),
+            ("", 0, "0-1", None),
+            ("1. e4 Ke4 2. d4 1-0", 1, "0-1", illegal),
+            ("1. e4 e5 2. Sf3 1-0", 2, "0-1", illegal),
+            ("1. e4 { never closed", 1, "0-1", malformed),
+            ("1. e4\n\n1... e5 *", 1, "0-1", malformed),
+            ("1. e4 * Sf3", 1, "*", None),
+        ] {
+            let game = read(&format!("[Result \"0-1\"]\n\n{moves}\n\n"));
+            assert_eq!(
+                (game.plies.len(), game.result, game.cut),
+                (plies, result, cut),
+                "{moves}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_game_without_end_is_cut() {
+        let game = read(&"Nf3 Nf6 Ng1 Ng8 ".repeat(3000));
+        assert_eq!(game.plies.len(), MAX_PLIES);
+        assert_eq!(game.cut, Some(SkipReason::IllegalMove));
+    }
+
+    #[test]
+    fn other_games_are_refused() {
+        for (tags, reason) in [
+            ("[Variant \"Antichess\"]", SkipReason::Variant),
+            ("[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]", SkipReason::BadFen),
+        ] {
+            let read = Transcript::read(format!("{tags}\n\n1. e4 *\n").as_bytes());
+            assert_eq!(read.map(|_| ()), Err(reason), "{tags}");
+        }
+        assert!(Transcript::read(b"\n \r\n").unwrap().is_none());
+    }
+
+    #[test]
+    fn games_without_event_tags_are_told_apart() {
+        let text = "[White \"a\"]\n\n[Black \"b\"]\n\n1. e4 *\n\n[White \"c\"]\r\n\r\n1. d4 *\r\n\r\n\
+                    [Black \"d\"]\n[Event \"e\"]\n\n1. c4 { \n[%clk 1] } *\n\n[Round \"1\"]\n\n*\n";
+        let games: Vec<_> = games(text.as_bytes()).collect();
+        assert_eq!(games.concat(), text.as_bytes());
+        let tags: Vec<usize> = games
+            .iter()
+            .map(|game| Transcript::read(game).unwrap().unwrap().tags.len())
+            .collect();
+        assert_eq!(tags, [2, 1, 2, 1]);
+    }
+}

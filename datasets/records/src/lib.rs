@@ -1,0 +1,21 @@
+//! Labelled chess positions, and how they are found in games: what needs no
+//! database and no file, so that it compiles to WebAssembly too.
+//!
+//! ```
+//! use records::games::read_games;
+//! use records::selection::{Filters, Tally};
+//!
+//! let text = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n";
+//! let mut tally = Tally::default();
+//! let mut labels = Vec::new();
+//! read_games(text, &Filters::default(), &mut tally, |_, records| {
+//!     labels.extend(records.iter().map(|record| record.label().to_string()));
+//! });
+//! assert_eq!(labels, ["30", "#-4"]);
+//! ```
+
+pub mod games;
+pub mod hash;
+pub mod position;
+pub mod positions;
+pub mod selection;

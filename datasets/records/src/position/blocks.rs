@@ -1,0 +1,362 @@
+//! How records are packed into the blocks of a sealed dataset, bit by bit:
+//! smaller than a general compressor makes them, and many times faster to read.
+//! `docs/dataset.md` describes the format.
+
+use std::io;
+
+use crate::position::Record;
+use crate::position::planes::{BitMoves, codes_of, piece_planes_of, with_bit_moves};
+use crate::position::record::Fields;
+
+/// Records in a block: 128 KiB unpacked, large enough to read in one go, small
+/// enough that a shuffle has many of them.
+pub const BLOCK_RECORDS: usize = 4096;
+
+/// Bytes of a block's header.
+const HEADER_BYTES: usize = 6;
+
+/// How many bits a label has in each of four classes, its sign moved to the
+/// lowest. Half of Lichess's labels are in the first, nine in ten of all but
+/// mates in the first three.
+const LABEL_BITS: [u32; 4] = [8, 10, 12, 16];
+
+/// Packs up to [`BLOCK_RECORDS`] records.
+pub fn pack(records: &[Record]) -> Vec<u8> {
+    with_bit_moves!(pack_with(records: &[Record]) -> Vec<u8>)
+}
+
+/// Appends a block's records.
+///
+/// # Errors
+/// If it ends too early, or is none.
+pub fn unpack(block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
+    fn read(block: &[u8], records: &mut Vec<Record>) -> Option<()> {
+        with_bit_moves!(unpack_with(block: &[u8], records: &mut Vec<Record>) -> Option<()>)
+    }
+    read(block, records).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+}
+
+/// What the store gives back of records that it is given: for the fuzz targets.
+///
+/// # Errors
+/// If a block ends too early.
+#[cfg(fuzzing)]
+pub fn packed_and_unpacked(records: &[Record]) -> io::Result<Vec<Record>> {
+    let mut unpacked = Vec::new();
+    for block in records.chunks(BLOCK_RECORDS) {
+        unpack(&pack(block), &mut unpacked)?;
+    }
+    Ok(unpacked)
+}
+
+/// What a block's records have in common.
+struct Common {
+    records: u16,
+    /// Bits that suffice for every ply.
+    ply_bits: u32,
+    /// Bits that suffice for every depth.
+    depth_bits: u32,
+    /// The first month.
+    month: u8,
+    /// Bits that suffice for every month, counted from the first.
+    month_bits: u32,
+}
+
+impl Common {
+    fn of(records: &[Record]) -> Common {
+        let (mut ply, mut depth, mut first, mut last) = (0, 0, u8::MAX, 0);
+        for fields in records.iter().map(Fields::of) {
+            ply |= fields.ply;
+            depth |= fields.depth;
+            first = first.min(fields.month);
+            last = last.max(fields.month);
+        }
+        Common {
+            records: records.len() as u16,
+            ply_bits: u16::BITS - ply.leading_zeros(),
+            depth_bits: u8::BITS - depth.leading_zeros(),
+            month: first,
+            month_bits: u8::BITS - last.saturating_sub(first).leading_zeros(),
+        }
+    }
+
+    fn to_bytes(&self) -> [u8; HEADER_BYTES] {
+        let [low, high] = self.records.to_le_bytes();
+        let bits = [self.ply_bits, self.depth_bits, self.month_bits].map(|bits| bits as u8);
+        [low, high, bits[0], bits[1], self.month, bits[2]]
+    }
+
+    fn from_bytes(bytes: [u8; HEADER_BYTES]) -> Option<Common> {
+        let [low, high, ply_bits, depth_bits, month, month_bits] = bytes;
+        let fits = ply_bits <= 16 && depth_bits <= 8 && month_bits <= 8;
+        fits.then_some(Common {
+            records: u16::from_le_bytes([low, high]),
+            ply_bits: ply_bits.into(),
+            depth_bits: depth_bits.into(),
+            month,
+            month_bits: month_bits.into(),
+        })
+    }
+}
+
+#[inline(always)]
+fn pack_with(moves: impl BitMoves, records: &[Record]) -> Vec<u8> {
+    let common = Common::of(records);
+    let mut bytes = Vec::with_capacity(HEADER_BYTES + records.len() * Record::BYTES);
+    bytes.extend_from_slice(&common.to_bytes());
+    for record in records {
+        bytes.extend_from_slice(&Fields::of(record).occupied.to_le_bytes());
+    }
+    let mut bits = BitWriter::new(bytes);
+    for fields in records.iter().map(Fields::of) {
+        let pieces = fields.occupied.count_ones();
+        let [low, middle, high, black] = piece_planes_of(moves, &fields.codes);
+        // A pawn's code is 0 but for its colour.
+        let officers = low | middle | high;
+        bits.put(black, pieces);
+        bits.put(officers, pieces);
+        for plane in [low, middle, high] {
+            bits.put(moves.gather(plane, officers), officers.count_ones());
+        }
+
+        let mut rest = Together::default();
+        rest.put(fields.black_to_move.into(), 1);
+        rest.put(fields.en_passant.is_some().into(), 1);
+        rest.put(fields.result_check.into(), 3);
+        let label = zigzag(fields.label);
+        let fits = |&class: &usize| u32::from(label) >> LABEL_BITS[class] == 0;
+        let class = (0..LABEL_BITS.len()).find(fits).unwrap_or_default();
+        rest.put(class as u64, 2);
+        rest.put(label.into(), LABEL_BITS[class]);
+        rest.put(fields.ply.into(), common.ply_bits);
+        rest.put(fields.depth.into(), common.depth_bits);
+        rest.put((fields.month - common.month).into(), common.month_bits);
+        bits.put(rest.word, rest.bits);
+        if let Some(square) = fields.en_passant {
+            bits.put(square.into(), 6);
+        }
+    }
+    bits.finish()
+}
+
+#[inline(always)]
+fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) -> Option<()> {
+    let (header, block) = block.split_first_chunk()?;
+    let common = Common::from_bytes(*header)?;
+    let (occupied, bits) = block.split_at_checked(8 * usize::from(common.records))?;
+    let (occupied, _) = occupied.as_chunks::<8>();
+    let mut bits = BitReader { bytes: bits, at: 0 };
+    records.reserve(occupied.len());
+    for &occupied in occupied {
+        let occupied = u64::from_le_bytes(occupied);
+        let pieces = occupied.count_ones();
+        if pieces > 32 {
+            return None;
+        }
+        let black = bits.take(pieces)?;
+        let officers = bits.take(pieces)?;
+        let count = officers.count_ones();
+        let mut plane = || Some(moves.scatter(bits.take(count)?, officers));
+        let planes = [plane()?, plane()?, plane()?, black];
+
+        let mut rest = Together {
+            word: bits.peek()?,
+            bits: 0,
+        };
+        let black_to_move = rest.take(1) == 1;
+        let en_passant = rest.take(1) == 1;
+        let result_check = rest.take(3) as u8;
+        let class = rest.take(2) as usize;
+        let label = rest.take(LABEL_BITS[class]) as u16;
+        let ply = rest.take(common.ply_bits) as u16;
+        let depth = rest.take(common.depth_bits) as u8;
+        let month = common
+            .month
+            .wrapping_add(rest.take(common.month_bits) as u8);
+        bits.at += rest.bits as usize;
+        let en_passant = match en_passant {
+            true => Some(bits.take(6)? as u8),
+            false => None,
+        };
+        records.push(Record::from(Fields {
+            occupied,
+            codes: codes_of(moves, &planes),
+            black_to_move,
+            en_passant,
+            depth,
+            ply,
+            label: unzigzag(label),
+            result_check,
+            month,
+        }));
+    }
+    Some(())
+}
+
+/// Small numbers first: 0, -1, 1, -2, 2.
+fn zigzag(label: i16) -> u16 {
+    (label << 1 ^ label >> 15) as u16
+}
+
+fn unzigzag(label: u16) -> i16 {
+    (label >> 1) as i16 ^ -((label & 1) as i16)
+}
+
+/// Several numbers that are written or read as one, the first lowest.
+#[derive(Default)]
+struct Together {
+    word: u64,
+    /// Bits written or read so far.
+    bits: u32,
+}
+
+impl Together {
+    fn put(&mut self, value: u64, bits: u32) {
+        self.word |= value << self.bits;
+        self.bits += bits;
+    }
+
+    fn take(&mut self, bits: u32) -> u64 {
+        let value = self.word >> self.bits & low_bits(bits);
+        self.bits += bits;
+        value
+    }
+}
+
+/// Numbers of up to this many bits can be read wherever they lie in the bytes.
+const MAX_BITS: u32 = 57;
+
+/// A mask of up to 63 bits.
+fn low_bits(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// Appends numbers to bytes, bit behind bit, the lowest first.
+struct BitWriter {
+    bytes: Vec<u8>,
+    /// Bits that do not fill a word yet.
+    word: u64,
+    filled: u32,
+}
+
+impl BitWriter {
+    fn new(bytes: Vec<u8>) -> BitWriter {
+        BitWriter {
+            bytes,
+            word: 0,
+            filled: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, value: u64, bits: u32) {
+        debug_assert!(bits <= MAX_BITS && value >> bits == 0);
+        self.word |= value << self.filled;
+        self.filled += bits;
+        if self.filled >= u64::BITS {
+            self.bytes.extend_from_slice(&self.word.to_le_bytes());
+            self.filled -= u64::BITS;
+            self.word = value >> (bits - self.filled);
+        }
+    }
+
+    /// The bytes, with as many behind them as a read of the last may touch.
+    fn finish(mut self) -> Vec<u8> {
+        let rest = self.filled.div_ceil(8) as usize;
+        self.bytes
+            .extend_from_slice(&self.word.to_le_bytes()[..rest]);
+        self.bytes.extend_from_slice(&[0; 8]);
+        self.bytes
+    }
+}
+
+/// Reads what a [`BitWriter`] wrote.
+struct BitReader<'a> {
+    bytes: &'a [u8],
+    /// Bits read so far.
+    at: usize,
+}
+
+impl BitReader<'_> {
+    /// The next [`MAX_BITS`] bits, and perhaps some more.
+    #[inline(always)]
+    fn peek(&self) -> Option<u64> {
+        let bytes = self.bytes.get(self.at / 8..)?.first_chunk()?;
+        Some(u64::from_le_bytes(*bytes) >> (self.at % 8))
+    }
+
+    #[inline(always)]
+    fn take(&mut self, bits: u32) -> Option<u64> {
+        let value = self.peek()? & low_bits(bits);
+        self.at += bits as usize;
+        Some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::mix;
+    use crate::position::planes::Portable;
+
+    /// Records of nonsense: every field takes all its values, pieces and
+    /// squares as they come.
+    fn records(seed: u64, count: u64) -> Vec<Record> {
+        let record = |number: u64| {
+            let random = |field| mix(mix(seed ^ number << 8) ^ field);
+            let mut occupied = random(0);
+            while occupied.count_ones() > (random(1) % 33) as u32 {
+                occupied &= occupied - 1;
+            }
+            let pieces = low_bits(occupied.count_ones());
+            let [low, middle, high, black] = [2, 3, 4, 5].map(|field| random(field) & pieces);
+            Record::from(Fields {
+                occupied,
+                codes: codes_of(Portable, &[low & !high, middle, high, black]),
+                black_to_move: random(6) & 1 == 1,
+                en_passant: (random(7) & 3 == 0).then_some((random(7) >> 2 & 63) as u8),
+                depth: (random(8) >> (random(9) % 9)) as u8,
+                ply: (random(10) as u16) >> (random(11) % 17).min(15),
+                label: (random(12) as i16) >> (random(13) % 16),
+                result_check: (random(14) & 7) as u8,
+                month: (random(15) as u8) | (seed as u8),
+            })
+        };
+        (0..count).map(record).collect()
+    }
+
+    #[test]
+    fn what_is_packed_unpacks_to_itself() {
+        for seed in 0..64 {
+            let records = records(seed, [0, 1, 7, 500][seed as usize % 4]);
+            let block = pack(&records);
+            let mut unpacked = Vec::new();
+            unpack(&block, &mut unpacked).unwrap();
+            assert_eq!(unpacked, records);
+            assert_eq!(pack_with(Portable, &records), block);
+            let mut portably = Vec::new();
+            unpack_with(Portable, &block, &mut portably).unwrap();
+            assert_eq!(portably, records);
+        }
+    }
+
+    /// A checksum guards the bytes; still, none may do harm.
+    #[test]
+    fn a_block_that_breaks_off_is_an_error() {
+        let records = records(1, 100);
+        let block = pack(&records);
+        for end in 0..block.len() - 8 {
+            assert!(unpack(&block[..end], &mut Vec::new()).is_err(), "{end}");
+        }
+        let full = [block[..6].to_vec(), vec![0xFF; 4096]].concat();
+        assert!(unpack(&full, &mut Vec::new()).is_err());
+        for seed in 0..10_000 {
+            let mut other = block.clone();
+            other[mix(seed) as usize % block.len()] ^= (mix(seed) >> 32) as u8;
+            let mut unpacked = Vec::new();
+            if unpack(&other, &mut unpacked).is_ok() {
+                assert!(unpacked.len() <= other.len());
+            }
+        }
+    }
+}

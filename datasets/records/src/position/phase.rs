@@ -1,0 +1,36 @@
+use crate::position::Record;
+
+/// The phase of a game, by the number of pieces on the board, kings and pawns
+/// included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// 25 to 32 pieces.
+    Opening,
+    /// 13 to 24 pieces.
+    Middlegame,
+    /// 2 to 12 pieces.
+    Endgame,
+}
+
+impl Phase {
+    /// Every phase, in the order of a game.
+    pub const ALL: [Phase; 3] = [Phase::Opening, Phase::Middlegame, Phase::Endgame];
+
+    /// The phase of a position.
+    pub fn of(record: &Record) -> Phase {
+        match record.pieces().count() {
+            25.. => Phase::Opening,
+            13..=24 => Phase::Middlegame,
+            _ => Phase::Endgame,
+        }
+    }
+
+    /// Its name and bounds, for tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Opening => "opening, 25-32 pieces",
+            Phase::Middlegame => "middlegame, 13-24",
+            Phase::Endgame => "endgame, 2-12",
+        }
+    }
+}

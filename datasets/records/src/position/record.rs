@@ -1,0 +1,602 @@
+//! The position record: 32 bytes that hold a position, its label and where it
+//! comes from. `docs/record.md` describes it byte by byte.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use shakmaty::{Bitboard, CastlingSide, Chess, Color, Position, Role, Square};
+
+use crate::hash::{hash_bytes, mix};
+use crate::position::Label;
+use crate::position::planes::{Codes, pack, unpack};
+
+/// The result of a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GameResult {
+    /// Black won.
+    BlackWins,
+    /// A draw.
+    Draw,
+    /// White won.
+    WhiteWins,
+}
+
+/// The month a game was played in, counted from January 2013, the first month
+/// of the Lichess dumps: 1 is 2013-01, 0 is unknown or earlier.
+///
+/// As text, `2026-06` or `unknown`.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(into = "String", from = "String")]
+pub struct Month(u8);
+
+impl Month {
+    /// From a calendar month; [`Month::default`] if it has no number.
+    pub fn new(year: u32, month: u32) -> Month {
+        let count = (i64::from(year) - 2013) * 12 + i64::from(month);
+        let known = (1..=12).contains(&month) && (1..=255).contains(&count);
+        Month(if known { count as u8 } else { 0 })
+    }
+
+    /// Year and month (1 to 12), `None` if unknown.
+    pub fn calendar(self) -> Option<(u32, u32)> {
+        let count = u32::from(self.0).checked_sub(1)?;
+        Some((2013 + count / 12, count % 12 + 1))
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self.calendar() {
+            Some((year, month)) => write!(f, "{year}-{month:02}"),
+            None => f.write_str("unknown"),
+        }
+    }
+}
+
+impl From<Month> for String {
+    fn from(month: Month) -> String {
+        month.to_string()
+    }
+}
+
+impl From<String> for Month {
+    fn from(text: String) -> Month {
+        let fields = text
+            .split_once('-')
+            .map(|(year, month)| (year.parse(), month.parse()));
+        match fields {
+            Some((Ok(year), Ok(month))) => Month::new(year, month),
+            _ => Month::default(),
+        }
+    }
+}
+
+/// What travels with a position besides its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Origin {
+    /// The game's result, if it is a fair label.
+    pub result: Option<GameResult>,
+    /// The month it was played in.
+    pub month: Month,
+    /// Depth of the evaluation in plies, 0 if unknown.
+    pub depth: u8,
+}
+
+/// One labelled position in 32 bytes.
+///
+/// ```
+/// use datasets::{Label, Origin, Record};
+/// use shakmaty::Chess;
+///
+/// let record = Record::new(&Chess::new(), Label::from_centipawns(18), Origin::default());
+/// assert_eq!(record.epd(), "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq -");
+/// assert_eq!(record.label().centipawns(), Some(18));
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Record([u8; Record::BYTES]);
+
+const TURN_EN_PASSANT: usize = 24;
+const DEPTH: usize = 25;
+const PLY: usize = 26;
+const LABEL: usize = 28;
+const RESULT_CHECK: usize = 30;
+const MONTH: usize = 31;
+
+const BLACK_TO_MOVE: u8 = 0x80;
+const NO_EN_PASSANT: u8 = 64;
+const UNKNOWN_RESULT: u8 = 3;
+const IN_CHECK: u8 = 4;
+const BLACK_PIECE: u8 = 8;
+const UNMOVED_ROOK: u8 = 6;
+
+impl Record {
+    /// Size of a record in bytes.
+    pub const BYTES: usize = 32;
+
+    /// Packs a position. `label` is White's point of view.
+    pub fn new(position: &Chess, label: Label, origin: Origin) -> Record {
+        let board = position.board();
+        let unmoved = position.castles().castling_rights();
+        let (knights, bishops) = (board.knights().0, board.bishops().0);
+        let (rooks, queens, kings) = (board.rooks().0, board.queens().0, board.kings().0);
+        // Pawn 0, knight 1, bishop 2, rook 3, queen 4, king 5, unmoved rook 6.
+        let codes = pack(
+            board.occupied().0,
+            &[
+                knights | rooks & !unmoved.0 | kings,
+                bishops | rooks,
+                queens | kings | unmoved.0,
+                board.black().0,
+            ],
+        );
+        let moves = position.fullmoves().get() - 1;
+        let plies = moves
+            .saturating_mul(2)
+            .saturating_add(position.turn().fold_wb(0, 1));
+        let result = origin.result.map_or(UNKNOWN_RESULT, |result| result as u8);
+        Record::from(Fields {
+            occupied: board.occupied().0,
+            codes,
+            black_to_move: position.turn().is_black(),
+            en_passant: position.legal_ep_square().map(|square| square as u8),
+            depth: origin.depth,
+            ply: plies.min(u32::from(u16::MAX)) as u16,
+            label: label.raw(),
+            result_check: result | if position.is_check() { IN_CHECK } else { 0 },
+            month: origin.month.0,
+        })
+    }
+
+    /// The bytes, as `docs/record.md` describes them.
+    pub fn as_bytes(&self) -> &[u8; Record::BYTES] {
+        &self.0
+    }
+
+    /// A record from its bytes. `None` if they are not one: more than 32
+    /// pieces, a piece code that does not exist, not one king a side, or bits set
+    /// where a packed block keeps none.
+    pub fn from_bytes(bytes: [u8; Record::BYTES]) -> Option<Record> {
+        let record = Record(bytes);
+        let kings = |color| {
+            record
+                .pieces()
+                .filter(|&(_, c, role)| c == color && role == Role::King)
+                .count()
+        };
+        let count = record.occupied().count();
+        let codes_exist = (0..count.min(32)).all(|i| record.code(i) & 7 != 7);
+        let valid = count <= 32
+            && codes_exist
+            && kings(Color::White) == 1
+            && kings(Color::Black) == 1
+            && bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE <= NO_EN_PASSANT
+            // What a packed block does not keep must not be there.
+            && (count..32).all(|i| record.code(i) == 0)
+            && bytes[RESULT_CHECK] < 8;
+        valid.then_some(record)
+    }
+
+    /// Bytes of a record that was written and whose checksum held: not checked.
+    pub fn from_trusted(bytes: [u8; Record::BYTES]) -> Record {
+        Record(bytes)
+    }
+
+    /// The bytes of records, one after the other.
+    pub fn bytes_of(records: &[Record]) -> &[u8] {
+        // SAFETY: a Record is 32 bytes and nothing else (repr(transparent)),
+        // of alignment 1 and all initialised.
+        unsafe { std::slice::from_raw_parts(records.as_ptr().cast(), size_of_val(records)) }
+    }
+
+    fn occupied(&self) -> Bitboard {
+        Bitboard(Fields::of(self).occupied)
+    }
+
+    /// The 4-bit code of the `i`th occupied square.
+    fn code(&self, i: usize) -> u8 {
+        self.0[8 + i / 2] >> (4 * (i % 2)) & 15
+    }
+
+    /// The side to move.
+    pub fn turn(&self) -> Color {
+        Color::from_white(!Fields::of(self).black_to_move)
+    }
+
+    /// Every piece on the board, from a1 to h8.
+    pub fn pieces(&self) -> impl Iterator<Item = (Square, Color, Role)> {
+        self.occupied()
+            .into_iter()
+            .take(32)
+            .enumerate()
+            .map(|(i, square)| {
+                let code = self.code(i);
+                let role = match code & 7 {
+                    0 => Role::Pawn,
+                    1 => Role::Knight,
+                    2 => Role::Bishop,
+                    4 => Role::Queen,
+                    5 => Role::King,
+                    _ => Role::Rook,
+                };
+                (square, Color::from_white(code & BLACK_PIECE == 0), role)
+            })
+    }
+
+    /// The rooks that may still castle.
+    pub(crate) fn unmoved_rooks(&self) -> impl Iterator<Item = (Square, Color)> {
+        let code = |i| self.code(i);
+        self.occupied()
+            .into_iter()
+            .take(32)
+            .enumerate()
+            .filter_map(move |(i, square)| {
+                let color = Color::from_white(code(i) & BLACK_PIECE == 0);
+                (code(i) & 7 == UNMOVED_ROOK).then_some((square, color))
+            })
+    }
+
+    /// Every castling right that is left.
+    pub fn castling(&self) -> impl Iterator<Item = (Color, CastlingSide)> {
+        self.unmoved_rooks().map(|(rook, color)| {
+            let king_is_left = self
+                .pieces()
+                .any(|(square, c, role)| c == color && role == Role::King && square < rook);
+            (color, CastlingSide::from_king_side(king_is_left))
+        })
+    }
+
+    /// The square a legal en-passant capture lands on.
+    pub fn en_passant(&self) -> Option<Square> {
+        Square::try_from(self.0[TURN_EN_PASSANT] & !BLACK_TO_MOVE).ok()
+    }
+
+    /// Whether the side to move is in check.
+    pub fn in_check(&self) -> bool {
+        self.0[RESULT_CHECK] & IN_CHECK != 0
+    }
+
+    /// The label, White's point of view.
+    pub fn label(&self) -> Label {
+        Label::from_raw(Fields::of(self).label)
+    }
+
+    /// The game's result; `None` if it is unknown or no fair label.
+    pub fn result(&self) -> Option<GameResult> {
+        match self.0[RESULT_CHECK] & 3 {
+            0 => Some(GameResult::BlackWins),
+            1 => Some(GameResult::Draw),
+            2 => Some(GameResult::WhiteWins),
+            _ => None,
+        }
+    }
+
+    /// Half-moves played before this position, counted as FEN does.
+    pub fn ply(&self) -> u16 {
+        Fields::of(self).ply
+    }
+
+    /// Depth of the evaluation in plies, 0 if unknown.
+    pub fn depth(&self) -> u8 {
+        self.0[DEPTH]
+    }
+
+    /// The month the game was played in.
+    pub fn month(&self) -> Month {
+        Month(self.0[MONTH])
+    }
+
+    /// The position as the side to move sees it, in four words: for Black to
+    /// move the board is mirrored by ranks and the colours are swapped. Two
+    /// records hold the same position, or each other's colour twins, exactly
+    /// if these are equal.
+    fn seen_by_mover(&self) -> [u64; 4] {
+        let Fields {
+            occupied,
+            codes,
+            black_to_move,
+            en_passant,
+            ..
+        } = Fields::of(self);
+        if !black_to_move {
+            let en_passant = en_passant.unwrap_or(NO_EN_PASSANT);
+            return [occupied, codes[0], codes[1], u64::from(en_passant)];
+        }
+        let [low, middle, high, black] = unpack(occupied, &codes);
+        let flipped = occupied.swap_bytes();
+        let planes = [low, middle, high, occupied & !black].map(u64::swap_bytes);
+        let codes = pack(flipped, &planes);
+        let en_passant = en_passant.map_or(NO_EN_PASSANT, |square| square ^ 56);
+        [flipped, codes[0], codes[1], u64::from(en_passant)]
+    }
+}
+
+/// What a record is made of, in the form it is kept.
+pub(crate) struct Fields {
+    pub(crate) occupied: u64,
+    pub(crate) codes: Codes,
+    pub(crate) black_to_move: bool,
+    /// Below 64.
+    pub(crate) en_passant: Option<u8>,
+    pub(crate) depth: u8,
+    pub(crate) ply: u16,
+    pub(crate) label: i16,
+    /// Three bits.
+    pub(crate) result_check: u8,
+    pub(crate) month: u8,
+}
+
+impl Fields {
+    #[inline]
+    pub(crate) fn of(record: &Record) -> Fields {
+        let bytes = &record.0;
+        let word = |at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 bytes"));
+        let en_passant = bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE;
+        Fields {
+            occupied: word(0),
+            codes: [word(8), word(16)],
+            black_to_move: bytes[TURN_EN_PASSANT] & BLACK_TO_MOVE != 0,
+            en_passant: (en_passant != NO_EN_PASSANT).then_some(en_passant),
+            depth: bytes[DEPTH],
+            ply: u16::from_le_bytes([bytes[PLY], bytes[PLY + 1]]),
+            label: i16::from_le_bytes([bytes[LABEL], bytes[LABEL + 1]]),
+            result_check: bytes[RESULT_CHECK],
+            month: bytes[MONTH],
+        }
+    }
+}
+
+impl From<Fields> for Record {
+    #[inline]
+    fn from(fields: Fields) -> Record {
+        let mut bytes = [0; Record::BYTES];
+        bytes[..8].copy_from_slice(&fields.occupied.to_le_bytes());
+        bytes[8..16].copy_from_slice(&fields.codes[0].to_le_bytes());
+        bytes[16..24].copy_from_slice(&fields.codes[1].to_le_bytes());
+        let turn = if fields.black_to_move {
+            BLACK_TO_MOVE
+        } else {
+            0
+        };
+        bytes[TURN_EN_PASSANT] = fields.en_passant.unwrap_or(NO_EN_PASSANT) | turn;
+        bytes[DEPTH] = fields.depth;
+        bytes[PLY..LABEL].copy_from_slice(&fields.ply.to_le_bytes());
+        bytes[LABEL..RESULT_CHECK].copy_from_slice(&fields.label.to_le_bytes());
+        bytes[RESULT_CHECK] = fields.result_check;
+        bytes[MONTH] = fields.month;
+        Record(bytes)
+    }
+}
+
+impl fmt::Debug for Record {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{} {}", self.epd(), self.label())
+    }
+}
+
+/// A record with the fixed 64-bit hash of its position, the order the store
+/// keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keyed {
+    /// Hash of the position as the side to move sees it.
+    pub key: u64,
+    /// The record.
+    pub record: Record,
+}
+
+impl Keyed {
+    /// Hashes a record's position: `h = mix(h ^ word)` over four words, from
+    /// 0, with splitmix64's finaliser as `mix`. Part of the dataset format.
+    pub fn new(record: Record) -> Keyed {
+        let key = record
+            .seen_by_mover()
+            .iter()
+            .fold(0, |hash, word| mix(hash ^ word));
+        Keyed { key, record }
+    }
+
+    /// Order of the store: by key. Only for positions that differ and share a
+    /// key does the position itself decide.
+    pub fn position_order(&self, other: &Keyed) -> Ordering {
+        self.key.cmp(&other.key).then_with(|| {
+            self.record
+                .seen_by_mover()
+                .cmp(&other.record.seen_by_mover())
+        })
+    }
+
+    /// Of two records of one position, the one that is kept: the greatest of
+    /// depth, month, hash of the bytes, and bytes. The greatest of a total
+    /// order is commutative, associative and idempotent, so neither the order
+    /// of sources nor a replay matters. The hash draws lots where depth and
+    /// month do not decide: the bytes themselves would favour some labels.
+    pub fn join(self, other: Keyed) -> Keyed {
+        let rank = |keyed: &Keyed| {
+            let record = keyed.record;
+            (
+                record.depth(),
+                record.month(),
+                hash_bytes(&record.0),
+                record,
+            )
+        };
+        if rank(&self) >= rank(&other) {
+            self
+        } else {
+            other
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::fen::Fen;
+    use shakmaty::{CastlingMode, EnPassantMode};
+
+    fn position(fen: &str) -> Chess {
+        let fen: Fen = fen.parse().unwrap();
+        fen.into_position(CastlingMode::Chess960).unwrap()
+    }
+
+    fn record(fen: &str, label: i64) -> Record {
+        Record::new(
+            &position(fen),
+            Label::from_centipawns(label),
+            Origin::default(),
+        )
+    }
+
+    #[test]
+    fn worked_example_of_the_documentation() {
+        let document = include_str!("../../../../docs/record.md");
+        let line = |name: &str| {
+            let line = document
+                .lines()
+                .find(|line| line.starts_with(name))
+                .unwrap();
+            line[name.len()..].trim().to_string()
+        };
+        let label = Label::from_centipawns(line("label:").parse().unwrap());
+        let origin = Origin {
+            result: Some(GameResult::WhiteWins),
+            month: Month::new(2021, 10),
+            depth: 20,
+        };
+        let record = Record::new(&position(&line("fen:")), label, origin);
+        let hex: Vec<String> = record
+            .as_bytes()
+            .iter()
+            .map(|b| format!("{b:02x}"))
+            .collect();
+        assert_eq!(hex.join(" "), line("hex:"));
+        assert_eq!(format!("{:016x}", Keyed::new(record).key), line("key:"));
+    }
+
+    #[test]
+    fn every_field_survives() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 0 1",
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            "8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1",
+            "4k3/8/8/8/8/8/8/4KR2 b - - 12 345",
+            "1r2k1r1/8/8/8/8/8/8/RR2K1R1 w BGbg - 0 1",
+        ] {
+            let position = position(fen);
+            let origin = Origin {
+                result: Some(GameResult::Draw),
+                month: Month::new(2026, 6),
+                depth: 31,
+            };
+            let label = Label::from_mate(-7).unwrap();
+            let record = Record::new(&position, label, origin);
+            let expected = shakmaty::fen::Epd::from_position(&position, EnPassantMode::Legal);
+            assert_eq!(record.epd(), expected.to_string());
+            assert_eq!(record.label(), label);
+            assert_eq!(record.result(), origin.result);
+            assert_eq!(record.month().calendar(), Some((2026, 6)));
+            assert_eq!(record.depth(), 31);
+            assert_eq!(record.in_check(), position.is_check());
+            assert_eq!(Record::from_bytes(*record.as_bytes()), Some(record));
+        }
+        let ply = |moves| record(&format!("4k3/8/8/8/8/8/8/4KR2 b - - 12 {moves}"), 0).ply();
+        assert_eq!((ply(345), ply(u32::MAX)), (689, u16::MAX));
+    }
+
+    #[test]
+    fn en_passant_is_kept_only_where_a_capture_is_legal() {
+        // The pawn on e4 is pinned along the fourth rank once d4 is taken.
+        assert_eq!(
+            record("8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1", 0).en_passant(),
+            None
+        );
+        assert_eq!(
+            record(
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+                0
+            )
+            .en_passant(),
+            None
+        );
+    }
+
+    #[test]
+    fn colour_twins_share_a_key_and_others_do_not() {
+        let white = record(
+            "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 3 2",
+            50,
+        );
+        let black = record(
+            "r3k2r/pppbbppp/2n5/1P2p3/2Qpn3/BN2qNP1/P1PP1PB1/R3K2R w KQkq - 3 2",
+            -50,
+        );
+        assert_eq!(Keyed::new(white).key, Keyed::new(black).key);
+        let fewer_rights = record(
+            "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQk - 3 2",
+            50,
+        );
+        assert_ne!(Keyed::new(white).key, Keyed::new(fewer_rights).key);
+        let with_capture = record(
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq f6 0 3",
+            0,
+        );
+        let without = record(
+            "rnbqkbnr/ppp1p1pp/8/3pPp2/8/8/PPPP1PPP/RNBQKBNR w KQkq - 0 3",
+            0,
+        );
+        assert_ne!(Keyed::new(with_capture).key, Keyed::new(without).key);
+    }
+
+    #[test]
+    fn joining_is_commutative_associative_and_idempotent() {
+        let start = position("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+        let mut records = Vec::new();
+        for centipawns in [-300, 18, 256] {
+            for depth in [0, 20] {
+                for month in [Month::default(), Month::new(2013, 1), Month::new(2026, 6)] {
+                    let origin = Origin {
+                        result: None,
+                        month,
+                        depth,
+                    };
+                    let label = Label::from_centipawns(centipawns);
+                    records.push(Keyed::new(Record::new(&start, label, origin)));
+                }
+            }
+        }
+        for &a in &records {
+            assert_eq!(a.join(a), a);
+            for &b in &records {
+                assert_eq!(a.join(b), b.join(a));
+                for &c in &records {
+                    assert_eq!(a.join(b).join(c), a.join(b.join(c)));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_position_are_refused() {
+        let good = *record("4k3/8/8/8/8/8/8/4KR2 b - - 0 1", 0).as_bytes();
+        for (byte, value) in [(8, 0x33), (8, 0x77), (TURN_EN_PASSANT, 65)] {
+            let mut bytes = good;
+            bytes[byte] = value;
+            assert_eq!(Record::from_bytes(bytes), None, "byte {byte} = {value:#x}");
+        }
+        assert_eq!(Record::from_bytes([0; 32]), None);
+        assert_eq!(Record::from_bytes([255; 32]), None);
+    }
+
+    #[test]
+    fn months_count_from_january_2013() {
+        assert_eq!(Month::new(2013, 1).calendar(), Some((2013, 1)));
+        assert_eq!(Month::new(2034, 3).calendar(), Some((2034, 3)));
+        for (year, month) in [(2012, 12), (2034, 4), (2020, 0), (2020, 13), (0, 0)] {
+            assert_eq!(Month::new(year, month).calendar(), None);
+        }
+    }
+}

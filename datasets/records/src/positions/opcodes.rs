@@ -1,0 +1,84 @@
+//! EPD: four fields of a FEN, then operations. Scores are the mover's, as the
+//! standard has it (Edwards, "Extended Position Description", 1995).
+
+use std::borrow::Cow;
+
+use super::evaluated::Evaluated;
+use crate::position::{Label, parse_integer};
+
+/// `ce` beyond this is a forced mate.
+const MAX_CENTIPAWNS: u64 = 32000;
+
+/// `ce` of a mate that is on the board.
+const MATED: u64 = 32767;
+
+pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
+    let (fen, operations) = split_position(line);
+    let (mut evaluation, mut mate, mut depth) = (None, None, 0);
+    let mut quoted = false;
+    let ends = |&byte: &u8| {
+        quoted ^= byte == b'"';
+        byte == b';' && !quoted
+    };
+    for operation in operations.split(ends) {
+        let mut words = operation
+            .split(u8::is_ascii_whitespace)
+            .filter(|w| !w.is_empty());
+        match words.next() {
+            Some(b"ce") => evaluation = Some(integer(words.next()?)?),
+            Some(b"dm") => mate = Some(integer(words.next()?)?),
+            Some(b"acd") => depth = integer(words.next()?)?.clamp(0, 255) as u8,
+            _ => {}
+        }
+    }
+    let white = if fen.split(|&byte| byte == b' ').nth(1)? == b"b" {
+        -1
+    } else {
+        1
+    };
+    let label = match (mate, evaluation) {
+        (Some(moves), _) => Label::from_mate(white * moves),
+        (None, Some(score)) => label_of_ce(score, white),
+        (None, None) => None,
+    };
+    Some(Evaluated {
+        fen: Cow::Borrowed(fen),
+        label,
+        result: None,
+        depth,
+    })
+}
+
+/// A position's fields, and what follows. EPD has four; where the two counters
+/// of a FEN follow, they belong to the position.
+fn split_position(line: &[u8]) -> (&[u8], &[u8]) {
+    let split_after = |fields: usize| {
+        let end = memchr::memchr2_iter(b' ', b';', line).nth(fields - 1);
+        line.split_at(end.unwrap_or(line.len()))
+    };
+    let (four, six) = (split_after(4), split_after(6));
+    let mut counters = six.0[four.0.len()..]
+        .trim_ascii()
+        .split(|&byte| byte == b' ');
+    let number = |word: &[u8]| !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    if counters.next().is_some_and(number) && counters.next().is_some_and(number) {
+        six
+    } else {
+        four
+    }
+}
+
+fn integer(word: &[u8]) -> Option<i64> {
+    parse_integer(std::str::from_utf8(word).ok()?)
+}
+
+/// The mover's centipawns, or a mate in so many plies: an odd number if the
+/// mover mates, an even one if the mover is mated.
+fn label_of_ce(score: i64, white: i64) -> Option<Label> {
+    let size = score.unsigned_abs().min(MATED);
+    if size <= MAX_CENTIPAWNS {
+        return Some(Label::from_centipawns(white * score));
+    }
+    let moves = (MATED - size).div_ceil(2) as i64;
+    Label::from_mate(white * score.signum() * moves)
+}

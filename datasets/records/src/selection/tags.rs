@@ -1,0 +1,110 @@
+//! The tags of a game that matter.
+
+use std::borrow::Cow;
+
+use crate::position::{GameResult, Month};
+use crate::selection::{Speed, Termination};
+
+/// What the tags of one game say.
+#[derive(Default)]
+pub(crate) struct Tags {
+    /// Whether there was any.
+    pub(crate) any: bool,
+    /// The seven-tag roster's names and values, in the order of the file.
+    pub(crate) roster: Vec<u8>,
+    pub(crate) lichess_id: Option<[u8; 8]>,
+    pub(crate) variant: Option<Vec<u8>>,
+    pub(crate) fen: Option<Vec<u8>>,
+    pub(crate) result: Option<GameResult>,
+    pub(crate) termination: Option<Termination>,
+    pub(crate) month: Month,
+    pub(crate) speed: Option<Speed>,
+    pub(crate) white_rating: Option<u16>,
+    pub(crate) black_rating: Option<u16>,
+    /// Whether a player is a bot.
+    pub(crate) bot: bool,
+}
+
+impl Tags {
+    /// Takes one tag in.
+    pub(crate) fn read(&mut self, name: &[u8], value: Cow<[u8]>) {
+        self.any = true;
+        match name {
+            b"Event" | b"Site" | b"Date" | b"Round" | b"White" | b"Black" | b"Result" => {
+                self.roster.extend_from_slice(name);
+                self.roster.push(b'=');
+                self.roster.extend_from_slice(&value);
+                self.roster.push(b'\n');
+            }
+            _ => {}
+        }
+        match name {
+            b"Site" => self.lichess_id = self.lichess_id.or(lichess_id_of_url(&value)),
+            b"GameId" => self.lichess_id = lichess_id(&value).or(self.lichess_id),
+            b"Variant" => self.variant = Some(value.into_owned()),
+            b"FEN" => self.fen = Some(value.into_owned()),
+            b"Result" => {
+                self.result = match &*value {
+                    b"1-0" => Some(GameResult::WhiteWins),
+                    b"0-1" => Some(GameResult::BlackWins),
+                    b"1/2-1/2" => Some(GameResult::Draw),
+                    _ => None,
+                }
+            }
+            b"Termination" => self.termination = Termination::of_tag(&value),
+            b"TimeControl" => self.speed = Speed::of_time_control(&value),
+            b"WhiteElo" => self.white_rating = number(&value),
+            b"BlackElo" => self.black_rating = number(&value),
+            b"WhiteTitle" | b"BlackTitle" => self.bot |= &*value == b"BOT",
+            b"UTCDate" => self.month = month_of_date(&value),
+            b"Date" if self.month == Month::default() => self.month = month_of_date(&value),
+            _ => {}
+        }
+    }
+
+    /// The result, if the game ended on the board.
+    pub(crate) fn fair_result(&self) -> Option<GameResult> {
+        let unfair = self.termination.is_some_and(Termination::is_unfair);
+        self.result.filter(|_| !unfair)
+    }
+
+    /// Both players' ratings, if both have one.
+    pub(crate) fn ratings(&self) -> Option<(u16, u16)> {
+        self.white_rating.zip(self.black_rating)
+    }
+
+    /// The mean of both players' ratings, if both have one.
+    pub(crate) fn mean_rating(&self) -> Option<u16> {
+        self.ratings().map(|(white, black)| white.midpoint(black))
+    }
+}
+
+/// The id in `https://lichess.org/abcdefgh`, with `#12`, `/white` or `/black`
+/// behind it or not.
+fn lichess_id_of_url(url: &[u8]) -> Option<[u8; 8]> {
+    let url = url
+        .strip_prefix(b"https://")
+        .or_else(|| url.strip_prefix(b"http://"))?;
+    let path = url.strip_prefix(b"lichess.org/")?;
+    let (id, rest) = path.split_at_checked(8)?;
+    let game = rest.is_empty() || rest.starts_with(b"#") || rest == b"/white" || rest == b"/black";
+    if game { lichess_id(id) } else { None }
+}
+
+fn lichess_id(text: &[u8]) -> Option<[u8; 8]> {
+    let id: [u8; 8] = text.try_into().ok()?;
+    id.iter().all(u8::is_ascii_alphanumeric).then_some(id)
+}
+
+/// `2021.10.01`; dates with `?` are of no month.
+fn month_of_date(date: &[u8]) -> Month {
+    let mut fields = date.split(|&b| b == b'.').map(number);
+    match (fields.next().flatten(), fields.next().flatten()) {
+        (Some(year), Some(month)) => Month::new(year, month),
+        _ => Month::default(),
+    }
+}
+
+fn number<N: std::str::FromStr>(text: &[u8]) -> Option<N> {
+    std::str::from_utf8(text).ok()?.parse().ok()
+}

@@ -1,0 +1,548 @@
+//! A zstd file as a row of frames, as Lichess writes its dumps: before each
+//! frame stands a skippable one that tells its size, so that frames can be
+//! decoded side by side, and a corrupt one hopped over.
+
+use std::io::{self, BufRead, Chain, Cursor, Read};
+use std::ops::ControlFlow;
+
+use zstd::stream::read::Decoder;
+use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
+
+use crate::Error;
+
+/// How a zstd frame begins.
+pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
+
+/// How the header begins that `pzstd` puts before each frame: a skippable
+/// frame of four bytes, which are the size of the frame that follows.
+const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+
+/// Frames up to this many compressed bytes are handed on as they are, to be
+/// decoded elsewhere; larger ones are decoded here, piece by piece. Lichess's
+/// have about 5 MB.
+const MAX_FRAME_BYTES: u32 = 32 << 20;
+
+/// Frames of more text are decoded here too: elsewhere each core holds the text
+/// of a whole frame. Lichess's have 32 MiB.
+const MAX_TEXT_BYTES: usize = 48 << 20;
+
+/// The largest window taken, as a power of two: 128 MiB, the limit of the
+/// `zstd` program too. Lichess's frames have 8 MiB.
+const WINDOW_LOG_MAX: u32 = 27;
+
+/// Whether the bytes begin a skippable zstd frame.
+pub(crate) fn is_skippable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
+}
+
+/// A part of a zstd file.
+#[derive(Debug)]
+pub(crate) enum Part {
+    /// A whole frame, still compressed; shorter than it should be where the
+    /// file breaks off.
+    Frame(Vec<u8>),
+    /// A piece of a frame's text; empty where the frame ends.
+    Text(Vec<u8>),
+}
+
+/// Decodes a frame of which a part, or all, was read.
+type Inside<R> = Box<Decoder<'static, Chain<Cursor<Vec<u8>>, R>>>;
+
+/// Walks a zstd file.
+pub(crate) struct Frames<R: BufRead> {
+    state: State<R>,
+}
+
+enum State<R: BufRead> {
+    /// Between two frames. If the one before could not be followed to its
+    /// end, the next is where a size header is found.
+    Between { input: R, lost: bool },
+    /// In a frame that is decoded here.
+    Inside(Inside<R>),
+    /// In a frame that is corrupt from here on.
+    Failed { input: R, error: io::Error },
+    /// Not to be read any further.
+    Ended,
+}
+
+impl<R: BufRead> Frames<R> {
+    pub(crate) fn new(input: R) -> Frames<R> {
+        Frames {
+            state: State::Between { input, lost: false },
+        }
+    }
+
+    /// What the next call will say went wrong, if that is known already.
+    pub(crate) fn failure(&self) -> Option<&io::Error> {
+        match &self.state {
+            State::Failed { error, .. } => Some(error),
+            _ => None,
+        }
+    }
+
+    /// What is read from; `None` where that was lost.
+    pub(crate) fn input(&mut self) -> Option<&mut R> {
+        match &mut self.state {
+            State::Between { input, .. } | State::Failed { input, .. } => Some(input),
+            State::Inside(decoder) => Some(decoder.get_mut().get_mut().1),
+            State::Ended => None,
+        }
+    }
+
+    /// Whether the next part is at the beginning of a frame.
+    pub(crate) fn is_between(&self) -> bool {
+        matches!(self.state, State::Between { lost: false, .. })
+    }
+
+    /// Whether the next part is known to be looked for: behind damage.
+    pub(crate) fn is_lost(&self) -> bool {
+        matches!(self.state, State::Between { lost: true, .. })
+    }
+
+    /// The next part, read into the memory of `buffer`, text in pieces of up to
+    /// `piece` bytes; `None` at the end.
+    ///
+    /// # Errors
+    /// Where the file is corrupt or breaks off. The next call goes on behind:
+    /// at the next frame whose size a header tells.
+    pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Part>> {
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Ended => Ok(None),
+            State::Between { input, lost } => self.between(input, lost, piece, buffer),
+            State::Inside(decoder) => self.inside(decoder, piece, buffer).map(Some),
+            State::Failed { input, error } => {
+                self.state = State::Between { input, lost: true };
+                Err(error)
+            }
+        }
+    }
+
+    fn between(
+        &mut self,
+        mut input: R,
+        lost: bool,
+        piece: u64,
+        buffer: Vec<u8>,
+    ) -> io::Result<Option<Part>> {
+        let found = if lost {
+            // Damage here is the end: it was told before.
+            find_size(&mut input).or_else(|error| match Error::stops(&error) {
+                true => Err(error),
+                false => Ok(None),
+            })
+        } else {
+            find_frame(&mut input)
+        };
+        let part = match found {
+            Ok(None) => {
+                self.state = State::Between { input, lost: false };
+                return Ok(None);
+            }
+            Ok(Some(Found::Size(size))) => match read_frame(&mut input, size, buffer) {
+                Ok(frame) if max_text_bytes(&frame) > MAX_TEXT_BYTES => {
+                    return self.enter(frame, input, piece, Vec::new());
+                }
+                frame => frame.map(|frame| Some(Part::Frame(frame))),
+            },
+            Ok(Some(Found::Magic(magic))) => {
+                return self.enter(magic.to_vec(), input, piece, buffer);
+            }
+            Err(error) => Err(error),
+        };
+        let lost = part.is_err();
+        self.state = State::Between { input, lost };
+        part
+    }
+
+    /// Decodes a frame that begins with the bytes that were read of it.
+    fn enter(
+        &mut self,
+        start: Vec<u8>,
+        input: R,
+        piece: u64,
+        buffer: Vec<u8>,
+    ) -> io::Result<Option<Part>> {
+        let mut decoder = Decoder::with_buffer(Cursor::new(start).chain(input))?.single_frame();
+        decoder.window_log_max(WINDOW_LOG_MAX)?;
+        self.inside(Box::new(decoder), piece, buffer).map(Some)
+    }
+
+    fn inside(&mut self, mut decoder: Inside<R>, piece: u64, buffer: Vec<u8>) -> io::Result<Part> {
+        let mut text = emptied(buffer, piece as usize);
+        let outcome = (&mut decoder).take(piece).read_to_end(&mut text);
+        if let Err(error) = outcome {
+            let (_, input) = decoder.into_inner().into_inner();
+            self.state = State::Failed { input, error };
+            if text.is_empty() {
+                return self.next(piece, Vec::new()).map(|_| Part::Text(text));
+            }
+        } else if text.is_empty() {
+            let (start, input) = decoder.finish().into_inner();
+            let whole = start.position() == start.get_ref().len() as u64;
+            self.state = match whole {
+                true => State::Between { input, lost: false },
+                false => {
+                    let error = io::Error::other("a frame is shorter than its header tells");
+                    State::Failed { input, error }
+                }
+            };
+        } else {
+            self.state = State::Inside(decoder);
+        }
+        Ok(Part::Text(text))
+    }
+}
+
+/// What stands between two frames.
+enum Found {
+    /// The size of the frame that follows.
+    Size(u32),
+    /// A frame without a header, whose first four bytes these are.
+    Magic([u8; 4]),
+}
+
+fn find_frame(input: &mut impl BufRead) -> io::Result<Option<Found>> {
+    loop {
+        let Some(magic) = read_word(input)? else {
+            return Ok(None);
+        };
+        if magic == MAGIC {
+            return Ok(Some(Found::Magic(magic)));
+        }
+        if !is_skippable(&magic) {
+            return Err(io::Error::other("what follows is no zstd frame"));
+        }
+        let length = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+        if length == 4 && magic == SIZE_HEADER[..4] {
+            let size = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+            if size <= MAX_FRAME_BYTES {
+                return Ok(Some(Found::Size(size)));
+            }
+            continue;
+        }
+        let skipped = io::copy(&mut input.take(length.into()), &mut io::sink())?;
+        if skipped < length.into() {
+            return Err(broken_off());
+        }
+    }
+}
+
+/// Passes over everything up to the next size header.
+fn find_size(input: &mut impl BufRead) -> io::Result<Option<Found>> {
+    let mut matched = 0;
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let mut passed = 0;
+        for &byte in buffer {
+            passed += 1;
+            // The header's first byte stands nowhere else in it.
+            matched = match byte {
+                _ if byte == SIZE_HEADER[matched] => matched + 1,
+                _ => usize::from(byte == SIZE_HEADER[0]),
+            };
+            if matched == SIZE_HEADER.len() {
+                break;
+            }
+        }
+        input.consume(passed);
+        if matched == SIZE_HEADER.len() {
+            matched = 0;
+            let size = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
+            if size <= MAX_FRAME_BYTES {
+                return Ok(Some(Found::Size(size)));
+            }
+        }
+    }
+}
+
+/// Reads the frame that a header promised.
+fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Result<Vec<u8>> {
+    let mut frame = emptied(buffer, size as usize);
+    input.take(size.into()).read_to_end(&mut frame)?;
+    if frame.is_empty() {
+        return Err(broken_off());
+    }
+    Ok(frame)
+}
+
+/// Empties a buffer and makes room in it for so many bytes. To get new memory
+/// from the system for every part costs as much as to digest it.
+pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
+    buffer.clear();
+    buffer.reserve_exact(bytes);
+    buffer
+}
+
+/// The most text that frames can hold, by the sizes of their blocks and by what
+/// their headers say, which is more where one breaks off.
+fn max_text_bytes(mut frames: &[u8]) -> usize {
+    let mut total: usize = 0;
+    loop {
+        if is_skippable(frames) {
+            let length = frames.get(4..).and_then(<[u8]>::first_chunk);
+            let length = length.map_or(0, |length| u32::from_le_bytes(*length) as usize);
+            frames = frames.get(8 + length..).unwrap_or_default();
+            continue;
+        }
+        let Some((header, blocks)) = FrameHeader::read(frames) else {
+            return total;
+        };
+        let mut held = 0;
+        frames = blocks;
+        while let Some((header, rest)) = frames.split_first_chunk::<3>() {
+            let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+            let (last, kind, size) = (header & 1, header >> 1 & 3, (header >> 3) as usize);
+            // Raw, one byte again and again, compressed.
+            let (length, text) = match kind {
+                0 => (size, size),
+                1 => (1, size),
+                _ => (size, MAX_BLOCK_BYTES),
+            };
+            held += text;
+            frames = rest.get(length..).unwrap_or_default();
+            if last == 1 {
+                break;
+            }
+        }
+        frames = frames.get(header.checksum_bytes..).unwrap_or_default();
+        total = total.saturating_add(header.text_bytes.max(held));
+    }
+}
+
+/// The most text of a block.
+const MAX_BLOCK_BYTES: usize = 1 << 17;
+
+/// What the header of a frame says (RFC 8878, 3.1.1.1).
+struct FrameHeader {
+    /// Bytes of text; 0 if it does not say.
+    text_bytes: usize,
+    /// Bytes of the checksum behind the blocks.
+    checksum_bytes: usize,
+}
+
+impl FrameHeader {
+    /// The header and what stands behind it; `None` if there is none.
+    fn read(frame: &[u8]) -> Option<(FrameHeader, &[u8])> {
+        let (descriptor, rest) = frame.strip_prefix(&MAGIC)?.split_first()?;
+        let single_segment = descriptor >> 5 & 1;
+        let window = usize::from(1 - single_segment);
+        let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
+        let content = [usize::from(single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
+        let (told, blocks) = rest.get(window + dictionary..)?.split_at_checked(content)?;
+        let mut bytes = [0; 8];
+        bytes[..content].copy_from_slice(told);
+        // Two bytes count from 256.
+        let from = if content == 2 { 256 } else { 0 };
+        let text_bytes = u64::from_le_bytes(bytes).saturating_add(from);
+        let header = FrameHeader {
+            text_bytes: usize::try_from(text_bytes).unwrap_or(usize::MAX),
+            checksum_bytes: if descriptor >> 2 & 1 == 1 { 4 } else { 0 },
+        };
+        Some((header, blocks))
+    }
+}
+
+/// Four bytes; `None` at the end of the file.
+fn read_word(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
+    if input.fill_buf()?.is_empty() {
+        return Ok(None);
+    }
+    let mut word = [0; 4];
+    input.read_exact(&mut word).map(|()| Some(word))
+}
+
+fn broken_off() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::UnexpectedEof,
+        "the file breaks off between two frames",
+    )
+}
+
+/// Decodes whole frames, one after the other, in the same memory.
+pub(crate) struct FrameDecoder {
+    context: DCtx<'static>,
+    text: Vec<u8>,
+}
+
+/// Compressed bytes that are decoded in one go: what comes of them, some 4 MB
+/// of a dump's text, is still in a core's cache when it is read.
+const STRIDE_BYTES: usize = 1 << 19;
+
+/// A frame that is being decoded.
+pub(crate) struct Decoding<'a> {
+    decoder: &'a mut FrameDecoder,
+    frame: &'a [u8],
+    /// Bytes that are decoded.
+    done: usize,
+    /// Whether they end where a frame does.
+    whole: bool,
+}
+
+impl FrameDecoder {
+    pub(crate) fn new() -> FrameDecoder {
+        FrameDecoder {
+            context: DCtx::create(),
+            text: Vec::new(),
+        }
+    }
+
+    /// Begins to decode a frame.
+    pub(crate) fn begin<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<Decoding<'a>> {
+        // The same room for every frame, so that what comes of one does not
+        // depend on those before; what is not touched costs nothing.
+        self.text.clear();
+        self.text.reserve_exact(MAX_TEXT_BYTES);
+        // A frame that failed may have left the context in the middle of it.
+        self.context
+            .reset(ResetDirective::SessionAndParameters)
+            .map_err(zstd_error)?;
+        // Otherwise the text would be decoded elsewhere, to be copied, and what
+        // its matches refer to would lie in two pieces.
+        let parameters = [
+            DParameter::WindowLogMax(WINDOW_LOG_MAX),
+            DParameter::StableOutBuffer(true),
+        ];
+        for parameter in parameters {
+            self.context.set_parameter(parameter).map_err(zstd_error)?;
+        }
+        Ok(Decoding {
+            decoder: self,
+            frame,
+            done: 0,
+            whole: false,
+        })
+    }
+}
+
+impl Decoding<'_> {
+    /// The text so far.
+    pub(crate) fn text(&self) -> &[u8] {
+        &self.decoder.text
+    }
+
+    /// Decodes some more. Breaks at the end, with an error where the frame
+    /// breaks off: what there is of it is right.
+    ///
+    /// # Errors
+    /// Where the frame is corrupt: what of it is right cannot be told.
+    pub(crate) fn advance(&mut self) -> io::Result<ControlFlow<Option<io::Error>>> {
+        if self.done == self.frame.len() {
+            let broken_off = || io::Error::new(io::ErrorKind::UnexpectedEof, "incomplete frame");
+            return Ok(ControlFlow::Break((!self.whole).then(broken_off)));
+        }
+        let end = (self.done + STRIDE_BYTES).min(self.frame.len());
+        let mut input = InBuffer::around(&self.frame[self.done..end]);
+        let FrameDecoder { context, text } = &mut *self.decoder;
+        while input.pos() < input.src.len() {
+            let before = (input.pos(), text.len());
+            let mut output = OutBuffer::around_pos(text, before.1);
+            let expected = context
+                .decompress_stream(&mut output, &mut input)
+                .map_err(zstd_error)?;
+            self.whole = expected == 0;
+            if (input.pos(), text.len()) == before {
+                return Err(io::Error::other("the decoder stands still"));
+            }
+        }
+        self.done = end;
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+fn zstd_error(code: usize) -> io::Error {
+    io::Error::other(zstd::zstd_safe::get_error_name(code))
+}
+
+/// The text of a frame as a stream.
+pub(crate) fn text_of(frame: &[u8]) -> io::Result<impl Read + '_> {
+    let mut decoder = Decoder::with_buffer(frame)?;
+    decoder.window_log_max(WINDOW_LOG_MAX)?;
+    Ok(decoder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every block but the last is full; a compressed one may hold more than
+    /// it does.
+    #[test]
+    fn the_most_text_of_frames_is_told_without_decoding() {
+        let texts: [Vec<u8>; 4] = [
+            Vec::new(),
+            vec![b'a'; 1 << 20],
+            (0..300_000u32)
+                .map(|i| (i.wrapping_mul(i) >> 9) as u8)
+                .collect(),
+            b"[Event \"x\"]\n".repeat(50_000),
+        ];
+        let mut frames = Vec::new();
+        let mut all = 0;
+        for (i, text) in texts.iter().enumerate() {
+            let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+            encoder.include_checksum(i % 2 == 0).unwrap();
+            io::copy(&mut &text[..], &mut encoder).unwrap();
+            for frame in [
+                encoder.finish().unwrap(),
+                zstd::bulk::compress(text, 1).unwrap(),
+            ] {
+                let most = max_text_bytes(&frame);
+                assert!(most >= text.len(), "{most} of {}", text.len());
+                assert!(most <= text.len() + MAX_BLOCK_BYTES, "{most}");
+                // A frame that breaks off has no more than the whole.
+                assert!(max_text_bytes(&frame[..frame.len() / 2]) <= most);
+                frames.extend_from_slice(&frame);
+                all += most;
+            }
+        }
+        assert_eq!(max_text_bytes(&frames), all);
+    }
+
+    /// All text of a frame, up to where something is wrong.
+    fn decode(decoder: &mut FrameDecoder, frame: &[u8]) -> (Vec<u8>, Option<io::ErrorKind>) {
+        let mut decoding = decoder.begin(frame).unwrap();
+        let damage = loop {
+            match decoding.advance() {
+                Ok(ControlFlow::Continue(())) => {}
+                Ok(ControlFlow::Break(damage)) => break damage.map(|error| error.kind()),
+                Err(error) => break Some(error.kind()),
+            }
+        };
+        (decoding.text().to_vec(), damage)
+    }
+
+    #[test]
+    fn what_a_frame_gives_does_not_depend_on_those_before() {
+        let text: Vec<u8> = (0..3_000_000)
+            .map(|i| b"abcdefgh"[records::hash::mix(i) as usize % 8])
+            .collect();
+        let mut streamed = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        io::copy(&mut &text[..], &mut streamed).unwrap();
+        let frame = zstd::bulk::compress(&text, 1).unwrap();
+        let skippable = [&SIZE_HEADER[..], &[1, 2, 3, 4]].concat();
+        let mut warm = FrameDecoder::new();
+        decode(&mut warm, &frame);
+        for frame in [&frame, &streamed.finish().unwrap()] {
+            for (part, times) in [
+                (frame.clone(), 1),
+                ([&skippable[..], frame].concat(), 1),
+                ([frame, &skippable[..], frame].concat(), 2),
+            ] {
+                let whole = (text.repeat(times), None);
+                assert!(decode(&mut FrameDecoder::new(), &part) == whole);
+                assert!(decode(&mut warm, &part) == whole);
+                assert!(max_text_bytes(&part) >= times * text.len());
+            }
+            for end in [20, frame.len() / 2, frame.len() - 1] {
+                let cold = decode(&mut FrameDecoder::new(), &frame[..end]);
+                assert!(cold == decode(&mut warm, &frame[..end]));
+                assert_eq!(cold.1, Some(io::ErrorKind::UnexpectedEof));
+                assert!(text.starts_with(&cold.0));
+                assert!(end == 20 || cold.0.len() > text.len() / 4);
+            }
+        }
+    }
+}

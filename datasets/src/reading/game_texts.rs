@@ -1,0 +1,191 @@
+//! The games of a source as text, in their order.
+
+use std::io::{self, Cursor, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use crate::Error;
+use crate::input::{FrameDecoder, PIECE_BYTES, Part, Source};
+use crate::reading::Damage;
+use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
+use records::games::ends_with_result;
+
+/// A piece of a source.
+pub enum Chunk {
+    /// Whole games.
+    Games(Vec<u8>),
+    /// More than 16 MiB without the start of a game were passed over.
+    Oversized,
+}
+
+/// Reads the games of a source one chunk after another, on one thread, up to
+/// the first damage: for work that costs more than the reading.
+pub struct GameTexts {
+    source: Source,
+    frame: Option<FrameText>,
+    /// Text read and not yet handed on.
+    text: Vec<u8>,
+    ended: bool,
+    /// Inside a stretch of text that is passed over.
+    oversized: bool,
+    /// What reading failed with, once it has.
+    failure: Option<io::Error>,
+}
+
+/// The text of a frame, and what is wrong behind it.
+struct FrameText {
+    text: Cursor<Vec<u8>>,
+    damage: Option<io::Error>,
+    /// Compressed bytes of the frame.
+    bytes: u64,
+}
+
+impl GameTexts {
+    /// Opens a source.
+    ///
+    /// # Errors
+    /// As [`Source::open`]; [`Error::NotPgn`] for positions without games.
+    pub fn open(path: &Path) -> Result<GameTexts, Error> {
+        let source = Source::open(path)?;
+        if source.content().positions.is_some() {
+            return Err(Error::NotPgn {
+                path: path.to_path_buf(),
+                bytes: 0,
+                positions: true,
+            });
+        }
+        Ok(GameTexts {
+            source,
+            frame: None,
+            text: Vec::new(),
+            ended: false,
+            oversized: false,
+            failure: None,
+        })
+    }
+
+    /// Compressed bytes of what was handed out so far, about: of a frame that
+    /// was read as a whole, the share of its text.
+    pub fn consumed(&self) -> u64 {
+        let read = self.source.consumed().load(Ordering::Relaxed);
+        let left = self.frame.as_ref().map_or(0, FrameText::left);
+        read.saturating_sub(left)
+    }
+
+    /// The next chunk; `None` at the end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] where the source breaks off or is corrupt; every
+    /// game that was complete by then has been handed over.
+    /// [`Error::Interrupted`] where it is out of reach.
+    pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        loop {
+            // What is complete goes out before a failure is reported.
+            if let Some(chunk) = self.cut() {
+                return Ok(Some(chunk));
+            }
+            if self.ended || self.failure.is_some() {
+                return self.last_chunk();
+            }
+            self.failure = self.fill().err();
+        }
+    }
+
+    /// What is left at the end, or at a failure.
+    fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
+        let path = self.source.path();
+        let failure = self.failure.as_ref();
+        if let Some(error) = failure.and_then(|error| Error::stopping(path, error)) {
+            return Err(error);
+        }
+        let whole = ends_with_result(&self.text);
+        let must = self.source.content().ends_with_result;
+        if must && !whole && !self.text.is_empty() {
+            self.failure
+                .get_or_insert_with(|| io::Error::other("the text ends inside a game"));
+        }
+        let rest = std::mem::take(&mut self.text);
+        let keep = !self.oversized && !rest.is_empty() && (whole || self.failure.is_none());
+        if keep {
+            return Ok(Some(Chunk::Games(rest)));
+        }
+        let Some(error) = self.failure.take() else {
+            return Ok(None);
+        };
+        let damage = Damage {
+            offset: self.consumed(),
+            message: error.to_string(),
+            places: 1,
+        };
+        Err(Error::damaged(self.source.path(), &damage))
+    }
+
+    /// Reads a piece more.
+    fn fill(&mut self) -> io::Result<()> {
+        if let Some(frame) = &mut self.frame {
+            let mut piece = (&mut frame.text).take(PIECE_BYTES);
+            if piece.read_to_end(&mut self.text)? > 0 {
+                return Ok(());
+            }
+            let damage = frame.damage.take();
+            self.frame = None;
+            return damage.map_or(Ok(()), Err);
+        }
+        match self.source.next_part(Vec::new()) {
+            None => self.ended = true,
+            Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
+            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(&frame)?),
+            Some((Err(error), _)) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Takes everything up to the start of the last game off the text.
+    fn cut(&mut self) -> Option<Chunk> {
+        let boundary = self.source.content().boundary;
+        if self.oversized {
+            let start = boundary.first(&self.text);
+            let passed = start.unwrap_or(self.text.len().saturating_sub(OVERLAP));
+            self.text.drain(..passed);
+            self.oversized = start.is_none();
+        }
+        match boundary.last(&self.text) {
+            Some(end) if !self.oversized => {
+                let tail = self.text.split_off(end);
+                Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
+            }
+            _ if self.text.len() > MAX_GAME_BYTES => {
+                self.oversized = true;
+                Some(Chunk::Oversized)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl FrameText {
+    /// Compressed bytes that its text was not yet taken of, about.
+    fn left(&self) -> u64 {
+        let text = self.text.get_ref().len() as u64;
+        let left = text.saturating_sub(self.text.position());
+        self.bytes * left / text.max(1)
+    }
+}
+
+/// A frame that is whole or breaks off: of a corrupt one, what is right cannot
+/// be told.
+fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
+    let mut decoder = FrameDecoder::new();
+    let mut decoding = decoder.begin(frame)?;
+    let damage = loop {
+        if let ControlFlow::Break(damage) = decoding.advance()? {
+            break damage;
+        }
+    };
+    Ok(FrameText {
+        text: Cursor::new(decoding.text().to_vec()),
+        damage,
+        bytes: frame.len() as u64,
+    })
+}

@@ -1,0 +1,32 @@
+//! Every labelled position of a file, for those who measure nets with it.
+
+use std::path::Path;
+
+use crate::Error;
+use crate::input::Source;
+use crate::reading::Reading;
+use records::position::Record;
+use records::selection::{Filters, Tally};
+
+/// Reads every labelled position of one source, in the order of the file.
+/// Standard chess and Chess960 are taken, and no split is made.
+///
+/// # Errors
+/// [`Error`] if the source cannot be opened or is damaged; in the second case
+/// everything before the damage has been handed over.
+pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally, Error> {
+    let filters = Filters {
+        chess960: true,
+        validation_percent: 0,
+        ..Filters::default()
+    };
+    let mut tally = Tally::default();
+    let reading = Reading::from(Source::open(path)?);
+    let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
+        tally.add(&batch.tally);
+        batch.train.into_iter().for_each(&mut each);
+        Ok(())
+    })?;
+    finished.check(path)?;
+    Ok(tally)
+}

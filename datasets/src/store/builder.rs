@@ -1,0 +1,500 @@
+//! Making a dataset, or adding to one: an external sort by position.
+//!
+//! Records gather in memory. Each million is sorted and appended to the spill
+//! file as a run, and then one atomic write commits how far the sources have
+//! been read: from there an interrupted build goes on. At the end the runs and
+//! what was sealed before are merged, range of keys by range of keys, into a
+//! new generation of blocks, which one atomic write makes the sealed one.
+//! Until then the old generation stands.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rayon::prelude::*;
+use sha2::{Digest, Sha256};
+
+use crate::input::{Source, hex};
+use crate::reading::{Batch, Finished, Reading, resume};
+use crate::store::database::{SealedSet, SetWriter, Store};
+use crate::store::merge::{Merged, Runs, merge};
+use crate::store::progress::{Failure, Progress};
+use crate::store::ranges::RANGES;
+use crate::store::set::Set;
+use crate::store::spill::{Run, Sorted, SpillFile};
+use crate::store::{Counts, Manifest, SourceEntry};
+use crate::{Error, changes};
+use records::position::Record;
+use records::selection::{Filters, Tally};
+
+/// Records held in memory before a run is spilled: 32 MiB.
+const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
+
+/// A run is spilled at the latest after this time, so that little is lost with
+/// a build that is interrupted.
+const SPILL_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Records that are merged in one go.
+const MERGE_RECORDS: u64 = 1 << 16;
+
+/// Adds sources to a dataset.
+pub struct Builder {
+    store: Store,
+    path: PathBuf,
+    folder: PathBuf,
+    spill: SpillFile,
+    manifest: Manifest,
+    sealed: Option<u64>,
+    progress: Progress,
+    train: Vec<Record>,
+    validation: Vec<Record>,
+    /// Memory to gather in next.
+    spare: Vec<Record>,
+    spilling: Option<Spilling>,
+    last_spill: Instant,
+    forgot: bool,
+}
+
+/// A run that is being written, with what is committed then.
+struct Spilling {
+    thread: JoinHandle<Result<Spilled, Error>>,
+    progress: Progress,
+}
+
+/// A run that was written.
+struct Spilled {
+    train: Run,
+    validation: Run,
+    /// The memory that the records were in.
+    buffer: Vec<Record>,
+}
+
+impl Builder {
+    /// Opens a dataset to add `sources` to it, or makes a new one. Where the
+    /// last build of the same sources was interrupted, this one goes on with
+    /// it; any other unfinished build is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process writes to it,
+    /// [`Error::OtherFilters`] if it was made with other filters.
+    pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
+        let store = Store::open_to_write(path)?;
+        let sealed = store.manifest()?;
+        let generation = sealed.as_ref().map(|manifest| manifest.generation);
+        let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
+        if manifest.filters != filters {
+            return Err(Error::OtherFilters {
+                path: path.to_path_buf(),
+                changes: changes(&manifest.filters, &filters),
+            });
+        }
+        let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
+        let fresh = Progress::new(filters, &names);
+        let folder = path.join("spill");
+        let mut forgot = false;
+        let progress = match store.progress()? {
+            None => fresh,
+            Some(stored)
+                if (&stored.names, &stored.filters) == (&fresh.names, &fresh.filters)
+                    && SpillFile::holds(&folder, stored.spilled_bytes()) =>
+            {
+                stored
+            }
+            Some(_) => {
+                store.forget_progress()?;
+                forgot = true;
+                fresh
+            }
+        };
+        Ok(Builder {
+            spill: SpillFile::open(&folder, progress.spilled_bytes())?,
+            store,
+            path: path.to_path_buf(),
+            folder,
+            manifest,
+            sealed: generation,
+            progress,
+            train: Vec::new(),
+            validation: Vec::new(),
+            spare: Vec::new(),
+            spilling: None,
+            last_spill: Instant::now(),
+            forgot,
+        })
+    }
+
+    /// Whether there was an unfinished build, and it was forgotten: it was of
+    /// other sources or with other filters, or its runs are gone.
+    pub fn forgot(&self) -> bool {
+        self.forgot
+    }
+
+    /// The source that comes next, by its number; those before are done with.
+    pub fn next_source(&self) -> usize {
+        self.progress.done
+    }
+
+    /// The filters of the dataset.
+    pub fn filters(&self) -> &Filters {
+        &self.manifest.filters
+    }
+
+    /// What has been counted of that source, if it was begun before.
+    pub fn resumed(&self) -> Option<&Tally> {
+        self.progress
+            .checkpoint
+            .as_ref()
+            .map(|_| &self.progress.tally)
+    }
+
+    /// Opens the next source, where the interrupted build left it.
+    ///
+    /// # Errors
+    /// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
+    pub fn open_source(&self, path: &Path) -> Result<Reading, Error> {
+        self.opener(path)()
+    }
+
+    /// What [`Builder::open_source`] does, to be done elsewhere: it reads the
+    /// part of the source that is behind it again, and may wait for a pipe.
+    pub fn opener(
+        &self,
+        path: &Path,
+    ) -> impl FnOnce() -> Result<Reading, Error> + Send + use<> + 'static {
+        let (path, checkpoint) = (path.to_path_buf(), self.progress.checkpoint.clone());
+        move || match checkpoint {
+            Some(checkpoint) => resume(&path, checkpoint),
+            None => Ok(Source::open(&path)?.into()),
+        }
+    }
+
+    /// The source with this digest, if it was taken in before, damaged or not.
+    pub fn known_source(&self, sha256: &str) -> Option<&SourceEntry> {
+        self.entries().find(|source| source.sha256 == sha256)
+    }
+
+    /// Whether some source of this size was taken in before: if not, there is
+    /// no need to digest a file to know that it is new.
+    pub fn knows_size(&self, bytes: u64) -> bool {
+        self.entries().any(|source| source.bytes == bytes)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &SourceEntry> {
+        self.manifest.sources.iter().chain(&self.progress.entries)
+    }
+
+    /// Adds a batch of the source that is being read.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if a run cannot be spilled.
+    pub fn add(&mut self, batch: Batch) -> Result<(), Error> {
+        self.train.extend(batch.train);
+        self.validation.extend(batch.validation);
+        self.progress.tally.add(&batch.tally);
+        if let Some(checkpoint) = batch.checkpoint {
+            let full = self.train.len() + self.validation.len() >= SPILL_RECORDS;
+            if full || self.last_spill.elapsed() >= SPILL_INTERVAL {
+                self.progress.checkpoint = Some(checkpoint);
+                self.spill()?;
+            }
+        }
+        if self
+            .spilling
+            .as_ref()
+            .is_some_and(|spilling| spilling.thread.is_finished())
+        {
+            self.commit_spill()?;
+        }
+        Ok(())
+    }
+
+    /// What was counted so far of the source that is being read.
+    pub fn tally(&self) -> &Tally {
+        &self.progress.tally
+    }
+
+    /// Notes that the source is done with. Returns the entry under which it is
+    /// known already, if it is: then it changes nothing.
+    pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
+        let known = self.known_source(&finished.sha256).cloned();
+        if known.is_none() {
+            let tally = std::mem::take(&mut self.progress.tally);
+            self.progress.entries.push(SourceEntry {
+                name: name.to_string(),
+                bytes: finished.bytes,
+                sha256: finished.sha256,
+                damage: finished.damage.map(|damage| damage.to_string()),
+                tally,
+            });
+        }
+        self.skip_source();
+        known
+    }
+
+    /// Notes that the source gives nothing: it is known, or cannot be read.
+    pub fn skip_source(&mut self) {
+        self.progress.done += 1;
+        self.progress.checkpoint = None;
+        self.progress.tally = Tally::default();
+    }
+
+    /// Notes that a source gave nothing, or not all that it has. The first such
+    /// error is kept with the progress: an interruption does not hide it.
+    pub fn note_failure(&mut self, error: &Error) {
+        self.progress.failure.get_or_insert_with(|| Failure {
+            message: error.to_string(),
+            exit_code: error.exit_code(),
+        });
+    }
+
+    /// The first error that was noted, by this builder or by the one before
+    /// the interruption.
+    pub fn failure(&self) -> Option<Error> {
+        let Failure { message, exit_code } = self.progress.failure.clone()?;
+        Some(Error::Noted { message, exit_code })
+    }
+
+    /// Forgets everything since the dataset was sealed last.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn restart(mut self) -> Result<Builder, Error> {
+        // It must not write to the file that the new builder empties.
+        self.commit_spill()?;
+        let Builder {
+            store,
+            path,
+            progress,
+            ..
+        } = self;
+        store.forget_progress()?;
+        drop(store);
+        let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
+        Builder::open(&path, progress.filters, &sources)
+    }
+
+    /// Starts to write what is in memory.
+    fn spill(&mut self) -> Result<(), Error> {
+        self.commit_spill()?;
+        self.last_spill = Instant::now();
+        if self.train.is_empty() && self.validation.is_empty() {
+            return self.store.set_progress(&self.progress);
+        }
+        let train = std::mem::replace(&mut self.train, std::mem::take(&mut self.spare));
+        let validation = std::mem::take(&mut self.validation);
+        let (spill, offset) = (self.spill.clone(), self.progress.spilled_bytes());
+        self.spilling = Some(Spilling {
+            thread: std::thread::spawn(move || {
+                let sorted = (Sorted::new(train), Sorted::new(validation));
+                let [train, validation] = spill.append(offset, [&sorted.0, &sorted.1])?;
+                Ok(Spilled {
+                    train,
+                    validation,
+                    buffer: sorted.0.into_buffer(),
+                })
+            }),
+            progress: self.progress.clone(),
+        });
+        Ok(())
+    }
+
+    /// Waits until the run is written, and commits it.
+    fn commit_spill(&mut self) -> Result<(), Error> {
+        let Some(Spilling {
+            thread,
+            mut progress,
+        }) = self.spilling.take()
+        else {
+            return Ok(());
+        };
+        let spilled = thread
+            .join()
+            .unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        self.spare = spilled.buffer;
+        self.spare.clear();
+        for progress in [&mut progress, &mut self.progress] {
+            progress.train.push(spilled.train);
+            progress.validation.push(spilled.validation);
+        }
+        self.store.set_progress(&progress)
+    }
+
+    /// Keeps what was spilled, to go on with another time.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`].
+    pub fn pause(mut self) -> Result<(), Error> {
+        self.commit_spill()
+    }
+
+    /// Whether nothing was taken in, and nothing was there before.
+    pub fn is_empty(&self) -> bool {
+        self.sealed.is_none() && self.progress.entries.is_empty()
+    }
+
+    /// Removes what was made for a dataset that nothing was added to, file by
+    /// file, and the folder if [`Builder::open`] made it.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`] if something cannot be removed.
+    pub fn abandon(mut self) -> Result<(), Error> {
+        // It must not write to the file that is removed.
+        self.commit_spill()?;
+        if self.is_empty() {
+            SpillFile::remove(&self.folder)?;
+            self.store.abandon()?;
+        }
+        Ok(())
+    }
+
+    /// Merges everything into a new generation of sealed blocks and makes it
+    /// the dataset. Where no source was added, the dataset stays as it is.
+    /// Returns the final manifest.
+    ///
+    /// # Errors
+    /// [`Error::Unwritable`], for instance on a full disk; the dataset is then
+    /// as it was before this builder.
+    pub fn finish(self) -> Result<Manifest, Error> {
+        self.finish_unless_stopped(&AtomicBool::new(false))
+    }
+
+    /// The same, until `stop` is set: then the dataset is as it was before this
+    /// builder, and the next one goes on where the last run was spilled.
+    ///
+    /// # Errors
+    /// As [`Builder::finish`]; [`Error::Stopped`].
+    pub fn finish_unless_stopped(mut self, stop: &AtomicBool) -> Result<Manifest, Error> {
+        self.commit_spill()?;
+        if self.sealed.is_none() || !self.progress.entries.is_empty() {
+            self.seal(stop)?;
+        } else {
+            self.store.forget_progress()?;
+        }
+        SpillFile::remove(&self.folder)?;
+        Ok(self.manifest)
+    }
+
+    fn seal(&mut self, stop: &AtomicBool) -> Result<(), Error> {
+        self.spare = Vec::new();
+        let train = Sorted::new(std::mem::take(&mut self.train));
+        let validation = Sorted::new(std::mem::take(&mut self.validation));
+        for entry in std::mem::take(&mut self.progress.entries) {
+            self.manifest.add_source(entry);
+        }
+        let train = self.side(&train, &self.progress.train, &[Set::Train])?;
+        let held_out = [Set::Validation, Set::Shadowed];
+        let validation = self.side(&validation, &self.progress.validation, &held_out)?;
+        let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder));
+        let room = self.manifest.filters.max_positions.unwrap_or(u64::MAX);
+        write(&train, &validation, room, stop, &mut sets)?;
+        let [train, validation, shadowed] = sets;
+        let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
+        let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
+        let rest = self.manifest.tally.labels - train - validation - shadowed;
+        let capped = self.manifest.filters.max_positions.is_some();
+        self.manifest.counts = Counts {
+            positions_train: train,
+            positions_validation: validation,
+            seen_on_both_sides: shadowed,
+            duplicates_merged: if capped { 0 } else { rest },
+            merged_or_beyond_cap: if capped { rest } else { 0 },
+        };
+        let digests: Vec<&str> = sets.iter().map(|set| set.digest.as_str()).collect();
+        self.manifest.fingerprint = hex(&Sha256::digest(digests.concat()));
+        self.manifest.generation = self.sealed.map_or(0, |generation| generation + 1);
+        self.store.commit(&self.manifest, sets)
+    }
+
+    /// Everything there is of one side of the split.
+    fn side<'a>(
+        &'a self,
+        memory: &'a Sorted,
+        spilled: &'a [Run],
+        sealed: &[Set],
+    ) -> Result<SideRuns<'a>, Error> {
+        let generation = self.sealed.into_iter();
+        let sealed =
+            generation.flat_map(|generation| sealed.iter().map(move |&set| (set, generation)));
+        let sealed = sealed.map(|(set, generation)| self.store.sealed(set, generation));
+        Ok(SideRuns {
+            memory,
+            spill: &self.spill,
+            spilled,
+            sealed: sealed.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+/// Everything there is of one side of the split: in memory, spilled, and
+/// sealed before.
+struct SideRuns<'a> {
+    memory: &'a Sorted,
+    spill: &'a SpillFile,
+    spilled: &'a [Run],
+    sealed: Vec<SealedSet<'a>>,
+}
+
+impl Runs for SideRuns<'_> {
+    fn len(&self) -> u64 {
+        let spilled: u64 = self.spilled.iter().map(Run::len).sum();
+        let sealed: u64 = self.sealed.iter().map(SealedSet::len).sum();
+        self.memory.len() as u64 + spilled + sealed
+    }
+
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
+        for set in &self.sealed {
+            set.read(ranges, records)?;
+        }
+        for run in self.spilled {
+            self.spill.read(run, ranges, records)?;
+        }
+        records.extend(self.memory.within(ranges));
+        Ok(())
+    }
+}
+
+/// Merges everything in the order of the keys, as long as there is `room`, and
+/// writes it to the sets of [`Set::ALL`].
+fn write(
+    train: &impl Runs,
+    validation: &impl Runs,
+    mut room: u64,
+    stop: &AtomicBool,
+    sets: &mut [SetWriter; 3],
+) -> Result<(), Error> {
+    let records = (train.len() + validation.len()).max(1);
+    let step = (RANGES as u64 * MERGE_RECORDS / records).clamp(1, RANGES as u64) as usize;
+    let starts: Vec<usize> = (0..RANGES).step_by(step).collect();
+    let merge_all = |starts: &[usize]| {
+        let ranges = starts.par_iter();
+        let merged = ranges.map(|&start| {
+            let end = (start + step).min(RANGES);
+            merge(train, validation, &(start..end))
+        });
+        merged.collect::<Result<Vec<Merged>, Error>>()
+    };
+    let mut put = |merged: Vec<Merged>| {
+        merged.into_iter().try_for_each(|mut merged| {
+            merged.truncate(room);
+            room -= merged.len();
+            let mut pairs = sets.iter_mut().zip(merged.into_sets());
+            pairs.try_for_each(|(set, records)| set.push(&records))
+        })
+    };
+    let mut ready = Vec::new();
+    for starts in starts.chunks(rayon::current_num_threads()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        // What one core alone can do to put the last is hidden behind the next.
+        let (put, next) = rayon::join(|| put(std::mem::take(&mut ready)), || merge_all(starts));
+        put?;
+        ready = next?;
+    }
+    put(ready)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,605 @@
+//! The RocksDB under a dataset: column families, keys and blocks.
+//! `docs/dataset.md` describes the format.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::thread;
+use std::time::Duration;
+
+use rayon::prelude::*;
+use rocksdb::{
+    BlockBasedOptions, ColumnFamily, DB, DBCompressionType, IngestExternalFileOptions, LogLevel,
+    Options, SstFileWriter, WriteBatch, WriteOptions,
+};
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+use crate::input::hex;
+use crate::store::folder::{self, Claimed};
+use crate::store::progress::Progress;
+use crate::store::ranges::range_of;
+use crate::store::set::{Set, block_file_name};
+use crate::store::{FORMAT_VERSION, Manifest};
+use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
+
+/// Blocks in one SST file: some gigabyte.
+const FILE_BLOCKS: u32 = 1 << 14;
+
+/// How often a dataset is opened that changes meanwhile, and the pause between.
+const OPENINGS: u32 = 100;
+const OPENING_PAUSE: Duration = Duration::from_millis(10);
+
+const META: &str = "meta";
+const VERSION_KEY: &[u8] = b"format_version";
+const MANIFEST_KEY: &[u8] = b"manifest";
+const PROGRESS_KEY: &[u8] = b"progress";
+/// The text of the game that the progress stands in.
+const CARRIED_TEXT_KEY: &[u8] = b"progress.text";
+
+/// An open dataset folder.
+pub(crate) struct Store {
+    db: DB,
+    path: PathBuf,
+    /// The folders that were made to open it, the innermost first.
+    made: Vec<PathBuf>,
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    // Blocks are packed already.
+    options.set_compression_type(DBCompressionType::None);
+    // A value is a whole block: there is nothing to find inside it by key.
+    let mut table = BlockBasedOptions::default();
+    table.disable_cache();
+    options.set_block_based_table_factory(&table);
+    // The sealed files are written once, sorted: there is nothing to compact.
+    options.set_disable_auto_compactions(true);
+    options.set_log_level(LogLevel::Error);
+    options.set_keep_log_file_num(1);
+    options.set_write_buffer_size(1 << 20);
+    options
+}
+
+impl Store {
+    /// Opens a dataset to write, and makes it if the folder is missing or
+    /// empty. What an interrupted build left behind in it is dropped.
+    pub(crate) fn open_to_write(path: &Path) -> Result<Store, Error> {
+        let made = match folder::claim(path)? {
+            Claimed::Unfinished { made } => made,
+            Claimed::Database => {
+                Store::open_to_read(path).map_err(|error| match error {
+                    Error::NotADataset { path } => Error::Occupied {
+                        path,
+                        entry: folder::CURRENT.to_string(),
+                    },
+                    error => error,
+                })?;
+                Vec::new()
+            }
+        };
+        let mut options = options();
+        options.create_if_missing(true);
+        options.create_missing_column_families(true);
+        let mut families = match folder::has_database(path) {
+            true => DB::list_cf(&options, path).map_err(|error| open_error(path, error))?,
+            false => Vec::new(),
+        };
+        families.retain(|family| family != META && family != "default");
+        let all = families.iter().map(String::as_str).chain([META]);
+        let db = DB::open_cf_with_opts(
+            &options,
+            path,
+            all.map(|f| (f, crate::store::database::options())),
+        )
+        .map_err(|error| open_error(path, error))?;
+        let mut store = Store {
+            db,
+            path: path.to_path_buf(),
+            made,
+        };
+        if store.get(VERSION_KEY)?.is_none() {
+            let mut batch = WriteBatch::default();
+            batch.put_cf(store.family(META)?, VERSION_KEY, FORMAT_VERSION.to_string());
+            store.write(batch)?;
+        }
+        store.check_version()?;
+        let generation = store.manifest()?.map(|manifest| manifest.generation);
+        if generation.is_some() {
+            store.unmark()?;
+        }
+        for family in families {
+            let current = Set::ALL
+                .iter()
+                .any(|s| Some(&family) == generation.map(|g| s.family(g)).as_ref());
+            if !current {
+                store.db.drop_cf(&family).map_err(Error::unwritable(path))?;
+            }
+        }
+        Ok(store)
+    }
+
+    /// Opens a dataset to read. A process that writes to it does not mind: one
+    /// that changes it while it is being opened is given way.
+    pub(crate) fn open_to_read(path: &Path) -> Result<Store, Error> {
+        for _ in 0..OPENINGS {
+            let before = folder::sizes(path);
+            match Store::try_to_read(path) {
+                // What was read was of two moments.
+                Err(Error::Corrupt { .. } | Error::Inaccessible { .. })
+                    if folder::sizes(path) != before =>
+                {
+                    thread::sleep(OPENING_PAUSE);
+                }
+                opened => return opened,
+            }
+        }
+        Store::try_to_read(path)
+    }
+
+    fn try_to_read(path: &Path) -> Result<Store, Error> {
+        let not_a_dataset = || Error::NotADataset {
+            path: path.to_path_buf(),
+        };
+        std::fs::metadata(path).map_err(Error::unreadable(path))?;
+        if !folder::has_database(path) {
+            return Err(not_a_dataset());
+        }
+        let options = options();
+        let families = DB::list_cf(&options, path).map_err(|error| open_error(path, error))?;
+        if !families.iter().any(|family| family == META) {
+            return Err(not_a_dataset());
+        }
+        let db = DB::open_cf_for_read_only(&options, path, families, false)
+            .map_err(|error| open_error(path, error))?;
+        let store = Store {
+            db,
+            path: path.to_path_buf(),
+            made: Vec::new(),
+        };
+        store.check_version()?;
+        store.check_sets()?;
+        Ok(store)
+    }
+
+    /// Whether the sets that the manifest speaks of are there, with as many
+    /// blocks as it counts.
+    fn check_sets(&self) -> Result<(), Error> {
+        let Some(manifest) = self.manifest()? else {
+            return Ok(());
+        };
+        let counts = manifest.counts;
+        for (set, records) in [
+            (Set::Train, counts.positions_train),
+            (Set::Validation, counts.positions_validation),
+            (Set::Shadowed, counts.seen_on_both_sides),
+        ] {
+            let keys = self.block_keys(set, manifest.generation)?;
+            if keys.len() as u64 != records.div_ceil(BLOCK_RECORDS as u64) {
+                let family = set.family(manifest.generation);
+                return Err(self.corrupt(format!("{family}: not as many blocks as it had")));
+            }
+            if let Some(&last) = keys.last() {
+                self.read_block(set, manifest.generation, last, &mut Vec::new())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes a store that nothing was sealed in, and removes what was made
+    /// for it.
+    pub(crate) fn abandon(self) -> Result<(), Error> {
+        let Store { db, path, made } = self;
+        drop(db);
+        // What a build of another kind has begun is not told from what it is
+        // not: it stays.
+        if !folder::is_marked(&path) {
+            return Ok(());
+        }
+        folder::abandon(&path, &made).map_err(Error::unwritable(&path))
+    }
+
+    fn unmark(&self) -> Result<(), Error> {
+        if !folder::is_marked(&self.path) {
+            return Ok(());
+        }
+        folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
+    }
+
+    fn check_version(&self) -> Result<(), Error> {
+        let not_a_dataset = || Error::NotADataset {
+            path: self.path.clone(),
+        };
+        let version = self.get(VERSION_KEY)?.ok_or_else(not_a_dataset)?;
+        let found: u64 = std::str::from_utf8(&version)
+            .ok()
+            .and_then(|v| v.parse().ok())
+            .ok_or_else(not_a_dataset)?;
+        if found == FORMAT_VERSION {
+            Ok(())
+        } else {
+            Err(Error::OtherVersion {
+                path: self.path.clone(),
+                found,
+            })
+        }
+    }
+
+    fn family(&self, name: &str) -> Result<&ColumnFamily, Error> {
+        self.db
+            .cf_handle(name)
+            .ok_or_else(|| self.corrupt(format!("{name} is missing")))
+    }
+
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, Error> {
+        let value = self.db.get_cf(self.family(META)?, key);
+        value.map_err(|error| self.corrupt(error.to_string()))
+    }
+
+    fn write(&self, batch: WriteBatch) -> Result<(), Error> {
+        let mut options = WriteOptions::default();
+        options.set_sync(true);
+        self.db
+            .write_opt(batch, &options)
+            .map_err(Error::unwritable(&self.path))
+    }
+
+    pub(crate) fn corrupt(&self, what: String) -> Error {
+        Error::Corrupt {
+            path: self.path.clone(),
+            what,
+        }
+    }
+
+    /// The manifest, `None` if nothing was sealed yet.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Error> {
+        let Some(json) = self.get(MANIFEST_KEY)? else {
+            return Ok(None);
+        };
+        let manifest = serde_json::from_slice(&json);
+        manifest
+            .map(Some)
+            .map_err(|error| self.corrupt(format!("manifest: {error}")))
+    }
+
+    /// The keys of a set's blocks, in order.
+    pub(crate) fn block_keys(&self, set: Set, generation: u64) -> Result<Vec<BlockKey>, Error> {
+        let index = self
+            .get(set.index_key(generation).as_bytes())?
+            .unwrap_or_default();
+        let (words, rest) = index.as_chunks::<8>();
+        if !rest.is_empty() {
+            return Err(self.corrupt(format!("index of {}", set.family(generation))));
+        }
+        let first = words.iter().map(|word| u64::from_be_bytes(*word));
+        Ok(first
+            .zip(0..)
+            .map(|(first, number)| BlockKey { first, number })
+            .collect())
+    }
+
+    /// A sealed set.
+    pub(crate) fn sealed(&self, set: Set, generation: u64) -> Result<SealedSet<'_>, Error> {
+        Ok(SealedSet {
+            store: self,
+            set,
+            generation,
+            blocks: self.block_keys(set, generation)?,
+        })
+    }
+
+    /// How far an interrupted build came.
+    pub(crate) fn progress(&self) -> Result<Option<Progress>, Error> {
+        let Some(json) = self.get(PROGRESS_KEY)? else {
+            return Ok(None);
+        };
+        let mut progress: Progress = serde_json::from_slice(&json)
+            .map_err(|error| self.corrupt(format!("progress: {error}")))?;
+        let text = self.get(CARRIED_TEXT_KEY)?.unwrap_or_default();
+        if let Some(checkpoint) = progress.checkpoint_mut() {
+            checkpoint.set_carried_text(text);
+        }
+        Ok(Some(progress))
+    }
+
+    /// Commits how far a build has come.
+    pub(crate) fn set_progress(&self, progress: &Progress) -> Result<(), Error> {
+        let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
+        let mut batch = WriteBatch::default();
+        batch.put_cf(self.family(META)?, PROGRESS_KEY, json);
+        batch.put_cf(
+            self.family(META)?,
+            CARRIED_TEXT_KEY,
+            progress.carried_text(),
+        );
+        self.write(batch)
+    }
+
+    /// Forgets an interrupted build.
+    pub(crate) fn forget_progress(&self) -> Result<(), Error> {
+        let mut batch = WriteBatch::default();
+        self.delete_progress(&mut batch)?;
+        self.write(batch)
+    }
+
+    fn delete_progress(&self, batch: &mut WriteBatch) -> Result<(), Error> {
+        for key in [PROGRESS_KEY, CARRIED_TEXT_KEY] {
+            batch.delete_cf(self.family(META)?, key);
+        }
+        Ok(())
+    }
+
+    /// Appends a block's records to `records`.
+    pub(crate) fn read_block(
+        &self,
+        set: Set,
+        generation: u64,
+        key: BlockKey,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Error> {
+        let family = set.family(generation);
+        let block = self.db.get_pinned_cf(self.family(&family)?, key.to_bytes());
+        let block = block
+            .map_err(|error| self.corrupt(format!("{family}: {error}")))?
+            .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
+        unpack(&block, records)
+            .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
+    }
+
+    /// Makes a new generation of sets the sealed one, in one atomic write, and
+    /// drops the old one.
+    pub(crate) fn commit(
+        &mut self,
+        manifest: &Manifest,
+        sets: Vec<WrittenSet>,
+    ) -> Result<(), Error> {
+        let unwritable = || Error::unwritable(&self.path);
+        let mut batch = WriteBatch::default();
+        for sealed in sets {
+            let family = sealed.set.family(manifest.generation);
+            self.db
+                .create_cf(&family, &options())
+                .map_err(unwritable())?;
+            if !sealed.files.is_empty() {
+                let mut ingest = IngestExternalFileOptions::default();
+                ingest.set_move_files(true);
+                let handle = self
+                    .db
+                    .cf_handle(&family)
+                    .ok_or_else(|| self.corrupt(family.clone()))?;
+                self.db
+                    .ingest_external_file_cf_opts(handle, &ingest, sealed.files)
+                    .map_err(unwritable())?;
+            }
+            let key = sealed.set.index_key(manifest.generation);
+            batch.put_cf(self.family(META)?, key, sealed.index);
+        }
+        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
+        if let Some(old) = manifest.generation.checked_sub(1) {
+            for set in Set::ALL {
+                batch.delete_cf(self.family(META)?, set.index_key(old));
+            }
+        }
+        self.delete_progress(&mut batch)?;
+        self.write(batch)?;
+        self.unmark()?;
+        if let Some(old) = manifest.generation.checked_sub(1) {
+            for family in Set::ALL.map(|set| set.family(old)) {
+                if self.db.cf_handle(&family).is_some() {
+                    self.db
+                        .drop_cf(&family)
+                        .map_err(Error::unwritable(&self.path))?;
+                }
+            }
+        }
+        self.db
+            .flush_cf(self.family(META)?)
+            .map_err(Error::unwritable(&self.path))
+    }
+}
+
+/// RocksDB tells the cause of a failed open only in words, behind the path.
+fn open_error(path: &Path, error: rocksdb::Error) -> Error {
+    let text = error.to_string().replace(&*path.to_string_lossy(), "");
+    // It repeats itself, and then guesses.
+    let text = text.split("  The file ").next().unwrap_or_default();
+    let text = text.trim_start_matches("Corruption: ").to_string();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    if says(&["lock hold by", "While lock file"]) && !says(&["Permission denied"]) {
+        Error::Locked {
+            path: path.to_path_buf(),
+        }
+    } else if error.kind() == rocksdb::ErrorKind::Corruption
+        || says(&["No such file", "Column family not found"])
+    {
+        Error::Corrupt {
+            path: path.to_path_buf(),
+            what: text,
+        }
+    } else {
+        Error::inaccessible(path)(text)
+    }
+}
+
+/// Where a block is found: the key of its first record, and its number, which
+/// tells apart blocks that begin with the same key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockKey {
+    first: u64,
+    pub(crate) number: u32,
+}
+
+impl BlockKey {
+    fn to_bytes(self) -> [u8; 12] {
+        let mut bytes = [0; 12];
+        bytes[..8].copy_from_slice(&self.first.to_be_bytes());
+        bytes[8..].copy_from_slice(&self.number.to_be_bytes());
+        bytes
+    }
+}
+
+/// A set that is written and waits to be committed.
+pub(crate) struct WrittenSet {
+    set: Set,
+    files: Vec<PathBuf>,
+    index: Vec<u8>,
+    /// Number of records.
+    pub(crate) records: u64,
+    /// SHA-256 over them, hexadecimal.
+    pub(crate) digest: String,
+}
+
+/// Writes one set's records, which must come in key order, as blocks into SST
+/// files.
+pub(crate) struct SetWriter {
+    set: Set,
+    folder: PathBuf,
+    writer: Option<SstFileWriter<'static>>,
+    files: Vec<PathBuf>,
+    /// Records that do not fill a block yet.
+    rest: Vec<Record>,
+    index: Vec<u8>,
+    records: u64,
+    digest: Sha256,
+}
+
+/// A packed block.
+struct Packed {
+    first: u64,
+    block: Vec<u8>,
+}
+
+impl Packed {
+    fn new(records: &[Record]) -> Packed {
+        Packed {
+            first: Keyed::new(records[0]).key,
+            block: pack(records),
+        }
+    }
+}
+
+impl SetWriter {
+    pub(crate) fn new(set: Set, folder: &Path) -> SetWriter {
+        SetWriter {
+            set,
+            folder: folder.to_path_buf(),
+            writer: None,
+            files: Vec::new(),
+            rest: Vec::new(),
+            index: Vec::new(),
+            records: 0,
+            digest: Sha256::new(),
+        }
+    }
+
+    /// Adds records; those that fill blocks are packed on all cores.
+    pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), Error> {
+        self.records += records.len() as u64;
+        self.rest.extend_from_slice(records);
+        let full = self.rest.len() - self.rest.len() % BLOCK_RECORDS;
+        self.write(full)
+    }
+
+    /// Writes the first `count` of the records at hand.
+    fn write(&mut self, count: usize) -> Result<(), Error> {
+        let records = &self.rest[..count];
+        let (packed, ()) = rayon::join(
+            || {
+                let blocks = records.par_chunks(BLOCK_RECORDS);
+                blocks.map(Packed::new).collect::<Vec<Packed>>()
+            },
+            || self.digest.update(Record::bytes_of(records)),
+        );
+        self.rest.drain(..count);
+        packed.iter().try_for_each(|packed| self.put(packed))
+    }
+
+    fn put(&mut self, packed: &Packed) -> Result<(), Error> {
+        let number = (self.index.len() / 8) as u32;
+        if number.is_multiple_of(FILE_BLOCKS) {
+            self.finish_file()?;
+            let file = self
+                .folder
+                .join(block_file_name(self.set, self.files.len()));
+            let writer = SstFileWriter::create(sst_options());
+            writer.open(&file).map_err(Error::unwritable(&file))?;
+            self.files.push(file);
+            self.writer = Some(writer);
+        }
+        let key = BlockKey {
+            first: packed.first,
+            number,
+        };
+        if let Some(writer) = &mut self.writer {
+            writer
+                .put(key.to_bytes(), &packed.block)
+                .map_err(Error::unwritable(&self.folder))?;
+        }
+        self.index.extend_from_slice(&packed.first.to_be_bytes());
+        Ok(())
+    }
+
+    fn finish_file(&mut self) -> Result<(), Error> {
+        match self.writer.take() {
+            Some(mut writer) => writer.finish().map_err(Error::unwritable(&self.folder)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> Result<WrittenSet, Error> {
+        self.write(self.rest.len())?;
+        self.finish_file()?;
+        Ok(WrittenSet {
+            set: self.set,
+            files: self.files,
+            index: self.index,
+            records: self.records,
+            digest: hex(&self.digest.finalize()),
+        })
+    }
+}
+
+/// The options that SST files are written with.
+fn sst_options() -> &'static Options {
+    static OPTIONS: LazyLock<Options> = LazyLock::new(options);
+    &OPTIONS
+}
+
+/// A sealed set, to be merged with what is new.
+pub(crate) struct SealedSet<'a> {
+    store: &'a Store,
+    set: Set,
+    generation: u64,
+    blocks: Vec<BlockKey>,
+}
+
+impl SealedSet<'_> {
+    /// How many records there are, at most.
+    pub(crate) fn len(&self) -> u64 {
+        (self.blocks.len() * BLOCK_RECORDS) as u64
+    }
+
+    /// Appends the records whose keys lie in the ranges.
+    pub(crate) fn read(
+        &self,
+        ranges: &Range<usize>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Error> {
+        // The block before the first that begins in the ranges may reach in.
+        let begins_before = |range| {
+            self.blocks
+                .partition_point(|block| range_of(block.first) < range)
+        };
+        let first = begins_before(ranges.start).saturating_sub(1);
+        let mut block = Vec::new();
+        for &key in &self.blocks[first..begins_before(ranges.end)] {
+            block.clear();
+            self.store
+                .read_block(self.set, self.generation, key, &mut block)?;
+            let within = |record: &&Record| ranges.contains(&range_of(Keyed::new(**record).key));
+            records.extend(block.iter().filter(within));
+        }
+        Ok(())
+    }
+}

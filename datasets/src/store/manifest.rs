@@ -1,0 +1,113 @@
+//! What a dataset says about itself.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use records::position::Month;
+use records::selection::{Filters, Tally};
+
+/// The version of the on-disk format: record, keys, blocks and manifest.
+pub const FORMAT_VERSION: u64 = 3;
+
+/// One source that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceEntry {
+    /// The file's name, without its folders; `-` for standard input.
+    pub name: String,
+    /// Its size in (compressed) bytes.
+    pub bytes: u64,
+    /// SHA-256 of those bytes.
+    pub sha256: String,
+    /// Why it could not be read to its end, if it could not.
+    pub damage: Option<String>,
+    /// What was read from it.
+    pub tally: Tally,
+}
+
+impl SourceEntry {
+    /// Nothing, if the source was read to its end.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`].
+    pub fn check(&self, path: &Path) -> Result<(), Error> {
+        match &self.damage {
+            None => Ok(()),
+            Some(damage) => Err(Error::damaged(path, damage)),
+        }
+    }
+
+    /// The first and the last month that it has labels of.
+    pub fn months(&self) -> Option<(Month, Month)> {
+        let months = &self.tally.months;
+        let (first, _) = months.first_key_value()?;
+        let (last, _) = months.last_key_value()?;
+        Some((*first, *last))
+    }
+}
+
+/// How many distinct positions the sealed dataset holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// Positions to train on.
+    pub positions_train: u64,
+    /// Positions of held-out games.
+    pub positions_validation: u64,
+    /// Positions seen on both sides: they count for training.
+    pub seen_on_both_sides: u64,
+    /// Labels that were joined with another of the same position.
+    pub duplicates_merged: u64,
+    /// With a cap on positions, the labels that were joined with another or
+    /// lie beyond the cap: which of the two cannot be told of positions that
+    /// were not kept, and `duplicates_merged` is 0.
+    pub merged_or_beyond_cap: u64,
+}
+
+/// Provenance and counters of a dataset. Equal input gives an equal manifest,
+/// in whatever order it came.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u64,
+    /// The program that sealed it, with its version.
+    pub tool: String,
+    /// The filters all sources went through.
+    pub filters: Filters,
+    /// Which set of column families is the sealed one.
+    pub generation: u64,
+    /// SHA-256 over the sealed records, hexadecimal.
+    pub fingerprint: String,
+    /// Final counts.
+    pub counts: Counts,
+    /// Sum of the sources' tallies.
+    pub tally: Tally,
+    /// Every source, ordered by digest.
+    pub sources: Vec<SourceEntry>,
+}
+
+impl Manifest {
+    /// The manifest of a dataset without data.
+    pub(crate) fn new(filters: Filters) -> Manifest {
+        Manifest {
+            format_version: FORMAT_VERSION,
+            tool: format!("kibitz {}", env!("CARGO_PKG_VERSION")),
+            filters,
+            generation: 0,
+            fingerprint: String::new(),
+            counts: Counts::default(),
+            tally: Tally::default(),
+            sources: Vec::new(),
+        }
+    }
+
+    /// Adds a source.
+    pub(crate) fn add_source(&mut self, entry: SourceEntry) {
+        self.sources.push(entry);
+        self.sources.sort_by(|a, b| a.sha256.cmp(&b.sha256));
+        self.tally = Tally::default();
+        for source in &self.sources {
+            self.tally.add(&source.tally);
+        }
+    }
+}

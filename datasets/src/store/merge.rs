@@ -1,0 +1,91 @@
+//! Merging everything that a dataset is made of, in the order of its keys.
+
+use std::iter::Peekable;
+use std::ops::Range;
+
+use crate::Error;
+use crate::store::spill::Sorted;
+use records::position::{Keyed, Record};
+
+/// A source of sorted runs of records.
+pub(crate) trait Runs: Sync {
+    /// How many records there are, at most.
+    fn len(&self) -> u64;
+
+    /// Appends every record whose key lies in the ranges, in any order.
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error>;
+}
+
+/// A stretch of the sealed dataset.
+#[derive(Default)]
+pub(crate) struct Merged {
+    /// Positions to train on.
+    pub(crate) train: Vec<Record>,
+    /// Positions of held-out games alone.
+    pub(crate) validation: Vec<Record>,
+    /// Validation records of positions that are in `train` too.
+    pub(crate) shadowed: Vec<Record>,
+}
+
+impl Merged {
+    /// Positions that count: hidden ones do not.
+    pub(crate) fn len(&self) -> u64 {
+        (self.train.len() + self.validation.len()) as u64
+    }
+
+    /// Keeps the smallest keys, so many positions of both sides together.
+    pub(crate) fn truncate(&mut self, room: u64) {
+        if self.len() <= room {
+            return;
+        }
+        let both = self.train.iter().chain(&self.validation);
+        let mut keyed: Vec<Keyed> = both.map(|&record| Keyed::new(record)).collect();
+        let (_, limit, _) = keyed.select_nth_unstable_by(room as usize, Keyed::position_order);
+        let limit = *limit;
+        for records in [&mut self.train, &mut self.validation, &mut self.shadowed] {
+            records.retain(|&record| Keyed::new(record).position_order(&limit).is_lt());
+        }
+    }
+
+    /// In the order of `Set::ALL`.
+    pub(crate) fn into_sets(self) -> [Vec<Record>; 3] {
+        [self.train, self.validation, self.shadowed]
+    }
+}
+
+/// Merges both sides of the split over some ranges of keys.
+pub(crate) fn merge(
+    train: &impl Runs,
+    validation: &impl Runs,
+    ranges: &Range<usize>,
+) -> Result<Merged, Error> {
+    let side = |runs: &dyn Runs| {
+        let mut records = Vec::new();
+        runs.read(ranges, &mut records)?;
+        Ok::<Sorted, Error>(Sorted::new(records))
+    };
+    let (train, validation) = (side(train)?, side(validation)?);
+    let mut merged = Merged::default();
+    let mut held_out = validation.iter().peekable();
+    for keyed in train.iter() {
+        while let Some(before) = next_before(&mut held_out, &keyed) {
+            merged.validation.push(before.record);
+        }
+        if let Some(same) = held_out.next_if(|other| other.position_order(&keyed).is_eq()) {
+            merged.shadowed.push(same.record);
+        }
+        merged.train.push(keyed.record);
+    }
+    merged.validation.extend(held_out.map(|keyed| keyed.record));
+    Ok(merged)
+}
+
+fn next_before(
+    records: &mut Peekable<impl Iterator<Item = Keyed>>,
+    limit: &Keyed,
+) -> Option<Keyed> {
+    records.next_if(|keyed| keyed.position_order(limit).is_lt())
+}
+
+#[cfg(test)]
+mod tests;

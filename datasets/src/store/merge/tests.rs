@@ -1,0 +1,124 @@
+//! Merging as a law: however records are cut into runs, in whatever order, and
+//! whatever was sealed before, the outcome is the same.
+
+use super::*;
+use crate::store::ranges::RANGES;
+use crate::store::spill::Sorted;
+use records::position::{Label, Month, Origin};
+
+/// Random numbers (xorshift64).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit
+    }
+
+    /// A record of one of a few positions, so that many must be joined.
+    fn record(&mut self) -> Record {
+        let (white, rook, black) = (self.below(8), 16 + self.below(40), 56 + self.below(8));
+        let turn = ["w", "b"][self.below(2)];
+        let mut board = [['1'; 8]; 8];
+        for (square, piece) in [(white, 'K'), (rook, 'R'), (black, 'k')] {
+            board[7 - square / 8][square % 8] = piece;
+        }
+        let rows = board.map(|row| row.iter().collect::<String>());
+        let fen = format!("{} {turn} - - 0 1", rows.join("/"));
+        let fen: shakmaty::fen::Fen = fen.parse().expect("a FEN");
+        let setup = fen.into_position::<shakmaty::Chess>(shakmaty::CastlingMode::Standard);
+        let Ok(position) = setup else {
+            return self.record();
+        };
+        let origin = Origin {
+            result: None,
+            month: [Month::default(), Month::new(2013, 2), Month::new(2026, 6)][self.below(3)],
+            depth: [0, 0, 20][self.below(3)],
+        };
+        let label = Label::from_centipawns(self.below(5) as i64);
+        Record::new(&position, label, origin)
+    }
+
+    /// Cuts records, in a random order, into up to `most` sorted runs.
+    fn runs(&mut self, records: &[Record], most: usize) -> Memory {
+        let mut runs = vec![Vec::new(); 1 + self.below(most)];
+        for &record in records {
+            let run = self.below(runs.len());
+            let at = self.below(runs[run].len() + 1);
+            runs[run].insert(at, record);
+        }
+        Memory(runs.into_iter().map(Sorted::new).collect())
+    }
+}
+
+struct Memory(Vec<Sorted>);
+
+impl Runs for Memory {
+    fn len(&self) -> u64 {
+        self.0.iter().map(|run| run.len() as u64).sum()
+    }
+
+    fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error> {
+        for run in &self.0 {
+            records.extend(run.within(ranges));
+        }
+        Ok(())
+    }
+}
+
+fn merged(train: &Memory, validation: &Memory, step: usize, room: u64) -> [Vec<Record>; 3] {
+    let mut sets = [Vec::new(), Vec::new(), Vec::new()];
+    let mut left = room;
+    for start in (0..RANGES).step_by(step) {
+        let mut merged = merge(train, validation, &(start..(start + step).min(RANGES))).unwrap();
+        merged.truncate(left);
+        left -= merged.len();
+        for (set, records) in sets.iter_mut().zip(merged.into_sets()) {
+            set.extend(records);
+        }
+    }
+    sets
+}
+
+#[test]
+fn however_records_are_cut_into_runs_the_outcome_is_the_same() {
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for trial in 0..40 {
+        let count = 1 + random.below(3000);
+        let [train, validation]: [Vec<Record>; 2] =
+            std::array::from_fn(|_| (0..count).map(|_| random.record()).collect());
+        let steps = [1, 7, 512, RANGES];
+        let room = [u64::MAX, 1, 100][trial % 3];
+        let expected = merged(
+            &random.runs(&train, 1),
+            &random.runs(&validation, 1),
+            RANGES,
+            room,
+        );
+        for step in steps {
+            let [train, validation] = [&train, &validation].map(|side| random.runs(side, 9));
+            assert!(merged(&train, &validation, step, room) == expected);
+        }
+        // Sealed in two goes, in either order.
+        let cut = random.below(count + 1);
+        for first in [0..cut, cut..count] {
+            let is_first = |at: &usize| first.contains(at);
+            let half = |side: &[Record], wanted: bool| -> Vec<Record> {
+                let chosen = (0..count).filter(|at| is_first(at) == wanted);
+                chosen.map(|at| side[at]).collect()
+            };
+            let [train_before, held_out, shadowed] = merged(
+                &random.runs(&half(&train, true), 3),
+                &random.runs(&half(&validation, true), 3),
+                64,
+                room,
+            );
+            let train = [train_before, half(&train, false)].concat();
+            let validation = [held_out, shadowed, half(&validation, false)].concat();
+            let [train, validation] = [train, validation].map(|side| random.runs(&side, 5));
+            assert!(merged(&train, &validation, 64, room) == expected, "{cut}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! How far an unfinished build has come.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reading::Checkpoint;
+use crate::store::SourceEntry;
+use crate::store::spill::Run;
+use records::selection::{Filters, Tally};
+
+/// How far a build has come: all that is needed to go on with it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    pub(crate) filters: Filters,
+    /// The sources, as they were given.
+    pub(crate) names: Vec<String>,
+    /// How many of them are done with.
+    pub(crate) done: usize,
+    /// Those of them that were taken in.
+    pub(crate) entries: Vec<SourceEntry>,
+    /// The first of them that was not, or not to its end.
+    pub(crate) failure: Option<Failure>,
+    /// What was counted so far in the one that is being read.
+    pub(crate) tally: Tally,
+    /// Where that one goes on.
+    pub(crate) checkpoint: Option<Checkpoint>,
+    /// Runs in the spill file.
+    pub(crate) train: Vec<Run>,
+    pub(crate) validation: Vec<Run>,
+}
+
+/// What was wrong with a source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) message: String,
+    pub(crate) exit_code: u8,
+}
+
+impl Progress {
+    pub(crate) fn new(filters: Filters, names: &[String]) -> Progress {
+        Progress {
+            filters,
+            names: names.to_vec(),
+            done: 0,
+            entries: Vec::new(),
+            failure: None,
+            tally: Tally::default(),
+            checkpoint: None,
+            train: Vec::new(),
+            validation: Vec::new(),
+        }
+    }
+
+    /// Committed bytes of the spill file.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        self.validation.last().map_or(0, Run::end)
+    }
+
+    pub(crate) fn checkpoint_mut(&mut self) -> Option<&mut Checkpoint> {
+        self.checkpoint.as_mut()
+    }
+
+    pub(crate) fn carried_text(&self) -> &[u8] {
+        self.checkpoint
+            .as_ref()
+            .map_or(&[], Checkpoint::carried_text)
+    }
+}

@@ -1,0 +1,296 @@
+//! Sorted runs of records, on disk while a dataset is being made.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use host::durable;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::store::folder;
+use crate::store::ranges::{RANGES, range_of};
+use crate::store::set::is_block_file;
+use records::position::{Keyed, Record};
+
+/// Records in the order of the store, those of one position joined. They stay
+/// where they are: to sort their keys touches less memory.
+#[derive(Default)]
+pub(crate) struct Sorted {
+    records: Vec<Record>,
+    order: Vec<Entry>,
+}
+
+/// Where a record stands.
+struct Entry {
+    key: u64,
+    index: u32,
+}
+
+impl Entry {
+    fn keyed(&self, records: &[Record]) -> Keyed {
+        Keyed {
+            key: self.key,
+            record: records[self.index as usize],
+        }
+    }
+}
+
+impl Sorted {
+    /// Sorts and joins records, of which there are less than 2^32.
+    pub(crate) fn new(records: Vec<Record>) -> Sorted {
+        let entries = records
+            .par_iter()
+            .enumerate()
+            .map(|(index, &record)| Entry {
+                key: Keyed::new(record).key,
+                index: index as u32,
+            });
+        let mut order: Vec<Entry> = entries.collect();
+        order.par_sort_unstable_by_key(|entry| entry.key);
+        // Different positions of one key are as good as never seen; but if,
+        // they must not stand between equal ones.
+        for group in order.chunk_by_mut(|a, b| a.key == b.key) {
+            if group.len() > 1 {
+                group.sort_unstable_by(|a, b| a.keyed(&records).position_order(&b.keyed(&records)));
+            }
+        }
+        order.dedup_by(|next, kept| {
+            if next.key != kept.key {
+                return false;
+            }
+            let (a, b) = (kept.keyed(&records), next.keyed(&records));
+            let equal = a.position_order(&b).is_eq();
+            if equal && a.join(b) != a {
+                kept.index = next.index;
+            }
+            equal
+        });
+        Sorted { records, order }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// All of them.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Keyed> {
+        self.order.iter().map(|entry| entry.keyed(&self.records))
+    }
+
+    /// Those whose keys lie in the ranges.
+    pub(crate) fn within(&self, ranges: &Range<usize>) -> impl Iterator<Item = Record> {
+        let entries = &self.order[self.start(ranges.start)..self.start(ranges.end)];
+        entries
+            .iter()
+            .map(|entry| entry.keyed(&self.records).record)
+    }
+
+    /// How many records lie before a range.
+    fn start(&self, range: usize) -> usize {
+        self.order
+            .partition_point(|entry| range_of(entry.key) < range)
+    }
+
+    /// The memory that the records are in.
+    pub(crate) fn into_buffer(self) -> Vec<Record> {
+        self.records
+    }
+}
+
+/// Where a sorted run lies in the spill file: the index, then the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Run {
+    /// Bytes before it.
+    offset: u64,
+    /// Records in it.
+    records: u64,
+}
+
+/// The index of a run: for each range, and for the end, how many records lie
+/// before it (u64, little-endian).
+const INDEX_BYTES: u64 = 8 * (RANGES as u64 + 1);
+
+impl Run {
+    /// How many records there are.
+    pub(crate) fn len(&self) -> u64 {
+        self.records
+    }
+
+    /// The first byte behind the run.
+    pub(crate) fn end(&self) -> u64 {
+        self.offset + INDEX_BYTES + self.records * Record::BYTES as u64
+    }
+}
+
+/// The file that holds the sorted runs of a dataset that is being made.
+#[derive(Clone)]
+pub(crate) struct SpillFile {
+    path: PathBuf,
+}
+
+/// Its name.
+const NAME: &str = "runs";
+
+impl SpillFile {
+    /// Whether the file of a dataset's `folder` has so many bytes.
+    pub(crate) fn holds(folder: &Path, bytes: u64) -> bool {
+        let size = std::fs::metadata(folder.join(NAME)).map_or(0, |metadata| metadata.len());
+        size >= bytes
+    }
+
+    /// The file of a dataset's `folder`; both are made if they are not there.
+    /// What lies behind the first `bytes` was never committed, and is cut off;
+    /// blocks that an interrupted build was about to seal are removed.
+    pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
+        let path = folder.join(NAME);
+        let opened = own_folder(folder)
+            .and_then(|()| own_file(&path))
+            .and_then(|file| {
+                file.set_len(bytes)?;
+                // What is synced in a file is lost with a folder that is not.
+                durable::sync_folder_of(&path)?;
+                durable::sync_folder_of(folder)?;
+                folder::remove_files(folder, is_block_file)
+            });
+        opened.map_err(Error::unwritable(&path))?;
+        Ok(SpillFile { path })
+    }
+
+    /// Removes the file, the blocks beside it, and their folder. What else is
+    /// in there was not made by a build, and stays.
+    pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
+        folder::remove_files(folder, |name| name == NAME || is_block_file(name))
+            .and_then(|()| folder::remove_if_empty(folder))
+            .map_err(Error::unwritable(folder))?;
+        Ok(())
+    }
+
+    /// Writes runs behind the first `offset` bytes. When this returns, they
+    /// are on the disk.
+    pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], Error> {
+        let mut end = offset;
+        let placed = runs.map(|sorted| {
+            let run = Run {
+                offset: end,
+                records: sorted.len() as u64,
+            };
+            end = run.end();
+            run
+        });
+        self.write(offset, runs)
+            .map_err(Error::unwritable(&self.path))?;
+        Ok(placed)
+    }
+
+    fn write(&self, offset: u64, runs: [&Sorted; 2]) -> io::Result<()> {
+        let mut file = File::options().write(true).open(&self.path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        let mut writer = BufWriter::with_capacity(1 << 20, file);
+        for sorted in runs {
+            for range in 0..=RANGES {
+                writer.write_all(&(sorted.start(range) as u64).to_le_bytes())?;
+            }
+            for keyed in sorted.iter() {
+                writer.write_all(keyed.record.as_bytes())?;
+            }
+        }
+        writer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .sync_data()
+    }
+
+    /// Appends the records of a run whose keys lie in the ranges.
+    pub(crate) fn read(
+        &self,
+        run: &Run,
+        ranges: &Range<usize>,
+        records: &mut Vec<Record>,
+    ) -> Result<(), Error> {
+        self.read_within(run, ranges, records)
+            .map_err(Error::inaccessible(&self.path))
+    }
+
+    fn read_within(
+        &self,
+        run: &Run,
+        ranges: &Range<usize>,
+        records: &mut Vec<Record>,
+    ) -> io::Result<()> {
+        let mut file = File::open(&self.path)?;
+        let mut start = |range: usize| {
+            let mut bytes = [0; 8];
+            file.seek(SeekFrom::Start(run.offset + 8 * range as u64))?;
+            file.read_exact(&mut bytes)?;
+            Ok::<u64, io::Error>(u64::from_le_bytes(bytes))
+        };
+        let (first, end) = (start(ranges.start)?, start(ranges.end)?);
+        if first > end || end > run.records {
+            let error = "its index does not fit it; remove it to begin again";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, error));
+        }
+        let mut bytes = vec![0; (end - first) as usize * Record::BYTES];
+        file.seek(SeekFrom::Start(
+            run.offset + INDEX_BYTES + first * Record::BYTES as u64,
+        ))?;
+        file.read_exact(&mut bytes)?;
+        let (chunks, _) = bytes.as_chunks();
+        records.extend(chunks.iter().map(|&bytes| Record::from_trusted(bytes)));
+        Ok(())
+    }
+}
+
+/// Makes a folder; one that is there must be no link, which a build does not
+/// make.
+fn own_folder(path: &Path) -> io::Result<()> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => Ok(()),
+        Ok(_) => Err(io::Error::other("no folder that a build made; remove it")),
+        Err(_) => std::fs::create_dir(path),
+    }
+}
+
+/// Opens a file, or makes it; one that is there must be no link, likewise.
+fn own_file(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path) {
+        Ok(metadata) if !metadata.is_file() => {
+            Err(io::Error::other("no file that a build made; remove it"))
+        }
+        _ => File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk may give back other bytes than it was given.
+    #[test]
+    fn an_index_that_does_not_fit_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let spill = SpillFile::open(&folder.path().join("spill"), 0).unwrap();
+        let none = Sorted::default();
+        let [run, _] = spill.append(0, [&none, &none]).unwrap();
+        let mut records = Vec::new();
+        spill.read(&run, &(0..RANGES), &mut records).unwrap();
+        for (from, index) in [(0, u64::MAX), (8 * RANGES, 1 << 60)] {
+            let mut file = File::options().write(true).open(&spill.path).unwrap();
+            file.seek(SeekFrom::Start(from as u64)).unwrap();
+            file.write_all(&index.to_le_bytes()).unwrap();
+            let error = spill.read(&run, &(0..RANGES), &mut records).unwrap_err();
+            assert!(
+                error.to_string().contains("remove it to begin again"),
+                "{error}"
+            );
+        }
+        assert!(records.is_empty());
+    }
+}
