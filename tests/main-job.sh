@@ -8,10 +8,19 @@ samples=datasets/samples
 target=${CARGO_TARGET_DIR:-target}
 bin=$target/release
 mkdir -p out
-rm -rf out/sample.dataset out/dataset.svg out/sample.* out/match.pgn out/match.pgn.jsonl out/engine
+rm -rf out/sample.dataset
+rm -f out/dataset.svg out/sample.{safetensors,checkpoint,metrics.jsonl,golden.json,svg,calibration.svg,errors.svg,neurons.svg,report.html} \
+    out/match.pgn{,.jsonl} out/engine
 
-step "build ingest and trainer"
-cargo build --release --workspace --bin ingest --bin trainer --locked
+# CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
+cuda=()
+if [ -e /proc/driver/nvidia/version ]; then
+    step "build ingest and trainer"
+else
+    step "build ingest and trainer, which trains on the processor: no NVIDIA GPU is here"
+    cuda=(--no-default-features)
+fi
+cargo build --release -p ingest -p trainer --locked "${cuda[@]}"
 
 step "ingest: games with evaluations into a dataset of labelled positions"
 $bin/ingest build --out out/sample.dataset --validation-percent 10 \

@@ -268,11 +268,12 @@ impl<'a> Searcher<'a> {
             let time = self.shared.limits.time;
             time.is_some_and(|budget| (signals.elapsed)() >= budget.hard)
         };
-        let over = || self.limits_count() && !signals.is_pondering() && out_of_time();
-        signals.stop.load(Ordering::Relaxed) || over()
+        let is_over = || !signals.is_pondering() && out_of_time();
+        self.limits_count() && (signals.stop.load(Ordering::Relaxed) || is_over())
     }
 
-    /// Whether nodes and time may end the search yet. What the first thread owes
+    /// Whether nodes, time and who waits may end the search yet: what an iteration
+    /// has not finished is no answer. What the first thread owes
     /// ([`Limits::least_depth`]), the others need not wait for.
     fn limits_count(&self) -> bool {
         self.index > 0 || self.depth >= self.shared.limits.least_depth

@@ -231,6 +231,14 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     refused(&resumed(&one), &["n.safetensors", "exists already"]);
     assert!(results(&place.path("n.safetensors")) == before);
 
+    // Nor is what belongs to another net, or to nobody.
+    let net = fs::read(place.path("n.safetensors")).unwrap();
+    fs::remove_file(place.path("n.safetensors")).unwrap();
+    let course = fs::read(place.path("n.metrics.jsonl")).unwrap();
+    refused(&one, &["n.metrics.jsonl", "exists already"]);
+    assert!(fs::read(place.path("n.metrics.jsonl")).unwrap() == course);
+    fs::write(place.path("n.safetensors"), net).unwrap();
+
     // Another dataset.
     fs::write(&checkpoint, &bytes).unwrap();
     let more = sample("dump_2026-06_annotated500.pgn.zst");

@@ -84,7 +84,7 @@ pub enum Failure {
         /// What was found instead.
         found: String,
     },
-    /// The net, or the checkpoint of a run, is there already.
+    /// The net, or another file that the run would write, is there already.
     #[error(
         "{path}: exists already; {}remove it, or choose another --out",
         if *resume { "go on with --resume, " } else { "" },

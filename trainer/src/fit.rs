@@ -358,8 +358,19 @@ impl<'a, B: Train> Run<'a, B> {
     }
 }
 
+/// What a run writes beside its net and its checkpoint.
+const RESULTS: [&str; 7] = [
+    "metrics.jsonl",
+    "golden.json",
+    "svg",
+    "calibration.svg",
+    "errors.svg",
+    "neurons.svg",
+    report::PAGE,
+];
+
 /// What was done before, for a run that is to go on. `None` for one that
-/// begins: its net must not be there yet.
+/// begins: nothing that it will write may be there yet.
 fn before(
     checkpoint: &Checkpoint,
     plan: &Plan,
@@ -371,10 +382,12 @@ fn before(
         None
     };
     let Some(state) = before else {
-        for path in [&plan.out, checkpoint.path()] {
+        let beside = RESULTS.map(|ending| plan.beside(ending));
+        let own = [plan.out.clone(), checkpoint.path().to_path_buf()];
+        for path in own.into_iter().chain(beside) {
             if path.exists() {
                 return Err(Failure::Exists {
-                    path: path.to_path_buf(),
+                    path,
                     resume: !plan.resume && checkpoint.path().exists(),
                 });
             }

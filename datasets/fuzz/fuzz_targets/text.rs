@@ -7,10 +7,10 @@
 
 use std::sync::LazyLock;
 
-use datasets::{Filters, Tally, games, is_plain, read_games, read_positions, PositionFormat};
+use datasets::{Filters, PositionFormat, Tally, games, read_games, read_positions};
 use datasets_fuzz::{Scratch, check_record, check_tally, chess960, pack, read, transcribe};
 use libfuzzer_sys::fuzz_target;
-use PositionFormat;
+use records::games::is_plain;
 
 static SCRATCH: LazyLock<Scratch> = LazyLock::new(Scratch::new);
 

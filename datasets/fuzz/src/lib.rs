@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use datasets::{
     Chunk, Error, Filters, GameTexts, Reading, Record, Source, Tally, Transcript, games,
-    packed_and_unpacked,
 };
+use records::position::packed_and_unpacked;
 use tempfile::TempDir;
 
 /// A file that is written anew for each input, on a file system in memory.

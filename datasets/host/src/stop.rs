@@ -2,6 +2,7 @@
 
 use std::io;
 use std::panic::resume_unwind;
+use std::process::exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -48,6 +49,23 @@ impl StopSignal {
             flag::register(signal, Arc::clone(&stop.asked))?;
         }
         Ok(stop)
+    }
+
+    /// Has the program end so soon after it was asked to, whatever it waits for: for
+    /// programs that hold nothing which could be lost.
+    ///
+    /// # Errors
+    /// What the system said, where it gives no thread.
+    pub fn end_within(&self, grace: Duration) -> io::Result<()> {
+        let stop = self.clone();
+        let watch = move || {
+            while !stop.is_asked() {
+                thread::sleep(LOOK);
+            }
+            thread::sleep(grace);
+            exit(stop.exit_code().into());
+        };
+        thread::Builder::new().spawn(watch).map(drop)
     }
 
     /// Whether to stop.

@@ -8,7 +8,7 @@ use std::io::{self, BufReader, Read, Write, stdout};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,6 +22,13 @@ use worker::{Job, Worker};
 /// How soon a signal is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
+/// How long the end may take once a signal asks for it: whoever reads what the
+/// engine says may have stopped to.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// So much may wait for the session, or for the worker; whoever has more waits.
+const MOST_WAITING: usize = 1000;
+
 /// Speaks UCI until `quit`, the end of the input, or a signal that asks to stop.
 ///
 /// # Errors
@@ -29,9 +36,10 @@ const TICK: Duration = Duration::from_millis(100);
 /// search dies.
 pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
+    stop.end_within(GRACE).context("cannot start a thread")?;
     let unsettled = Arc::new(AtomicUsize::new(0));
     let worker = Worker::new(Arc::clone(&unsettled))?;
-    let (sender, received) = mpsc::channel();
+    let (sender, received) = mpsc::sync_channel(MOST_WAITING);
     let read = sender.clone();
     start("reader", move || {
         let input = BufReader::new(input);
@@ -109,7 +117,7 @@ struct Control {
 
 struct Session {
     events: Events,
-    jobs: Sender<Job>,
+    jobs: SyncSender<Job>,
     worker: JoinHandle<()>,
     /// Those not known to be done, oldest first.
     searches: Vec<Arc<Control>>,
@@ -118,7 +126,7 @@ struct Session {
 }
 
 /// Tells the session when its thread ends, however that is.
-struct TellsEnd(Sender<Event>);
+struct TellsEnd(SyncSender<Event>);
 
 impl Drop for TellsEnd {
     fn drop(&mut self) {
@@ -130,11 +138,11 @@ impl Drop for TellsEnd {
 impl Session {
     fn start(
         events: Events,
-        sender: Sender<Event>,
+        sender: SyncSender<Event>,
         unsettled: Arc<AtomicUsize>,
         work: impl FnOnce(Receiver<Job>) + Send + 'static,
     ) -> Result<Session> {
-        let (jobs, given) = mpsc::channel();
+        let (jobs, given) = mpsc::sync_channel(MOST_WAITING);
         let worker = start("engine", move || {
             let _end = TellsEnd(sender);
             work(given);
@@ -246,8 +254,17 @@ impl Session {
         }
     }
 
+    /// Where too much waits for the worker, all searches end for it, so that
+    /// there is room soon and whoever says `stop` is heard.
     fn give(&self, job: Job) -> Result<()> {
-        self.jobs.send(job).map_err(|_| engine_lost())
+        let given = self.jobs.try_send(job).or_else(|error| match error {
+            TrySendError::Full(job) => {
+                self.stop_searches(|_| true);
+                self.jobs.send(job).map_err(drop)
+            }
+            TrySendError::Disconnected(_) => Err(()),
+        });
+        given.map_err(|()| engine_lost())
     }
 
     /// Waits until all is done; a search without an end of its own ends now, and
@@ -294,7 +311,7 @@ mod tests {
 
     /// A session that hears these lines, and then nothing more for ever.
     fn session(lines: &[&str], work: impl FnOnce(Receiver<Job>) + Send + 'static) -> Session {
-        let (sender, received) = mpsc::channel();
+        let (sender, received) = mpsc::sync_channel(MOST_WAITING);
         for line in lines {
             let line = Line::Text(line.to_string());
             sender.send(Event::Line(line)).unwrap();

@@ -1,5 +1,9 @@
 //! Conversations that no GUI should have.
 
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
 use crate::compliance::converse;
 use crate::process::{Uci, run_with};
 
@@ -211,6 +215,68 @@ fn a_game_of_ten_thousand_moves() {
         answer.starts_with("info string move e2e5 is illegal"),
         "{answer}"
     );
+}
+
+/// Nothing is kept of what is said faster than it is answered, and a signal ends the
+/// engine though it waits for its reader.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_sleeps() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    static HEARD: AtomicUsize = AtomicUsize::new(0);
+    for line in ["isready\n", "uci\n", "go nodes 1\n"] {
+        let mut engine = Command::new(env!("CARGO_BIN_EXE_engine"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = engine.stdin.take().unwrap();
+        HEARD.store(0, Ordering::Relaxed);
+        let text = line.repeat(1000);
+        let writer = thread::spawn(move || {
+            while HEARD.load(Ordering::Relaxed) < 16 << 20
+                && input.write_all(text.as_bytes()).is_ok()
+            {
+                HEARD.fetch_add(text.len(), Ordering::Relaxed);
+            }
+        });
+        // Until it hears no more.
+        let mut heard = 0;
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            let now = HEARD.load(Ordering::Relaxed);
+            if now == heard && now > 0 {
+                break;
+            }
+            heard = now;
+        }
+        assert!(heard < 1 << 20, "{line:?}: {heard} bytes");
+        let id = engine.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status();
+        assert!(told.unwrap().success());
+        let status = engine.wait().unwrap();
+        assert_eq!(
+            (status.code(), status.signal()),
+            (Some(143), None),
+            "{line:?}"
+        );
+        writer.join().unwrap();
+    }
+}
+
+/// Where the queen can be taken, it is, though nobody gives the search any time.
+#[test]
+fn a_search_that_ends_at_once_has_an_answer() {
+    let mut uci = Uci::start();
+    for _ in 0..20 {
+        uci.send("ucinewgame\nposition fen 4k3/8/8/3q4/8/8/8/3QK3 w - - 0 1\ngo infinite\nstop");
+        let answer = uci.until("bestmove ").pop().unwrap();
+        let answer = answer.split(" ponder").next().unwrap();
+        assert_eq!(answer, "bestmove d1d5");
+    }
 }
 
 #[test]
