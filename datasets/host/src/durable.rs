@@ -2,7 +2,7 @@
 //! goes: a temporary file beside the place, sync, rename, sync of the folder.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -62,20 +62,22 @@ impl NewFile {
     /// file that it leads to is replaced.
     ///
     /// # Errors
-    /// What the system said; also if `path` is a folder.
+    /// What the system said; also if `path` is a folder, and
+    /// [`ErrorKind::ResourceBusy`] while somebody else writes it.
     pub fn create(path: &Path, suffix: &str) -> io::Result<NewFile> {
         let path = fs::canonicalize(path).unwrap_or(path.to_path_buf());
-        let temporary = match fs::metadata(&path) {
+        let (file, temporary) = match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
-            Ok(metadata) if !metadata.is_file() => None,
+            Ok(metadata) if !metadata.is_file() => (File::create(&path)?, None),
             _ => {
                 let mut temporary = OsString::from(&path);
                 temporary.push(suffix);
-                Some(PathBuf::from(temporary))
+                let temporary = PathBuf::from(temporary);
+                (create_alone(&temporary)?, Some(temporary))
             }
         };
         Ok(NewFile {
-            file: Some(File::create(temporary.as_ref().unwrap_or(&path))?),
+            file: Some(file),
             temporary,
             path,
         })
@@ -100,6 +102,49 @@ impl NewFile {
     }
 }
 
+/// Makes a temporary file, or empties what a program that was killed has left
+/// of one, and locks it.
+fn create_alone(path: &Path) -> io::Result<File> {
+    // Written through a link, what it leads to would be lost.
+    if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
+        let text = format!("{} is in the way: it is no file", path.display());
+        return Err(io::Error::new(ErrorKind::AlreadyExists, text));
+    }
+    let mut options = File::options();
+    let file = options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)?;
+    // Not every file system has locks.
+    let locked_out = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+    // Or what was opened may have got its name meanwhile.
+    if locked_out || !is_at(&file, path) {
+        return Err(io::Error::new(
+            ErrorKind::ResourceBusy,
+            "somebody else is writing it; wait for them to end",
+        ));
+    }
+    file.set_len(0)?;
+    Ok(file)
+}
+
+/// Whether a file has this path still.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
+    let there = fs::symlink_metadata(path).map(place);
+    file.metadata()
+        .is_ok_and(|file| there.is_ok_and(|there| there == place(file)))
+}
+
+/// Whether a file has this path still: Windows does not tell.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
+}
+
 fn committed() -> io::Error {
     io::Error::other("the file has its name already")
 }
@@ -116,11 +161,15 @@ impl Write for NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // Windows removes no file that is open.
-        if let (Some(_), Some(temporary)) = (self.file.take(), &self.temporary) {
-            // Best effort: there may be nobody left to tell.
-            let _ = fs::remove_file(temporary);
-        }
+        let (Some(file), Some(temporary)) = (self.file.take(), &self.temporary) else {
+            return;
+        };
+        // While it is locked it is nobody else's; but Windows removes no file
+        // that is open.
+        let locked = cfg!(unix).then_some(file);
+        // Best effort: there may be nobody left to tell.
+        let _ = fs::remove_file(temporary);
+        drop(locked);
     }
 }
 
@@ -169,6 +218,44 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
         assert_eq!(names(folder.path()), ["taken"]);
         assert!(write(&folder.path().join("missing/net"), b"x").is_err());
+    }
+
+    #[test]
+    fn what_one_writes_another_does_not_touch() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games");
+        let mut first = NewFile::create(&path, ".part").unwrap();
+        first.write_all(b"1. e4 e5").unwrap();
+        let second = NewFile::create(&path, ".part");
+        assert_eq!(second.unwrap_err().kind(), ErrorKind::ResourceBusy);
+        first.commit().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"1. e4 e5");
+        write(&path, b"1. d4").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"1. d4");
+        assert_eq!(names(folder.path()), ["games"]);
+    }
+
+    #[test]
+    fn what_a_killed_program_left_is_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("net.tmp"), b"longer than what comes").unwrap();
+        write(&path("net"), b"new").unwrap();
+        assert_eq!(fs::read(path("net")).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["net"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_a_link_beside_the_place_leads_to_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("mine"), b"mine").unwrap();
+        std::os::unix::fs::symlink("mine", path("net.tmp")).unwrap();
+        let error = write(&path("net"), b"new").unwrap_err();
+        assert!(error.to_string().contains("net.tmp"), "{error}");
+        assert_eq!(fs::read(path("mine")).unwrap(), b"mine");
+        assert_eq!(names(folder.path()), ["mine", "net.tmp"]);
     }
 
     #[test]
