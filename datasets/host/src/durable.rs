@@ -28,7 +28,9 @@ pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Syncs the folder that `path` is in, so that the name is as durable as what
-/// is in the file. Windows offers no such thing, and needs none.
+/// is in the file. Windows offers no such thing, and needs none. A folder that
+/// may be written but not read, or is on a file system that syncs no folders,
+/// is left to the system.
 ///
 /// # Errors
 /// What the system said.
@@ -39,7 +41,20 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+    let synced = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
+    match synced {
+        // The file has its name: that is no failure to write it.
+        Err(error) if is_no_sync(error.kind()) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Whether a folder can have its files written, and cannot be synced.
+fn is_no_sync(error: ErrorKind) -> bool {
+    matches!(
+        error,
+        ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
+    )
 }
 
 /// A file that is being written, and has its name only from
@@ -65,7 +80,7 @@ impl NewFile {
     /// What the system said; also if `path` is a folder, and
     /// [`ErrorKind::ResourceBusy`] while somebody else writes it.
     pub fn create(path: &Path, suffix: &str) -> io::Result<NewFile> {
-        let path = fs::canonicalize(path).unwrap_or(path.to_path_buf());
+        let path = destination(path)?;
         let (file, temporary) = match fs::metadata(&path) {
             Ok(metadata) if metadata.is_dir() => return Err(ErrorKind::IsADirectory.into()),
             Ok(metadata) if !metadata.is_file() => (File::create(&path)?, None),
@@ -100,6 +115,33 @@ impl NewFile {
     fn file(&mut self) -> io::Result<&mut File> {
         self.file.as_mut().ok_or_else(committed)
     }
+}
+
+/// Links that lead to one another, at most: as many as Linux follows.
+const LINKS: usize = 40;
+
+/// What a path leads to, by whatever links, whether it is there or not.
+///
+/// # Errors
+/// What the system said, but that nothing is there.
+pub fn destination(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    match fs::metadata(&path) {
+        // A pipe's name in /proc leads nowhere else.
+        Ok(metadata) if !metadata.is_file() => return Ok(path),
+        Ok(_) => return fs::canonicalize(path),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    for _ in 0..LINKS {
+        let Ok(target) = fs::read_link(&path) else {
+            break;
+        };
+        // In the link's folder, unless it is absolute.
+        path.pop();
+        path.push(target);
+    }
+    Ok(path)
 }
 
 /// Makes a temporary file, or empties what a program that was killed has left
@@ -269,6 +311,39 @@ mod tests {
         assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
         assert_eq!(fs::read(path("net")).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["link", "net"]);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_what_is_not_there_yet_stays() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir(path("nets")).unwrap();
+        symlink("nets/newest", path("link")).unwrap();
+        symlink("net", path("nets/newest")).unwrap();
+        write(&path("link"), b"new").unwrap();
+        assert_eq!(
+            fs::read_link(path("link")).unwrap(),
+            Path::new("nets/newest")
+        );
+        assert_eq!(names(&path("nets")), ["net", "newest"]);
+        assert_eq!(fs::read(path("nets/net")).unwrap(), b"new");
+        // A circle leads nowhere.
+        symlink("circle", path("circle")).unwrap();
+        write(&path("circle"), b"new").unwrap_err();
+        assert!(path("circle").is_symlink());
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_synced_is_no_failure() {
+        for code in [1, 13, 22] {
+            let error = io::Error::from_raw_os_error(code);
+            assert!(cfg!(not(unix)) || is_no_sync(error.kind()), "{error}");
+        }
+        for kind in [ErrorKind::StorageFull, ErrorKind::Other] {
+            assert!(!is_no_sync(kind));
+        }
     }
 
     #[test]
