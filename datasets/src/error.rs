@@ -169,6 +169,9 @@ pub enum Error {
         /// Whether there is no room left for it.
         full: bool,
     },
+    /// The system gives no thread to work on.
+    #[error("cannot start a thread: {0}; end other programs, or raise the limit (`ulimit -u`)")]
+    NoThread(io::Error),
     /// The work was called off. What is on the disk is as it was, or is gone
     /// on with.
     #[error("stopped")]
@@ -203,7 +206,7 @@ const FULL: [&str; 3] = [
 
 impl Error {
     /// The exit code of a program that ends with this error: 3 unreadable,
-    /// 4 damaged input, 5 dataset refused, 7 cannot write, 130 stopped.
+    /// 4 damaged input, 5 dataset refused, 7 cannot write, 130 stopped, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
@@ -220,6 +223,7 @@ impl Error {
             | Error::OtherFilters { .. }
             | Error::Corrupt { .. } => 5,
             Error::Unwritable { .. } => 7,
+            Error::NoThread(_) => 1,
             Error::Stopped => 130,
         }
     }

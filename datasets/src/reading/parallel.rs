@@ -202,13 +202,13 @@ impl Reading {
         &self.source
     }
 
-    /// Reads every labelled position, on so many threads, and hands them on in
-    /// batches in the order of the source. Damage does not stop the reading
+    /// Reads every labelled position, on so many threads or as many as the
+    /// system gives, and hands them on in batches in the order of the source. Damage does not stop the reading
     /// where there is a frame behind it to go on with.
     ///
     /// # Errors
     /// Those of `each`, which stop the reading; [`Error::OtherSource`],
-    /// [`Error::Interrupted`].
+    /// [`Error::Interrupted`], [`Error::NoThread`].
     pub fn run(
         self,
         filters: &Filters,
@@ -249,27 +249,34 @@ impl Reading {
             closed: AtomicBool::new(false),
         };
         // Not one of the scope: nobody waits for a source that is not needed.
-        let reader = thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             hand_out(&mut source, &permitted, &parts);
             source
         });
+        let reader = reader.map_err(Error::NoThread)?;
         let taken = thread::scope(|scope| {
-            for _ in 0..threads {
+            // Without it the workers stop.
+            let _closing = Closing(&queue.closed);
+            for number in 0..threads {
                 let (queue, done) = (&queue, done.clone());
-                scope.spawn(move || {
+                let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                     let worked = catch_unwind(AssertUnwindSafe(|| work(job, queue, &done)));
                     // Or what it was at would be waited for without end.
                     if let Err(panic) = worked {
                         let _ = done.send(Err(panic));
                     }
                 });
+                match spawned {
+                    Ok(_) => {}
+                    Err(error) if number == 0 => return Err(Error::NoThread(error)),
+                    // Those that there are do all of it.
+                    Err(_) => break,
+                }
             }
             drop(done);
             for _ in 0..under_way {
                 let _ = permits.send(Vec::new());
             }
-            // Without it the workers stop.
-            let _closing = Closing(&queue.closed);
             let mut in_order = InOrder::new(stretches);
             while let Some(mut task) = in_order.next(stop)? {
                 let _ = permits.send(std::mem::take(&mut task.what.buffer));

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use datasets::SkipReason;
 
 use super::analyst::{Analyst, Task};
@@ -47,7 +47,8 @@ pub struct Annotated {
 }
 
 /// Annotates all games of the feed and hands them to `each`, in their order.
-/// Gives the time that the engines spent searching.
+/// Gives the time that the engines spent searching. Where the system gives
+/// fewer threads, fewer engines work.
 ///
 /// # Errors
 /// The first error of `each`, of an engine, or of the sources; what came
@@ -66,21 +67,27 @@ pub fn run(
     }
     let pieces = Arc::new(Mutex::new(pieces));
     // Not one of the scope: nobody waits for a source that is not needed.
-    let reader = thread::spawn(move || read(feed, &credits, &to_workers));
+    let reader = thread::Builder::new().spawn(move || read(feed, &credits, &to_workers));
+    let reader = reader.map_err(datasets::Error::NoThread)?;
     let searching = thread::scope(|scope| {
-        let workers: Vec<_> = (0..processes)
-            .map(|_| {
-                let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
-                scope.spawn(move || {
-                    let annotate = || annotate_pieces(task, &pieces, &to_writer);
-                    catch_unwind(AssertUnwindSafe(annotate)).unwrap_or_else(|panic| {
-                        // Or its piece would be waited for without end.
-                        let _ = to_writer.send(Err(panic));
-                        Duration::ZERO
-                    })
+        let mut workers = Vec::new();
+        for _ in 0..processes {
+            let (pieces, to_writer) = (Arc::clone(&pieces), to_writer.clone());
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || {
+                let annotate = || annotate_pieces(task, &pieces, &to_writer);
+                catch_unwind(AssertUnwindSafe(annotate)).unwrap_or_else(|panic| {
+                    // Or its piece would be waited for without end.
+                    let _ = to_writer.send(Err(panic));
+                    Duration::ZERO
                 })
-            })
-            .collect();
+            });
+            match spawned {
+                Ok(worker) => workers.push(worker),
+                Err(error) if workers.is_empty() => bail!(datasets::Error::NoThread(error)),
+                // Those that there are do all of it.
+                Err(_) => break,
+            }
+        }
         // The workers hold the only other ends.
         drop((to_writer, pieces));
         let write = || write_in_order(task, &annotated, &credit, &mut each);
