@@ -383,6 +383,29 @@ fn failures_have_their_exit_codes() {
     assert!(!out.exists() && !fixture.path("out.part").exists());
 }
 
+/// The file that it leads to has more in it than the export, and keeps it.
+#[test]
+fn every_name_of_standard_output_is_standard_output() {
+    let fixture = Fixture::new();
+    let expected = fixture.export("text", Path::new("-"), &[]).succeeded();
+    for name in ["/dev/stdout", "/dev/fd/1"] {
+        let path = fixture.path("collected");
+        std::fs::write(&path, "before\n").unwrap();
+        let file = std::fs::File::options().append(true).open(&path).unwrap();
+        let mut command = export(&fixture.dataset(), "text", Path::new(name));
+        let said = run_into(command.stdout(file));
+        assert!(said.err.contains("positions"), "{}", said.err);
+        let collected = std::fs::read_to_string(&path).unwrap();
+        assert!(collected == format!("before\n{}", expected.out), "{name}");
+    }
+}
+
+/// Runs a program to its end that writes elsewhere.
+fn run_into(command: &mut Command) -> Said {
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    Said::from(child.wait_with_output().unwrap()).succeeded()
+}
+
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let fixture = Fixture::new();

@@ -98,7 +98,7 @@ impl Side {
 /// # Errors
 /// If the dataset cannot be read, or the file not written.
 pub fn run(arguments: &Arguments) -> Result<()> {
-    let to_stdout = arguments.out == Path::new("-");
+    let to_stdout = output::is_stdout(&arguments.out);
     let special = std::fs::metadata(&arguments.out).is_ok_and(|out| !out.is_file());
     // A pipe may keep the program waiting, and leaves nothing to tidy up.
     let stop = match to_stdout || special {
@@ -186,7 +186,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 /// Of an error of writing, one that says where.
 fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
-        Ok(error) if path == Path::new("-") => {
+        Ok(error) if output::is_stdout(path) => {
             Error::unwritable(Path::new("standard output"))(error).into()
         }
         Ok(error) => Error::unwritable(path)(error).into(),

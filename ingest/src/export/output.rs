@@ -18,11 +18,18 @@ enum Sink {
     Stdout(Stdout),
 }
 
+/// Whether this is what standard output is called.
+pub fn is_stdout(path: &Path) -> bool {
+    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+        .iter()
+        .any(|name| path == Path::new(name))
+}
+
 impl Output {
     /// Begins to write to a file, by way of `FILE.part`, or to standard output
-    /// if it is `-`.
+    /// if it is `-` or another name of it.
     pub fn create(path: &Path) -> io::Result<Output> {
-        let sink = match path == Path::new("-") {
+        let sink = match is_stdout(path) {
             true => Sink::Stdout(stdout()),
             false => Sink::File(NewFile::create(path, ".part")?),
         };
