@@ -266,6 +266,7 @@ fn an_output_of_other_settings_or_games_is_refused() {
     let before = std::fs::read(&out).unwrap();
     let again = annotate(&[&source], &fake(""), &out, &[]).succeeded();
     assert!(again.err.contains("finished before"), "{}", again.err);
+    assert!(again.err.contains("not compared"), "{}", again.err);
     annotate(&[&source], &fake(""), &out, &["--replace"]).failed(5, &["other settings"]);
     assert_eq!(std::fs::read(&out).unwrap(), before);
     let other = folder.path().join("other.pgn.zst");
@@ -306,6 +307,38 @@ fn a_second_process_on_the_same_output_is_refused() {
     annotate(&[&source], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "in use"]);
     first.kill().unwrap();
     first.wait().unwrap();
+    annotate(&[&source], &fake(""), &out, &[]).succeeded();
+    compare(&unannotated(300), &text_of(&out), fake_eval);
+}
+
+#[test]
+fn an_output_that_is_a_link_stays_one() {
+    let (folder, source, _) = folder(&unannotated(20));
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("there")).unwrap();
+    let link = path("link.pgn.zst");
+    std::os::unix::fs::symlink("there/out.pgn.zst", &link).unwrap();
+    annotate(&[&source], &fake(""), &link, &[]).succeeded();
+    assert!(link.is_symlink());
+    compare(
+        &unannotated(20),
+        &text_of(&path("there/out.pgn.zst")),
+        fake_eval,
+    );
+    let again = annotate(&[&source], &fake(""), &link, &[]).succeeded();
+    assert!(again.err.contains("finished before"), "{}", again.err);
+}
+
+/// Whoever named it so by hand is told, and can go on.
+#[test]
+fn an_unfinished_output_is_not_taken_for_a_finished_one() {
+    let (folder, source, out) = folder(&unannotated(300));
+    begin(&source, &out);
+    let part = folder.path().join("out.pgn.zst.part");
+    std::fs::rename(&part, &out).unwrap();
+    let words = ["out.pgn.zst", "not finished", "out.pgn.zst.part"];
+    annotate(&[&source], &fake(""), &out, &[]).failed(5, &words);
+    std::fs::rename(&out, &part).unwrap();
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
     compare(&unannotated(300), &text_of(&out), fake_eval);
 }

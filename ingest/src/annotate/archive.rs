@@ -117,16 +117,25 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Begins an output, or goes on with one.
+    /// Begins an output, or goes on with one. Where `path` is a link, it stays
+    /// one: all is made beside the file that it leads to.
     ///
     /// # Errors
     /// [`Error`] if the output was made by something else or is damaged, and
     /// [`datasets::Error`] if it is in use or cannot be written.
     pub fn open(path: &Path, made_by: MadeBy) -> anyhow::Result<Opened> {
+        let path = &durable::destination(path).map_err(unwritable(path))?;
         if path.exists() {
             let exists = || Error::Exists { path: path.into() };
             let record = read_record(path)?.ok_or_else(exists)?;
             refuse_other(path, &record, &made_by)?;
+            if !record.finished {
+                return Err(Error::Unfinished {
+                    path: path.into(),
+                    part: with_suffix(path, ".part"),
+                }
+                .into());
+            }
             return Ok(Opened::Finished(Box::new(record)));
         }
         let part = lock(&with_suffix(path, ".part"))?;

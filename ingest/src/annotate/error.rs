@@ -33,6 +33,18 @@ pub enum Error {
         /// The output.
         path: PathBuf,
     },
+    /// The output has its name, and its record says that it is not finished.
+    #[error(
+        "{path}: not finished, by its record; name it {part} again and run the same command, \
+         or give another --out",
+        path = path.display(), part = part.display()
+    )]
+    Unfinished {
+        /// The output.
+        path: PathBuf,
+        /// What it is called while it is made.
+        part: PathBuf,
+    },
     /// The output was begun with another engine or other settings.
     #[error(
         "{path}: made with other settings ({changes}); give the same, or another --out",
@@ -79,6 +91,7 @@ impl Error {
             Error::Engine(StartError::Program { .. }) => 3,
             Error::Engine(_) | Error::EngineBroken { .. } => 1,
             Error::Exists { .. }
+            | Error::Unfinished { .. }
             | Error::OtherSettings { .. }
             | Error::OtherGames { .. }
             | Error::Corrupt { .. } => 5,

@@ -161,7 +161,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let (record, run) = match Archive::open(&arguments.out, made_by)? {
         Opened::Finished(record) => {
-            host::tell(format_args!("{}: finished before", arguments.out.display()));
+            host::tell(format_args!(
+                "{}: finished before; the sources were not compared with it",
+                arguments.out.display()
+            ));
             (*record, None)
         }
         Opened::Begun(archive) => {
