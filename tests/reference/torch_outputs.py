@@ -6,7 +6,7 @@ reference that `models` is compared with.
         tests/data/dump_2021-10_first499.rows.zst --every 5 > tests/data/torch_outputs.tsv
 
 Reads the positions of a rows file (see labels.py), builds the 902 inputs from
-their EPD by python-chess, and prints `EPD <tab> pawns <tab> inputs`, mover's
+their EPD (see inputs.py), and prints `EPD <tab> pawns <tab> inputs`, mover's
 view, the inputs that are on by their indices. First line: the net's SHA-256.
 """
 
@@ -20,47 +20,7 @@ import torch
 import zstandard
 from safetensors import safe_open
 
-
-# Which kinds of pieces a piece of each kind is taken by for a lesser one.
-MINOR = [chess.PAWN, chess.KNIGHT, chess.BISHOP]
-LESSER = {
-    chess.PAWN: [],
-    chess.KNIGHT: [chess.PAWN],
-    chess.BISHOP: [chess.PAWN],
-    chess.ROOK: MINOR,
-    chess.QUEEN: MINOR + [chess.ROOK],
-}
-
-
-def en_prise(board, color, kind):
-    """The squares of these pieces that are attacked, and not defended or by a lesser one."""
-    found = []
-    for square in board.pieces(kind, color):
-        attackers = {board.piece_type_at(s) for s in board.attackers(not color, square)}
-        defended = board.attackers(color, square)
-        if attackers and (not defended or attackers & set(LESSER[kind])):
-            found.append(square)
-    return found
-
-
-def inputs(board):
-    """The layout kibitz-902-v2: models/src/feature.rs."""
-    x = torch.zeros(902)
-    mover = board.turn
-    seen = (lambda square: square) if mover else chess.square_mirror
-    for square, piece in board.piece_map().items():
-        plane = piece.piece_type - 1 + (0 if piece.color == mover else 6)
-        x[64 * plane + seen(square)] = 1
-    if board.has_legal_en_passant():
-        x[64 * 12 + seen(board.ep_square)] = 1
-    for i, color in enumerate((mover, not mover)):
-        for kind in chess.PIECE_TYPES[:5]:
-            for count in range(min(len(en_prise(board, color, kind)), 3)):
-                x[64 * 13 + 15 * i + 3 * (kind - 1) + count] = 1
-        x[896 + 2 * i] = board.has_kingside_castling_rights(color)
-        x[897 + 2 * i] = board.has_queenside_castling_rights(color)
-    x[900] = board.is_check()
-    return x
+from inputs import inputs
 
 
 def main():
@@ -85,7 +45,9 @@ def main():
         rows = zstandard.ZstdDecompressor().stream_reader(file).read().decode().splitlines()
     epds = [row.split("\t")[0] for row in rows[:: args.every]]
     print(hashlib.sha256(args.net.read_bytes()).hexdigest())
-    on = torch.stack([inputs(chess.Board(epd + " 0 1")) for epd in epds])
+    on = torch.zeros(len(epds), 902)
+    for row, epd in zip(on, epds):
+        row[inputs(chess.Board(epd + " 0 1"))] = 1
     with torch.no_grad():
         outputs = net(on)
     for epd, output, row in zip(epds, outputs[:, 0].tolist(), on):
