@@ -88,7 +88,7 @@ pub struct Origin {
 /// One labelled position in 32 bytes.
 ///
 /// ```
-/// use datasets::{Label, Origin, Record};
+/// use records::position::{Label, Origin, Record};
 /// use shakmaty::Chess;
 ///
 /// let record = Record::new(&Chess::new(), Label::from_centipawns(18), Origin::default());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// player: the clock's first time plus forty increments.
 ///
 /// ```
-/// use datasets::Speed;
+/// use records::selection::Speed;
 ///
 /// assert_eq!(Speed::of_time_control(b"180+2"), Some(Speed::Blitz));
 /// assert_eq!(Speed::of_time_control(b"?"), None);
