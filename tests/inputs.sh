@@ -9,10 +9,10 @@ python=target/python/bin/python
 [ -x "$python" ] || python3 -m venv target/python
 "$python" -m pip install -q --disable-pip-version-check --no-binary chess chess==1.11.2 zstandard==0.25.0
 
-KIBITZ_INPUTS=$PWD/target/inputs.tsv
+KIBITZ_INPUTS=$(mktemp)
 export KIBITZ_INPUTS
+trap 'rm -f "$KIBITZ_INPUTS"' EXIT
 "$python" tests/reference/inputs.py every datasets/samples/*.pgn.zst "$@" >"$KIBITZ_INPUTS"
 wc -l "$KIBITZ_INPUTS"
 cargo test --workspace --locked --test inputs -- inputs_of_boards
 cargo test --workspace --locked --bin trainer -- inputs_are_those_of_python chosen_positions
-rm "$KIBITZ_INPUTS"

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use cozy_chess::{Board, util};
 use engine::{parse_move, write_fen};
+use test_support::send_signal;
 
 /// Plays the lines of `input` and returns all that is said.
 fn play(arguments: &[&str], input: &str) -> String {
@@ -186,10 +187,7 @@ fn a_signal_ends_the_game_and_shows_it() {
                 line.clear();
                 assert_ne!(output.read_line(&mut line).unwrap(), 0);
             }
-            let kill = Command::new("kill")
-                .args(["-s", signal, &child.id().to_string()])
-                .status();
-            assert!(kill.unwrap().success());
+            send_signal(signal, &child);
             let mut rest = String::new();
             output.read_to_string(&mut rest).unwrap();
             let moves = if input == "undo\n" { "*" } else { "1. e4 *" };

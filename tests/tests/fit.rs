@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use test_support::send_signal;
 use tests::{Said, build, program, run, sample};
 
 const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
@@ -177,10 +178,7 @@ fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
         command.args(trainer.get_args()).stdout(Stdio::null());
         let child = command.stderr(Stdio::piped()).spawn().unwrap();
         place.wait_for_a_step(&net, Duration::from_millis(20));
-        let killed = Command::new("kill")
-            .args([format!("-{signal}"), child.id().to_string()])
-            .status();
-        assert!(killed.unwrap().success());
+        send_signal(signal, &child);
         let said = Said::from(child.wait_with_output().unwrap());
         said.failed(code, &["--resume", &format!("{signal}.checkpoint")]);
         let said = place.fit(&net, &resumed(&rare)).succeeded();

@@ -9,9 +9,10 @@ use std::sync::LazyLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use test_support::send_signal;
 use tests::annotated::{annotate, command, fake, folder, unannotated};
 use tests::dump::{Dump, Frames};
-use tests::{Said, build, contents, program, run, sample};
+use tests::{Said, build, contents, program, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 
@@ -43,14 +44,9 @@ fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     }
 }
 
-fn send(signal: &str, child: &Child) {
-    let mut kill = Command::new("kill");
-    run(kill.args(["-s", signal, &child.id().to_string()])).succeeded();
-}
-
 /// Sends a signal, and waits for the end: nothing may be waited for first.
 fn stop(signal: &str, mut child: Child) -> Said {
-    send(signal, &child);
+    send_signal(signal, &child);
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         assert!(started.elapsed() < Duration::from_secs(30), "it goes on");

@@ -6,6 +6,26 @@ use host::durable::{self, NewFile};
 
 use crate::failure::Failure;
 
+/// What the names of a run's files end with, in place of the net's `safetensors`.
+pub mod ending {
+    /// The metrics, one object an epoch.
+    pub const METRICS: &str = "metrics.jsonl";
+    /// The golden vectors.
+    pub const GOLDEN: &str = "golden.json";
+    /// The curves of the epochs.
+    pub const CURVES: &str = "svg";
+    /// The calibration.
+    pub const CALIBRATION: &str = "calibration.svg";
+    /// Where the net is wrong.
+    pub const ERRORS: &str = "errors.svg";
+    /// What the first layer looks at.
+    pub const NEURONS: &str = "neurons.svg";
+    /// The page.
+    pub const PAGE: &str = "report.html";
+    /// All that lies beside a net and its checkpoint once a run has ended.
+    pub const RESULTS: [&str; 7] = [METRICS, GOLDEN, CURVES, CALIBRATION, ERRORS, NEURONS, PAGE];
+}
+
 /// Replaces a file.
 ///
 /// # Errors

@@ -11,12 +11,11 @@ use datasets::{Dataset, Split};
 use host::{StopSignal, tell};
 use models::{Metadata, Network};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::batch::Batch;
 use crate::checkpoint::{Checkpoint, State};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, ending};
 use crate::history::{Epoch, History};
 use crate::keeper::Keeper;
 use crate::learner::Learner;
@@ -28,7 +27,6 @@ use crate::reader::read_epoch;
 use crate::readings::Unseen;
 use crate::regularisation::Regularisation;
 use crate::replicas::Replicas;
-use crate::report;
 use crate::validation::{Validation, validate};
 
 /// Steps between two looks at what they measured: each waits for the device.
@@ -353,21 +351,10 @@ impl<'a, B: Train> Run<'a, B> {
             validation: best.validation,
             seconds: history.seconds,
             samples_per_second: samples as f64 / training,
-            report: self.plan.beside(report::PAGE),
+            report: self.plan.beside(ending::PAGE),
         }
     }
 }
-
-/// What a run writes beside its net and its checkpoint.
-const RESULTS: [&str; 7] = [
-    "metrics.jsonl",
-    "golden.json",
-    "svg",
-    "calibration.svg",
-    "errors.svg",
-    "neurons.svg",
-    report::PAGE,
-];
 
 /// What was done before, for a run that is to go on. `None` for one that
 /// begins: nothing that it will write may be there yet.
@@ -382,7 +369,7 @@ fn before(
         None
     };
     let Some(state) = before else {
-        let beside = RESULTS.map(|ending| plan.beside(ending));
+        let beside = ending::RESULTS.map(|ending| plan.beside(ending));
         let own = [plan.out.clone(), checkpoint.path().to_path_buf()];
         for path in own.into_iter().chain(beside) {
             if path.exists() {
@@ -431,11 +418,7 @@ fn is_of(net: &[u8], metadata: &Metadata) -> bool {
         return false;
     };
     found.validation = metadata.validation.clone();
-    // As text, which numbers went through on their way to the file and back.
-    let text = |metadata: &Metadata| -> Option<Value> {
-        serde_json::from_str(&serde_json::to_string(metadata).ok()?).ok()
-    };
-    text(&found) == text(metadata)
+    found == *metadata
 }
 
 #[cfg(test)]
@@ -447,6 +430,7 @@ mod tests {
     use std::time::Duration;
 
     use burn_flex::FlexDevice;
+    use serde_json::Value;
 
     use crate::clipping::CLIP_NORM;
     use crate::device::Device;
@@ -535,9 +519,9 @@ mod tests {
                 metadata.validation
             });
             assert_eq!(found, expected, "kill {kill}");
-            let metrics = fs::read_to_string(plan.beside("metrics.jsonl")).unwrap();
+            let metrics = fs::read_to_string(plan.beside(ending::METRICS)).unwrap();
             assert_eq!(metrics.lines().count(), state.history.epochs.len());
-            assert_eq!(plan.beside("golden.json").exists(), best.is_some());
+            assert_eq!(plan.beside(ending::GOLDEN).exists(), best.is_some());
             epochs.push(state.history.epochs.len() as u64);
         }
         assert!(epochs.is_sorted());

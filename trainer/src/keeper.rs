@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::batch::Batch;
 use crate::curves::{self, Point};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, ending};
 use crate::golden;
 use crate::history::{Epoch, History};
 use crate::model::{Evaluate, Model};
@@ -82,7 +82,7 @@ impl<'a> Keeper<'a> {
         let model = Model::<B>::new(&network, device);
         let vectors = golden::vectors(&model, batch, device);
         let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
-        files::write(&self.plan.beside("golden.json"), text.as_bytes())
+        files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())
     }
 
     /// Writes the metrics and the curves of the epochs so far.
@@ -96,7 +96,7 @@ impl<'a> Keeper<'a> {
             line + "\n"
         });
         let text: String = lines.collect();
-        files::write(&self.plan.beside("metrics.jsonl"), text.as_bytes())?;
+        files::write(&self.plan.beside(ending::METRICS), text.as_bytes())?;
         let Some(last) = epochs.last() else {
             return Ok(());
         };
@@ -109,7 +109,7 @@ impl<'a> Keeper<'a> {
         let material = last.validation.map(|v| v.material_loss);
         let best = self.history.best().map_or(0, |best| best.epoch);
         let svg = curves::svg(&points, material, best);
-        files::write(&self.plan.beside("svg"), svg.as_bytes())
+        files::write(&self.plan.beside(ending::CURVES), svg.as_bytes())
     }
 }
 

@@ -15,13 +15,10 @@ use serde_json::Value;
 use crate::curves::Point;
 use crate::eval::{self, Measured};
 use crate::failure::Failure;
-use crate::files;
+use crate::files::{self, ending};
 use crate::net::{self, Net};
 use crate::page::{self, Page};
 use crate::{calibration, errors, neurons};
-
-/// The ending of the page beside a net.
-pub const PAGE: &str = "report.html";
 
 /// What a net is measured on.
 #[derive(Clone, Copy)]
@@ -56,12 +53,12 @@ pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
     let picture = |extension: &str, svg: String| {
         files::write(&model.with_extension(extension), svg.as_bytes())
     };
-    picture("neurons.svg", neurons::svg(&net.network))?;
+    picture(ending::NEURONS, neurons::svg(&net.network))?;
     if let Some(measured) = &measured {
-        picture("calibration.svg", calibration::svg(&measured.calibration))?;
-        picture("errors.svg", errors::svg(&measured.report))?;
+        picture(ending::CALIBRATION, calibration::svg(&measured.calibration))?;
+        picture(ending::ERRORS, errors::svg(&measured.report))?;
     }
-    let page = model.with_extension(PAGE);
+    let page = model.with_extension(ending::PAGE);
     let subject = Subject::HeldOut(dataset.manifest());
     write(&page, &net, subject, measured.as_ref())
 }
@@ -96,7 +93,7 @@ struct Line {
 /// The history in the metrics beside a net. `None` if there are none, or if
 /// they are of another net: this one's own figures are not in them.
 fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Failure> {
-    let path = model.with_extension("metrics.jsonl");
+    let path = model.with_extension(ending::METRICS);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -146,7 +143,7 @@ mod tests {
             let figures = json!({ "loss": loss, "material_loss": 0.3 });
             json!({ "epoch": epoch, "train_loss": 0.2, "validation": figures }).to_string()
         };
-        let metrics = model.with_extension("metrics.jsonl");
+        let metrics = model.with_extension(ending::METRICS);
         fs::write(&metrics, [line(1, 0.4), line(2, 0.25)].join("\n")).unwrap();
         let found = history(&model, &metadata).unwrap().unwrap();
         assert_eq!((found.best, found.material), (2, Some(0.3)));

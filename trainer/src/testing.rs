@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use burn::backend::Autodiff;
@@ -78,13 +78,9 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
     )
 }
 
-/// Positions with their inputs by python-chess: rows by `tests/reference/inputs.py`,
-/// those kept in `tests/data`, or those of the file that `tests/inputs.sh` makes. A
-/// position that a move leads to comes twice, the second time by the move.
+/// Positions with their inputs by python-chess ([`test_support::inputs_by_python`]).
+/// A position that a move leads to comes twice, the second time by the move.
 pub fn inputs_by_python(mut each: impl FnMut(Record, &[usize])) {
-    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/data/inputs.tsv");
-    let path = std::env::var_os("KIBITZ_INPUTS").map_or(kept, PathBuf::from);
-    let rows = fs::read_to_string(path).expect("rows");
     let position = |fen: &str| -> Chess {
         let fen: Fen = fen.parse().expect("a FEN");
         let position = fen.into_position(CastlingMode::Chess960);
@@ -93,19 +89,13 @@ pub fn inputs_by_python(mut each: impl FnMut(Record, &[usize])) {
     };
     let record =
         |position: &Chess| Record::new(position, Label::from_centipawns(0), Origin::default());
-    for row in rows.lines() {
-        let columns: Vec<&str> = row.split('\t').collect();
-        let [before, played, fen, on] = columns[..] else {
-            panic!("{row}")
-        };
-        let on = on.split(' ').map(|input| input.parse().expect("an index"));
-        let on: Vec<usize> = on.collect();
-        each(record(&position(fen)), &on);
-        if !before.is_empty() {
-            let before = position(before);
+    for row in test_support::inputs_by_python() {
+        each(record(&position(&row.fen)), &row.inputs);
+        if let Some((played, before)) = row.played {
+            let before = position(&before);
             let played: UciMove = played.parse().expect("a move");
             let played = played.to_move(&before).expect("a legal move");
-            each(record(&before.play(played).expect("it is")), &on);
+            each(record(&before.play(played).expect("it is")), &row.inputs);
         }
     }
 }

@@ -19,6 +19,9 @@ const SIGNAL_BASE: u8 = 128;
 /// How often those who wait look whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How long a program that is to end soon has to end by itself.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// Whether somebody asked the program to stop: Ctrl-C (SIGINT), a scheduler or
 /// `docker stop` (SIGTERM), or a terminal that was closed (SIGHUP). Clones ask
 /// the same.
@@ -51,18 +54,19 @@ impl StopSignal {
         Ok(stop)
     }
 
-    /// Has the program end so soon after it was asked to, whatever it waits for: for
-    /// programs that hold nothing which could be lost.
+    /// Has the program end a second or two after it was asked to, whatever it waits
+    /// for, such as a reader that sleeps: for programs that hold nothing which could
+    /// be lost.
     ///
     /// # Errors
     /// What the system said, where it gives no thread.
-    pub fn end_within(&self, grace: Duration) -> io::Result<()> {
+    pub fn end_soon(&self) -> io::Result<()> {
         let stop = self.clone();
         let watch = move || {
             while !stop.is_asked() {
-                thread::sleep(LOOK);
+                thread::sleep(GRACE);
             }
-            thread::sleep(grace);
+            thread::sleep(GRACE);
             exit(stop.exit_code().into());
         };
         thread::Builder::new().spawn(watch).map(drop)

@@ -28,10 +28,6 @@ use thinking::{Effort, think};
 /// How soon a signal is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long the end may take once a signal asks for it: whoever reads may have
-/// stopped to.
-const GRACE: Duration = Duration::from_secs(2);
-
 const EXAMPLES: &str = "\
 Examples:
   engine play                                  you are White, the engine thinks a second a move
@@ -94,7 +90,7 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
         Side::Black => Color::Black,
     };
     let stop = StopSignal::listen().context("cannot listen to signals")?;
-    stop.end_within(GRACE).context("cannot start a thread")?;
+    stop.end_soon().context("cannot start a thread")?;
     let mut table = Table {
         engine: Engine::new(embedded_evaluator()?),
         record: Record::new(args.fen.clone().unwrap_or_default()),

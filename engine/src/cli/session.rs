@@ -22,10 +22,6 @@ use worker::{Job, Worker};
 /// How soon a signal is noticed.
 const TICK: Duration = Duration::from_millis(100);
 
-/// How long the end may take once a signal asks for it: whoever reads what the
-/// engine says may have stopped to.
-const GRACE: Duration = Duration::from_secs(2);
-
 /// So much may wait for the session, or for the worker; whoever has more waits.
 const MOST_WAITING: usize = 1000;
 
@@ -36,7 +32,7 @@ const MOST_WAITING: usize = 1000;
 /// search dies.
 pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
-    stop.end_within(GRACE).context("cannot start a thread")?;
+    stop.end_soon().context("cannot start a thread")?;
     let unsettled = Arc::new(AtomicUsize::new(0));
     let worker = Worker::new(Arc::clone(&unsettled))?;
     let (sender, received) = mpsc::sync_channel(MOST_WAITING);

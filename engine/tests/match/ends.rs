@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
+use test_support::send_signal;
 
 use super::{ENGINE, command, material, play};
 
@@ -74,10 +75,7 @@ fn interrupt(signal: &str, code: i32) {
         assert_eq!(running.try_wait().unwrap(), None, "it ended by itself");
         thread::sleep(Duration::from_millis(20));
     }
-    let sent = Command::new("kill")
-        .args([&format!("-{signal}"), &running.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
+    send_signal(signal, &running);
     let output = running.wait_with_output().unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{message}");

@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use test_support::send_signal;
+
 use crate::compliance::converse;
 use crate::process::{Uci, run_with};
 
@@ -254,9 +256,7 @@ fn a_reader_that_sleeps() {
             heard = now;
         }
         assert!(heard < 1 << 20, "{line:?}: {heard} bytes");
-        let id = engine.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(told.unwrap().success());
+        send_signal("TERM", &engine);
         let status = engine.wait().unwrap();
         assert_eq!(
             (status.code(), status.signal()),

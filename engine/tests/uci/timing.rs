@@ -5,6 +5,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use test_support::send_signal;
+
 use crate::process::{BUSY, Uci, run_with};
 
 #[test]
@@ -166,10 +168,7 @@ fn signals_end_a_session_as_quit_does() {
                 line.clear();
                 assert_ne!(output.read_line(&mut line).unwrap(), 0);
             }
-            let kill = Command::new("kill")
-                .args(["-s", signal, &child.id().to_string()])
-                .status();
-            assert!(kill.unwrap().success());
+            send_signal(signal, &child);
             let mut rest = String::new();
             output.read_to_string(&mut rest).unwrap();
             let answers = rest.matches("bestmove ").count();

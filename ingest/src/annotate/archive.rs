@@ -345,8 +345,7 @@ fn frame(text: &[u8]) -> io::Result<Vec<u8>> {
 
 /// The digest of what was taken in so far.
 fn hex(digest: &Sha256) -> String {
-    let digest = digest.clone().finalize();
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    format!("{:x}", digest.clone().finalize())
 }
 
 /// Opens a file, makes it if it is not there, and keeps other processes out.

@@ -1,5 +1,5 @@
-//! What tests of all crates share: the larger data beside the repository, and
-//! how a test says that it is left out.
+//! What tests of all crates share: the larger data beside the repository, how a
+//! test says that it is left out, signals, and inputs by python-chess.
 //!
 //! A test that is left out proves nothing, and must not look like one that
 //! passed. [`skip`] says so on standard error, past the test harness, and notes
@@ -9,8 +9,9 @@
 
 use std::env;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
 
 /// The environment variable that names the file which skips are appended to,
 /// one a line.
@@ -61,6 +62,58 @@ fn find(data: &Path, name: &str, ci: bool) -> Result<PathBuf, String> {
     let why = format!("{} is not there", path.display());
     assert!(!(ci && data.is_dir()), "{why}, and {} is", data.display());
     Err(why)
+}
+
+/// Sends a process a signal, such as `TERM`.
+///
+/// # Panics
+/// If that is not possible: there is no `kill`, or the process has ended.
+pub fn send_signal(signal: &str, process: &Child) {
+    let id = process.id().to_string();
+    let sent = Command::new("kill").args(["-s", signal, &id]).status();
+    assert!(sent.expect("kill can be started").success());
+}
+
+/// A position with the inputs that python-chess finds, a row of
+/// `tests/reference/inputs.py`.
+#[derive(Debug)]
+pub struct Row {
+    /// The move that leads to it, in UCI notation, and the FEN before it; none for
+    /// the first position of a game.
+    pub played: Option<(String, String)>,
+    /// The position.
+    pub fen: String,
+    /// The indices of the inputs that are on, ascending, as the mover sees them.
+    pub inputs: Vec<usize>,
+}
+
+/// The environment variable that names a file of rows in place of those kept in
+/// `tests/data/inputs.tsv`; `tests/inputs.sh` sets it.
+pub const INPUTS: &str = "KIBITZ_INPUTS";
+
+/// The rows that are kept, or those of the file that [`INPUTS`] names.
+///
+/// # Panics
+/// If there is no such file, or it is none of rows.
+pub fn inputs_by_python() -> impl Iterator<Item = Row> {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/inputs.tsv");
+    let path = env::var_os(INPUTS).map_or(kept, PathBuf::from);
+    let file = File::open(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    BufReader::new(file).lines().map(|line| {
+        let line = line.expect("rows can be read");
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [before, played, fen, inputs] = columns[..] else {
+            panic!("{line}")
+        };
+        let inputs = inputs
+            .split(' ')
+            .map(|input| input.parse().expect("an index"));
+        Row {
+            played: (!before.is_empty()).then(|| (played.to_string(), before.to_string())),
+            fen: fen.to_string(),
+            inputs: inputs.collect(),
+        }
+    })
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use super::super::files;
 use super::adjudication::{Draw, Resign};
 use super::game::{MAX_PLIES, Rules};
 use super::games_file::{GamesFile, PlayedPair, Settings};
-use super::openings::{Book, hexadecimal};
+use super::openings::Book;
 use super::pace::{PATIENCE, Pace};
 use super::spec::{EngineSpec, Evaluation, Program};
 
@@ -173,7 +173,7 @@ fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
         Evaluation::Embedded => Sha256::digest(EMBEDDED_NET),
         Evaluation::Material => return Ok(None),
     };
-    Ok(Some(format!("of SHA-256 {}", hexadecimal(&digest))))
+    Ok(Some(format!("of SHA-256 {digest:x}")))
 }
 
 /// What both commands say of games in their help.

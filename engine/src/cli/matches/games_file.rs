@@ -19,7 +19,6 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use super::super::error::{Action, FileError};
-use super::openings::hexadecimal;
 use super::pgn::FIRST_TAG;
 use super::tally::Tally;
 
@@ -262,7 +261,7 @@ impl GamesFile {
             number,
             tally: tally.clone(),
             bytes: record.bytes,
-            sha256: hexadecimal(&record.digest.clone().finalize()),
+            sha256: format!("{:x}", record.digest.clone().finalize()),
         };
         write_line(&mut record.file, &pair).map_err(FileError::to(Action::Write, &record.path))
     }
@@ -368,7 +367,7 @@ fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) 
     let reads = || FileError::to(Action::Read, path);
     let mut reader = BufReader::new(&mut *games);
     io::copy(&mut reader.by_ref().take(bytes), &mut digest).map_err(reads())?;
-    let is_same = |pair: &PlayedPair| hexadecimal(&digest.clone().finalize()) == pair.sha256;
+    let is_same = |pair: &PlayedPair| format!("{:x}", digest.clone().finalize()) == pair.sha256;
     if !last.is_none_or(is_same) {
         bail!(changed("games are not those that were played"));
     }

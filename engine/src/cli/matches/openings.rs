@@ -83,7 +83,7 @@ impl Book {
         Ok(Book {
             ended: all - openings.len(),
             openings,
-            digest: hexadecimal(&Sha256::digest(&bytes)),
+            digest: format!("{:x}", Sha256::digest(&bytes)),
         })
     }
 
@@ -111,9 +111,4 @@ fn positions(path: &Path, text: &str) -> Result<Vec<Board>, BookError> {
             })
         })
         .collect()
-}
-
-/// The digits of a digest.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
