@@ -250,12 +250,12 @@ impl Session {
         }
     }
 
-    /// Where too much waits for the worker, all searches end for it, so that
-    /// there is room soon and whoever says `stop` is heard.
+    /// Where too much waits for the worker, a search without an end of its own ends
+    /// for it, so that there will be room.
     fn give(&self, job: Job) -> Result<()> {
         let given = self.jobs.try_send(job).or_else(|error| match error {
             TrySendError::Full(job) => {
-                self.stop_searches(|_| true);
+                self.stop_searches(|search| !search.bounded);
                 self.jobs.send(job).map_err(drop)
             }
             TrySendError::Disconnected(_) => Err(()),

@@ -267,6 +267,16 @@ fn a_reader_that_sleeps() {
     }
 }
 
+/// A script is longer than what may wait: every search of it comes to its end.
+#[test]
+fn a_long_script_has_all_its_searches() {
+    let script = "position startpos\ngo depth 4\n".repeat(3_000);
+    let output = run_with(script.as_bytes());
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(said.matches("info depth 4 ").count(), 3_000);
+    assert_eq!(said.matches("bestmove ").count(), 3_000);
+}
+
 /// Where the queen can be taken, it is, though nobody gives the search any time.
 #[test]
 fn a_search_that_ends_at_once_has_an_answer() {
