@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# The inputs of some 420,000 real positions by python-chess, of standard chess and
-# Chess960, against those of the engine and the trainer. About ten minutes. The
-# rows kept in tests/data are chosen from the same games.
-#   inputs.sh GAMES.pgn.zst...    also of these, such as Chess960 games
+# The inputs of every position of the samples, by python-chess, against those of the
+# engine and the trainer. About ten minutes.
+#   inputs.sh [GAMES.pgn.zst...]    also of these, such as Chess960 games
 . "$(dirname "$0")/setup.sh"
 
 python=target/python/bin/python
