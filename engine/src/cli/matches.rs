@@ -6,7 +6,7 @@ mod game;
 pub mod games_file;
 mod library;
 pub mod openings;
-mod pace;
+pub mod pace;
 mod parameters;
 pub mod pentanomial;
 pub mod pgn;
