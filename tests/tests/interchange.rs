@@ -91,6 +91,8 @@ fn the_report_stands_alone() {
         "How it learned",
         "Calibration",
         "Neuron ",
+        "Where it is most wrong",
+        " to move",
         "learning rate",
         SAMPLE,
     ] {

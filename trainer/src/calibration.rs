@@ -1,8 +1,8 @@
 //! Whether a predicted win chance is what the labels say on average.
 
+use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 use serde::Serialize;
 
-use crate::picture::{self, Anchor, Panel, WIDTH};
 use crate::target::win_chance;
 
 /// Bins of the predicted win chance, -1 to 1.
@@ -117,13 +117,13 @@ fn bin(chance: f64, bins: usize) -> usize {
 
 /// The picture as an SVG that stands alone.
 pub fn svg(calibration: &Calibration) -> String {
-    picture::sheet(vec![panel(calibration)], 1)
+    charts::sheet(None, vec![vec![panel(calibration)]])
 }
 
 /// Draws a calibration.
 pub fn panel(calibration: &Calibration) -> Panel {
-    const LEFT: f64 = 52.0;
-    const RIGHT: f64 = WIDTH - 10.0;
+    const LEFT: f64 = 48.0;
+    const RIGHT: f64 = WIDTH;
     const TOP: f64 = 30.0;
     const BOTTOM: f64 = 400.0;
     const COUNTS: f64 = 44.0;
@@ -131,30 +131,23 @@ pub fn panel(calibration: &Calibration) -> Panel {
         Some(error) => format!("Win chance, -1 lost to 1 won; {error:.3} off on average."),
         None => "Win chance, -1 lost to 1 won.".to_string(),
     };
-    let mut panel = Panel::new("Calibration", &note, BOTTOM + COUNTS + 58.0);
-    let x = |chance: f64| LEFT + (RIGHT - LEFT) * (chance + 1.0) / 2.0;
-    let y = |chance: f64| BOTTOM - (BOTTOM - TOP) * (chance + 1.0) / 2.0;
-    for chance in [-1.0, -0.5, 0.0, 0.5, 1.0] {
-        panel.rule((x(chance), TOP), (x(chance), BOTTOM), "grid");
-        panel.rule((LEFT, y(chance)), (RIGHT, y(chance)), "grid");
-        let at = (LEFT - 8.0, y(chance) + 4.5);
-        panel.text(at, 13, "faint", Anchor::End, chance.to_string());
-        let at = (x(chance), BOTTOM + COUNTS + 24.0);
-        panel.text(at, 13, "faint", Anchor::Middle, chance.to_string());
+    let size = (WIDTH, BOTTOM + COUNTS + 50.0);
+    let mut panel = Panel::new("Calibration", &note, size);
+    let x = Scale::new((-1.0, 1.0), (LEFT, RIGHT - 10.0));
+    let y = Scale::new((-1.0, 1.0), (BOTTOM, TOP));
+    panel.levels(&y, (LEFT, RIGHT), 4);
+    for tick in x.ticks(4) {
+        let at = x.at(tick.value);
+        panel.rule((at, TOP), (at, BOTTOM));
+        let at = (at, BOTTOM + COUNTS + 24.0);
+        panel.text(at, Anchor::Middle, Tone::Faint, &tick.text);
     }
-    panel.legend(
-        (LEFT, 14.0),
-        &[("net", "mean label"), ("rival", "perfect")],
-        true,
-    );
-    panel.rectangle((LEFT + 256.0, 2.0), (20.0, 14.0), "ground");
-    panel.text(
-        (LEFT + 283.0, 14.0),
-        13,
-        "",
-        Anchor::Start,
-        "8 of 10 labels",
-    );
+    let legend = [
+        (Mark::Line, Colour::Blue, "mean label"),
+        (Mark::Dashed, Colour::Grey, "perfect"),
+        (Mark::Fill, Colour::Ground, "8 of 10 labels"),
+    ];
+    panel.legend((LEFT, 14.0), &legend);
     let bins: Vec<&Bin> = calibration
         .bins
         .iter()
@@ -162,7 +155,7 @@ pub fn panel(calibration: &Calibration) -> Panel {
         .collect();
     let edge = |value: fn(&Bin) -> f64| {
         let places = bins.iter().map(|bin| {
-            let (x, y) = (x(bin.predicted), y(value(bin)));
+            let (x, y) = (x.at(bin.predicted), y.at(value(bin)));
             format!("{x:.1} {y:.1}")
         });
         places.collect::<Vec<String>>()
@@ -170,38 +163,36 @@ pub fn panel(calibration: &Calibration) -> Panel {
     let (mut outline, low) = (edge(|bin| bin.high), edge(|bin| bin.low));
     outline.extend(low.into_iter().rev());
     if !outline.is_empty() {
-        panel.shape(&format!("M{}Z", outline.join("L")), "ground", 1.0);
+        let outline = format!("M{}Z", outline.join("L"));
+        panel.shape(&outline, Colour::Ground, 1.0);
     }
-    panel.line(&[(x(-1.0), y(-1.0)), (x(1.0), y(1.0))], "rival");
-    let places: Vec<(f64, f64)> = bins
+    let ends = [-1.0, 1.0].map(|chance| (x.at(chance), y.at(chance)));
+    panel.dashed(&ends, Colour::Grey);
+    let places = bins
         .iter()
-        .map(|bin| (x(bin.predicted), y(bin.labelled)))
-        .collect();
-    panel.line(&places, "net");
+        .map(|bin| (x.at(bin.predicted), y.at(bin.labelled)));
+    let places: Vec<(f64, f64)> = places.collect();
+    panel.line(&places, Colour::Blue);
     for (bin, place) in bins.iter().zip(places) {
         let hint = format!(
             "{} positions: {:.3} predicted, {:.3} labelled",
             bin.count, bin.predicted, bin.labelled
         );
-        panel.dot(place, 3.5, "net", &hint);
+        panel.dot(place, 3.5, Colour::Blue, &hint);
     }
-    let most = calibration
-        .bins
-        .iter()
-        .map(|bin| bin.count)
-        .max()
-        .unwrap_or(1) as f64;
-    let width = (RIGHT - LEFT) / BINS as f64;
+    let counts = calibration.bins.iter().map(|bin| bin.count);
+    let most = counts.max().unwrap_or(1) as f64;
+    let width = (x.at(1.0) - x.at(-1.0)) / BINS as f64;
     for bin in &calibration.bins {
         let height = COUNTS * bin.count as f64 / most;
         let slot = crate::calibration::bin(bin.predicted, BINS) as f64;
         let at = (LEFT + width * slot + 1.0, BOTTOM + 6.0 + COUNTS - height);
-        panel.rectangle(at, (width - 2.0, height), "rival");
+        panel.rectangle(at, (width - 2.0, height), Colour::Grey, "");
     }
     let at = (LEFT - 8.0, BOTTOM + 6.0 + COUNTS);
-    panel.text(at, 13, "faint", Anchor::End, "count");
-    let at = ((LEFT + RIGHT) / 2.0, BOTTOM + COUNTS + 46.0);
-    panel.text(at, 13, "faint", Anchor::Middle, "predicted by the net");
+    panel.text(at, Anchor::End, Tone::Faint, "count");
+    let at = ((LEFT + RIGHT) / 2.0, BOTTOM + COUNTS + 44.0);
+    panel.text(at, Anchor::Middle, Tone::Faint, "predicted by the net");
     panel
 }
 

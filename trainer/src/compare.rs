@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use charts::{Colour, Dot, Panel, WIDTH, sheet, thousands};
 use datasets::{Record, read_labelled};
 use serde::Serialize;
 
 use crate::cpu;
 use crate::eval::{names, read_in_blocks};
 use crate::failure::Failure;
-use crate::figures::{Figures, Tally};
+use crate::figures::Figures;
 use crate::net;
-use crate::picture::{self, Anchor, Panel, WIDTH};
 use crate::position;
 use crate::target::win_chance;
 
@@ -24,6 +24,15 @@ const MATERIAL: &str = "material";
 /// figures say little of the games. One in two, as `ingest annotate --every 2`
 /// leaves them, is enough.
 const LEAST_SHARE: f64 = 0.4;
+
+/// Runs of consecutive positions whose figures tell how sure the figure of all
+/// is: positions of one game are alike, so that single ones would tell too much.
+const BATCHES: usize = 20;
+/// Shorter runs than this tell nothing.
+const LEAST_BATCH: usize = 20;
+/// The 97.5 % quantile of Student's distribution with one degree of freedom
+/// fewer than there are batches.
+const T_95: f64 = 2.093;
 
 /// What evaluates positions.
 enum Evaluator {
@@ -126,6 +135,17 @@ pub struct Row {
     pub name: String,
     /// Labelled positions that it has no evaluation of.
     pub missing: u64,
+    /// What was measured of it.
+    #[serde(flatten)]
+    pub measures: Measures,
+    /// The same in runs of consecutive positions; none if there are too few.
+    #[serde(skip)]
+    pub batches: Vec<Measures>,
+}
+
+/// What is measured of a contender.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Measures {
     /// How far it is from the labels.
     #[serde(flatten)]
     pub figures: Figures,
@@ -145,31 +165,29 @@ pub struct Scaled {
 }
 
 impl Scaled {
-    /// Of evaluations in pawns and the win chances that labels say; there is at
-    /// least one.
+    /// The best of all factors; there is at least one evaluation.
     fn best(pairs: &[(f32, f32)]) -> Scaled {
         let factors = (-100..=100).map(|step| 2f64.powf(f64::from(step) / 50.0));
-        let distance = |factor: f64| {
-            let distances = pairs.iter().map(|&(value, chance)| {
-                f64::from((win_chance(value * factor as f32) - chance).abs())
-            });
-            distances.sum::<f64>() / pairs.len() as f64
-        };
-        let scaled = factors.map(|factor| Scaled {
-            factor,
-            winchance: distance(factor),
-        });
+        let scaled = factors.map(|factor| Scaled::by(factor, pairs));
         scaled
             .min_by(|a, b| a.winchance.total_cmp(&b.winchance))
             .expect("201 factors")
+    }
+
+    /// Of evaluations and labels in pawns.
+    fn by(factor: f64, pairs: &[(f32, f32)]) -> Scaled {
+        let distances = pairs.iter().map(|&(value, label)| {
+            f64::from((win_chance(value * factor as f32) - win_chance(label)).abs())
+        });
+        let winchance = distances.sum::<f64>() / pairs.len() as f64;
+        Scaled { factor, winchance }
     }
 }
 
 /// What is gathered of a contender.
 #[derive(Default)]
 struct Gathering {
-    tally: Tally,
-    /// Evaluations in pawns and the labels' win chances, mates left out.
+    /// Evaluations and labels in pawns, mates left out.
     pairs: Vec<(f32, f32)>,
     /// Labelled positions without an evaluation.
     missing: u64,
@@ -177,19 +195,33 @@ struct Gathering {
 
 impl Gathering {
     fn add(&mut self, record: &Record, value: f32) {
-        self.tally.add(record, value);
         if record.label().mate().is_none() {
-            self.pairs
-                .push((value, win_chance(position::label(record))));
+            self.pairs.push((value, position::label(record)));
         }
     }
 
     fn row(&self, contender: &Contender) -> Row {
+        let scaled = Scaled::best(&self.pairs);
+        let length = self.pairs.len() / BATCHES;
+        let batches = match length {
+            ..LEAST_BATCH => Vec::new(),
+            _ => {
+                let batches = self.pairs.chunks_exact(length).take(BATCHES);
+                let measures = batches.map(|pairs| Measures {
+                    figures: Figures::of(pairs),
+                    scaled: Scaled::by(scaled.factor, pairs),
+                });
+                measures.collect()
+            }
+        };
         Row {
             name: contender.name.clone(),
             missing: self.missing,
-            figures: self.tally.report().all.net,
-            scaled: Scaled::best(&self.pairs),
+            measures: Measures {
+                figures: Figures::of(&self.pairs),
+                scaled,
+            },
+            batches,
         }
     }
 }
@@ -253,7 +285,7 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
     let rows = contenders.iter().zip(&gatherings);
     let rows: Vec<Row> = rows.map(|(each, gathering)| gathering.row(each)).collect();
     Ok(Comparison {
-        mates: labelled - not_evaluated - rows.first().map_or(0, |row| row.figures.count),
+        mates: labelled - not_evaluated - rows.first().map_or(0, |row| row.measures.figures.count),
         not_evaluated,
         share,
         warning: (share < LEAST_SHARE).then_some(rest),
@@ -266,7 +298,7 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
 struct Figure {
     title: &'static str,
     note: &'static str,
-    of: fn(&Row) -> Option<f64>,
+    of: fn(&Measures) -> Option<f64>,
     /// Digits after the point.
     digits: usize,
 }
@@ -275,32 +307,35 @@ const FIGURES: [Figure; 4] = [
     Figure {
         title: "winchance L1",
         note: "Mean distance in win chance, -1 lost to 1 won. Less is better.",
-        of: |row| row.figures.winchance,
+        of: |measures| measures.figures.winchance,
         digits: 4,
     },
     Figure {
         title: "the same, scaled",
         note: "All evaluations times the factor that suits the labels best.",
-        of: |row| Some(row.scaled.winchance),
+        of: |measures| Some(measures.scaled.winchance),
         digits: 4,
     },
     Figure {
         title: "clamp10 L1",
         note: "Mean distance in pawns, clamped to ±10. Less is better.",
-        of: |row| row.figures.clamp10,
+        of: |measures| measures.figures.clamp10,
         digits: 3,
     },
     Figure {
         title: "sign accuracy",
         note: "Share of right signs where |label| is a pawn or more.",
-        of: |row| row.figures.sign_accuracy,
+        of: |measures| measures.figures.sign_accuracy,
         digits: 4,
     },
 ];
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let positions = self.rows.first().map_or(0, |row| row.figures.count);
+        let positions = self
+            .rows
+            .first()
+            .map_or(0, |row| row.measures.figures.count);
         writeln!(
             f,
             "{positions} positions of {}; left out: {} mates, {} not evaluated",
@@ -324,7 +359,7 @@ impl fmt::Display for Comparison {
             for figure in &FIGURES {
                 write!(f, "  {:>16}", figure.text(row))?;
             }
-            writeln!(f, "  {:>16.2}", row.scaled.factor)?;
+            writeln!(f, "  {:>16.2}", row.measures.scaled.factor)?;
         }
         Ok(())
     }
@@ -332,35 +367,65 @@ impl fmt::Display for Comparison {
 
 impl Figure {
     fn text(&self, row: &Row) -> String {
-        let value = (self.of)(row);
+        let value = (self.of)(&row.measures);
         value.map_or("-".to_string(), |x| format!("{x:.*}", self.digits))
     }
 
-    /// A bar a row.
-    fn panel(&self, rows: &[Row]) -> Panel {
-        const LINE: f64 = 26.0;
-        const LEFT: f64 = 170.0;
-        const RIGHT: f64 = WIDTH - 60.0;
-        let mut panel = Panel::new(self.title, self.note, LINE * rows.len() as f64);
-        let values = rows.iter().filter_map(|row| (self.of)(row));
-        let most = values.fold(f64::MIN_POSITIVE, f64::max);
-        for (index, row) in rows.iter().enumerate() {
-            let y = LINE * index as f64;
-            let class = if index == 0 { "rival" } else { "net" };
-            let length = (RIGHT - LEFT) * (self.of)(row).unwrap_or(0.0) / most;
-            panel.text((LEFT - 10.0, y + 16.0), 13, "", Anchor::End, &row.name);
-            panel.rectangle((LEFT, y + 3.0), (length, LINE - 8.0), class);
-            let at = (LEFT + length + 7.0, y + 16.0);
-            panel.text(at, 13, "faint", Anchor::Start, self.text(row));
+    /// The 95 % interval by the scatter of the batches.
+    fn interval(&self, row: &Row, value: f64) -> Option<[f64; 2]> {
+        let batches: Vec<f64> = row.batches.iter().filter_map(self.of).collect();
+        if batches.len() < BATCHES {
+            return None;
         }
+        let count = batches.len() as f64;
+        let mean = batches.iter().sum::<f64>() / count;
+        let squares: f64 = batches.iter().map(|x| (x - mean).powi(2)).sum();
+        let error = T_95 * (squares / (count - 1.0) / count).sqrt();
+        Some([value - error, value + error])
+    }
+
+    /// A dot a row. A contender has the same colour in every panel.
+    fn panel(&self, rows: &[Row]) -> Panel {
+        let others = Colour::SERIES.into_iter().cycle();
+        let colours = [Colour::Grey].into_iter().chain(others);
+        let dots: Vec<Dot> = (rows.iter().zip(colours))
+            .filter_map(|(row, colour)| {
+                let value = (self.of)(&row.measures)?;
+                Some(Dot {
+                    name: row.name.clone(),
+                    value,
+                    interval: self.interval(row, value),
+                    figure: self.text(row),
+                    colour,
+                })
+            })
+            .collect();
+        let size = (WIDTH, Panel::dots_height(dots.len()));
+        let mut panel = Panel::new(self.title, self.note, size);
+        panel.dots(0.0, &dots);
         panel
     }
 }
 
 /// The figures as an SVG that stands alone.
 pub fn svg(comparison: &Comparison) -> String {
-    let panels = FIGURES.iter().map(|figure| figure.panel(&comparison.rows));
-    picture::sheet(panels.collect(), 2)
+    let title = match &comparison.data[..] {
+        [file] => file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        files => format!("{} files of games", files.len()),
+    };
+    let positions = comparison.rows.first();
+    let positions = positions.map_or(0, |row| row.measures.figures.count);
+    let note = format!(
+        "{} positions, the same for all; 95 % intervals by {BATCHES} runs of consecutive positions. \
+         Differences between contenders are surer than these.",
+        thousands(positions)
+    );
+    let [a, b, c, d] = FIGURES.map(|figure| figure.panel(&comparison.rows));
+    sheet(Some((&title, &note)), vec![vec![a, b], vec![c, d]])
 }
 
 #[cfg(test)]
@@ -393,10 +458,10 @@ mod tests {
         let [material, figures] = &comparison.rows[..] else {
             panic!("{comparison:?}");
         };
-        assert_eq!(material.figures.clamp10, Some(1.25));
-        assert_eq!(figures.figures.count, 2);
-        assert_eq!(figures.figures.clamp10, Some(1.25));
-        assert_eq!(figures.figures.sign_accuracy, Some(1.0));
+        assert_eq!(material.measures.figures.clamp10, Some(1.25));
+        assert_eq!(figures.measures.figures.count, 2);
+        assert_eq!(figures.measures.figures.clamp10, Some(1.25));
+        assert_eq!(figures.measures.figures.sign_accuracy, Some(1.0));
 
         let both = [
             Contender::material(),
@@ -405,7 +470,7 @@ mod tests {
         ];
         let comparison = compare(&both, vec![labels.clone()]).expect("positions");
         assert_eq!((comparison.mates, comparison.not_evaluated), (0, 2));
-        let figures = |i: usize| comparison.rows[i].figures;
+        let figures = |i: usize| comparison.rows[i].measures.figures;
         assert_eq!(figures(1).clamp10, Some(0.5));
         assert_eq!(
             (figures(2).clamp10, figures(2).sign_accuracy),
@@ -421,9 +486,33 @@ mod tests {
     }
 
     #[test]
+    fn contenders_keep_their_colours_and_intervals_hold_the_figures() {
+        let gather = |name: &str, distance: f32| {
+            let pairs = (0..1000)
+                .map(|i| (distance * (i % 7) as f32, 1.5))
+                .collect();
+            let gathering = Gathering { pairs, missing: 0 };
+            gathering.row(&Contender {
+                name: name.to_string(),
+                evaluator: Evaluator::Material,
+            })
+        };
+        let rows = [gather("material", 1.0), gather("a", 0.5), gather("b", 0.25)];
+        for figure in FIGURES {
+            let value = (figure.of)(&rows[0].measures).unwrap();
+            let [low, high] = figure.interval(&rows[0], value).unwrap();
+            assert!(low < value && value < high && high - low < value);
+            let svg = figure.panel(&rows).inline();
+            let dots: Vec<&str> = svg.split("<circle class=\"fill ").skip(1).collect();
+            let colours = ["grey", "blue", "orange"];
+            assert!(dots.len() == 3 && dots.iter().zip(colours).all(|(d, c)| d.starts_with(c)));
+        }
+    }
+
+    #[test]
     fn another_pawn_is_seen_through() {
         let labels = [-3.0, 0.5, 2.0, 0.0];
-        let pairs = labels.map(|label| (label / 2.0, win_chance(label)));
+        let pairs = labels.map(|label| (label / 2.0, label));
         let scaled = Scaled::best(&pairs);
         assert!((scaled.factor - 2.0).abs() < 1e-9 && scaled.winchance < 1e-6);
     }

@@ -1,6 +1,6 @@
 //! The loss over the epochs, as a picture.
 
-use crate::picture::{self, Anchor, Panel, WIDTH};
+use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 
 /// The measure of one epoch: the loss of [`crate::target`], mates included.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ pub struct Point {
 }
 
 /// Where the curves lie in the panel.
-const LEFT: f64 = 52.0;
+const LEFT: f64 = 48.0;
 const TOP: f64 = 34.0;
-const RIGHT: f64 = WIDTH - 10.0;
+const RIGHT: f64 = WIDTH;
 const BOTTOM: f64 = 290.0;
 const HEIGHT: f64 = 335.0;
 
@@ -24,85 +24,63 @@ const HEIGHT: f64 = 335.0;
 /// material balance on the held-out games, a level line; `best` is the epoch
 /// whose net was kept.
 pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
-    picture::sheet(vec![panel(points, material, best)], 1)
+    charts::sheet(None, vec![vec![panel(points, material, best)]])
 }
 
 /// The curves as a panel; as [`svg()`].
 pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     let kept = points.iter().find(|p| p.epoch == best);
     let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
-    let note = match kept {
-        Some((epoch, loss)) => {
-            format!("Mean distance (L1) in win chance, -1 to 1. Best: {loss:.4}, epoch {epoch}.")
-        }
-        None => "Mean distance (L1) in win chance, -1 lost to 1 won.".to_string(),
-    };
-    let mut panel = Panel::new("Loss by epoch", &note, HEIGHT);
+    let mut note =
+        "Mean distance (L1) in win chance, -1 lost to 1 won, mates included.".to_string();
+    if let Some((epoch, loss)) = kept {
+        note += &format!(" Best: {loss:.4}, epoch {epoch}.");
+    }
+    let mut panel = Panel::new("Loss by epoch", &note, (WIDTH, HEIGHT));
     let losses = points.iter().flat_map(|p| [Some(p.train), p.validation]);
     let losses = losses.chain([material]).flatten();
-    let (least, most) = losses.fold((f64::INFINITY, 0.0f64), |(least, most), loss| {
-        (least.min(loss), most.max(loss))
-    });
-    // Losses that are all alike, or none, still need a range.
-    let margin = (0.08 * (most - least)).max(0.01);
-    let (low, high) = (least.min(most) - margin, most + margin);
     let first = points.first().map_or(1, |p| p.epoch) as f64;
     let last = points.last().map_or(1, |p| p.epoch) as f64;
-    let x = |epoch: f64| LEFT + (RIGHT - LEFT) * (epoch - first + 0.25) / (last - first + 0.5);
-    let y = |loss: f64| BOTTOM - (BOTTOM - TOP) * (loss - low) / (high - low);
-    for loss in picture::ticks(low, high, 5) {
-        panel.rule((LEFT, y(loss)), (RIGHT, y(loss)), "grid");
-        let at = (LEFT - 8.0, y(loss) + 4.5);
-        panel.text(at, 13, "faint", Anchor::End, format!("{loss:.2}"));
+    let x = Scale::new((first - 0.25, last + 0.25), (LEFT, RIGHT));
+    let y = Scale::around(losses, (BOTTOM, TOP));
+    panel.levels(&y, (LEFT, RIGHT), 5);
+    for epoch in charts::ticks(first, last, 9) {
+        // There is no epoch one and a half.
+        if epoch.value.fract() == 0.0 {
+            let at = (x.at(epoch.value), BOTTOM + 20.0);
+            let text = epoch.value.to_string();
+            panel.text(at, Anchor::Middle, Tone::Faint, &text);
+        }
     }
-    // There is no epoch one and a half.
-    let epochs = picture::ticks(first, last, 9)
-        .into_iter()
-        .filter(|x| x.fract() == 0.0);
-    for epoch in epochs {
-        panel.text(
-            (x(epoch), BOTTOM + 20.0),
-            13,
-            "faint",
-            Anchor::Middle,
-            epoch.to_string(),
-        );
-    }
-    let middle = (LEFT + RIGHT) / 2.0;
-    panel.text(
-        (middle, BOTTOM + 40.0),
-        13,
-        "faint",
-        Anchor::Middle,
-        "epoch",
-    );
+    let at = ((LEFT + RIGHT) / 2.0, BOTTOM + 40.0);
+    panel.text(at, Anchor::Middle, Tone::Faint, "epoch");
     let along = |loss: fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
         let places = points
             .iter()
-            .filter_map(|p| Some((x(p.epoch as f64), y(loss(p)?))));
+            .filter_map(|p| Some((x.at(p.epoch as f64), y.at(loss(p)?))));
         places.collect()
     };
-    let mut legend = vec![("other", "training")];
-    let mut series = vec![("other", along(|p| Some(p.train)))];
+    let mut legend = vec![(Mark::Line, Colour::Orange, "training")];
+    let mut series = vec![(Colour::Orange, along(|p| Some(p.train)))];
     if points.iter().any(|p| p.validation.is_some()) {
-        legend.push(("net", "held-out games"));
-        series.push(("net", along(|p| p.validation)));
+        legend.push((Mark::Line, Colour::Blue, "held-out games"));
+        series.push((Colour::Blue, along(|p| p.validation)));
     }
     if let Some(loss) = material {
-        legend.push(("rival", "material on those"));
-        panel.line(&[(LEFT, y(loss)), (RIGHT, y(loss))], "rival");
+        legend.push((Mark::Dashed, Colour::Grey, "material on those"));
+        panel.dashed(&[(LEFT, y.at(loss)), (RIGHT, y.at(loss))], Colour::Grey);
     }
-    panel.legend((LEFT, 14.0), &legend, true);
-    for (class, places) in series {
+    panel.legend((LEFT, 14.0), &legend);
+    for (colour, places) in series {
         // A line through one point cannot be seen.
         if let [place] = places[..] {
-            panel.dot(place, 3.5, class, "");
+            panel.dot(place, 3.5, colour, "");
         }
-        panel.line(&places, class);
+        panel.line(&places, colour);
     }
     if let Some((epoch, loss)) = kept {
         let hint = format!("epoch {epoch}, the best: {loss:.4}");
-        panel.dot((x(epoch as f64), y(loss)), 6.0, "net", &hint);
+        panel.dot((x.at(epoch as f64), y.at(loss)), 6.0, Colour::Blue, &hint);
     }
     panel
 }
@@ -122,8 +100,11 @@ mod tests {
             let points: Vec<Point> = (1..=epochs).map(point).collect();
             let svg = svg(&points, Some(0.4), 1);
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
-            assert!(svg.contains("held-out games") && svg.contains("Best: 0.3500, epoch 1"));
+            assert!(svg.contains("held-out games") && svg.contains("Best:"));
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
+            // Every epoch of a few has its name, at its place.
+            let named = |epoch: u64| svg.contains(&format!(">\n{epoch}\n</text>"));
+            assert!(named(1) && (epochs > 2 || !named(3)), "{svg}");
         }
         let alone = Point {
             epoch: 1,

@@ -1,8 +1,9 @@
 //! The errors of a net beside those of material, by kind of position, as
 //! pictures.
 
+use charts::{Anchor, Colour, Mark, Panel, Tone, WIDTH};
+
 use crate::figures::{Comparison, Figures, Report};
-use crate::picture::{self, Anchor, Panel, WIDTH};
 
 /// Room for the names of rows, and for the values behind the bars: `100.0 %`, bold, in the
 /// widest of the fonts.
@@ -65,12 +66,12 @@ fn panel(measure: &Measure, report: &Report) -> Panel {
     ];
     let rows: usize = groups.iter().map(|(_, rows)| rows.len()).sum();
     let height = 22.0 + ROW * rows as f64 + 2.0 * TITLE;
-    let mut panel = Panel::new(measure.title, measure.note, height);
-    panel.legend(
-        (NAMES - 6.0, 12.0),
-        &[("net", "net"), ("rival", "material alone")],
-        false,
-    );
+    let mut panel = Panel::new(measure.title, measure.note, (WIDTH, height));
+    let legend = [
+        (Mark::Fill, Colour::Blue, "net"),
+        (Mark::Fill, Colour::Grey, "material alone"),
+    ];
+    panel.legend((NAMES - 6.0, 12.0), &legend);
     let values = groups
         .iter()
         .flat_map(|(_, rows)| rows)
@@ -81,7 +82,7 @@ fn panel(measure: &Measure, report: &Report) -> Panel {
     let mut y = 22.0;
     for (title, rows) in &groups {
         if !title.is_empty() {
-            panel.text((0.0, y + 22.0), 13, "faint", Anchor::Start, *title);
+            panel.text((0.0, y + 22.0), Anchor::Start, Tone::Faint, title);
             y += TITLE;
         }
         for (name, comparison) in rows {
@@ -100,25 +101,25 @@ fn draw_row(
     comparison: &Comparison,
     most: f64,
 ) {
-    panel.text((NAMES - 10.0, y + 20.0), 14, "", Anchor::End, name);
+    panel.text((NAMES - 10.0, y + 20.0), Anchor::End, Tone::Plain, name);
     let bars = [
-        (&comparison.net, "net", 3.0, 14.0, "strong"),
-        (&comparison.material, "rival", 18.0, 12.0, "faint"),
+        (&comparison.net, Colour::Blue, 3.0, 14.0, Tone::Strong),
+        (&comparison.material, Colour::Grey, 18.0, 12.0, Tone::Faint),
     ];
-    for (figures, class, top, height, words) in bars {
+    for (figures, colour, top, height, tone) in bars {
         let Some(value) = (measure.of)(figures) else {
             continue;
         };
         let length = (WIDTH - NAMES - VALUES) * value / most;
-        panel.rectangle((NAMES, y + top), (length, height), class);
+        panel.rectangle((NAMES, y + top), (length, height), colour, "");
         let at = (NAMES + length + 6.0, y + top + height - 1.0);
-        panel.text(at, 13, words, Anchor::Start, (measure.show)(value));
+        panel.text(at, Anchor::Start, tone, &(measure.show)(value));
     }
 }
 
 /// The pictures as an SVG that stands alone.
 pub fn svg(report: &Report) -> String {
-    picture::sheet(panels(report), 3)
+    charts::sheet(None, vec![panels(report)])
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use models::{Feature, Network};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::boards::{Mistake, Worst};
 use crate::calibration::{Calibration, CalibrationTally};
 use crate::cpu::Evaluator;
 use crate::failure::Failure;
@@ -41,6 +42,9 @@ pub struct Measured {
     pub calibration: Calibration,
     /// The engine's integers against the net's floats.
     pub integers: Integers,
+    /// The positions with the largest error in win chance, the worst first.
+    #[serde(skip)]
+    pub worst: Vec<Mistake>,
 }
 
 /// Gathers [`Measured`] block by block.
@@ -49,6 +53,7 @@ struct Gathering {
     figures: Tally,
     calibration: CalibrationTally,
     integers: IntegersTally,
+    worst: Worst,
 }
 
 impl Gathering {
@@ -58,6 +63,7 @@ impl Gathering {
             figures: Tally::default(),
             calibration: CalibrationTally::default(),
             integers: IntegersTally::new(network),
+            worst: Worst::default(),
         }
     }
 
@@ -74,6 +80,7 @@ impl Gathering {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
                 self.calibration.add(pawns, position::label(record));
+                self.worst.add(record, pawns);
             }
             self.integers.add(record, pawns, centipawns);
         }
@@ -84,6 +91,7 @@ impl Gathering {
             report: self.figures.report(),
             calibration: self.calibration.calibration(),
             integers: self.integers.integers(),
+            worst: self.worst.mistakes().to_vec(),
         }
     }
 }
@@ -160,6 +168,7 @@ impl fmt::Display for Evaluation {
             report,
             calibration,
             integers,
+            worst: _,
         } = &self.measured;
         writeln!(f, "mates left out: {}", report.mates)?;
         writeln!(

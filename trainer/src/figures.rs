@@ -34,6 +34,17 @@ pub struct Figures {
     pub sign_count: u64,
 }
 
+impl Figures {
+    /// Of evaluations and labels in pawns.
+    pub fn of(pairs: &[(f32, f32)]) -> Figures {
+        let mut sums = Sums::default();
+        for &(value, label) in pairs {
+            sums.add(value, label);
+        }
+        sums.figures()
+    }
+}
+
 /// Sums behind [`Figures`].
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {

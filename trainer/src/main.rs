@@ -2,6 +2,7 @@
 
 mod batch;
 mod bench;
+mod boards;
 mod calibration;
 mod checkpoint;
 mod cli;
@@ -30,7 +31,6 @@ mod model;
 mod net;
 mod neurons;
 mod page;
-mod picture;
 mod plan;
 mod playouts;
 mod position;

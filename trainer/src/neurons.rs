@@ -1,9 +1,8 @@
 //! What the first layer looks at: the weights of some of its neurons as
 //! boards, one for each kind of piece.
 
+use charts::{Anchor, Colour, Panel, Tone, WIDTH};
 use models::{Layer, Network};
-
-use crate::picture::{self, Anchor, Panel, WIDTH};
 
 /// Neurons that are drawn.
 const SHOWN: usize = 12;
@@ -29,23 +28,27 @@ pub fn panels(network: &Network) -> Vec<Panel> {
 
 /// The pictures as an SVG that stands alone.
 pub fn svg(network: &Network) -> String {
-    picture::sheet(panels(network), 3)
+    let mut panels = panels(network).into_iter().peekable();
+    let mut rows = Vec::new();
+    while panels.peek().is_some() {
+        rows.push(panels.by_ref().take(3).collect());
+    }
+    charts::sheet(None, rows)
 }
 
 /// The neurons that tell most: each the one with the most that those before
 /// it do not show already. (Gram and Schmidt's method with pivoting, on the
-/// weights of the pieces as the next layer hears them: times the length of
-/// the neuron's outgoing weights.)
+/// centred weights of the pieces as the next layer hears them: times the
+/// length of the neuron's outgoing weights.)
 fn telling(network: &Network, count: usize) -> Vec<usize> {
     let [first, second, ..] = network.layers();
     let mut rest: Vec<Vec<f64>> = (0..first.outputs())
         .map(|neuron| {
             let outgoing = (0..second.outputs()).map(|o| f64::from(second.row(o)[neuron]));
             let loudness = outgoing.map(|weight| weight * weight).sum::<f64>().sqrt();
-            let incoming = &first.row(neuron)[..PIECE_INPUTS];
+            let incoming = centred(first.row(neuron)).into_iter();
             incoming
-                .iter()
-                .map(|&weight| loudness * f64::from(weight))
+                .map(|weight| loudness * f64::from(weight))
                 .collect()
         })
         .collect();
@@ -75,47 +78,63 @@ fn telling(network: &Network, count: usize) -> Vec<usize> {
     chosen
 }
 
+/// The weights of the pieces, less each piece's mean over the squares it can
+/// stand on: what is left says where a piece is better or worse. A pawn's first
+/// and last rank, which no position uses, are 0.
+fn centred(row: &[f32]) -> Vec<f32> {
+    let mut weights = row[..PIECE_INPUTS].to_vec();
+    for (plane, weights) in weights.chunks_mut(64).enumerate() {
+        let used = if plane % 6 == 0 { 8..56 } else { 0..64 };
+        let mean = weights[used.clone()].iter().sum::<f32>() / used.len() as f32;
+        for (square, weight) in weights.iter_mut().enumerate() {
+            *weight = if used.contains(&square) {
+                *weight - mean
+            } else {
+                0.0
+            };
+        }
+    }
+    weights
+}
+
 fn panel(first: &Layer, neuron: usize) -> Panel {
-    let row = &first.row(neuron)[..PIECE_INPUTS];
-    let used = (0..PIECE_INPUTS).filter(|&input| is_used(input));
-    let strongest = used
-        .map(|input| row[input].abs())
-        .fold(f32::MIN_POSITIVE, f32::max);
-    let note = format!(
-        "Blue on, orange off; deepest: weight {strongest:.2}. Bias {:.2}.",
-        first.bias[neuron]
-    );
-    let mut panel = Panel::new(&format!("Neuron {neuron}"), &note, 18.0 + 2.0 * ROW);
+    let row = centred(first.row(neuron));
+    let strongest = row
+        .iter()
+        .fold(f32::MIN_POSITIVE, |most, w| most.max(w.abs()));
+    let note = format!("Blue above the piece's mean, orange below; deepest: by {strongest:.2}.");
+    let size = (WIDTH, 18.0 + 2.0 * ROW);
+    let mut panel = Panel::new(&format!("Neuron {neuron}"), &note, size);
     for (i, name) in ["pawn", "knight", "bishop", "rook", "queen", "king"]
         .iter()
         .enumerate()
     {
         let at = (left(i) + BOARD / 2.0, 10.0);
-        panel.text(at, 13, "faint", Anchor::Middle, *name);
+        panel.text(at, Anchor::Middle, Tone::Faint, name);
     }
     for (i, name) in ["own", "their"].iter().enumerate() {
         let at = (NAMES - 10.0, top(i) + BOARD / 2.0 + 4.0);
-        panel.text(at, 13, "faint", Anchor::End, *name);
+        panel.text(at, Anchor::End, Tone::Faint, name);
     }
     for piece in 0..6 {
         for side in 0..2 {
-            panel.rectangle((left(piece), top(side)), (BOARD, BOARD), "ground");
+            let at = (left(piece), top(side));
+            panel.rectangle(at, (BOARD, BOARD), Colour::Ground, "");
         }
     }
     // One shape a shade: a rectangle a square would be ten times the file.
-    for class in ["plus", "minus"] {
-        let sign = if class == "plus" { 1.0 } else { -1.0 };
+    for (colour, sign) in [(Colour::Blue, 1.0), (Colour::Orange, -1.0)] {
         for shade in 1..=SHADES {
             let strength = |input: usize| {
                 let share = sign * row[input] / strongest;
                 (share * SHADES as f32).round().max(0.0) as usize
             };
             let squares: String = (0..PIECE_INPUTS)
-                .filter(|&input| is_used(input) && strength(input) == shade)
+                .filter(|&input| strength(input) == shade)
                 .map(square)
                 .collect();
             if !squares.is_empty() {
-                panel.shape(&squares, class, shade as f64 / SHADES as f64);
+                panel.shape(&squares, colour, shade as f64 / SHADES as f64);
             }
         }
     }
@@ -130,24 +149,13 @@ fn top(side: usize) -> f64 {
     18.0 + side as f64 * ROW
 }
 
-/// Whether any position uses a piece's input: no pawn stands on its first or
-/// its last rank.
-fn is_used(input: usize) -> bool {
-    let (plane, rank) = (input / 64, input % 64 / 8);
-    plane % 6 != 0 || (1..7).contains(&rank)
-}
-
 /// The square of a piece's input, the mover's first rank at the bottom, as
 /// commands of an SVG path.
 fn square(input: usize) -> String {
     let (plane, rank, file) = (input / 64, input % 64 / 8, input % 8);
     let x = left(plane % 6) + CELL * file as f64;
     let y = top(plane / 6) + CELL * (7 - rank) as f64;
-    format!(
-        "M{} {}h{CELL}v{CELL}h-{CELL}z",
-        picture::tenths(x),
-        picture::tenths(y)
-    )
+    format!("M{x:.1} {y:.1}h{CELL}v{CELL}h-{CELL}z")
 }
 
 #[cfg(test)]
@@ -178,12 +186,24 @@ mod tests {
         layers[0].weight[4 * 64 + 3] = -2.0; // own queen d1
         layers[0].weight[3] = 5.0; // own pawn d1: no position has one
         let svg = panel(&layers[0], 0).inline();
-        assert!(svg.contains("deepest: weight 2.00"), "{svg}");
+        assert!(svg.contains("deepest: by 1.97"), "{svg}");
         assert!(svg.contains(&square(4 * 64 + 3)), "{svg}");
         assert!(
-            !svg.contains(&square(3)) && !svg.contains("class=\"plus\""),
+            !svg.contains(&square(3)) && !svg.contains("fill blue"),
             "{svg}"
         );
+    }
+
+    #[test]
+    fn what_a_piece_is_worth_everywhere_is_left_out() {
+        let mut row = vec![0.0; PIECE_INPUTS];
+        row[..64].fill(5.0); // pawns, and what is no square of theirs
+        row[64..128].fill(3.0);
+        row[64] = 4.0;
+        let centred = centred(&row);
+        assert!(centred[..64].iter().all(|&weight| weight == 0.0));
+        assert!((centred[64] - 63.0 / 64.0).abs() < 1e-6);
+        assert!((centred[65] + 1.0 / 64.0).abs() < 1e-6);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The report as one HTML page that needs nothing but itself.
 
+use charts::{Panel, thousands};
 use datasets::{Manifest, SourceEntry};
-use indicatif::HumanCount;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use models::{Metadata, Network, Shape};
 use serde_json::Value;
@@ -10,7 +10,6 @@ use crate::eval::Measured;
 use crate::figures::{Comparison, Figures, Report};
 use crate::integers::{Difference, Integers};
 use crate::net::Net;
-use crate::picture::{self, Panel};
 use crate::report::{History, Subject};
 use crate::{calibration, curves, errors, neurons};
 
@@ -26,7 +25,7 @@ pub struct Page<'a> {
     pub measured: Option<&'a Measured>,
 }
 
-/// The page's own style, beside the pictures' ([`picture::STYLE`]).
+/// The page's own style, beside the pictures' ([`charts::style`]).
 const STYLE: &str = "\
 :root { color-scheme: light dark; --ground: #f3f5f7; --paper: #ffffff; --ink: #1f2933; --faint: #52606d; --rule: #e1e5ea; --net: #0072b2 }
 @media (prefers-color-scheme: dark) { :root { --ground: #0f1317; --paper: #171c22; --ink: #e4e7eb; --faint: #a3aebb; --rule: #2c3540; --net: #4cb0ea } }
@@ -37,6 +36,7 @@ h1 { font-size: 1.6rem; margin: 8px 0 0; overflow-wrap: anywhere } h2 { font-siz
 p { margin: 4px 0 12px; color: var(--faint); max-width: 46rem }
 section > p { font-size: .95rem }
 .grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)) }
+.boards { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)) }
 .figures { display: grid; gap: 12px; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); margin: 20px 0 }
 .card { background: var(--paper); border: 1px solid var(--rule); border-radius: 10px; padding: 16px; min-width: 0 }
 .card svg { display: block; width: 100%; height: auto }
@@ -63,14 +63,14 @@ pub fn html(page: Page) -> String {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 title { (name) }
-                style { (PreEscaped(STYLE)) (PreEscaped(picture::STYLE)) }
+                style { (PreEscaped(STYLE)) (PreEscaped(charts::style())) }
             }
             body {
                 h1 { (name) }
                 p { (shape(page.net.network.shape())) ". " (subject_line(page.subject)) }
                 @if let Some(measured) = page.measured { (glance(measured)) }
                 @if let Some(history) = &page.history { (learning(history)) }
-                @if let Some(measured) = page.measured { (quality(measured)) }
+                @if let Some(measured) = page.measured { (quality(measured)) (mistakes(measured)) }
                 (first_layer(&page.net.network))
                 (configuration(&page.net.metadata))
                 (provenance(page.subject))
@@ -180,6 +180,20 @@ fn quality(measured: &Measured) -> Markup {
     }
 }
 
+fn mistakes(measured: &Measured) -> Markup {
+    html! {
+        section {
+            h2 { "Where it is most wrong" }
+            p { "The positions with the largest error in win chance, the worst first. Pawns, from the view of the side to move. Of positions that differ little, the worst stands for all." }
+            div.grid.boards {
+                @for mistake in &measured.worst {
+                    div.card { (PreEscaped(mistake.panel().inline())) code { (mistake.epd) } }
+                }
+            }
+        }
+    }
+}
+
 fn table(report: &Report) -> Markup {
     type Show = fn(&Figures) -> String;
     let columns: [(&str, Show); 3] = [
@@ -238,7 +252,7 @@ fn first_layer(network: &Network) -> Markup {
         section {
             h2 { "What the first layer looks at" }
             p {
-                "Each board is a kind of piece, seen by the side to move, its first rank at the bottom. Blue: a piece there switches the neuron on; orange: off. "
+                "Each board is a kind of piece, seen by the side to move, its first rank at the bottom. Each piece's mean over the squares is taken out. Blue: there it switches the neuron on more than elsewhere; orange: less. "
                 "Of " (network.shape().first) " neurons these tell most, each leaving out what those before it show already."
             }
             div.grid {
@@ -356,9 +370,4 @@ fn decimals(value: Option<f64>, count: usize) -> String {
 
 fn share(value: Option<f64>) -> String {
     value.map_or("–".to_string(), |value| format!("{:.1} %", 100.0 * value))
-}
-
-/// `1,234,567`.
-fn thousands(count: u64) -> String {
-    HumanCount(count).to_string()
 }

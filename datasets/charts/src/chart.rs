@@ -8,7 +8,7 @@ use crate::style::Colour;
 /// Height of one row of [`Panel::dots`].
 const DOT_HEIGHT: f64 = 34.0;
 /// What the axis of [`Panel::dots`] needs.
-const AXIS: f64 = 30.0;
+const AXIS: f64 = 26.0;
 /// Height of one row of [`Panel::bars`].
 const BAR_HEIGHT: f64 = 26.0;
 /// Height of one row of [`Panel::shares`].
@@ -95,7 +95,7 @@ impl Panel {
             .iter()
             .flat_map(|row| [row.value, ends(row)[0], ends(row)[1]]);
         let x = Scale::around(values, (left, right));
-        for tick in x.ticks(4) {
+        for tick in x.ticks(6) {
             let at = x.at(tick.value);
             self.rule((at, top), (at, bottom));
             self.text((at, bottom + 20.0), Anchor::Middle, Tone::Faint, &tick.text);

@@ -20,6 +20,10 @@ pub enum Colour {
     Grey,
     /// A shade on which others lie.
     Ground,
+    /// A light square of a board, on any ground.
+    LightSquare,
+    /// A dark square of a board, on any ground.
+    DarkSquare,
 }
 
 impl Colour {
@@ -33,9 +37,10 @@ impl Colour {
         Colour::Ink,
     ];
 
-    const ALL: [Colour; 8] = {
+    const ALL: [Colour; 10] = {
         let [a, b, c, d, e, f] = Colour::SERIES;
-        [a, b, c, d, e, f, Colour::Grey, Colour::Ground]
+        let (light, dark) = (Colour::LightSquare, Colour::DarkSquare);
+        [a, b, c, d, e, f, Colour::Grey, Colour::Ground, light, dark]
     };
 
     /// Its class in the stylesheet.
@@ -49,6 +54,8 @@ impl Colour {
             Colour::Ink => "ink",
             Colour::Grey => "grey",
             Colour::Ground => "ground",
+            Colour::LightSquare => "light-square",
+            Colour::DarkSquare => "dark-square",
         }
     }
 
@@ -62,7 +69,9 @@ impl Colour {
             Colour::Yellow => ["#e69f00", "#f5cd5b"],
             Colour::Ink => ["#1f2933", "#e4e7eb"],
             Colour::Grey => ["#9aa5b1", "#7b8794"],
-            Colour::Ground => ["#eef1f4", "#222a33"],
+            Colour::Ground => ["#e4e9ee", "#2a343f"],
+            Colour::LightSquare => ["#e6ebf0"; 2],
+            Colour::DarkSquare => ["#8fa3b8"; 2],
         }
     }
 }
