@@ -141,11 +141,12 @@ impl Panel {
         let step = round_step(highest.max(1.0), 5).max(1.0);
         let highest = step * (highest / step).ceil().max(1.0);
         let y = Scale::new((0.0, highest), (bottom, top));
-        for tick in y.ticks(5) {
-            let at = y.at(tick.value);
+        let levels = (highest / step).round() as u32;
+        for value in (0..=levels).map(|level| f64::from(level) * step) {
+            let at = y.at(value);
             self.rule((LEFT, at), (LEFT + width, at));
-            let text = unit(tick.value);
-            self.text((LEFT - 8.0, at + 4.5), Anchor::End, Tone::Faint, &text);
+            let at = (LEFT - 8.0, at + 4.5);
+            self.text(at, Anchor::End, Tone::Faint, &unit(value));
         }
         let slot = (width / columns.len().max(1) as f64).min(MAX_COLUMN);
         let first = LEFT + (width - slot * columns.len() as f64) / 2.0;
@@ -202,7 +203,7 @@ impl Panel {
 
     /// Bars that are each divided into parts, with the parts' names below.
     pub fn shares(&mut self, lines: &[Shares]) {
-        const NAMES: f64 = 66.0;
+        const NAMES: f64 = 58.0;
         const COLOURS: [Colour; 4] = [Colour::Blue, Colour::Yellow, Colour::Green, Colour::Grey];
         for (i, Shares { title, parts }) in lines.iter().enumerate() {
             let y = SHARES_HEIGHT * i as f64;
