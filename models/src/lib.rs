@@ -33,7 +33,7 @@ pub use error::NetError;
 pub use feature::{
     CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, Piece, Square,
 };
-pub use file::Metadata;
+pub use file::{MAX_FILE_BYTES, Metadata};
 pub use kernel::Kernel;
 pub use network::{ACTIVATION, Layer, Network, Shape};
 pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
