@@ -13,7 +13,7 @@ use super::matches::games_file::GamesError;
 use super::matches::openings::BookError;
 
 /// How the program ends. The numbers are those of all programs of Kibitz, in
-/// README.md; a signal that ended it gives 128 and its number besides.
+/// docs/exit-codes.md; a signal that ended it gives 128 and its number besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
