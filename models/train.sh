@@ -35,7 +35,7 @@ weak() {
     local engine="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
     local games="$folder/weak$1"
     if [ ! -e "$games.pgn" ]; then
-        "$bin/engine" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
+        "$bin/arena" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
             --concurrency "$(nproc)" \
             --resign moves=12,score=500 --draw moves=12,score=20,from=60 --pgn "$games.part" --resume \
             --engine "$engine option.UCI_Elo=$2" --engine "$engine option.UCI_Elo=$3"

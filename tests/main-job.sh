@@ -36,12 +36,12 @@ step "trainer: how good it is on games of another month that no training saw"
 $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
 
 step "engine: bake the net in"
-# To a place of its own: the engine in $bin keeps the default net.
-KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked --target-dir "$target/main-job"
-cp "$target/main-job/release/engine" out/engine
+KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked
+# Moved, so that the next build there has the default net again.
+mv "$bin/engine" out/engine
 
 step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"
-"$target/main-job/release/arena" match --nodes 10000 --games 200 --book engine/books/openings.epd \
+"$bin/arena" match --nodes 10000 --games 200 --book engine/books/openings.epd \
     --concurrency "$(nproc)" --pgn out/match.pgn \
     --engine "cmd=out/engine name=net" \
     --engine "cmd=out/engine name=material option.Evaluation=material"

@@ -2,8 +2,8 @@
 
 use std::process;
 
-/// How a program ends. The numbers are those of all programs of Kibitz; a
-/// signal that ended one gives 128 and its number besides.
+/// How a program ends. The numbers are those of all programs of Kibitz
+/// (docs/exit-codes.md); a signal that ended one gives 128 and its number besides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {

@@ -15,12 +15,12 @@ fn codes(table: &str) -> Vec<u8> {
     rows.flatten().collect()
 }
 
-/// What the helps of `match` and `ladder` say is what README.md says.
+/// What the helps of `match` and `ladder` say is what docs/exit-codes.md says.
 #[test]
 fn the_tables_of_exit_codes_agree() {
-    let readme = include_str!("../../../README.md");
-    let table = readme.split_once("| code | meaning |").unwrap().1;
-    let readme = codes(table.split_once("\n\n").unwrap().0);
+    let page = include_str!("../../../docs/exit-codes.md");
+    let table = page.split_once("| code | meaning |").unwrap().1;
+    let known = codes(table.split_once("\n\n").unwrap().0);
     let of_help = |command| {
         let help = Command::new(env!("CARGO_BIN_EXE_arena"))
             .args([command, "--help"])
@@ -34,8 +34,8 @@ fn the_tables_of_exit_codes_agree() {
     assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
     for code in of_help("match") {
         assert!(
-            readme.contains(&code),
-            "README.md has no {code}: {readme:?}"
+            known.contains(&code),
+            "docs/exit-codes.md has no {code}: {known:?}"
         );
     }
 }
