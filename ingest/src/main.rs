@@ -8,7 +8,6 @@ mod failure;
 mod filter_arguments;
 mod histogram;
 mod output;
-mod picture;
 mod plot;
 mod progress;
 mod stats;

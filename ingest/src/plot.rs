@@ -3,101 +3,56 @@
 use std::path::Path;
 
 use anyhow::Result;
+use charts::{
+    Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, fitted, percent, sheet,
+    short_count, thousands,
+};
 use datasets::{Error, Month, SourceEntry, Tally};
 use host::durable;
 
 use crate::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
-use crate::picture::{
-    Area, BAR_HEIGHT, COLOURS, Column, Picture, Shares, percent, short_count, text_width, thousands,
-};
 use crate::stats::{Report, reason_text};
 
-const WIDTH: f64 = 1200.0;
-const MARGIN: f64 = 24.0;
-const GAP: f64 = 20.0;
-const FULL: f64 = WIDTH - 2.0 * MARGIN;
-const HALF: f64 = (FULL - GAP) / 2.0;
-const CHART_HEIGHT: f64 = 310.0;
-/// What a card with bars or shares needs besides them.
-const CARD_HEIGHT: f64 = 86.0;
+/// Height of a chart's columns.
+const CHART: f64 = 220.0;
 /// Room for the names of bars that go over the whole width.
-const WIDE_NAMES: f64 = 440.0;
+const WIDE_NAMES: f64 = 400.0;
 /// More sources than this are added up.
 const MAX_SOURCES: usize = 6;
-const TRAIN: &str = COLOURS[0];
-const VALIDATION: &str = COLOURS[1];
-const GAMES: &str = COLOURS[2];
-const OTHER: &str = COLOURS[3];
+/// With more months than this, years are named.
+const MAX_MONTHS: usize = 16;
+const TRAIN: Colour = Colour::Blue;
+const VALIDATION: Colour = Colour::Orange;
+const GAMES: Colour = Colour::Green;
+const OTHER: Colour = Colour::Grey;
 
 /// Draws the report as an SVG.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn draw(file: &Path, name: &str, report: &Report) -> Result<()> {
-    let svg = picture(name, report).into_svg();
+    let svg = picture(name, report);
     durable::write(file, svg.as_bytes()).map_err(Error::unwritable(file))?;
     Ok(())
 }
 
-fn picture(name: &str, report: &Report) -> Picture {
-    let positions = report.positions_train + report.positions_validation;
+fn picture(name: &str, report: &Report) -> String {
     let note = format!(
         "{} positions to train on, {} of held-out games, from {}",
         thousands(report.positions_train),
         thousands(report.positions_validation),
         sources(report),
     );
-    let source_bars = report.sources.len().clamp(1, MAX_SOURCES + 1) as f64;
-    let skipped_bars = report.skipped.len().max(1) as f64;
-    let rows = [
-        58.0,
-        76.0,
-        CHART_HEIGHT,
-        CHART_HEIGHT,
-        CHART_HEIGHT,
-        CHART_HEIGHT,
-        CARD_HEIGHT + BAR_HEIGHT * source_bars,
-        CARD_HEIGHT + BAR_HEIGHT * skipped_bars,
+    let rows = vec![
+        vec![figures(report)],
+        vec![labels(report)],
+        vec![plies(report), kinds(report)],
+        vec![ratings(report), destinations(report)],
+        vec![months(report)],
+        vec![largest_sources(report)],
+        vec![skipped(report)],
     ];
-    let height = rows.iter().map(|row| row + GAP).sum::<f64>() + 2.0 * MARGIN - GAP;
-    let mut picture = Picture::new(WIDTH, height, &format!("{name}: {note}"));
-    // The left and the right half of each row, and the whole.
-    let mut y = MARGIN;
-    let [
-        head,
-        figures,
-        labels,
-        plies,
-        ratings,
-        months,
-        sources,
-        skipped,
-    ] = rows.map(|height| {
-        let area = |x, width| Area {
-            x,
-            y,
-            width,
-            height,
-        };
-        let row = [
-            area(MARGIN, HALF),
-            area(MARGIN + HALF + GAP, HALF),
-            area(MARGIN, FULL),
-        ];
-        y += height + GAP;
-        row
-    });
-    picture.heading(head[2], name, &note);
-    draw_figures(&mut picture, figures[2], report, positions);
-    draw_labels(&mut picture, labels[2], report);
-    draw_plies(&mut picture, plies[0], report);
-    draw_kinds(&mut picture, plies[1], report);
-    draw_ratings(&mut picture, ratings[0], report);
-    draw_destinations(&mut picture, ratings[1], report);
-    draw_months(&mut picture, months[2], report);
-    draw_sources(&mut picture, sources[2], report);
-    draw_skipped(&mut picture, skipped[2], report);
-    picture
+    sheet(Some((name, &note)), rows)
 }
 
 fn sources(report: &Report) -> String {
@@ -108,7 +63,8 @@ fn sources(report: &Report) -> String {
     }
 }
 
-fn draw_figures(picture: &mut Picture, area: Area, report: &Report, positions: u64) {
+fn figures(report: &Report) -> Panel {
+    let positions = report.positions_train + report.positions_validation;
     let annotated = format!(
         "annotated, {}",
         percent(report.games_annotated, report.games)
@@ -129,19 +85,14 @@ fn draw_figures(picture: &mut Picture, area: Area, report: &Report, positions: u
             "bytes a position".to_string(),
         ),
     ];
-    let width = (area.width + GAP) / figures.len() as f64;
+    let mut panel = Panel::new("", "", (WIDE, 50.0));
+    let width = WIDE / figures.len() as f64;
     for (i, (figure, name)) in figures.iter().enumerate() {
-        let x = area.x + width * i as f64;
-        picture.figure(
-            Area {
-                x,
-                width: width - GAP,
-                ..area
-            },
-            figure,
-            name,
-        );
+        let middle = width * (i as f64 + 0.5);
+        panel.text((middle, 22.0), Anchor::Middle, Tone::Heading, figure);
+        panel.text((middle, 46.0), Anchor::Middle, Tone::Faint, name);
     }
+    panel
 }
 
 /// Columns of the share of training positions in each bin, marks of that of
@@ -175,19 +126,24 @@ fn shares_of(
         .collect()
 }
 
-fn both_sides(picture: &mut Picture, card: Area) {
-    picture.legend(card, ("to train on", TRAIN), ("held out", VALIDATION));
+fn both_sides(panel: &mut Panel) {
+    let entries = [
+        (Mark::Fill, TRAIN, "to train on"),
+        (Mark::Line, VALIDATION, "held out"),
+    ];
+    panel.legend((40.0, 12.0), &entries);
 }
 
 fn percents(value: f64) -> String {
     format!("{value} %")
 }
 
-fn draw_labels(picture: &mut Picture, area: Area, report: &Report) {
+fn labels(report: &Report) -> Panel {
     let note = "Share of positions by half pawns; all beyond 10 pawns in the outermost columns, \
                 mates at the ends.";
-    let inside = picture.card(area, "Evaluations, White's point of view", note);
-    both_sides(picture, area);
+    let title = "Evaluations, White's point of view";
+    let mut panel = Panel::new(title, note, (WIDE, CHART));
+    both_sides(&mut panel);
     // An empty column parts the mates from the rest.
     let counts = |histogram: &Histogram| {
         let [white_mates, black_mates] = histogram.mates;
@@ -215,12 +171,14 @@ fn draw_labels(picture: &mut Picture, area: Area, report: &Report) {
         .collect();
     names.push((0.5, "mate".to_string()));
     names.push((bins as f64 + 3.5, "mate".to_string()));
-    picture.columns(inside, &columns, &names, percents, TRAIN);
+    panel.columns(16.0, &columns, &names, percents, TRAIN);
+    panel
 }
 
-fn draw_plies(picture: &mut Picture, area: Area, report: &Report) {
-    let inside = picture.card(area, "Half-moves played", "Share of positions by ten.");
-    both_sides(picture, area);
+fn plies(report: &Report) -> Panel {
+    let note = "Share of positions by ten.";
+    let mut panel = Panel::new("Half-moves played", note, (WIDTH, CHART));
+    both_sides(&mut panel);
     let bins = report.train.plies.len();
     let columns = shares_of(
         report,
@@ -239,12 +197,12 @@ fn draw_plies(picture: &mut Picture, area: Area, report: &Report) {
         .map(|bin| (bin as f64, (bin * PLY_BIN).to_string()))
         .collect();
     names.push((bins as f64 - 0.5, "more".to_string()));
-    picture.columns(inside, &columns, &names, percents, TRAIN);
+    panel.columns(16.0, &columns, &names, percents, TRAIN);
+    panel
 }
 
-fn draw_kinds(picture: &mut Picture, area: Area, report: &Report) {
+fn kinds(report: &Report) -> Panel {
     let note = "By pieces: opening 25 to 32, middlegame 13 to 24, endgame to 12.";
-    let inside = picture.card(area, "Kinds of positions", note);
     let [opening, middlegame, endgame] = report.both(|h| h.phases);
     let [black_won, draw, white_won, unknown] = report.both(|h| h.results);
     let [black_to_move, in_check] = report.both(|h| [h.black_to_move, h.in_check]);
@@ -276,10 +234,13 @@ fn draw_kinds(picture: &mut Picture, area: Area, report: &Report) {
             parts: vec![("in check", in_check), ("not in check", all - in_check)],
         },
     ];
-    picture.shares(inside, &lines);
+    let size = (WIDTH, Panel::shares_height(lines.len()));
+    let mut panel = Panel::new("Kinds of positions", note, size);
+    panel.shares(&lines);
+    panel
 }
 
-fn draw_ratings(picture: &mut Picture, area: Area, report: &Report) {
+fn ratings(report: &Report) -> Panel {
     let note = match report.unrated {
         0 => "Kept games by the mean of both players' ratings.".to_string(),
         unrated => format!(
@@ -287,13 +248,15 @@ fn draw_ratings(picture: &mut Picture, area: Area, report: &Report) {
             thousands(unrated)
         ),
     };
-    let inside = picture.card(area, "Ratings", &note);
+    let mut panel = Panel::new("Ratings", &note, (WIDTH, CHART));
     let bounds = report
         .ratings
         .keys()
         .next()
         .zip(report.ratings.keys().next_back());
-    let Some((&low, &high)) = bounds else { return };
+    let Some((&low, &high)) = bounds else {
+        return panel;
+    };
     let bins: Vec<u16> = (low..=high).step_by(Tally::RATING_BIN.into()).collect();
     let columns: Vec<Column> = bins
         .iter()
@@ -314,7 +277,8 @@ fn draw_ratings(picture: &mut Picture, area: Area, report: &Report) {
         .filter(|&(_, bin)| bin % step == 0)
         .map(|(i, bin)| (i as f64, bin.to_string()))
         .collect();
-    picture.columns(inside, &columns, &names, short_count, GAMES);
+    panel.columns(0.0, &columns, &names, short_count, GAMES);
+    panel
 }
 
 fn count_column(count: Option<&u64>, what: &str, unit: &str) -> Column {
@@ -326,10 +290,9 @@ fn count_column(count: Option<&u64>, what: &str, unit: &str) -> Column {
     }
 }
 
-fn draw_destinations(picture: &mut Picture, area: Area, report: &Report) {
+fn destinations(report: &Report) -> Panel {
     const NAMES: f64 = 190.0;
     let note = "Equal positions and their colour twins are merged.";
-    let inside = picture.card(area, "What became of games and labels", note);
     let games = [
         ("games", report.games, GAMES),
         ("annotated", report.games_annotated, GAMES),
@@ -346,38 +309,42 @@ fn draw_destinations(picture: &mut Picture, area: Area, report: &Report) {
         merged,
         ("held out, but trained on", report.seen_on_both_sides, OTHER),
     ];
-    let named = |(name, count, colour): (&str, _, _)| (name.to_string(), count, colour);
-    picture.bars(inside, NAMES, &games.map(named), report.games);
-    let y = inside.y + BAR_HEIGHT * games.len() as f64 + GAP / 2.0;
-    picture.bars(
-        Area { y, ..inside },
-        NAMES,
-        &labels.map(named),
-        report.labels,
-    );
+    let bars = |counts: &[(&str, u64, Colour)], whole| -> Vec<Bar> {
+        let bars = counts.iter().map(|&(name, count, colour)| Bar {
+            name: name.to_string(),
+            count,
+            whole,
+            colour,
+        });
+        bars.collect()
+    };
+    let below = Panel::bars_height(games.len()) + 10.0;
+    let size = (WIDTH, below + Panel::bars_height(labels.len()));
+    let mut panel = Panel::new("What became of games and labels", note, size);
+    panel.bars(0.0, NAMES, &bars(&games, report.games));
+    panel.bars(below, NAMES, &bars(&labels, report.labels));
+    panel
 }
 
-fn draw_months(picture: &mut Picture, area: Area, report: &Report) {
+/// A few months as they are; many over the whole time from the first to the
+/// last.
+fn months(report: &Report) -> Panel {
     let unknown = report.months.get(&Month::default()).copied().unwrap_or(0);
-    let note = match unknown {
-        0 => "Labels by the month of their game.".to_string(),
-        unknown => format!(
-            "Labels by the month of their game; {} of an unknown month.",
-            thousands(unknown)
-        ),
-    };
-    let inside = picture.card(area, "Months", &note);
-    let mut known = report.months.keys().filter_map(|month| month.calendar());
-    let Some(first) = known.next() else { return };
-    let last = known.next_back().unwrap_or(first);
-    // Many months are shown by whole years, to be named by them.
-    let number = |(year, month)| year * 12 + month - 1;
-    let by_month = number(last) - number(first) < 16;
-    let months = match by_month {
-        true => number(first)..=number(last),
-        false => number((first.0, 1))..=number((last.0, 12)),
-    };
-    let months: Vec<(u32, u32)> = months.map(|n| (n / 12, n % 12 + 1)).collect();
+    let known = report.months.keys().filter_map(|month| month.calendar());
+    let mut months: Vec<(u32, u32)> = known.collect();
+    let by_month = months.len() <= MAX_MONTHS;
+    let mut note = "Labels by the month of their game".to_string();
+    if by_month {
+        note += "; months without any are left out";
+    } else {
+        let number = |(year, month)| year * 12 + month - 1;
+        let all = number(months[0])..=number(months[months.len() - 1]);
+        months = all.map(|n| (n / 12, n % 12 + 1)).collect();
+    }
+    if unknown > 0 {
+        note += &format!("; {} of an unknown month", thousands(unknown));
+    }
+    note += ".";
     let columns: Vec<Column> = months
         .iter()
         .map(|&(year, month)| {
@@ -385,42 +352,56 @@ fn draw_months(picture: &mut Picture, area: Area, report: &Report) {
             count_column(report.months.get(&month), &month.to_string(), "labels")
         })
         .collect();
-    let names: Vec<(f64, String)> = (months.iter().enumerate())
-        .filter(|&(_, &(_, month))| by_month || month == 1)
-        .map(|(i, &(year, month))| match by_month {
-            true => (i as f64 + 0.5, Month::new(year, month).to_string()),
-            false => (i as f64 + 6.0, year.to_string()),
-        })
-        .collect();
-    picture.columns(inside, &columns, &names, short_count, TRAIN);
+    let names = (months.iter().enumerate()).filter_map(|(i, &(year, month))| {
+        let name = match (by_month, month) {
+            (true, _) => Month::new(year, month).to_string(),
+            (false, 1) => year.to_string(),
+            // The first year, where the next one's name leaves it room.
+            (false, ..=6) if i == 0 => year.to_string(),
+            _ => return None,
+        };
+        Some((i as f64 + 0.5, name))
+    });
+    let mut panel = Panel::new("Months", &note, (WIDE, 170.0));
+    panel.columns(
+        0.0,
+        &columns,
+        &names.collect::<Vec<_>>(),
+        short_count,
+        TRAIN,
+    );
+    panel
 }
 
-fn draw_sources(picture: &mut Picture, area: Area, report: &Report) {
-    let note = "Labels by source, the largest first.";
-    let inside = picture.card(area, "Sources", note);
+fn largest_sources(report: &Report) -> Panel {
     let mut sources: Vec<&SourceEntry> = report.sources.iter().collect();
     sources.sort_by_key(|source| std::cmp::Reverse(source.tally.labels));
     let (shown, rest) = sources.split_at(sources.len().min(MAX_SOURCES));
-    let mut bars: Vec<(String, u64, &str)> = shown
-        .iter()
-        .map(|source| (source_name(source), source.tally.labels, TRAIN))
-        .collect();
+    let bar = |name, count, colour| Bar {
+        name,
+        count,
+        whole: report.labels,
+        colour,
+    };
+    let shown = shown.iter();
+    let shown = shown.map(|source| bar(source_name(source), source.tally.labels, TRAIN));
+    let mut bars: Vec<Bar> = shown.collect();
     if !rest.is_empty() {
         let labels = rest.iter().map(|source| source.tally.labels).sum();
-        bars.push((format!("{} more", rest.len()), labels, OTHER));
+        bars.push(bar(format!("{} more", rest.len()), labels, OTHER));
     }
-    picture.bars(inside, WIDE_NAMES, &bars, report.labels);
+    wide_bars("Sources", "Labels by source, the largest first.", &bars)
+}
+
+fn wide_bars(title: &str, note: &str, bars: &[Bar]) -> Panel {
+    let mut panel = Panel::new(title, note, (WIDE, Panel::bars_height(bars.len())));
+    panel.bars(0.0, WIDE_NAMES, bars);
+    panel
 }
 
 /// A source's name, as much of it as there is room for, and its months.
 fn source_name(source: &SourceEntry) -> String {
-    let mut name = source.name.clone();
-    while text_width(&name, 13.0) > WIDE_NAMES - 150.0 {
-        name.pop();
-    }
-    if name.len() < source.name.len() {
-        name.push('…');
-    }
+    let name = fitted(&source.name, WIDE_NAMES - 150.0);
     match source.months() {
         Some((first, last)) if first == last => format!("{name}, {first}"),
         Some((first, last)) => format!("{name}, {first} to {last}"),
@@ -428,28 +409,39 @@ fn source_name(source: &SourceEntry) -> String {
     }
 }
 
-fn draw_skipped(picture: &mut Picture, area: Area, report: &Report) {
+fn skipped(report: &Report) -> Panel {
     let note = "Games (green) as a share of all games, evaluations (grey) as a share of those that were read.";
-    let inside = picture.card(area, "Left out", note);
     let (games, evaluations) = (report.games, report.evaluations());
-    for (i, (&reason, &count)) in report.skipped.iter().enumerate() {
-        let (whole, colour) = match reason.counts_games() {
-            true => (games, GAMES),
-            false => (evaluations, OTHER),
-        };
-        let y = inside.y + BAR_HEIGHT * i as f64;
-        let bar = [(reason_text(reason).to_string(), count, colour)];
-        picture.bars(Area { y, ..inside }, WIDE_NAMES, &bar, whole);
+    let mut bars: Vec<Bar> = (report.skipped.iter())
+        .map(|(&reason, &count)| {
+            let (whole, colour) = match reason.counts_games() {
+                true => (games, GAMES),
+                false => (evaluations, OTHER),
+            };
+            Bar {
+                name: reason_text(reason).to_string(),
+                count,
+                whole,
+                colour,
+            }
+        })
+        .collect();
+    if bars.is_empty() {
+        bars.push(Bar {
+            name: "nothing".to_string(),
+            count: 0,
+            whole: 1,
+            colour: OTHER,
+        });
     }
-    if report.skipped.is_empty() {
-        picture.bars(inside, WIDE_NAMES, &[("nothing".to_string(), 0, OTHER)], 1);
-    }
+    wide_bars("Left out", note, &bars)
 }
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
+    use charts::text_width;
     use datasets::{Filters, SkipReason};
     use svg::parser::Event;
 
@@ -511,7 +503,7 @@ mod tests {
             train: histogram.clone(),
             validation: histogram,
         };
-        picture("lichess.dataset", &report).into_svg()
+        picture("lichess.dataset", &report)
     }
 
     /// Left, right, top and bottom.
@@ -520,6 +512,7 @@ mod tests {
     /// The places of the texts, and of the cards they lie in.
     fn places(svg: &str) -> (Vec<(String, Edges)>, Vec<Edges>) {
         let (mut texts, mut cards, mut place) = (Vec::new(), Vec::new(), None);
+        let mut origin = (0.0, 0.0);
         for event in svg::read(svg).unwrap() {
             match event {
                 Event::Tag(tag, _, attributes) => {
@@ -527,8 +520,21 @@ mod tests {
                     let anchor = attributes.get("text-anchor").map(|a| a.to_string());
                     let start = number("x").zip(number("y"));
                     let size = number("width").zip(number("height"));
-                    if tag == "text" {
-                        place = start.zip(number("font-size")).zip(anchor);
+                    let class = attributes.get("class").map(|class| &**class);
+                    if let Some(moved) = attributes.get("transform") {
+                        let moved = moved.trim_start_matches("translate(");
+                        let (x, y) = moved.trim_end_matches(')').split_once(' ').unwrap();
+                        origin = (x.parse().unwrap(), y.parse().unwrap());
+                    } else if tag == "g" {
+                        origin = (0.0, 0.0);
+                    } else if tag == "text" {
+                        let size = match class {
+                            Some("heading") => 24.0,
+                            Some("title") => 17.0,
+                            _ => 13.0,
+                        };
+                        let start = start.map(|(x, y): (f64, f64)| (x + origin.0, y + origin.1));
+                        place = start.zip(Some(size)).zip(anchor);
                     } else if let (Some((x, y)), Some((w, h)), Some(8.0)) =
                         (start, size, number("rx"))
                     {
@@ -539,7 +545,7 @@ mod tests {
                     let Some((((x, y), size), anchor)) = place.take() else {
                         continue;
                     };
-                    let width = text_width(text, size);
+                    let width = text_width(text) * size / 13.0;
                     let left = match &anchor[..] {
                         "start" => x,
                         "middle" => x - width / 2.0,
@@ -567,7 +573,7 @@ mod tests {
             let svg = draw_report(months, labels);
             assert!(!svg.contains("NaN") && !svg.contains("inf\""));
             let (texts, cards) = places(&svg);
-            assert!(texts.len() > 60 && cards.len() == 14);
+            assert!(texts.len() > 60 && cards.len() == 9);
             for (i, (text, [left, right, top, bottom])) in texts.iter().enumerate() {
                 for (other, [l, r, t, b]) in &texts[i + 1..] {
                     let apart = right < l || r < left || bottom < t || b < top;
@@ -579,7 +585,7 @@ mod tests {
                 });
                 assert_eq!(crossed, None, "{months} months: {text:?} leaves its card");
                 assert!(
-                    *left >= 0.0 && *right <= WIDTH,
+                    *left >= 0.0 && *right <= WIDE + 72.0,
                     "{text:?} leaves the picture"
                 );
             }

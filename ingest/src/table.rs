@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::Result;
+use charts::percent;
 use datasets::{Month, Phase, SourceEntry};
 
 use crate::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
-use crate::picture::percent;
 use crate::stats::{Report, reason_text};
 
 /// More rows than this are added up: months to years, ratings to fives.

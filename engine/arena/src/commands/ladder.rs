@@ -147,7 +147,9 @@ pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
         if let Some(mut plot) = plot {
             let ratings = ladder.ratings.iter();
             let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
-            let written = plot.write_all(chart::draw(&rows).as_bytes());
+            let paces = args.conditions.paces(&args.engines)?;
+            let conditions = chart::conditions(&names, &paces, games(&tallies));
+            let written = plot.write_all(chart::draw(&rows, &conditions).as_bytes());
             written
                 .and_then(|()| plot.commit())
                 .map_err(cannot_write())?;

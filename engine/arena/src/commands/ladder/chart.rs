@@ -1,228 +1,136 @@
-//! The ratings of a ladder as a picture. Lengths are in pixels, from the top
-//! left; colours are classes of [`STYLE`].
+//! The ratings of a ladder as a picture.
 
-use svg::Document;
-use svg::node::Blob;
-use svg::node::element::{Circle, Line, Rectangle, Text, Title};
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use charts::{Colour, Dot, Panel, sheet, thousands};
+
+use crate::players::pace::Pace;
 use crate::statistics::ratings::Rating;
 
-const WIDTH: f64 = 640.0;
-const GAP: f64 = 28.0;
-/// Where the first row begins.
-const HEAD: f64 = 92.0;
-const ROW: f64 = 40.0;
-/// Room for the names on the left and the figures on the right.
-const NAMES: f64 = 150.0;
-const FIGURES: f64 = 134.0;
-/// Longer names are cut: they would run into the chart.
-const LONGEST_NAME: usize = 20;
+const WIDTH: f64 = 600.0;
 
-/// The colours of Okabe and Ito, lighter on dark ground, as in the other
-/// pictures of this project.
-const STYLE: &str = "\
-text { font-family: system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif; fill: #1f2933 }
-.faint { fill: #52606d }
-.strong { font-weight: 600 }
-.paper { fill: #ffffff }
-.grid { stroke: #e1e5ea }
-.zero { stroke: #9aa5b1 }
-.error { stroke: #0072b2; stroke-width: 2.5; stroke-linecap: round }
-.rating { fill: #0072b2 }
-@media (prefers-color-scheme: dark) {
-text { fill: #e4e7eb }
-.faint { fill: #a3aebb }
-.paper { fill: #171c22 }
-.grid { stroke: #2c3540 }
-.zero { stroke: #616e7c }
-.error { stroke: #4cb0ea }
-.rating { fill: #4cb0ea }
-}
-";
-
-/// Draws ratings with their intervals, one a row in the given order.
-pub fn draw(rows: &[(&str, Rating)]) -> String {
-    let bottom = HEAD + ROW * rows.len() as f64;
-    let height = bottom + 24.0 + GAP;
-    let scale = Scale::over(rows);
-    let mut chart = Chart(
-        Document::new()
-            .set("viewBox", (0.0, 0.0, WIDTH, height))
-            .set("width", WIDTH)
-            .set("height", height)
-            .set("role", "img")
-            .add(Title::new("Elo ladder"))
-            // Blob: the stylesheet must not be escaped.
-            .add(Blob::new(format!("<style>\n{STYLE}</style>")))
-            .add(
-                Rectangle::new()
-                    .set("width", WIDTH)
-                    .set("height", height)
-                    .set("class", "paper"),
-            ),
-    );
-    chart.text((GAP, GAP + 16.0), 17, "strong", "start", "Elo ladder");
+/// Draws ratings with their intervals, one a row in the given order;
+/// `conditions` says how they were found.
+pub fn draw(rows: &[(&str, Rating)], conditions: &str) -> String {
     let anchor = rows.iter().find(|row| row.1.elo_interval.is_none());
-    let anchor = anchor.map_or("", |row| row.0);
-    let note = format!("Logistic Elo from {anchor}, with the 95 % interval of the difference.");
-    chart.text((GAP, GAP + 37.0), 13, "faint", "start", &note);
-    for tick in scale.ticks() {
-        let x = scale.x(tick);
-        let (class, label) = match tick {
-            0.0 => ("zero", "0".to_string()),
-            _ => ("grid", format!("{tick:+.0}")),
-        };
-        chart.line((x, HEAD - 8.0), (x, bottom), class);
-        chart.text((x, bottom + 19.0), 13, "faint", "middle", &label);
-    }
-    for (i, (name, rating)) in rows.iter().enumerate() {
-        chart.row(HEAD + ROW * (i as f64 + 0.5), name, rating, &scale);
-    }
-    chart.0.to_string()
+    let note = format!(
+        "Logistic Elo from {}, with the 95 % interval of the difference. {conditions}",
+        anchor.map_or("", |row| row.0)
+    );
+    let dots: Vec<Dot> = rows
+        .iter()
+        .map(|(name, rating)| dot(name, rating))
+        .collect();
+    let size = (WIDTH, Panel::dots_height(dots.len()));
+    let mut panel = Panel::new("Elo ladder", &note, size);
+    panel.dots(0.0, &dots);
+    sheet(None, vec![vec![panel]])
 }
 
-/// From Elo to pixels.
-struct Scale {
-    low: f64,
-    high: f64,
+fn dot(name: &str, rating: &Rating) -> Dot {
+    let (figure, colour) = match rating.elo_interval {
+        Some([low, high]) => {
+            let figure = format!("{:+.0} [{low:+.0}, {high:+.0}]", rating.elo);
+            (figure, Colour::Blue)
+        }
+        None => ("0, anchor".to_string(), Colour::Orange),
+    };
+    Dot {
+        name: name.to_string(),
+        value: rating.elo,
+        interval: rating.elo_interval,
+        figure,
+        colour,
+    }
 }
 
-impl Scale {
-    /// All ratings with the ends of their intervals that there are, and some
-    /// room.
-    fn over(rows: &[(&str, Rating)]) -> Scale {
-        let ends = rows.iter().flat_map(|(_, rating)| {
-            let ends = rating.elo_interval.unwrap_or_default();
-            [rating.elo, ends[0], ends[1]]
-        });
-        let ends = ends.filter(|elo| elo.is_finite());
-        let low = ends.clone().fold(0.0, f64::min);
-        let high = ends.fold(0.0, f64::max);
-        let room = (0.05 * (high - low)).max(1.0);
-        Scale {
-            low: low - room,
-            high: high + room,
+/// The time control, the number of games, the program and the date of today.
+pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
+    let pace = match paces {
+        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => words(first),
+        _ => {
+            let each = names.iter().zip(paces);
+            let each = each.map(|(name, pace)| format!("{name} {}", words(pace)));
+            each.collect::<Vec<String>>().join(", ")
+        }
+    };
+    let (games, version) = (thousands(games), env!("CARGO_PKG_VERSION"));
+    let days = SystemTime::now().duration_since(UNIX_EPOCH);
+    let [year, month, day] = date(days.map_or(0, |time| time.as_secs() / 86_400));
+    format!("{pace}; {games} games; Kibitz {version}, {year}-{month:02}-{day:02}.")
+}
+
+fn words(pace: &Pace) -> String {
+    match pace {
+        Pace::Depth(plies) => format!("{plies} plies a move"),
+        Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
+        Pace::MoveTime(time) => format!("{} s a move", time.as_secs_f64()),
+        Pace::Clock { base, increment } => {
+            let (base, increment) = (base.as_secs_f64(), increment.as_secs_f64());
+            format!("{base} s a game and {increment} s a move")
         }
     }
-
-    /// Where an end of an interval is drawn; `None` beyond the chart.
-    fn end(&self, elo: f64) -> Option<f64> {
-        elo.is_finite().then(|| self.x(elo))
-    }
-
-    fn x(&self, elo: f64) -> f64 {
-        let left = GAP + NAMES;
-        let width = WIDTH - left - FIGURES - GAP;
-        left + width * (elo - self.low) / (self.high - self.low)
-    }
-
-    /// Some five round numbers.
-    fn ticks(&self) -> Vec<f64> {
-        let rough = (self.high - self.low) / 5.0;
-        let power = 10f64.powf(rough.log10().floor());
-        let steps = [1.0, 2.0, 5.0].map(|factor| factor * power);
-        let step = steps.into_iter().find(|&step| step >= rough);
-        let step = step.unwrap_or(10.0 * power);
-        let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
-        (first as i64..=last as i64)
-            .map(|i| i as f64 * step)
-            .collect()
-    }
 }
 
-struct Chart(Document);
-
-impl Chart {
-    fn row(&mut self, y: f64, name: &str, rating: &Rating, scale: &Scale) {
-        let x = scale.x(rating.elo);
-        let figures = match rating.elo_interval {
-            Some([low, high]) => format!("{:+.0} [{low:+.0}, {high:+.0}]", rating.elo),
-            None => "0, anchor".to_string(),
-        };
-        if let Some(interval) = rating.elo_interval {
-            let [left, right] = interval.map(|elo| scale.end(elo));
-            // An interval without end runs to that of the chart, and is open there.
-            let [first, last] = [scale.low, scale.high].map(|elo| scale.x(elo));
-            let (from, to) = (left.unwrap_or(first), right.unwrap_or(last));
-            self.line((from, y), (to, y), "error");
-            for end in [left, right].into_iter().flatten() {
-                self.line((end, y - 5.0), (end, y + 5.0), "error");
-            }
-        }
-        let dot = Circle::new()
-            .set("cx", tenths(x))
-            .set("cy", tenths(y))
-            .set("r", 6)
-            .set("class", "rating")
-            .add(Title::new(format!("{name}: {figures}")));
-        svg::Node::append(&mut self.0, dot);
-        let mut short: String = name.chars().take(LONGEST_NAME).collect();
-        if short.len() < name.len() {
-            short.pop();
-            short.push('…');
-        }
-        self.text((GAP, y + 4.5), 14, "", "start", &short);
-        self.text((WIDTH - GAP, y + 4.5), 13, "strong", "end", &figures);
-    }
-
-    fn text(&mut self, at: (f64, f64), size: u32, class: &str, anchor: &str, words: &str) {
-        let text = Text::new(words)
-            .set("x", tenths(at.0))
-            .set("y", tenths(at.1))
-            .set("font-size", size)
-            .set("text-anchor", anchor)
-            .set("class", class);
-        svg::Node::append(&mut self.0, text);
-    }
-
-    fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
-        let line = Line::new()
-            .set("x1", tenths(from.0))
-            .set("y1", tenths(from.1))
-            .set("x2", tenths(to.0))
-            .set("y2", tenths(to.1))
-            .set("class", class);
-        svg::Node::append(&mut self.0, line);
-    }
-}
-
-/// Pixels to a tenth: finer than can be seen, and short in the file.
-fn tenths(pixels: f64) -> f64 {
-    (10.0 * pixels).round() / 10.0
+/// Year, month and day of a day since 1970, by Howard Hinnant's
+/// `civil_from_days`: years begin in March, so that leap days end them.
+fn date(days: u64) -> [u64; 3] {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let calendar = if month < 10 { month + 3 } else { month - 9 };
+    let year = 400 * era + year + u64::from(calendar < 3);
+    [year, calendar, day - (153 * month + 2) / 5 + 1]
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
-    fn everything_drawn_lies_within_the_chart() {
+    fn every_rating_is_drawn_on_the_chart() {
         let rating = |elo, elo_interval| Rating { elo, elo_interval };
         let anchor = ("a < b", rating(0.0, None));
         let around = |elo: f64, error: f64| rating(elo, Some([elo - error, elo + error]));
-        for rows in [
-            vec![anchor, ("c", around(0.0, 0.0))],
-            vec![anchor, ("c", around(-900.0, 450.0))],
-            vec![anchor, ("c", around(3.2, 4.1))],
-            vec![anchor, ("c", rating(640.0, Some([120.0, f64::INFINITY])))],
-            vec![anchor, ("c", around(0.0, f64::INFINITY))],
+        for row in [
+            around(0.0, 0.0),
+            around(-900.0, 450.0),
+            around(3.2, 4.1),
+            rating(640.0, Some([120.0, f64::INFINITY])),
+            around(0.0, f64::INFINITY),
         ] {
-            let scale = Scale::over(&rows);
-            let ticks = scale.ticks();
-            assert!(
-                ticks.contains(&0.0) && (2..=11).contains(&ticks.len()),
-                "{ticks:?}"
-            );
-            let left = |rating: &Rating| rating.elo_interval.and_then(|ends| scale.end(ends[0]));
-            let left = |rating| left(rating).unwrap_or(scale.x(rating.elo));
-            assert!(rows.iter().all(|row| left(&row.1) > GAP + NAMES));
-            let svg = draw(&rows);
-            assert!(svg.contains("a &lt; b"), "{svg}");
+            let svg = draw(&[anchor, ("c", row)], "2 plies a move.");
+            assert!(svg.contains("a &lt; b") && svg.contains("2 plies"), "{svg}");
+            assert_eq!(svg.matches("<circle").count(), 2, "{svg}");
             let coordinates = svg.replace("inf]", "").replace("[-inf", "");
             assert!(
                 !coordinates.contains("NaN") && !coordinates.contains("inf"),
                 "{svg}"
             );
         }
+    }
+
+    #[test]
+    fn the_caption_names_pace_games_and_date() {
+        let names = ["a", "b"].map(String::from);
+        let clock = Pace::Clock {
+            base: Duration::from_secs(2),
+            increment: Duration::from_millis(20),
+        };
+        let text = conditions(&names, &[clock, clock], 1200);
+        assert!(text.starts_with("2 s a game and 0.02 s a move; 1,200 games; Kibitz 0"));
+        let text = conditions(&names, &[clock, Pace::Depth(3)], 2);
+        assert!(
+            text.contains("0.02 s a move, b 3 plies a move; 2 games"),
+            "{text}"
+        );
+        assert_eq!(date(0), [1970, 1, 1]);
+        assert_eq!(date(11_016), [2000, 2, 29]);
+        assert_eq!(date(20_453), [2025, 12, 31]);
+        assert_eq!(date(20_454), [2026, 1, 1]);
     }
 }
