@@ -1,13 +1,5 @@
 //! `ingest annotate`: games in, the same games with evaluations out.
 
-mod analyst;
-mod archive;
-mod error;
-mod feed;
-mod notation;
-mod pipeline;
-mod tally;
-
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -20,20 +12,35 @@ use host::StopSignal;
 use serde::Serialize;
 use uci_client::{Engine, Setup, StartError};
 
-use crate::failure::Stopped;
-use crate::output::print;
-use crate::progress::{Progress, Unit};
-use crate::stats::reason_text;
-use crate::values;
+use crate::commands::values;
+use crate::report::reason::reason_text;
+use crate::terminal::output::print;
+use crate::terminal::progress::{Progress, Unit};
+use crate::terminal::stopped::Stopped;
 
-use self::analyst::Task;
-use self::archive::{Archive, MadeBy, Opened, Record};
-pub use self::error::Error;
-use self::feed::Feed;
-use self::tally::Tally;
+use crate::annotate::analyst::Task;
+use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
+use crate::annotate::feed::Feed;
+use crate::annotate::tally::Tally;
+use crate::annotate::{Error, pipeline};
+
+const HELP: &str = "\
+Writes the games again, as Lichess writes its dumps, with an [%eval] after each
+move: White's point of view, and the depth of the search. Games that have
+evaluations keep theirs. A name that ends with .pgn gives plain text, .pgn.zst
+a compressed file. What is made is called FILE.part until it is whole,
+with a record of what made it beside it in FILE.json; interrupted in any way,
+the same command goes on where FILE.json says it is whole, and the file is the
+same as if nothing had happened. An engine that crashes, hangs or answers nonsense
+is restarted; a position on which it fails twice is left without an evaluation.
+
+Example:
+  ingest annotate games.pgn --engine stockfish --nodes 100000 --out games.pgn.zst
+  ingest build games.pgn.zst --out games.dataset";
 
 /// What `ingest annotate` takes.
 #[derive(Args)]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
     #[arg(required = true, value_name = "GAMES")]

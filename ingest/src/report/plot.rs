@@ -10,8 +10,9 @@ use charts::{
 use datasets::{Error, Month, SourceEntry, Tally};
 use host::durable;
 
-use crate::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
-use crate::stats::{Report, reason_text};
+use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
+use crate::report::reason::reason_text;
+use crate::report::summary::Report;
 
 /// Height of a chart's columns.
 const CHART: f64 = 220.0;

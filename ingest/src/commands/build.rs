@@ -8,14 +8,33 @@ use clap::Args;
 use datasets::{Builder, Error, Manifest, Source, SourceEntry};
 use host::StopSignal;
 
-use crate::failure::Stopped;
-use crate::filter_arguments::FilterArguments;
-use crate::output::print;
-use crate::progress::{Progress, Unit};
-use crate::stats::reason_text;
+use crate::commands::filters::{self, FilterArguments};
+use crate::report::reason::reason_text;
+use crate::terminal::output::print;
+use crate::terminal::progress::{Progress, Unit};
+use crate::terminal::stopped::Stopped;
+
+const HELP: &str = "\
+Every position with an [%eval] is kept, labelled with the evaluation that
+follows the move. Equal positions are joined. Games are held out for
+validation by their identity, so that no game is on both sides.
+
+Sources may come in any order, and again: the dataset is the same. A build
+that is interrupted leaves the dataset as it was; the same command goes on
+where it stopped. A folder that holds something else than a dataset is refused.
+";
+
+const EXAMPLE: &str = "\
+Example:
+  ingest build 2026-05.pgn.zst 2026-06.pgn.zst --out lichess.dataset
+  ingest build https://example.org/games.pgn.zst --out lichess.dataset
+  zstdcat games.pgn.zst | ingest build - --out lichess.dataset
+  ingest build 2026-06.pgn.zst --out quiet.dataset \\
+    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000";
 
 /// What `ingest build` takes.
 #[derive(Args)]
+#[command(after_help = format!("{HELP}\n{}\n{EXAMPLE}", filters::HELP))]
 pub struct Arguments {
     /// Files, http(s) URLs, or - for standard input: PGN,
     /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text or EPD;

@@ -1,12 +1,5 @@
 //! `ingest export`: a sealed dataset in a format that other programs read.
 
-mod bullet;
-mod output;
-mod parquet;
-mod summary;
-mod text;
-mod writer;
-
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
@@ -14,21 +7,43 @@ use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use datasets::{Dataset, Error, Record, Split};
 use host::StopSignal;
-use serde::Serialize;
 
-use self::output::Output;
-use self::summary::Summary;
-use self::writer::Writer;
-use crate::failure::Stopped;
-use crate::output::print;
-use crate::progress::{Progress, Unit};
+use crate::export::format::Format;
+use crate::export::output::{self, Output};
+use crate::export::summary::Summary;
+use crate::export::writer::Writer;
+use crate::terminal::output::print;
+use crate::terminal::progress::{Progress, Unit};
+use crate::terminal::stopped::Stopped;
 
 /// Blocks that are encoded together: 131,072 records, 4 MiB, and one row group
 /// of Parquet.
 const BATCH_BLOCKS: usize = 32;
 
+const HELP: &str = "\
+Formats (docs/export.md has every detail):
+
+  bullet   ChessBoard of the crate bulletformat, bullet's native chess board:
+           32 bytes, score and result from the side to move's view. It has no
+           room for castling rights, en passant, ply, depth and month. Mate in
+           n is a score of 32000 - n; an unknown result becomes a draw.
+  text     FEN | centipawns | 1.0, 0.5 or 0.0, all from White's view. Mate in n
+           is 32000 - n; an unknown result is ?, a line that bullet's converter
+           leaves out. `ingest build` reads it.
+  parquet  columns fen, cp, mate, result, ply, month, depth, split; null is
+           unknown. White's view.
+
+The positions come in the order of their hashes, a uniform shuffle. The file
+has its name only when it is whole; until then it is FILE.part.
+
+Example:
+  ingest export june.dataset --format parquet --out june.parquet
+  ingest export june.dataset --format bullet --split train --known-results --out june.bullet
+  ingest export june.dataset --format text --out - | head";
+
 /// What `ingest export` takes.
 #[derive(Args)]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// The dataset
     dataset: PathBuf,
@@ -47,29 +62,6 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-}
-
-/// A format that other programs read.
-#[derive(Clone, Copy, ValueEnum, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Boards of 32 bytes that bullet trains on (bulletformat's ChessBoard)
-    Bullet,
-    /// Lines of FEN | centipawns | result
-    Text,
-    /// A table, for pandas, Polars, DuckDB and their like
-    Parquet,
-}
-
-impl Format {
-    /// What becomes of an unknown result.
-    fn unknown_results(self) -> &'static str {
-        match self {
-            Format::Bullet => "draws",
-            Format::Text => "?",
-            Format::Parquet => "null",
-        }
-    }
 }
 
 /// Which positions.
@@ -200,7 +192,7 @@ mod tests {
     use shakmaty::CastlingMode;
     use shakmaty::fen::Fen;
 
-    use super::{bullet, text};
+    use crate::export::{bullet, text};
 
     fn record(fen: &str, label: Label, origin: Origin) -> Record {
         let fen: Fen = fen.parse().unwrap();

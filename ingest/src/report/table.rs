@@ -6,8 +6,9 @@ use anyhow::Result;
 use charts::percent;
 use datasets::{Month, Phase, SourceEntry};
 
-use crate::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
-use crate::stats::{Report, reason_text};
+use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
+use crate::report::reason::reason_text;
+use crate::report::summary::Report;
 
 /// More rows than this are added up: months to years, ratings to fives.
 const MANY_ROWS: usize = 12;

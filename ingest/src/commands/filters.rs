@@ -9,7 +9,7 @@ use clap::error::ErrorKind;
 use clap::{Args, value_parser};
 use datasets::{Filters, Label, Month, Speed, Termination};
 
-use crate::values;
+use crate::commands::values;
 
 /// What to say of the filters below the list of flags.
 pub const HELP: &str = "\
