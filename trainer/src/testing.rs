@@ -1,6 +1,5 @@
 //! Records for tests.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,30 +12,8 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position, PositionError};
 
-pub use crate::playouts::games;
-use crate::position;
-
-thread_local! {
-    /// What is done after each file that this thread writes.
-    static AFTER_WRITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
-}
-
-/// A file was written.
-pub fn written() {
-    AFTER_WRITING.with_borrow_mut(|after| {
-        if let Some(after) = after {
-            after();
-        }
-    });
-}
-
-/// Does something after each file that `work` writes.
-pub fn after_each_file<R>(after: impl FnMut() + 'static, work: impl FnOnce() -> R) -> R {
-    AFTER_WRITING.set(Some(Box::new(after)));
-    let result = work();
-    AFTER_WRITING.set(None);
-    result
-}
+pub use crate::input::playouts::games;
+use crate::input::position;
 
 /// The processor, with gradients.
 pub type Cpu = Autodiff<Flex>;
