@@ -5,6 +5,7 @@
 pub mod clipping;
 pub mod cost;
 pub mod cpu;
+pub mod evaluate;
 pub mod finite;
 pub mod first_layer;
 pub mod model;

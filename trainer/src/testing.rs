@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::backend::Autodiff;
 use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
-use models::{Shape, Threats};
+use models::Shape;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position, PositionError};
@@ -33,12 +33,6 @@ pub const SMALL: Shape = Shape {
     second: 16,
     third: 16,
 };
-
-/// Records with their threats.
-pub fn with_threats(records: &[Record]) -> Vec<(Record, Threats)> {
-    let threats = records.iter().map(position::threats);
-    records.iter().cloned().zip(threats).collect()
-}
 
 fn board(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");

@@ -1,5 +1,5 @@
-//! Records on their way to the device: as they are stored, 32 bytes a position,
-//! and a word of threats; never rows of inputs.
+//! Records on their way to a device that expands them: as they are stored, 32 bytes
+//! a position, and a word of threats; never rows of inputs.
 
 use burn::tensor::backend::Backend;
 use burn::tensor::{DType, Int, Tensor, TensorData};
@@ -21,28 +21,20 @@ impl Batch {
         Batch { records }
     }
 
-    /// The records on a device, shape `[records, WORDS]`: the bytes of each as
-    /// little-endian words, and its [threats](models::Threats::bits), for which a
-    /// device would need the rules of the game.
-    pub fn words<B: Backend>(&self, device: &B::Device) -> Tensor<B, 2, Int> {
-        words(&self.records, device)
-    }
-
-    /// The records cut into one part a device, in order, with sizes that differ
-    /// by one at most, each on its device as [`words`](Batch::words) gives it.
-    /// If there are fewer records than devices, the last devices have none.
-    pub fn parts<B: Backend>(&self, devices: &[B::Device]) -> Vec<Tensor<B, 2, Int>> {
+    /// The records cut into so many parts, in order, with sizes that differ by one
+    /// at most. If there are fewer records than parts, the last parts are left out.
+    pub fn parts(&self, parts: usize) -> impl Iterator<Item = &[Record]> {
         let records = self.records.len();
-        let parts = devices.len().min(records);
-        let begins = |part: usize| part * records / parts;
-        let parts = devices.iter().take(parts).enumerate();
-        parts
-            .map(|(part, device)| words(&self.records[begins(part)..begins(part + 1)], device))
-            .collect()
+        let parts = parts.min(records);
+        let begins = move |part: usize| part * records / parts;
+        (0..parts).map(move |part| &self.records[begins(part)..begins(part + 1)])
     }
 }
 
-fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int> {
+/// Records as a device expands them, shape `[records, WORDS]`: the bytes of each as
+/// little-endian words, and its [threats](models::Threats::bits), for which a device
+/// would need the rules of the game.
+pub fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int> {
     let mut words = vec![0; records.len() * WORDS];
     let (rows, _) = words.as_chunks_mut::<WORDS>();
     rows.par_iter_mut().zip(records).for_each(|(row, record)| {
@@ -59,7 +51,6 @@ fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::{Flex, FlexDevice};
 
     use crate::testing::games;
 
@@ -72,11 +63,10 @@ mod tests {
             (2, 3, vec![1, 1]),
         ] {
             let batch = Batch::new(games(records));
-            let parts = batch.parts::<Flex>(&vec![FlexDevice; devices]);
-            let sizes: Vec<usize> = parts.iter().map(|part| part.dims()[0]).collect();
+            let parts: Vec<&[Record]> = batch.parts(devices).collect();
+            let sizes: Vec<usize> = parts.iter().map(|part| part.len()).collect();
             assert_eq!(sizes, expected);
-            let whole = Tensor::cat(parts, 0).into_data();
-            assert_eq!(whole, batch.words::<Flex>(&FlexDevice).into_data());
+            assert_eq!(parts.concat(), batch.records);
         }
     }
 }

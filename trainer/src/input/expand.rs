@@ -155,7 +155,7 @@ impl<B: Backend> Expansion<B> {
     }
 
     /// The inputs, `[batch, INPUTS]` of zeros and ones, as the mover sees them,
-    /// of records from [`Batch::words`](crate::input::batch::Batch::words), `[batch, WORDS]`.
+    /// of records from [`words`](crate::input::batch::words), `[batch, WORDS]`.
     pub fn inputs(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 2> {
         let fields = &self.fields(words);
         // -1 for Black.
@@ -242,7 +242,7 @@ mod tests {
     use shakmaty::fen::Fen;
     use shakmaty::{CastlingMode, Chess};
 
-    use crate::input::batch::Batch;
+    use crate::input::batch;
     use crate::input::position;
     use crate::network::tensors::floats;
     use crate::testing::{games, inputs_by_python};
@@ -251,13 +251,12 @@ mod tests {
     fn agrees(records: Vec<Record>) {
         let device = Default::default();
         let expansion = Expansion::<Flex>::new(&device);
-        let batch = Batch::new(records);
-        let words = batch.words::<Flex>(&device);
+        let words = batch::words::<Flex>(&records, &device);
         let inputs = floats(expansion.inputs(words.clone()));
         let labels = floats(labels(words));
-        assert_eq!(labels.len(), batch.records.len());
+        assert_eq!(labels.len(), records.len());
         let rows = inputs.chunks_exact(INPUTS);
-        for ((record, row), label) in batch.records.iter().zip(rows).zip(labels) {
+        for ((record, row), label) in records.iter().zip(rows).zip(labels) {
             let mut expected = [0.0; INPUTS];
             for feature in position::features(record) {
                 expected[feature.index()] = 1.0;

@@ -57,7 +57,8 @@ impl Cost {
     }
 
     /// By the CPU's own operation, where a sample has so many `active` inputs:
-    /// the first layer adds their rows, and adds to them on the way back. What
+    /// the first layer adds their rows, and adds to them on the way back. They are
+    /// indices of two bytes, beside a label and where they begin. What
     /// is in a cache is no memory: of a batch, the first hidden layer is
     /// written, and read for the second layer and twice on the way back; of the
     /// others, one number is written and two are read.
@@ -68,7 +69,9 @@ impl Cost {
             flop: 2.0 * active * shape.first as f64
                 + (6 * later) as f64
                 + step_flop(shape) / batch as f64,
-            bytes: (expand::SENT + FLOAT * neurons) as f64 + step_bytes(shape) / batch as f64,
+            bytes: 2.0 * active
+                + (2 * FLOAT + FLOAT * neurons) as f64
+                + step_bytes(shape) / batch as f64,
         }
     }
 }
@@ -103,6 +106,9 @@ mod tests {
         // 25 rows of 451 added forward and back, and 6 * 15,488.
         let kernel = Cost::of_kernel(Shape::DEFAULT, usize::MAX, 25.0);
         assert_eq!(kernel.flop.round(), 115_478.0);
-        assert_eq!(kernel.bytes.round(), 36.0 + 4.0 * (1804.0 + 192.0));
+        assert_eq!(
+            kernel.bytes.round(),
+            2.0 * 25.0 + 8.0 + 4.0 * (1804.0 + 192.0)
+        );
     }
 }

@@ -10,8 +10,10 @@
 //! over samples are formed in one order, so results are equal to the bit
 //! whatever the number of threads.
 //!
-//! [`Flex`]'s tensors go in and come out; parameters, loss and optimizer are
-//! Burn's as on any device.
+//! Positions come as [`Samples`]: the indices of their active inputs, as they are
+//! read off the records. Burn's graph never sees them: only parameters have
+//! gradients, and the operation's state may be of any type. [`Flex`]'s tensors hold
+//! parameters, labels and values; loss and optimizer are Burn's as on any device.
 
 mod backward;
 mod forward;
@@ -28,21 +30,19 @@ use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::backend::Backend;
-use burn::tensor::{Int, Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use datasets::Record;
-use models::{Network, Shape, Threats};
-use rayon::prelude::*;
+use models::{Network, Shape};
 
-use crate::input::batch::Batch;
-use crate::input::expand::WORDS;
-use crate::input::position;
 use crate::network::cost::Cost;
 use crate::network::tensors::Layers;
 use forward::{Activations, forward};
 use lanes::Level;
-use samples::{Block, blocks};
+use samples::blocks;
 use weights::{OfParameters, Weights};
+
+pub use samples::Samples;
 
 /// The layers' tensors.
 fn primitives<B: Backend>(layers: Layers<B>) -> OfParameters<B::FloatTensorPrimitive> {
@@ -55,23 +55,20 @@ fn primitives<B: Backend>(layers: Layers<B>) -> OfParameters<B::FloatTensorPrimi
     std::array::from_fn(|_| primitives.next().expect("four layers of two"))
 }
 
-/// The values of positions in pawns, `[records]`.
-pub fn values(layers: Layers<Flex>, words: Tensor<Flex, 2, Int>) -> Tensor<Flex, 1> {
-    let run = Run::new(&primitives(layers), words.into_primitive());
+/// The values of positions in pawns, `[samples]`.
+pub fn values(layers: Layers<Flex>, samples: &Arc<Samples>) -> Tensor<Flex, 1> {
+    let run = Run::new(&primitives(layers), samples);
     Tensor::from_primitive(TensorPrimitive::Float(run.output()))
 }
 
 /// The same, for a loss of which [`Backward`] derives the gradient.
 pub fn tracked_values(
     layers: Layers<Autodiff<Flex>>,
-    words: Tensor<Autodiff<Flex>, 2, Int>,
+    samples: &Arc<Samples>,
 ) -> Tensor<Autodiff<Flex>, 1> {
     let tensors = primitives(layers);
     let nodes = tensors.each_ref().map(|tensor| tensor.node.clone());
-    let run = Run::new(
-        &tensors.map(|tensor| tensor.primitive),
-        words.into_primitive(),
-    );
+    let run = Run::new(&tensors.map(|tensor| tensor.primitive), samples);
     let output = run.output();
     let values = match Evaluation
         .prepare::<NoCheckpointing>(nodes)
@@ -82,6 +79,12 @@ pub fn tracked_values(
         OpsKind::UnTracked(prepared) => prepared.finish(output),
     };
     Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// The labels of positions in pawns, `[samples]`.
+pub fn labels<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
+    let labels = TensorData::new(samples.labels.clone(), [samples.len()]);
+    Tensor::from_data(labels, device)
 }
 
 /// A network that is evaluated as its file has it: what training keeps its
@@ -110,18 +113,13 @@ impl Evaluator {
         if records.is_empty() {
             return Vec::new();
         }
-        let with_threats = |record: &Record| (*record, position::threats(record));
-        let records: Vec<(Record, Threats)> = records.par_iter().map(with_threats).collect();
-        forward(Level::best(), &self.0, &blocks(&records)).output
+        forward(Level::best(), &self.0, &blocks(records)).output
     }
 }
 
 /// What training on a batch costs, a sample.
-pub fn cost(shape: Shape, batch: &Batch) -> Cost {
-    let active = batch.records.iter().map(|r| position::features(r).count());
-    let samples = batch.records.len();
-    let mean = active.sum::<usize>() as f64 / samples as f64;
-    Cost::of_kernel(shape, samples, mean)
+pub fn cost(shape: Shape, samples: &Samples) -> Cost {
+    Cost::of_kernel(shape, samples.len(), samples.active())
 }
 
 /// A batch that went forward.
@@ -129,12 +127,12 @@ pub fn cost(shape: Shape, batch: &Batch) -> Cost {
 struct Run {
     shape: Shape,
     weights: Weights,
-    blocks: Vec<Block>,
+    samples: Arc<Samples>,
     activations: Activations,
 }
 
 impl Run {
-    fn new(tensors: &OfParameters<FlexTensor>, words: FlexTensor) -> Run {
+    fn new(tensors: &OfParameters<FlexTensor>, samples: &Arc<Samples>) -> Run {
         let outputs = |layer: usize| tensors[2 * layer].shape()[1];
         let shape = Shape {
             first: outputs(0),
@@ -143,12 +141,11 @@ impl Run {
         };
         let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
         let weights = Weights::new(shape, tensors.each_ref().map(floats));
-        let blocks = blocks(&records(&words.to_contiguous()));
-        let activations = forward(Level::best(), &weights, &blocks);
+        let activations = forward(Level::best(), &weights, &samples.blocks);
         Run {
             shape,
             weights,
-            blocks,
+            samples: Arc::clone(samples),
             activations,
         }
     }
@@ -178,7 +175,7 @@ impl Backward<Flex, 8> for Evaluation {
         let found = backward::backward(
             Level::best(),
             &run.weights,
-            &run.blocks,
+            &run.samples.blocks,
             &run.activations,
             floats(&output),
         );
@@ -191,21 +188,6 @@ impl Backward<Flex, 8> for Evaluation {
     }
 }
 
-/// The records in a contiguous tensor, `[batch, WORDS]`, with their threats.
-fn records(words: &FlexTensor) -> Vec<(Record, Threats)> {
-    let begin = words.layout().start_offset();
-    let numbers = &words.storage::<i32>()[begin..][..words.shape().num_elements()];
-    let (records, _) = numbers.as_chunks::<WORDS>();
-    let record = |words: &[i32; WORDS]| {
-        let [record @ .., threats] = words;
-        let bytes = record.map(i32::to_le_bytes);
-        let bytes = bytes.as_flattened().try_into().expect("as many bytes");
-        let record = Record::from_bytes(bytes).expect("it was a record before");
-        (record, Threats::from_bits(threats.cast_unsigned()))
-    };
-    records.par_iter().map(record).collect()
-}
-
 /// A contiguous tensor's numbers.
 fn floats(tensor: &FlexTensor) -> &[f32] {
     let begin = tensor.layout().start_offset();
@@ -215,9 +197,10 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::{batch, position};
     use crate::network::model::Model;
     use crate::network::tensors;
-    use crate::testing::{games, turn, with_threats};
+    use crate::testing::{games, turn};
 
     const SHAPES: [Shape; 3] = [
         Shape::DEFAULT,
@@ -243,18 +226,17 @@ mod tests {
     }
 
     /// Values and gradients of a batch, in Burn's own operations or in one.
-    fn pass(network: &Network, batch: &Batch, in_one: bool) -> Vec<Vec<f32>> {
+    fn pass(network: &Network, records: &[Record], in_one: bool) -> Vec<Vec<f32>> {
         let _turn = turn();
         let device = Default::default();
         let model = Model::<Autodiff<Flex>>::new(network, &device);
-        let words = batch.words(&device);
         let values = if in_one {
-            model.forward(words)
+            tracked_values(model.layers(), &Arc::new(Samples::new(records)))
         } else {
-            model.values_by_operations(words)
+            model.values_by_operations(batch::words(records, &device))
         };
         // A loss whose gradient differs from sample to sample.
-        let weights = Tensor::arange(0..batch.records.len() as i64, &device).float() - 300.0;
+        let weights = Tensor::arange(0..records.len() as i64, &device).float() - 300.0;
         let gradients = (values.clone() * weights).sum().backward();
         let mut found = vec![tensors::floats(values)];
         found.extend(model.gradients(&gradients));
@@ -268,7 +250,7 @@ mod tests {
         let tensors = primitives(model.layers());
         let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
         let weights = Weights::new(shape, tensors.each_ref().map(floats));
-        let blocks = blocks(&with_threats(records));
+        let blocks = blocks(records);
         let activations = forward(level, &weights, &blocks);
         // A loss whose gradient differs from sample to sample.
         let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
@@ -335,9 +317,9 @@ mod tests {
         for (seed, shape) in SHAPES.into_iter().enumerate() {
             let network = Network::random(shape, seed as u64);
             for samples in [1, 9, 1027] {
-                let batch = Batch::new(games(samples));
-                let found = pass(&network, &batch, true);
-                let expected = pass(&network, &batch, false);
+                let records = games(samples);
+                let found = pass(&network, &records, true);
+                let expected = pass(&network, &records, false);
                 for (found, expected) in found.iter().zip(&expected) {
                     assert_close(found, expected);
                 }

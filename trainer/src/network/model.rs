@@ -1,21 +1,14 @@
 //! The network as Burn trains it.
 
-use burn::backend::Autodiff;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Int, Tensor, TensorData};
-#[cfg(feature = "cuda")]
-use burn_cuda::Cuda;
-use burn_flex::Flex;
 use models::{Layer, Network, Shape};
 
-use crate::input::batch::Batch;
-use crate::input::expand::{self, Expansion};
-use crate::network::cost::Cost;
+use crate::input::expand::Expansion;
 use crate::network::first_layer::{self, FirstLayer};
 use crate::network::tensors::{Layers, clip_parameter, floats};
-use crate::network::{cpu, target};
 
 /// How far the second layer's weights may grow: up to 127 / 128 they fit i8 at
 /// 128 steps to the unit. A net with larger ones lost three times as much when
@@ -28,50 +21,6 @@ const LATER_BOUND: f32 = 1.98;
 /// How far from zero training lets the numbers of a layer be, counted from 0.
 pub fn bound(layer: usize) -> f32 {
     [first_layer::BOUND, SECOND_BOUND, LATER_BOUND, LATER_BOUND][layer]
-}
-
-/// A backend that evaluates the network.
-pub trait Evaluate: Backend {
-    /// The values in pawns, from the mover's view, of records as
-    /// [`Batch::words`] gives them: from `[batch, WORDS]` to `[batch]`.
-    fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
-        model.values_by_operations(words)
-    }
-
-    /// What training on a batch costs, a sample.
-    fn cost(shape: Shape, batch: &Batch) -> Cost {
-        Cost::of_operations(shape, batch.records.len())
-    }
-}
-
-/// A backend that trains the network.
-pub trait Train: Evaluate + AutodiffBackend<InnerBackend: Evaluate> {}
-
-impl<B: Evaluate + AutodiffBackend<InnerBackend: Evaluate>> Train for B {}
-
-#[cfg(feature = "cuda")]
-impl Evaluate for Cuda {}
-#[cfg(feature = "cuda")]
-impl Evaluate for Autodiff<Cuda> {}
-
-impl Evaluate for Flex {
-    fn values(model: &Model<Flex>, words: Tensor<Flex, 2, Int>) -> Tensor<Flex, 1> {
-        cpu::values(model.layers(), words)
-    }
-
-    fn cost(shape: Shape, batch: &Batch) -> Cost {
-        cpu::cost(shape, batch)
-    }
-}
-
-impl Evaluate for Autodiff<Flex> {
-    fn values(model: &Model<Self>, words: Tensor<Self, 2, Int>) -> Tensor<Self, 1> {
-        cpu::tracked_values(model.layers(), words)
-    }
-
-    fn cost(shape: Shape, batch: &Batch) -> Cost {
-        cpu::cost(shape, batch)
-    }
 }
 
 /// The network on a device. Weights are `[inputs, outputs]`, the transpose of
@@ -144,7 +93,9 @@ impl<B: Backend> Model<B> {
         ]
     }
 
-    /// What [`Evaluate::values`] is, by Burn's own operations, on any backend.
+    /// The values in pawns, from the mover's view, of records as
+    /// [`words`](crate::input::batch::words) gives them, by Burn's own operations:
+    /// from `[batch, WORDS]` to `[batch]`.
     pub fn values_by_operations(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
         let inputs = self.expansion.inputs(words);
         let [first, second, third, fourth] = self.layers();
@@ -152,26 +103,6 @@ impl<B: Backend> Model<B> {
         let x = through(x, second).clamp(0.0, 1.0);
         let x = through(x, third).clamp(0.0, 1.0);
         through(x, fourth).squeeze_dim(1)
-    }
-}
-
-impl<B: Evaluate> Model<B> {
-    /// The values in pawns, from the mover's view, of records as
-    /// [`Batch::words`] gives them: from `[batch, WORDS]` to `[batch]`.
-    pub fn forward(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        B::values(self, words)
-    }
-
-    /// The loss of records, shape `[1]`: how far their values are from their
-    /// labels, in the space of [`target`].
-    pub fn loss(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let pawns = self.forward(words.clone());
-        target::loss(pawns, expand::labels(words))
-    }
-
-    /// The values in pawns of a batch, from the mover's view.
-    pub fn values(&self, batch: &Batch, device: &B::Device) -> Vec<f32> {
-        floats(self.forward(batch.words(device)))
     }
 }
 
@@ -228,9 +159,13 @@ fn clip<B: AutodiffBackend>(linear: Linear<B>, bound: f32) -> Linear<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::backend::Autodiff;
+    use burn_flex::Flex;
+    use datasets::Record;
     use models::Feature;
 
     use crate::input::position::features;
+    use crate::network::evaluate::Evaluate;
     use crate::testing::{games, turn};
 
     #[test]
@@ -239,8 +174,8 @@ mod tests {
             let network = Network::random(Shape::DEFAULT, seed);
             let device = Default::default();
             let model = Model::<Flex>::new(&network, &device);
-            let batch = Batch::new(games(100));
-            for (record, value) in batch.records.iter().zip(model.values(&batch, &device)) {
+            let records = games(100);
+            for (record, value) in records.iter().zip(model.values(&records, &device)) {
                 let on: Vec<Feature> = features(record).collect();
                 let expected = network.evaluate(&on);
                 assert!(
@@ -283,10 +218,10 @@ mod tests {
     }
 
     /// The loss of a network on a batch, in floats of the engine.
-    fn loss(network: &Network, batch: &Batch) -> f64 {
+    fn loss(network: &Network, records: &[Record]) -> f64 {
         let device = Default::default();
         let model = Model::<Flex>::new(network, &device);
-        f64::from(model.loss(batch.words(&device)).into_scalar())
+        f64::from(model.loss(&Flex::samples(records, &device)).into_scalar())
     }
 
     #[test]
@@ -298,11 +233,13 @@ mod tests {
             third: 4,
         };
         let network = Network::random(shape, 2);
-        let batch = Batch::new(games(8));
+        let records = games(8);
         let device = Default::default();
         let own_scale = 0.25;
         let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
-        let gradients = model.loss(batch.words(&device)).backward();
+        let gradients = model
+            .loss(&<Autodiff<Flex>>::samples(&records, &device))
+            .backward();
         let later = [&model.second, &model.third, &model.fourth].map(|linear| &linear.weight);
         for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {
             let gradient = floats(
@@ -323,7 +260,7 @@ mod tests {
             let moved = |by: f32| {
                 let mut layers = network.layers().clone();
                 layers[index].weight[at] += by * scale;
-                loss(&Network::new(shape, layers), &batch)
+                loss(&Network::new(shape, layers), &records)
             };
             let step = 2e-3;
             let measured = (moved(step) - moved(-step)) / (2.0 * f64::from(step));

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 
 use crate::input::batch::Batch;
 use crate::input::position;
-use crate::network::model::{Evaluate, Model};
+use crate::network::evaluate::Evaluate;
+use crate::network::model::Model;
 use crate::report::integers::IntegersTally;
 
 /// Positions in a file of golden vectors.
@@ -28,7 +29,7 @@ struct Vector {
 
 /// The golden vectors of a model on a batch of positions, as JSON.
 pub fn vectors<B: Evaluate>(model: &Model<B>, batch: &Batch, device: &B::Device) -> Value {
-    let values = model.values(batch, device);
+    let values = model.values(&batch.records, device);
     let integers = IntegersTally::new(&model.network());
     let vectors = batch.records.iter().zip(values).map(|(record, pawns)| {
         let features: Vec<Feature> = position::features(record).collect();

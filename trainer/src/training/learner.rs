@@ -4,13 +4,13 @@ use burn::module::Module;
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, Optimizer};
 use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder, RecorderError};
-use burn::tensor::{Int, Tensor};
 use models::Network;
 use serde_json::{Value, json};
 
 use crate::network::clipping;
+use crate::network::evaluate::Train;
 use crate::network::finite::is_finite;
-use crate::network::model::{Model, Train};
+use crate::network::model::Model;
 use crate::training::readings::Reading;
 use crate::training::replicas::Replicas;
 use crate::training::schedule::Schedule;
@@ -68,11 +68,11 @@ impl<B: Train> Learner<B> {
         }
     }
 
-    /// Takes one step of AdamW on a batch's records, which lie on the devices
-    /// as [`Batch::parts`](crate::input::batch::Batch::parts) lays them, and clips the
+    /// Takes one step of AdamW on a batch, which lies on the devices as
+    /// [`parts`](crate::network::evaluate::parts) lays it, and clips the
     /// weights to what integer inference can hold. What it measured, before the
     /// step, stays on the first device.
-    pub fn learn(&mut self, parts: Vec<Tensor<B, 2, Int>>) -> Reading<B::InnerBackend> {
+    pub fn learn(&mut self, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
         let (loss, mut gradients) = self.replicas.gradients(parts);
         let model = self.replicas.first();
         let gradient_norm = clipping::clip(model, &mut gradients, self.clip_norm);
@@ -142,7 +142,7 @@ mod tests {
     use burn_flex::FlexDevice;
     use models::Shape;
 
-    use crate::input::batch::Batch;
+    use crate::network::evaluate::Evaluate;
     use crate::testing::{Cpu, SMALL, games, record, turn};
 
     fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
@@ -151,11 +151,11 @@ mod tests {
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
         let device = Default::default();
-        let words = Batch::new(games(64)).words(&device);
+        let samples = Cpu::samples(&games(64), &device);
         let start = Model::fresh(SMALL, seed, &device);
         let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 0.3, 1.0);
         let losses = (0..steps)
-            .map(|_| learner.learn(vec![words.clone()]).loss.into_scalar())
+            .map(|_| learner.learn(vec![samples.clone()]).loss.into_scalar())
             .collect();
         (learner.network(), losses)
     }
@@ -183,11 +183,11 @@ mod tests {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let device = Default::default();
-        let words = Batch::new(vec![start; 4]).words(&device);
+        let samples = Cpu::samples(&[start; 4], &device);
         let fresh = Model::fresh(SMALL, 3, &device);
         let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 0.3, 1.0);
         for _ in 0..40 {
-            learner.learn(vec![words.clone()]);
+            learner.learn(vec![samples.clone()]);
         }
         let network = learner.network();
         let widest = network.layers()[3]
@@ -198,8 +198,8 @@ mod tests {
         models::QuantisedNetwork::new(&network).unwrap();
     }
 
-    fn batch() -> Vec<Tensor<Cpu, 2, Int>> {
-        Batch::new(games(64)).parts(&[FlexDevice])
+    fn batch() -> Vec<<Cpu as Evaluate>::Samples> {
+        vec![Cpu::samples(&games(64), &FlexDevice)]
     }
 
     /// A learner of the full size, and its state after some steps.

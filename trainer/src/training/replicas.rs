@@ -11,9 +11,10 @@ use std::mem;
 
 use burn::module::Module;
 use burn::optim::{GradientsAccumulator, GradientsParams};
-use burn::tensor::{Int, Tensor};
+use burn::tensor::Tensor;
 
-use crate::network::model::{Model, Train};
+use crate::network::evaluate::Train;
+use crate::network::model::Model;
 
 /// A model, and copies of it on other devices with the same parameters.
 pub struct Replicas<B: Train> {
@@ -48,12 +49,12 @@ impl<B: Train> Replicas<B> {
 
     /// The mean loss of a batch, shape `[1]`, and its gradient, both on the
     /// first device. Of the batch's records each device has a part, in the
-    /// order of the devices, `[records, WORDS]`; one part at least.
+    /// order of the devices; one part at least.
     pub fn gradients(
         &self,
-        parts: Vec<Tensor<B, 2, Int>>,
+        parts: Vec<B::Samples>,
     ) -> (Tensor<B::InnerBackend, 1>, GradientsParams) {
-        let records = |part: &Tensor<B, 2, Int>| part.dims()[0] as f64;
+        let records = |part: &B::Samples| B::count(part) as f64;
         let batch: f64 = parts.iter().map(records).sum();
         let replicas = [&self.first].into_iter().chain(&self.others);
         // All devices have their work before anything is moved, which waits
@@ -64,7 +65,7 @@ impl<B: Train> Replicas<B> {
                 // A batch's mean loss is the sum of its parts', each times its
                 // share; so then is the gradient. All of a batch is exactly 1.
                 let share = records(&part) / batch;
-                let loss = model.loss(part) * share;
+                let loss = model.loss(&part) * share;
                 let gradients = GradientsParams::from_grads(loss.backward(), model);
                 (loss.inner(), gradients)
             })
@@ -89,6 +90,7 @@ mod tests {
     use models::{Network, Shape};
 
     use crate::input::batch::Batch;
+    use crate::network::evaluate::parts;
     use crate::testing::{Cpu, SMALL, games, turn};
     use crate::training::learner::Learner;
     use crate::training::readings::Unseen;
@@ -114,7 +116,10 @@ mod tests {
         batches[STEPS - 1] = &batches[STEPS - 1][..1];
         for batch in batches {
             let batch = Batch::new(batch.to_vec());
-            unseen.push(learner.learn(batch.parts(&devices)), batch.records.len());
+            unseen.push(
+                learner.learn(parts::<Cpu>(&batch, &devices)),
+                batch.records.len(),
+            );
         }
         let steps = unseen.fetch().into_iter();
         let readings = steps.map(|step| [step.loss, step.gradient_norm]);

@@ -5,7 +5,6 @@ use std::sync::mpsc::Receiver;
 use std::time::Instant;
 use std::{fs, thread};
 
-use burn::tensor::{Int, Tensor};
 use datasets::{Dataset, Split};
 use host::{StopSignal, tell};
 use models::{Metadata, Network};
@@ -15,7 +14,8 @@ use crate::failure::Failure;
 use crate::files::{self, ending};
 use crate::input::batch::Batch;
 use crate::input::reader::read_epoch;
-use crate::network::model::{Model, Train};
+use crate::network::evaluate::{Evaluate, Train, parts};
+use crate::network::model::Model;
 use crate::network::net;
 use crate::training::checkpoint::{Checkpoint, State};
 use crate::training::history::{Epoch, History};
@@ -80,7 +80,7 @@ pub fn fit<B: Train>(
 }
 
 /// The parts of a batch and its number of positions, if there is one more.
-type Received<B> = Result<Option<(Vec<Tensor<B, 2, Int>>, usize)>, Failure>;
+type Received<B> = Result<Option<(Vec<<B as Evaluate>::Samples>, usize)>, Failure>;
 
 /// A run between two steps.
 struct Run<'a, B: Train> {
@@ -208,7 +208,10 @@ impl<'a, B: Train> Run<'a, B> {
             return Ok(None);
         };
         let batch = batch?;
-        Ok(Some((batch.parts(self.devices), batch.records.len())))
+        Ok(Some((
+            parts::<B>(&batch, self.devices),
+            batch.records.len(),
+        )))
     }
 
     /// Looks at what the last steps measured, where it is time to.

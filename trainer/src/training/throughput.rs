@@ -17,7 +17,8 @@ use crate::input::batch::Batch;
 use crate::input::reader::read_epoch;
 use crate::input::{expand, playouts};
 use crate::network::clipping::CLIP_NORM;
-use crate::network::model::{Model, Train};
+use crate::network::evaluate::{Train, parts};
+use crate::network::model::Model;
 use crate::training::device::Device;
 use crate::training::learner::Learner;
 use crate::training::replicas::Replicas;
@@ -67,7 +68,7 @@ pub struct Report {
 struct Rates {
     /// Batches read and dropped; none without a dataset.
     reader: Option<f64>,
-    /// One batch sent to the devices again and again.
+    /// One batch made ready for the devices, and sent to them, again and again.
     upload: f64,
     /// Steps on one batch that stays on the devices.
     device: f64,
@@ -115,7 +116,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
         None => Batch::new(playouts::games(plan.batch)),
     };
     let samples = batch.records.len();
-    let cost = B::cost(shape, &batch);
+    let cost = B::cost(shape, &B::samples(&batch.records, &devices[0]));
     let sample = Sample {
         flop: cost.flop,
         memory_bytes: cost.bytes,
@@ -131,15 +132,15 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
         memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
     };
     let upload = clock.rate(|| {
-        batch.parts::<B>(devices);
+        parts::<B>(&batch, devices);
         samples
     });
     let start = Replicas::new(Model::fresh(shape, 1, &devices[0]), devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
-    let parts = batch.parts::<B>(devices);
+    let ready = parts::<B>(&batch, devices);
     let alone = clock.rate(|| {
-        learner.learn(parts.clone());
+        learner.learn(ready.clone());
         samples
     });
     let (reader, both) = match plan.dataset {
@@ -147,7 +148,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
             let read = |batch: Batch| batch.records.len();
             let reader = read_endlessly(dataset, plan.batch, &clock, read)?;
             let both = read_endlessly(dataset, plan.batch, &clock, |batch| {
-                learner.learn(batch.parts(devices));
+                learner.learn(parts::<B>(&batch, devices));
                 batch.records.len()
             })?;
             (Some(reader), Some(both))
@@ -329,7 +330,11 @@ impl fmt::Display for Report {
         if let Some(reader) = rates.reader {
             row("reader", reader, "read and shuffled, ahead of the device")?;
         }
-        row("upload", rates.upload, "sent to the device")?;
+        row(
+            "upload",
+            rates.upload,
+            "made ready for the device, and sent to it",
+        )?;
         row("device", rates.device, "trained on, the batch at hand")?;
         if let Some(both) = rates.both {
             row("both", both, "read, sent and trained on")?;

@@ -2,7 +2,7 @@
 //! input's samples.
 
 use datasets::Record;
-use models::{INPUTS, MAX_ACTIVE, Threats};
+use models::{INPUTS, MAX_ACTIVE};
 use rayon::prelude::*;
 
 use crate::input::position;
@@ -19,19 +19,48 @@ pub(super) struct Block {
     inputs: Vec<u16>,
 }
 
-/// The active inputs of records with these threats, in blocks of [`BLOCK`], the last of which may
-/// be smaller.
-pub(super) fn blocks(records: &[(Record, Threats)]) -> Vec<Block> {
+/// Positions as the kernel takes them: sparse inputs, and labels.
+#[derive(Debug)]
+pub struct Samples {
+    /// Of [`BLOCK`] samples each, but for the last.
+    pub(super) blocks: Vec<Block>,
+    /// In pawns, as the mover sees them.
+    pub(super) labels: Vec<f32>,
+}
+
+impl Samples {
+    /// Those of records.
+    pub fn new(records: &[Record]) -> Samples {
+        Samples {
+            blocks: blocks(records),
+            labels: records.iter().map(position::label).collect(),
+        }
+    }
+
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// Inputs that are on in a sample, on average.
+    pub fn active(&self) -> f64 {
+        let inputs = self.blocks.iter().map(|block| block.inputs.len());
+        inputs.sum::<usize>() as f64 / self.len() as f64
+    }
+}
+
+/// The inputs of records, in blocks of [`BLOCK`], the last of which may be smaller.
+pub(super) fn blocks(records: &[Record]) -> Vec<Block> {
     records.par_chunks(BLOCK).map(Block::new).collect()
 }
 
 impl Block {
-    fn new(records: &[(Record, Threats)]) -> Block {
+    fn new(records: &[Record]) -> Block {
         let mut starts = Vec::with_capacity(records.len() + 1);
         let mut inputs = Vec::with_capacity(records.len() * MAX_ACTIVE);
-        for (record, threats) in records {
+        for record in records {
             starts.push(inputs.len() as u32);
-            let features = position::features_given(record, *threats);
+            let features = position::features(record);
             inputs.extend(features.map(|feature| feature.index() as u16));
         }
         starts.push(inputs.len() as u32);
@@ -91,12 +120,12 @@ impl ByInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{games, with_threats};
+    use crate::testing::games;
 
     #[test]
     fn by_input_is_the_transpose() {
         let records = games(1500);
-        let blocks = blocks(&with_threats(&records));
+        let blocks = blocks(&records);
         assert_eq!([blocks[0].len(), blocks[1].len()], [1024, 476]);
         for (block, records) in blocks.iter().zip(records.chunks(BLOCK)) {
             let mut pairs = Vec::new();
