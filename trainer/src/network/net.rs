@@ -1,6 +1,7 @@
 //! Reading nets.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use models::{MAX_FIRST, MAX_LATER, Metadata, NetError, Network, Shape};
@@ -9,6 +10,10 @@ use sha2::{Digest, Sha256};
 
 use crate::failure::Failure;
 use crate::network::model;
+
+/// The largest file that is read, in bytes: far more than any net that the engine
+/// has room for, far less than a dump of games or a device without an end.
+const LARGEST: u64 = 64 << 20;
 
 /// A net that was read from a file.
 #[derive(Debug)]
@@ -35,9 +40,9 @@ impl Net {
 /// Reads a net's file: of one that the engine has room for.
 ///
 /// # Errors
-/// [`Failure::Unreadable`] or [`Failure::NetRefused`].
+/// [`Failure::Unreadable`], [`Failure::NoNet`] or [`Failure::NetRefused`].
 pub fn read(path: &Path) -> Result<Net, Failure> {
-    let bytes = fs::read(path).map_err(Failure::unreadable(path))?;
+    let bytes = read_bytes(path)?;
     let refused = |error| Failure::NetRefused {
         path: path.to_path_buf(),
         error,
@@ -53,6 +58,23 @@ pub fn read(path: &Path) -> Result<Net, Failure> {
         network,
         metadata,
     })
+}
+
+/// Reads a whole file, of [`LARGEST`] bytes at most.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut file = File::open(path)
+        .map_err(Failure::unreadable(path))?
+        .take(LARGEST + 1);
+    let read = file.read_to_end(&mut bytes);
+    read.map_err(Failure::unreadable(path))?;
+    match file.limit() {
+        0 => Err(Failure::NoNet {
+            path: path.to_path_buf(),
+            most: LARGEST,
+        }),
+        _ => Ok(bytes),
+    }
 }
 
 /// Reads a net that training can start from.
@@ -96,6 +118,7 @@ pub fn rounded(network: &Network) -> Option<Network> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     use crate::testing::SMALL;
 
@@ -118,6 +141,18 @@ mod tests {
         };
         let error = refusal(Network::random(shape, 1));
         assert!(error.to_string().contains("33"), "{error}");
+    }
+
+    #[test]
+    fn more_than_a_net_can_be_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n.safetensors");
+        let file = File::create(&path).unwrap();
+        // A hole, which takes no room: more than there is memory.
+        file.set_len(1 << 42).unwrap();
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.exit_code(), 6);
+        assert!(error.to_string().contains("more than"), "{error}");
     }
 
     #[test]
