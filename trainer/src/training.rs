@@ -2,11 +2,11 @@
 //! device or several, `run` goes from the first step to the last and on from a
 //! checkpoint. `tables` fits piece-square tables, `throughput` measures devices.
 
+pub mod artifacts;
 pub mod checkpoint;
 pub mod device;
 pub mod golden;
 pub mod history;
-pub mod keeper;
 pub mod learner;
 pub mod plan;
 pub mod progress;

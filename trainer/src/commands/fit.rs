@@ -22,11 +22,16 @@ use crate::training::device::{self, Device, DeviceChoice};
 use crate::training::plan::{Plan, batch_for};
 use crate::training::regularisation::Regularisation;
 use crate::training::run::{self, Summary};
+use crate::training::schedule::Decay;
 
 const EXAMPLE: &str = "\
 Example: a dataset of one month, then a net from it:
   ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
   trainer fit --data 2013-02.dataset --out net.safetensors
+
+More epochs, with less decay of the weights and a straight way down for the learning rate:
+  trainer fit --data 2013-02.dataset --out long.safetensors --epochs 20 --schedule linear \
+      --weight-decay 0.1
 
 Beside net.safetensors, the net of the best epoch, appear net.report.html (all there is
 to see, in one page), net.metrics.jsonl (one object an epoch), net.svg (the curves),
@@ -67,12 +72,29 @@ pub struct Arguments {
     #[arg(long, value_name = "RATE", default_value = "0.003", allow_negative_numbers = true,
           value_parser = values::learning_rate)]
     learning_rate: f64,
+    /// What becomes of the learning rate behind its peak
+    #[arg(long, value_enum, default_value_t = Decay::Cosine)]
+    schedule: Decay,
+    /// Steps in which the learning rate rises to its peak; by default a twentieth of all, at
+    /// most 500
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true, value_parser = values::steps)]
+    warm_up: Option<u64>,
+    /// How fast weights decay, times the learning rate; by default 0.3 up to 262144 training
+    /// positions, falling to 0.1 at 4 million
+    #[arg(long, value_name = "DECAY", allow_negative_numbers = true,
+          value_parser = values::weight_decay)]
+    weight_decay: Option<f64>,
+    /// How fast an input learns on its own, beside what it shares with inputs like it; by
+    /// default 0.0625 up to 262144 training positions, rising to 1 at 4 million
+    #[arg(long, value_name = "SCALE", allow_negative_numbers = true,
+          value_parser = values::own_scale)]
+    own_scale: Option<f32>,
     /// Decides the starting weights and the order of positions
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,
     /// Sizes of the three hidden layers
-    #[arg(long, value_name = "N,N,N", default_value = "451,32,32", allow_hyphen_values = true,
+    #[arg(long, value_name = "N,N,N", default_value = "256,32,32", allow_hyphen_values = true,
           value_parser = values::shape)]
     hidden: Shape,
     /// Shorten gradients that are longer, all parameters together (docs/training.md)
@@ -109,15 +131,21 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         .as_ref()
         .map_or(arguments.hidden, |net| net.network.shape());
     let positions = dataset.len(Split::Train);
+    let default = Regularisation::for_positions(positions);
     let plan = Plan {
         out: arguments.out,
         shape,
-        regularisation: Regularisation::for_positions(positions),
+        regularisation: Regularisation {
+            own_scale: arguments.own_scale.unwrap_or(default.own_scale),
+            weight_decay: arguments.weight_decay.unwrap_or(default.weight_decay),
+        },
         init,
         device,
         epochs: arguments.epochs,
         batch: arguments.batch.unwrap_or_else(|| batch_for(positions)),
         learning_rate: arguments.learning_rate,
+        decay: arguments.schedule,
+        warm_up: arguments.warm_up,
         clip_norm: arguments.clip_norm,
         seed: arguments.seed,
         checkpoint_every: arguments.checkpoint_minutes,

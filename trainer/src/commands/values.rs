@@ -50,6 +50,25 @@ pub fn learning_rate(text: &str) -> Result<f64, String> {
     text.parse().map_err(|_| "expected a number".to_string())
 }
 
+/// A number from 0 to 1.
+pub fn weight_decay(text: &str) -> Result<f64, String> {
+    let decay = text.parse().ok();
+    let decay = decay.filter(|decay| (0.0..=1.0).contains(decay));
+    decay.ok_or_else(|| "expected a number from 0 to 1".to_string())
+}
+
+/// A power of two from 1/1024 to 1.
+pub fn own_scale(text: &str) -> Result<f32, String> {
+    let scale: Option<f32> = text.parse().ok();
+    let powers = (0..=10).map(|halvings| 0.5f32.powi(halvings));
+    let found = powers.into_iter().find(|&power| scale == Some(power));
+    found.ok_or_else(|| "expected a power of two, from 0.0009765625 to 1".to_string())
+}
+
+pub fn steps(text: &str) -> Result<u64, String> {
+    whole(text, 0..=1_000_000_000)
+}
+
 pub fn seconds(text: &str) -> Result<Duration, String> {
     time(text, 1.0)
 }
@@ -66,7 +85,7 @@ fn time(text: &str, seconds: f64) -> Result<Duration, String> {
 pub fn shape(text: &str) -> Result<Shape, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| size.trim().parse()).collect();
     let Ok(&[first, second, third]) = sizes.as_deref() else {
-        return Err("expected three sizes, such as 451,32,32".to_string());
+        return Err("expected three sizes, such as 256,32,32".to_string());
     };
     let shape = Shape {
         first,
@@ -145,6 +164,18 @@ mod tests {
         ];
         refuses(positive, &wrong);
         refuses(learning_rate, &wrong);
+    }
+
+    #[test]
+    fn what_holds_a_net_back_is_within_bounds() {
+        assert_eq!(weight_decay("0.3"), Ok(0.3));
+        assert_eq!(weight_decay("0"), Ok(0.0));
+        refuses(weight_decay, &["-0.1", "1.1", "nan", "", "inf"]);
+        assert_eq!(own_scale("0.0625"), Ok(0.0625));
+        assert_eq!(own_scale("1"), Ok(1.0));
+        refuses(own_scale, &["0", "0.3", "2", "-1", "nan", ""]);
+        assert_eq!(steps("0"), Ok(0));
+        refuses(steps, &["-1", "0.5", ""]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::training::plan::Plan;
 
 /// Keeps the best net and the record of the run, and writes the files that are
 /// made from both.
-pub struct Keeper<'a> {
+pub struct RunArtifacts<'a> {
     plan: &'a Plan,
     metadata: Metadata,
     golden: Option<Batch>,
@@ -26,7 +26,7 @@ pub struct Keeper<'a> {
     net: Option<Vec<u8>>,
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> RunArtifacts<'a> {
     /// Of a run as it stands.
     ///
     /// # Errors
@@ -37,8 +37,8 @@ impl<'a> Keeper<'a> {
         metadata: Metadata,
         history: History,
         net: Option<Vec<u8>>,
-    ) -> Result<Keeper<'a>, Failure> {
-        Ok(Keeper {
+    ) -> Result<RunArtifacts<'a>, Failure> {
+        Ok(RunArtifacts {
             plan,
             metadata,
             golden: golden_batch(dataset)?,

@@ -165,7 +165,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 9] = [
+const OPTIONS: [(&str, &str); 13] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--hidden", "/shape"),
@@ -175,6 +175,10 @@ const OPTIONS: [(&str, &str); 9] = [
     ("--clip-norm", "/training/clip_norm"),
     ("--seed", "/training/seed"),
     ("--device", "/training/device"),
+    ("--schedule", "/training/schedule"),
+    ("--warm-up", "/training/warm_up_steps"),
+    ("--weight-decay", "/training/optimizer/weight_decay"),
+    ("--own-scale", "/training/own_scale"),
 ];
 
 /// The first thing in which what was done differs from what is asked for, in
@@ -337,7 +341,13 @@ mod tests {
             "made by test, this is next",
         );
         let mut other = metadata(5);
+        other.training["optimizer"] = json!({ "weight_decay": 0.5 });
+        refused(other, "--weight-decay was not given, now is 0.5");
+        let mut other = metadata(5);
         other.training["schedule"] = json!("another");
+        refused(other, "--schedule was not given, now is another");
+        let mut other = metadata(5);
+        other.target = json!("another");
         refused(other, "the trainer itself has changed");
     }
 }

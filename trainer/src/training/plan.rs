@@ -12,7 +12,7 @@ use crate::network::target;
 use crate::training::device::Device;
 use crate::training::learner;
 use crate::training::regularisation::Regularisation;
-use crate::training::schedule::Schedule;
+use crate::training::schedule::{Decay, Schedule};
 
 /// A run as the command line asks for it.
 #[derive(Debug)]
@@ -33,6 +33,10 @@ pub struct Plan {
     pub regularisation: Regularisation,
     /// Peak learning rate.
     pub learning_rate: f64,
+    /// What becomes of it behind the peak.
+    pub decay: Decay,
+    /// Steps until the peak; by default what [`Schedule::new`] takes.
+    pub warm_up: Option<u64>,
     /// The length that gradients are shortened to.
     pub clip_norm: f32,
     /// Decides the order of positions, and random starting weights.
@@ -74,7 +78,12 @@ impl Plan {
 
     /// The learning rate over the run.
     pub fn schedule(&self, dataset: &Dataset) -> Schedule {
-        Schedule::new(self.learning_rate, self.epochs * self.steps(dataset))
+        let steps = self.epochs * self.steps(dataset);
+        let schedule = Schedule::new(self.learning_rate, steps).with_decay(self.decay);
+        match self.warm_up {
+            Some(steps) => schedule.with_warm_up(steps),
+            None => schedule,
+        }
     }
 
     /// All that decides what net comes out, as the net's file will tell it. No
@@ -82,13 +91,14 @@ impl Plan {
     /// same bytes.
     pub fn metadata(&self, dataset: &Dataset) -> Metadata {
         let mut metadata = Metadata::new(self.shape, TOOL);
+        let schedule = self.schedule(dataset);
         metadata.target = target::metadata();
         metadata.training = json!({
             "optimizer": learner::metadata(self.regularisation.weight_decay),
             "own_scale": self.regularisation.own_scale,
             "learning_rate": self.learning_rate,
-            "schedule": Schedule::NAME,
-            "warm_up_steps": self.schedule(dataset).warm_up(),
+            "schedule": schedule.name(),
+            "warm_up_steps": schedule.warm_up(),
             "clip_norm": self.clip_norm,
             "epochs": self.epochs,
             "batch": self.batch,

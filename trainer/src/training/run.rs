@@ -17,9 +17,9 @@ use crate::input::reader::read_epoch;
 use crate::network::evaluate::{Evaluate, Train, parts};
 use crate::network::model::Model;
 use crate::network::net;
+use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
 use crate::training::history::{Epoch, History};
-use crate::training::keeper::Keeper;
 use crate::training::learner::Learner;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
@@ -71,7 +71,7 @@ pub fn fit<B: Train>(
     stop: &StopSignal,
 ) -> Result<Summary, Failure> {
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
-    if run.keeper.history.epoch() <= plan.epochs {
+    if run.artifacts.history.epoch() <= plan.epochs {
         tell(plan.in_words(dataset));
     }
     let ended = run.run_epochs();
@@ -91,7 +91,7 @@ struct Run<'a, B: Train> {
     learner: Learner<B>,
     /// Steps that the history does not know of yet.
     unseen: Unseen<B::InnerBackend>,
-    keeper: Keeper<'a>,
+    artifacts: RunArtifacts<'a>,
     checkpoint: Checkpoint,
     /// When the checkpoint was written.
     saved: Instant,
@@ -141,7 +141,7 @@ impl<'a, B: Train> Run<'a, B> {
             stop,
             learner,
             unseen: Unseen::default(),
-            keeper: Keeper::new(dataset, plan, metadata, history, net)?,
+            artifacts: RunArtifacts::new(dataset, plan, metadata, history, net)?,
             checkpoint,
             saved: now,
             timed: now,
@@ -152,13 +152,13 @@ impl<'a, B: Train> Run<'a, B> {
             run.save()?;
         }
         // Of the checkpoint, whatever was written after it when the program ended.
-        run.keeper.write_net::<B::InnerBackend>(device)?;
-        run.keeper.write_course()?;
+        run.artifacts.write_net::<B::InnerBackend>(device)?;
+        run.artifacts.write_course()?;
         Ok(run)
     }
 
     fn run_epochs(&mut self) -> Result<(), Failure> {
-        while self.keeper.history.epoch() <= self.plan.epochs {
+        while self.artifacts.history.epoch() <= self.plan.epochs {
             self.train_epoch()?;
             self.close_epoch()?;
         }
@@ -168,8 +168,13 @@ impl<'a, B: Train> Run<'a, B> {
     /// Trains on what is left of the epoch's positions.
     fn train_epoch(&mut self) -> Result<(), Failure> {
         let (dataset, plan) = (self.dataset, self.plan);
-        let order = (plan.seed, self.keeper.history.epoch());
-        let done = self.keeper.history.pass.samples.div_ceil(plan.batch as u64);
+        let order = (plan.seed, self.artifacts.history.epoch());
+        let done = self
+            .artifacts
+            .history
+            .pass
+            .samples
+            .div_ceil(plan.batch as u64);
         thread::scope(|scope| {
             let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, done);
             let began = Instant::now();
@@ -193,7 +198,7 @@ impl<'a, B: Train> Run<'a, B> {
                 self.unseen.push(reading, samples);
                 self.look_if_due()?;
                 let computing = (queued - received) + sent.elapsed();
-                self.keeper.history.pass.spend(waiting, computing);
+                self.artifacts.history.pass.spend(waiting, computing);
                 self.progress.step(samples, waiting, computing);
                 (received, waiting) = (Instant::now(), sent - queued);
             }
@@ -223,7 +228,7 @@ impl<'a, B: Train> Run<'a, B> {
             self.look()?;
         }
         if show {
-            let history = &self.keeper.history;
+            let history = &self.artifacts.history;
             let (epoch, loss) = (history.epoch(), history.pass.loss());
             self.progress.show(epoch, loss, self.learner.rate());
         }
@@ -233,7 +238,7 @@ impl<'a, B: Train> Run<'a, B> {
     /// Takes what the last steps measured into the history.
     fn look(&mut self) -> Result<(), Failure> {
         for step in self.unseen.fetch() {
-            let pass = &mut self.keeper.history.pass;
+            let pass = &mut self.artifacts.history.pass;
             let batch = pass.samples / self.plan.batch as u64;
             let (loss, norm) = (step.loss, step.gradient_norm);
             if !loss.is_finite() {
@@ -253,7 +258,7 @@ impl<'a, B: Train> Run<'a, B> {
             return Ok(());
         }
         let batches = self
-            .keeper
+            .artifacts
             .history
             .pass
             .samples
@@ -269,7 +274,7 @@ impl<'a, B: Train> Run<'a, B> {
         match self.write_batch(number, &batch) {
             Ok(()) => Failure::Diverged {
                 what,
-                epoch: self.keeper.history.epoch(),
+                epoch: self.artifacts.history.epoch(),
                 step: number + 1,
                 batch,
             },
@@ -279,7 +284,7 @@ impl<'a, B: Train> Run<'a, B> {
 
     fn write_batch(&self, number: u64, path: &Path) -> Result<(), Failure> {
         let (dataset, plan) = (self.dataset, self.plan);
-        let order = (plan.seed, self.keeper.history.epoch());
+        let order = (plan.seed, self.artifacts.history.epoch());
         let mut text = String::new();
         thread::scope(|scope| {
             let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, number);
@@ -300,7 +305,7 @@ impl<'a, B: Train> Run<'a, B> {
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
         let validation = validate(&network, self.dataset)?;
-        let history = &self.keeper.history;
+        let history = &self.artifacts.history;
         let (epoch, pass) = (history.epoch(), history.pass);
         let first_step = (epoch - 1) * self.plan.steps(self.dataset);
         let entry = Epoch {
@@ -313,35 +318,36 @@ impl<'a, B: Train> Run<'a, B> {
             waiting_seconds: pass.waiting_seconds,
             computing_seconds: pass.computing_seconds,
         };
-        let kept = self.keeper.take(entry, &network);
+        let kept = self.artifacts.take(entry, &network);
         self.progress.line(&entry.line(self.plan.epochs, kept));
         // The checkpoint first: all else is made from it.
         self.save()?;
         if kept {
-            self.keeper.write_net::<B::InnerBackend>(&self.devices[0])?;
+            self.artifacts
+                .write_net::<B::InnerBackend>(&self.devices[0])?;
         }
-        self.keeper.write_course()
+        self.artifacts.write_course()
     }
 
     /// Writes the checkpoint.
     fn save(&mut self) -> Result<(), Failure> {
         self.look()?;
         self.check_weights()?;
-        let history = &mut self.keeper.history;
+        let history = &mut self.artifacts.history;
         history.steps = self.learner.steps();
         let now = Instant::now();
         history.seconds += (now - self.timed).as_secs_f64();
         self.timed = now;
-        let (keeper, record) = (&self.keeper, self.learner.record());
+        let (artifacts, record) = (&self.artifacts, self.learner.record());
         self.checkpoint
-            .save(&keeper.history, keeper.net(), &record)?;
+            .save(&artifacts.history, artifacts.net(), &record)?;
         self.saved = Instant::now();
         Ok(())
     }
 
     /// How a run ended that has run all its epochs.
     fn summary(&self) -> Summary {
-        let history = &self.keeper.history;
+        let history = &self.artifacts.history;
         let best = history.best().expect("at least one epoch was run and kept");
         let training: f64 = history.epochs.iter().map(Epoch::seconds).sum();
         let samples = self.plan.epochs * self.dataset.len(Split::Train);
@@ -437,6 +443,7 @@ mod tests {
     use crate::network::clipping::CLIP_NORM;
     use crate::testing::{self, Cpu, SMALL};
     use crate::training::device::Device;
+    use crate::training::schedule::Decay;
 
     const EPOCHS: u64 = 3;
 
@@ -450,6 +457,8 @@ mod tests {
             batch: 100,
             regularisation: Regularisation::for_positions(1),
             learning_rate: 3e-3,
+            decay: Decay::Cosine,
+            warm_up: None,
             clip_norm: CLIP_NORM,
             seed: 1,
             checkpoint_every: Duration::MAX,

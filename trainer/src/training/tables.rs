@@ -78,7 +78,7 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
         "model": "piece-square tables",
         "optimizer": { "name": "Adam", "betas": BETAS, "epsilon": EPSILON },
         "learning_rate": LEARNING_RATE,
-        "schedule": Schedule::NAME,
+        "schedule": schedule(dataset, plan).name(),
         "epochs": plan.epochs,
         "batch": plan.batch,
         "seed": plan.seed,
@@ -92,6 +92,12 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
         validation,
         seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// The learning rate over the run.
+fn schedule(dataset: &Dataset, plan: &Plan) -> Schedule {
+    let steps = dataset.len(Split::Train).div_ceil(plan.batch as u64);
+    Schedule::new(LEARNING_RATE, plan.epochs * steps)
 }
 
 fn refuse_to_overwrite(path: &Path) -> Result<(), Failure> {
@@ -124,8 +130,7 @@ impl Tables {
 
     fn fit(dataset: &Dataset, plan: &Plan) -> Result<Tables, Failure> {
         let samples = dataset.len(Split::Train);
-        let steps = plan.epochs * samples.div_ceil(plan.batch as u64);
-        let schedule = Schedule::new(LEARNING_RATE, steps);
+        let schedule = schedule(dataset, plan);
         let mut adam = Adam::new(Tables::material());
         let mut progress = Progress::new(plan.epochs * samples, 0);
         for epoch in 1..=plan.epochs {
