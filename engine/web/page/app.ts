@@ -7,18 +7,20 @@ import { Console, arrowsOf, showBar } from "./console";
 import { $, announce, toast, trouble, untroubled } from "./dom";
 import { type Result, lineText, resultCode, resultText, scoreText, spoken, why } from "./format";
 import { showCurves } from "./graph";
+import { KibitzSearcher } from "./kibitzsearcher";
 import { linkTo } from "./link";
 import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import type { Openings } from "./openings";
 import { HUMAN, type Side, showStrip, sideName, strengthText } from "./players";
-import type { Evaluation, GameReport, Line, PositionReport, ReadGame, Rules, Score } from "./rules";
-import { type Saved, readLine, readSaved } from "./saved";
+import type { Rules } from "./rules";
+import { type Saved, readGame, readSaved } from "./saved";
+import { BrainError, type Searcher } from "./searcher";
 import { endSound, moveSound } from "./sound";
 import { Stockfish } from "./stockfish";
 import { load, save } from "./storage";
-import { BrainError, type Report, type Searcher, Thinker, type Wish } from "./thinker";
+import type { Game, GameReport, Iteration, PgnGame, PositionEvaluation, PositionReport, SearchRequest, WhiteScore } from "./types";
 
 /** Nodes for each position of the net's curve. */
 const CURVE_NODES = 5000;
@@ -34,7 +36,7 @@ const DRAW_FROM = 10;
 const other = (color: Color): Color => (color === "white" ? "black" : "white");
 
 export class App {
-  private line: Line = { start: null, moves: [] };
+  private line: Game = { start: null, moves: [] };
   private game: GameReport;
   /** The ply looked at, 0 for the start. */
   private at = 0;
@@ -46,10 +48,10 @@ export class App {
   /** Tags of a game that was read. */
   private tags: [string, string][] = [];
   /** What the game's comments say after each ply, and what our net finds there. */
-  private theirs: (Score | null)[] = [];
-  private ours: (Score | null)[] = [];
+  private theirs: (WhiteScore | null)[] = [];
+  private ours: (WhiteScore | null)[] = [];
   /** What searches have found, by ply, 0 for the start. */
-  private found: (Score | null)[] = [];
+  private found: (WhiteScore | null)[] = [];
   /** Moves may be made anywhere, by hand: no game is going on. */
   private study = false;
   private paused = false;
@@ -63,14 +65,14 @@ export class App {
   private analysed: string | null = null;
   /** Counts what makes searches under way pointless. */
   private generation = 0;
-  private best: Report[] = [];
+  private best: Iteration[] = [];
   /** The ply that `best` speaks of. */
   private bestAt = -1;
   brain: Brain = DEFAULT;
   /** Told where another brain is used, or one is gone. */
   brainsChanged = () => {};
-  private analyst: Thinker;
-  private readonly curveThinker: Thinker;
+  private analyst: KibitzSearcher;
+  private readonly curveSearcher: KibitzSearcher;
   private drawing = false;
   private openings: Openings | null = null;
   private view: netview.View | null = null;
@@ -80,15 +82,15 @@ export class App {
     lifted: (square) => this.showLifted(square),
   });
   private readonly moves = new MoveList((ply) => this.go(ply));
-  private readonly console = new Console((best) => this.thought(best));
+  private readonly console = new Console((best) => this.searched(best));
 
   constructor(
     private readonly rules: Rules,
     private readonly module: WebAssembly.Module,
     readonly brains: Brains,
   ) {
-    this.analyst = new Thinker(module, DEFAULT);
-    this.curveThinker = new Thinker(module, DEFAULT);
+    this.analyst = new KibitzSearcher(module, DEFAULT);
+    this.curveSearcher = new KibitzSearcher(module, DEFAULT);
     this.game = rules.game(this.line);
     this.position = rules.position(this.line);
     this.console.clear();
@@ -114,7 +116,7 @@ export class App {
   }
 
   /** Studies a game or a position, `touched` unless it came by a link. */
-  look(line: Line, more: Partial<ReadGame> = {}, at = line.moves.length, touched = true) {
+  look(line: Game, more: Partial<PgnGame> = {}, at = line.moves.length, touched = true) {
     this.reset(line);
     this.touched = touched;
     this.sides = { white: HUMAN, black: HUMAN };
@@ -142,7 +144,7 @@ export class App {
       console.warn("the saved game:", error);
     }
     try {
-      this.look(readLine(kept));
+      this.look(readGame(kept));
       toast("Of your last game only the moves can be read: here they are.");
       return true;
     } catch {
@@ -164,7 +166,7 @@ export class App {
   }
 
   /** Begins with another game; throws where it is none, and leaves all as it was. */
-  private reset(line: Line) {
+  private reset(line: Game) {
     const game = this.rules.game(line);
     if (this.editing) this.leaveEditor();
     this.stopThinking();
@@ -178,7 +180,7 @@ export class App {
     [this.theirs, this.ours, this.found] = [[], [], []];
     this.paused = false;
     this.drawing = false;
-    this.curveThinker.stop();
+    this.curveSearcher.stop();
   }
 
   /** Engines for the sides that want them. */
@@ -188,7 +190,7 @@ export class App {
       this.searchers[color]?.close();
       if (who === "kibitz") {
         const mind = brain ? this.brains.present(brain) : this.brain;
-        this.searchers[color] = new Thinker(this.module, mind);
+        this.searchers[color] = new KibitzSearcher(this.module, mind);
       } else this.searchers[color] = who === "stockfish" ? new Stockfish(this.rules) : null;
     }
   }
@@ -230,7 +232,7 @@ export class App {
     this.ours.length = Math.min(this.ours.length, ply);
     this.found.length = Math.min(this.found.length, ply + 1);
     this.drawing = false;
-    this.curveThinker.stop();
+    this.curveSearcher.stop();
   }
 
   /** Plays on from a ply; throws where the move is none, and leaves all as it was. */
@@ -367,14 +369,14 @@ export class App {
     const { turn } = this;
     const engine = !this.result && !this.study && !this.paused && this.searchers[turn];
     const wanted = !engine && $<HTMLInputElement>("analyse").checked && !this.position.ending;
-    const wish = { ...this.shownLine(), movetime: ANALYSIS_TIME, lines: this.lines };
-    const text = wanted ? JSON.stringify(wish) : null;
+    const request = { ...this.shownLine(), movetime: ANALYSIS_TIME, lines: this.lines };
+    const text = wanted ? JSON.stringify(request) : null;
     if (text && text === this.analysed) return;
     this.stopThinking();
     if (engine) void this.engineMoves(turn);
     else if (text) {
       this.analysed = text;
-      void this.analyse(wish);
+      void this.analyse(request);
     }
   }
 
@@ -391,14 +393,14 @@ export class App {
     this.bestAt = ply;
     this.console.begin(this.fen, `${this.name(color)} thinks about ${color}’s move.`);
     try {
-      if (brain && searcher instanceof Thinker) {
+      if (brain && searcher instanceof KibitzSearcher) {
         // After a reload its net may come only now.
         const mind = await this.brains.get(brain);
         // Before it is used: that would end the search of whoever came later.
         if (generation !== this.generation) return;
         searcher.use(mind);
       }
-      const found = await searcher.search(this.wishOf(color), (report) => {
+      const found = await searcher.search(this.searchRequest(color), (report) => {
         if (generation === this.generation) this.console.add(report);
       });
       const wait = this.clock ? 0 : POLITENESS - (performance.now() - begun);
@@ -448,35 +450,35 @@ export class App {
     toast(`${reason}. It is forgotten, and the default net thinks instead.`);
   }
 
-  private wishOf(color: Color): Wish {
+  private searchRequest(color: Color): SearchRequest {
     const { strength } = this.sides[color];
     const clock = this.clock && {
       remaining: this.clock.now(color),
       increment: this.clock.setting.increment,
     };
-    const wish: Wish = { ...this.line, lines: this.lines, chance: Math.random() };
-    if (clock) wish.clock = clock;
+    const request: SearchRequest = { ...this.line, lines: this.lines, chance: Math.random() };
+    if (clock) request.clock = clock;
     switch (strength.by) {
       case "full":
-        return clock ? wish : { ...wish, movetime: 2000 };
+        return clock ? request : { ...request, movetime: 2000 };
       case "depth":
-        return { ...wish, depth: strength.value };
+        return { ...request, depth: strength.value };
       case "nodes":
-        return { ...wish, nodes: strength.value };
+        return { ...request, nodes: strength.value };
       case "time":
-        return { ...wish, movetime: strength.value };
+        return { ...request, movetime: strength.value };
       default:
-        return { ...wish, level: strength.by };
+        return { ...request, level: strength.by };
     }
   }
 
-  private async analyse(wish: Wish) {
+  private async analyse(request: SearchRequest) {
     const { generation } = this;
     this.bestAt = this.at;
     this.best = [];
     this.console.begin(this.position.fen, "Analysis, the newest on top.");
     try {
-      await this.analyst.search(wish, (report) => {
+      await this.analyst.search(request, (report) => {
         if (generation === this.generation) this.console.add(report);
       });
     } catch (error) {
@@ -489,10 +491,10 @@ export class App {
   }
 
   /** The console has something new. */
-  private thought(best: Report[]) {
+  private searched(best: Iteration[]) {
     this.best = best;
     if (best[0]) this.found[this.bestAt] = best[0].score;
-    this.showThoughts();
+    this.showSearch();
   }
 
   /** What the net finds after every ply. */
@@ -504,8 +506,8 @@ export class App {
     this.showButtons();
     try {
       for (let ply = 1; ply <= line.moves.length; ply += 1) {
-        const wish = { start: line.start, moves: line.moves.slice(0, ply), nodes: CURVE_NODES };
-        const found = await this.curveThinker.search(wish, () => {});
+        const request = { start: line.start, moves: line.moves.slice(0, ply), nodes: CURVE_NODES };
+        const found = await this.curveSearcher.search(request, () => {});
         if (!found || !this.drawing || this.line !== line) return;
         if (found.best) this.ours[ply - 1] = found.score;
         if (ply % 4 === 0) this.showGraph();
@@ -528,11 +530,11 @@ export class App {
     this.brain = brain;
     this.brainsChanged();
     this.analyst.use(brain);
-    this.curveThinker.use(brain);
+    this.curveSearcher.use(brain);
     this.stopThinking();
     for (const color of ["white", "black"] as const) {
       const searcher = this.searchers[color];
-      if (searcher instanceof Thinker && !this.sides[color].brain) searcher.use(brain);
+      if (searcher instanceof KibitzSearcher && !this.sides[color].brain) searcher.use(brain);
     }
     this.found = [];
     this.ours = [];
@@ -563,7 +565,7 @@ export class App {
     this.changed({ sameGame: true });
   }
 
-  private shownLine(): Line {
+  private shownLine(): Game {
     return { start: this.line.start, moves: this.line.moves.slice(0, this.at) };
   }
 
@@ -601,7 +603,7 @@ export class App {
     $("status").classList.toggle("over", this.result !== null && this.atEnd);
     this.showOpening();
     this.showStrips();
-    this.showThoughts();
+    this.showSearch();
     this.showButtons();
     if (!$("panel-study").hidden) this.showStudy();
     if (!sameGame) this.save();
@@ -634,7 +636,7 @@ export class App {
   }
 
   private showOpening() {
-    const keys = [this.game.start_key, ...this.game.plies.map((ply) => ply.key)];
+    const keys = [this.game.startKey, ...this.game.plies.map((ply) => ply.key)];
     const name = this.openings?.last(keys.slice(0, this.at + 1));
     $("opening").textContent = name ? `${name.eco} ${name.name}` : "";
   }
@@ -661,14 +663,14 @@ export class App {
   }
 
   /** Bar and arrows for the position looked at. */
-  showThoughts() {
+  showSearch() {
     const here = this.bestAt === this.at;
     const arrows = $<HTMLInputElement>("arrows").checked && here && !this.position.ending;
     this.board.arrows(arrows ? arrowsOf(this.best) : []);
     showBar(this.scoreHere(), this.orientation === "black");
   }
 
-  private scoreHere(): Score {
+  private scoreHere(): WhiteScore {
     const { ending } = this.position;
     if (ending) return ending.winner ? { mate: ending.winner === "white" ? 1 : -1 } : { cp: 0 };
     const known = this.found[this.at] ?? this.theirs[this.at - 1] ?? this.ours[this.at - 1];
@@ -676,7 +678,7 @@ export class App {
   }
 
   /** The brain's view of the position looked at. */
-  private evaluate(): Evaluation {
+  private evaluate(): PositionEvaluation {
     try {
       return this.rules.evaluate(this.shownLine());
     } catch (error) {
