@@ -186,8 +186,7 @@ function connectSettings(app: App) {
     box.checked = load(id) !== false;
     box.onchange = () => {
       save(id, box.checked);
-      app.showBoard();
-      app.showSearch();
+      app.settingsChanged();
     };
   }
   const lines = $<HTMLSelectElement>("lines");

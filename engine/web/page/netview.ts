@@ -62,7 +62,12 @@ export function showWorths(view: View, pick: (square: Key) => void) {
   $("worths").replaceChildren(column("white"), column("black"));
 }
 
-export function describe({ kind, sizes, parameters, training }: NetDescription): string {
+/** What there is to say of the brain's net. */
+export function showDescription(description: NetDescription) {
+  $("brain-note").textContent = describe(description);
+}
+
+function describe({ kind, sizes, parameters, training }: NetDescription): string {
   if (kind === "material") return "Counts pieces and nothing else: the yardstick that a net has to beat.";
   const { positions, fromAnotherNet } = training;
   const last = fromAnotherNet ? "last " : "";

@@ -2,7 +2,7 @@
 import type { Color } from "chessground/types";
 import type { ClockSetting } from "./clock";
 import { REASONS, type Result } from "./format";
-import { type Side, type Strength, LIMITS } from "./players";
+import { type Side, type Strength, LIMITS } from "./side";
 import { available as stockfish } from "./stockfish";
 import type { Game, WhiteScore } from "./types";
 
