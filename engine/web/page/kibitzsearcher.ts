@@ -1,72 +1,15 @@
-/** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
+/** Kibitz in a worker. */
 import type { Brain } from "./brains";
-import type { Line, Score } from "./rules";
-import type { Answer, Task } from "./worker";
-
-/** An iteration of a search. */
-export interface Report {
-  depth: number;
-  rank: number;
-  score: Score;
-  bound: "exact" | "lower" | "upper";
-  nodes: number;
-  /** Milliseconds. */
-  time: number;
-  pv: string[];
-  san: string[];
-}
-
-/** What to search, and how long; times in milliseconds. */
-export interface Wish extends Line {
-  depth?: number;
-  nodes?: number;
-  movetime?: number;
-  clock?: { remaining: number; increment: number };
-  level?: "easy" | "medium" | "hard";
-  lines?: number;
-  chance?: number;
-}
-
-export interface Found {
-  best: string | null;
-  score: Score;
-  depth: number;
-  nodes: number;
-  time: number;
-}
-
-export interface Searcher {
-  /** The move, or `null` where the search was stopped; rejects where the engine fails. */
-  search(wish: Wish, report: (report: Report) => void): Promise<Found | null>;
-  stop(): void;
-  /** Stops, and gives back what it has taken. */
-  close(): void;
-}
-
-/** A search under way. */
-export interface Pending {
-  report(report: Report): void;
-  resolve(found: Found | null): void;
-  reject(error: Error): void;
-}
-
-/** The engine fails with this brain. */
-export class BrainError extends Error {
-  constructor(
-    readonly brain: Brain,
-    why: string,
-  ) {
-    super(`${brain.name} cannot be used: ${why}`);
-  }
-}
+import { BrainError, type PendingSearch, type Searcher } from "./searcher";
+import type { Iteration, SearchRequest, SearchResult } from "./types";
+import type { FromWorker, ToWorker } from "./workermessages";
 
 /** How long a worker may take to be ready, in milliseconds. */
 const START_TIME = 20_000;
 
-/** Kibitz in a worker. */
-export class Thinker implements Searcher {
+export class KibitzSearcher implements Searcher {
   private worker: Worker | null = null;
-  private pending: Pending | null = null;
+  private pending: PendingSearch | null = null;
   /** Ends what waits for the worker's end. */
   private leave = new AbortController();
 
@@ -75,19 +18,19 @@ export class Thinker implements Searcher {
     private brain: Brain,
   ) {}
 
-  /** Thinks with another brain from the next search on. */
+  /** Searches with another brain from the next search on. */
   use(brain: Brain) {
     if (brain === this.brain) return;
     this.brain = brain;
     this.close();
   }
 
-  search(wish: Wish, report: (report: Report) => void): Promise<Found | null> {
+  search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
     return new Promise((resolve, reject) => {
       const worker = this.worker ?? this.start();
       this.pending = { report, resolve, reject };
-      worker.postMessage({ task: "search", wish } satisfies Task);
+      worker.postMessage({ task: "search", request } satisfies ToWorker);
     });
   }
 
@@ -105,7 +48,7 @@ export class Thinker implements Searcher {
     this.worker = null;
   }
 
-  private settle(): Pending | null {
+  private settle(): PendingSearch | null {
     const { pending } = this;
     this.pending = null;
     return pending;
@@ -123,7 +66,7 @@ export class Thinker implements Searcher {
     };
     const deadline = setTimeout(() => failed(new Error("it does not start")), START_TIME);
     const lock = `kibitz-${Math.random()}`;
-    worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
       if (this.worker !== worker) return;
       if ("ready" in data) {
         clearTimeout(deadline);
@@ -131,8 +74,8 @@ export class Thinker implements Searcher {
         navigator.locks
           ?.request(lock, { signal: this.leave.signal }, () => failed(new Error("its worker has ended")))
           .catch(() => {});
-      } else if ("report" in data) this.pending?.report(data.report);
-      else if ("found" in data) this.settle()?.resolve(data.found);
+      } else if ("iteration" in data) this.pending?.report(data.iteration);
+      else if ("result" in data) this.settle()?.resolve(data.result);
       else if (data.by === "brain" && this.brain.net) failed(new BrainError(this.brain, data.failed));
       else failed(new Error(data.failed));
     };
@@ -141,7 +84,7 @@ export class Thinker implements Searcher {
       failed(new Error(event.message || "its worker could not be loaded"));
     };
     const { kind, net } = this.brain;
-    worker.postMessage({ task: "start", module: this.module, brain: { kind, net }, lock } satisfies Task);
+    worker.postMessage({ task: "start", module: this.module, brain: { kind, net }, lock } satisfies ToWorker);
     return worker;
   }
 }

@@ -1,49 +1,8 @@
-/** Who plays, how strongly, and the strips above and below the board. */
-import type { Color, Role } from "chessground/types";
+/** The strips above and below the board: name, clock, and what was taken. */
 import { read } from "chessground/fen";
-import type { Brains } from "./brains";
-import { count, clockText } from "./format";
+import type { Color, Role } from "chessground/types";
 import { make } from "./dom";
-
-export type Who = "human" | "kibitz" | "stockfish";
-
-/** What a strength may be a limit in. */
-export const LIMITS = ["depth", "nodes", "time"] as const;
-
-export type Strength =
-  | { by: "easy" | "medium" | "hard" | "full" }
-  | { by: (typeof LIMITS)[number]; value: number };
-
-export interface Side {
-  who: Who;
-  strength: Strength;
-  /** A brain's id. */
-  brain: string;
-}
-
-export const HUMAN: Side = { who: "human", strength: { by: "full" }, brain: "default" };
-
-export function strengthText(strength: Strength): string {
-  switch (strength.by) {
-    case "depth":
-      return `depth ${strength.value}`;
-    case "nodes":
-      return `${count(strength.value)} nodes`;
-    case "time":
-      return `${strength.value / 1000} s a move`;
-    case "full":
-      return "full strength";
-    default:
-      return strength.by;
-  }
-}
-
-export function sideName(side: Side, brains: Brains): string {
-  if (side.who === "human") return "You";
-  if (side.who === "stockfish") return "Stockfish";
-  const brain = brains.choices().find(({ id }) => id === side.brain);
-  return side.brain === "default" || !brain ? "Kibitz" : `Kibitz · ${brain.name}`;
-}
+import { clockText } from "./format";
 
 const VALUE: [Role, number, number][] = [
   ["queen", 9, 1], ["rook", 5, 2], ["bishop", 3, 2], ["knight", 3, 2], ["pawn", 1, 8],

@@ -10,10 +10,11 @@ use engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::brain::Brain;
+use crate::error::RequestError;
+use crate::evaluator::SelectedEvaluator;
 use crate::game::Game;
+use crate::host::Host;
 use crate::score::WhiteScore;
-use crate::session::{Host, RequestError};
 
 /// What passes between the page and its worker unseen.
 const OVERHEAD: Duration = Duration::from_millis(30);
@@ -21,55 +22,75 @@ const OVERHEAD: Duration = Duration::from_millis(30);
 /// Some thirty years: as good as no limit.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
 
-/// What a search is to do; without any limit it runs until the worker is ended.
+/// What to search, and how far; without any limit it runs until the worker is ended.
 #[derive(Deserialize)]
-pub struct Wish {
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct SearchRequest {
     #[serde(flatten)]
     game: Game,
     depth: Option<u64>,
     nodes: Option<u64>,
     /// Milliseconds for the move.
     movetime: Option<f64>,
-    clock: Option<Clock>,
-    level: Option<String>,
-    /// Lines to report.
-    #[serde(default = "one")]
-    lines: usize,
+    clock: Option<MoverClock>,
+    level: Option<LevelName>,
+    /// Lines to report; one where it is left out.
+    lines: Option<usize>,
     /// From 0 to below 1: which of the moves that a level lets pass is played.
-    #[serde(default)]
-    chance: f64,
-}
-
-fn one() -> usize {
-    1
+    chance: Option<f64>,
 }
 
 /// The mover's clock, in milliseconds.
 #[derive(Deserialize)]
-struct Clock {
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct MoverClock {
     remaining: f64,
     increment: f64,
 }
 
+/// How strongly Kibitz plays.
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum LevelName {
+    Easy,
+    Medium,
+    Hard,
+}
+
 /// An iteration of a line.
 #[derive(Serialize)]
-struct Iteration {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Iteration {
     depth: u32,
-    seldepth: usize,
+    /// The line's number, 1 for the best.
     rank: usize,
     score: WhiteScore,
-    bound: &'static str,
+    bound: Bound,
     nodes: u64,
     /// Milliseconds.
     time: f64,
+    /// The line as UCI writes it.
     pv: Vec<String>,
+    /// The same as people write it.
     san: Vec<String>,
+}
+
+/// Whether a score is exact, or the true one is at least or at most this for the mover.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum Bound {
+    Exact,
+    Lower,
+    Upper,
 }
 
 /// What a search has found.
 #[derive(Serialize)]
-pub struct Found {
-    /// The move to play, `None` where there is none.
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SearchResult {
+    /// The move to play, `null` where there is none.
     best: Option<String>,
     score: WhiteScore,
     depth: u32,
@@ -80,29 +101,29 @@ pub struct Found {
 
 /// Searches, and remembers from one search to the next.
 #[derive(Default)]
-pub struct Thinker {
+pub struct Searcher {
     engine: Option<Engine>,
 }
 
-impl Thinker {
-    /// Searches as wished, and reports to the host.
+impl Searcher {
+    /// Searches as asked, and reports to the host.
     pub fn search(
         &mut self,
-        brain: &Brain,
-        wish: &Wish,
+        evaluator: &SelectedEvaluator,
+        request: &SearchRequest,
         host: &dyn Host,
-    ) -> Result<Found, RequestError> {
+    ) -> Result<SearchResult, RequestError> {
         let begun = host.now();
-        let position = wish.game.replay(|_, _| {})?;
+        let position = request.game.replay(|_, _| {})?;
         let board = position.board();
-        let handicap = wish.handicap();
-        let mut limits = wish.limits();
+        let handicap = request.handicap();
+        let mut limits = request.limits();
         if let Some(handicap) = handicap {
             handicap.apply(&mut limits);
         }
         let milliseconds = || (host.now() - begun).max(0.0);
         let elapsed = || Duration::from_secs_f64(milliseconds() / 1000.0);
-        let engine = (self.engine).get_or_insert_with(|| Engine::new(brain.evaluator()));
+        let engine = (self.engine).get_or_insert_with(|| Engine::new(evaluator.evaluator()));
         let outcome = engine.search(
             &position,
             &limits,
@@ -112,19 +133,20 @@ impl Thinker {
                 elapsed: &elapsed,
             },
             &mut |report| {
-                if report.rank <= wish.lines {
+                if report.rank <= request.lines() {
                     host.report(&iteration(report, board));
                 }
             },
         );
-        let pick = |number: usize| ((wish.chance * number as f64) as usize).min(number - 1);
+        let chance = request.chance.unwrap_or_default();
+        let pick = |number: usize| ((chance * number as f64) as usize).min(number - 1);
         let chosen: Option<&Line> = match handicap {
             Some(handicap) => handicap.choose(&outcome.lines, pick),
             None => outcome.lines.first(),
         };
         let best = chosen.map_or(outcome.best, |line| line.pv.first().copied());
         let score = chosen.map_or(outcome.score, |line| line.score);
-        Ok(Found {
+        Ok(SearchResult {
             best: best.map(|mv| write_move(board, mv, is_chess960(board))),
             score: WhiteScore::of(score, board.side_to_move()),
             depth: outcome.depth,
@@ -134,15 +156,24 @@ impl Thinker {
     }
 }
 
-impl Wish {
+impl SearchRequest {
     fn handicap(&self) -> Option<Handicap> {
-        let level: Level = self.level.as_deref()?.parse().ok()?;
-        Some(Handicap::from(level))
+        self.level.map(|level| {
+            Handicap::from(match level {
+                LevelName::Easy => Level::Easy,
+                LevelName::Medium => Level::Medium,
+                LevelName::Hard => Level::Hard,
+            })
+        })
+    }
+
+    fn lines(&self) -> usize {
+        self.lines.unwrap_or(1).max(1)
     }
 
     fn limits(&self) -> Limits {
         let fixed = |time| TimeBudget::fixed(time, OVERHEAD);
-        let share = |clock: &Clock| {
+        let share = |clock: &MoverClock| {
             let clock = ClockState {
                 remaining: milliseconds(clock.remaining),
                 increment: milliseconds(clock.increment),
@@ -161,7 +192,7 @@ impl Wish {
                 .into_iter()
                 .flatten()
                 .min_by_key(|budget| budget.hard),
-            lines: self.lines.max(1),
+            lines: self.lines(),
             ..Limits::default()
         }
     }
@@ -178,13 +209,12 @@ fn iteration(report: &Report, board: &Board) -> String {
     let (pv, san) = notation(report.pv, board);
     let iteration = Iteration {
         depth: report.depth,
-        seldepth: report.seldepth,
         rank: report.rank,
         score: WhiteScore::of(report.score, mover),
         bound: match report.bound {
-            ScoreBound::Exact => "exact",
-            ScoreBound::Lower => "lower",
-            ScoreBound::Upper => "upper",
+            ScoreBound::Exact => Bound::Exact,
+            ScoreBound::Lower => Bound::Lower,
+            ScoreBound::Upper => Bound::Upper,
         },
         nodes: report.nodes,
         time: report.time.as_secs_f64() * 1000.0,
