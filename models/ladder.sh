@@ -26,7 +26,7 @@ folder=$(realpath "$1")
 net=$(realpath -e "$2")
 book=$(realpath -e "$3")
 . "$(dirname "$0")/../tests/setup.sh"
-cargo build --release --locked -p engine
+cargo build --release --locked -p arena
 PATH=$PATH:/usr/games
 
 rungs=()
@@ -55,7 +55,7 @@ rung Ethereal ethereal-chess ethereal-chess
 
 # Against a score of seven pawns nobody plays on, and a move that is late by half
 # a second is forgiven, for a busy machine may hold up either side.
-"${CARGO_TARGET_DIR:-target}/release/engine" ladder --gauntlet "name=Kibitz net=\"$net\"" \
+"${CARGO_TARGET_DIR:-target}/release/arena" ladder --gauntlet "name=Kibitz net=\"$net\"" \
     "${rungs[@]}" --tc "$tc" --games "$games" --concurrency "$(nproc)" --book "$book" \
     --margin-ms 500 --resign moves=4,score=700 --draw moves=8,score=10,from=40 \
     --pgn "$folder/ladder.pgn" --resume --plot "$folder/ladder.svg" --json >"$folder/ladder.part"

@@ -35,7 +35,7 @@ weak() {
     local engine="cmd=\"$bin/engine\" option.UCI_LimitStrength=true option.Hash=1"
     local games="$folder/weak$1"
     if [ ! -e "$games.pgn" ]; then
-        "$bin/engine" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
+        "$bin/arena" match --nodes 1000 --games 60000 --seed "$1" --book "$popular" \
             --concurrency "$(nproc)" \
             --resign moves=12,score=500 --draw moves=12,score=20,from=60 --pgn "$games.part" --resume \
             --engine "$engine option.UCI_Elo=$2" --engine "$engine option.UCI_Elo=$3"
@@ -59,7 +59,7 @@ lichess=(
 "$bin/ingest" build "$folder/human.pgn.zst" "$folder"/weak[12].pgn.zst "${lichess[@]}" "$tcec" \
     --validation-percent 2 --out "$folder/all.dataset"
 "$bin/trainer" fit --data "$folder/all.dataset" --hidden 256,32,32 --epochs 20 \
-    --device cpu --seed 1 --resume --out "$folder/all.safetensors"
+    --weight-decay 0.1 --own-scale 1 --device cpu --seed 1 --resume --out "$folder/all.safetensors"
 
 # What a net must beat.
 [ -e "$folder/linear.safetensors" ] ||
@@ -68,5 +68,5 @@ lichess=(
 # What Lichess says of its players' games has the last word.
 "$bin/ingest" build "${lichess[@]}" --validation-percent 2 --out "$folder/lichess.dataset"
 "$bin/trainer" fit --data "$folder/lichess.dataset" --init "$folder/all.safetensors" \
-    --learning-rate 0.0003 --epochs 3 --device cpu --seed 1 --resume \
+    --learning-rate 0.0003 --epochs 3 --weight-decay 0.3 --own-scale 0.0625 --device cpu --seed 1 --resume \
     --out "$folder/default.safetensors"

@@ -2,7 +2,7 @@
 """Lets an engine that speaks only the Chess Engine Communication Protocol
 (xboard's) be matched as a UCI engine. Needs python-chess.
 
-    engine match --engine embedded --engine 'cmd="python3 models/xboard.py phalanx"' ...
+    arena match --engine embedded --engine 'cmd="python3 models/xboard.py phalanx"' ...
 
 Nothing stops a search that was begun. UCI has no word for a resignation: it becomes
 `bestmove 0000`, which loses the game as an illegal move does.

@@ -30,18 +30,19 @@ $bin/ingest build --out out/sample.dataset --validation-percent 10 \
 $bin/ingest stats out/sample.dataset --plot out/dataset.svg
 
 step "trainer: fit the network, measure it on held-out games every epoch"
-$bin/trainer fit --data out/sample.dataset --out out/sample.safetensors
+$bin/trainer fit --hidden 451,32,32 --data out/sample.dataset \
+    --out out/sample.safetensors
 
 step "trainer: how good it is on games of another month that no training saw"
 $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
 
 step "engine: bake the net in"
-# To a place of its own: the engine in $bin keeps the default net.
-KIBITZ_NET=out/sample.safetensors cargo build --release -p engine --locked --target-dir "$target/main-job"
-cp "$target/main-job/release/engine" out/engine
+KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked
+# Moved, so that the next build there has the default net again.
+mv "$bin/engine" out/engine
 
 step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"
-out/engine match --nodes 10000 --games 200 --book engine/books/openings.epd \
+"$bin/arena" match --nodes 10000 --games 200 --book engine/books/openings.epd \
     --concurrency "$(nproc)" --pgn out/match.pgn \
     --engine "cmd=out/engine name=net" \
     --engine "cmd=out/engine name=material option.Evaluation=material"

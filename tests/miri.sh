@@ -27,11 +27,13 @@ edition = "2024"
 TOML
 cat >"$alone/src/lib.rs" <<RUST
 #![allow(dead_code, unused_imports)]
-mod cpu {
-    #[path = "$PWD/trainer/src/cpu/lanes.rs"]
-    mod lanes;
-    #[path = "$PWD/trainer/src/cpu/rows.rs"]
-    mod rows;
+mod network {
+    pub mod cpu {
+        #[path = "$PWD/trainer/src/network/cpu/lanes.rs"]
+        pub mod lanes;
+        #[path = "$PWD/trainer/src/network/cpu/rows.rs"]
+        mod rows;
+    }
 }
 RUST
 

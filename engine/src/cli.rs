@@ -6,9 +6,7 @@ mod diagram;
 mod error;
 mod eval;
 mod files;
-mod ladder;
 mod lines;
-mod matches;
 mod perft;
 mod play;
 mod session;
@@ -24,7 +22,8 @@ use engine::parse_fen;
 #[command(
     name = "engine",
     version,
-    about = "Kibitz's chess engine. Without a command it speaks UCI."
+    about = "Kibitz's chess engine. Without a command it speaks UCI.",
+    after_help = "Matches between engines and nets are played by another program, `arena`."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -41,10 +40,6 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Play against the engine in a terminal
     Play(play::PlayArgs),
-    /// Let two engines or nets play a match
-    Match(matches::MatchArgs),
-    /// Let engines or nets play each other, and rate them
-    Ladder(ladder::LadderArgs),
 }
 
 /// Runs the command line and turns errors into one line and an exit code.
@@ -55,8 +50,6 @@ pub fn main() -> ExitCode {
         Some(Command::Perft(args)) => perft::run(&args).map(done),
         Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Play(args)) => play::run(&args),
-        Some(Command::Match(args)) => matches::run(&args),
-        Some(Command::Ladder(args)) => ladder::run(&args),
     };
     result.unwrap_or_else(|error| error::report(&error))
 }

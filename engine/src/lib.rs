@@ -54,7 +54,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The example `suite` (`engine/examples/suite`) is a whole program of this kind.
+//! The program `arena` (`engine/arena`) is made of this: its command `suite` is a
+//! short example.
 //!
 //! # What it leaves to its caller
 //!
@@ -67,59 +68,25 @@
 
 pub use cozy_chess;
 
-mod accumulators;
-mod bench;
-mod checks;
-mod correction;
-mod danger;
-mod ending;
-mod engine;
-mod evaluator;
-mod exchange;
-mod features;
-mod fen;
-mod history;
-mod levels;
-mod limits;
-mod mop_up;
-mod perft;
-pub mod pgn;
-mod position;
-mod pv;
-mod rules;
-mod score;
+mod board;
+mod endgame;
+mod evaluation;
 mod search;
-#[cfg(feature = "syzygy")]
-mod syzygy;
-mod table;
-mod tablebase;
-#[cfg(feature = "syzygy")]
-mod to_shakmaty;
-mod tree;
 pub mod uci;
-mod worker;
-mod worth;
 
-pub use bench::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, bench};
-pub use ending::Ending;
-pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
-pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
-pub use features::features;
-pub use fen::{FenError, parse_fen, write_fen};
-pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
-pub use limits::{ClockState, Limits, TimeBudget};
-pub use perft::{divide, perft};
-pub use position::{MoveError, Position, is_castling, parse_move, write_move};
-pub use rules::{
-    has_legal_move, insufficient_material, is_chess960, legal_en_passant, position_key,
+pub use board::{
+    Ending, FenError, MoveError, Position, divide, has_legal_move, insufficient_material,
+    is_castling, is_chess960, legal_en_passant, parse_fen, parse_move, perft, pgn, position_key,
+    write_fen, write_move,
 };
-pub use score::Score;
-pub use search::{Line, Outcome, Report, Signals};
 #[cfg(feature = "syzygy")]
-pub use syzygy::{Syzygy, TablesError};
-pub use table::{HashError, ScoreBound};
-pub use tablebase::{Tablebase, Wdl};
-#[cfg(feature = "syzygy")]
-pub use to_shakmaty::{from_shakmaty, to_shakmaty};
-pub use tree::Tree;
-pub use worth::{material_values, piece_values};
+pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
+pub use endgame::{Tablebase, Wdl};
+pub use evaluation::{
+    EMBEDDED_NET, EvaluationKind, Evaluator, Score, features, material_values, piece_values,
+};
+pub use search::{
+    BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
+    HashError, Level, Limits, Line, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO, Outcome, Report,
+    ScoreBound, Signals, TimeBudget, Tree, bench,
+};

@@ -224,35 +224,3 @@ fn an_error_that_nobody_reads_is_no_panic() {
     drop(running.stderr.take());
     assert_eq!(running.wait().unwrap().code(), Some(3));
 }
-
-/// The codes and meanings of a table, one a line: in a help `  4  meaning`, in
-/// Markdown `| 4 | meaning |`.
-fn codes(table: &str) -> Vec<u8> {
-    let rows = table.lines().filter_map(|line| {
-        let row = line.trim_start().trim_start_matches("| ");
-        let (codes, _) = row.split_once("  ").or(row.split_once(" |"))?;
-        let codes = codes.split(", ").map(|code| code.trim().parse().ok());
-        codes.collect::<Option<Vec<u8>>>()
-    });
-    rows.flatten().collect()
-}
-
-/// What the helps of `match` and `ladder` say is what README.md says.
-#[test]
-fn the_tables_of_exit_codes_agree() {
-    let readme = include_str!("../../README.md");
-    let table = readme.split_once("| code | meaning |").unwrap().1;
-    let readme = codes(table.split_once("\n\n").unwrap().0);
-    let of_help = |command| {
-        let help = text(&run(&[command, "--help"]));
-        codes(help.split_once("Exit codes:\n").unwrap().1)
-    };
-    assert_eq!(of_help("match"), [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 130]);
-    assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
-    for code in of_help("match") {
-        assert!(
-            readme.contains(&code),
-            "README.md has no {code}: {readme:?}"
-        );
-    }
-}

@@ -1,10 +1,9 @@
 //! Published perft counts. Rows are cut off by their node counts, so that all
 //! files together take a minute on one core.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::{fs, thread};
 
 use engine::{parse_fen, perft};
 

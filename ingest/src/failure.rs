@@ -2,37 +2,8 @@
 
 use std::process::ExitCode;
 
-use host::StopSignal;
-use thiserror::Error;
-
 use crate::annotate;
-
-/// A signal asked the program to stop, and it did.
-#[derive(Debug, Error)]
-#[error("stopped{}", if *goes_on { "; run the same command again to go on" } else { "" })]
-pub struct Stopped {
-    exit_code: u8,
-    /// Whether the same command goes on where it was.
-    goes_on: bool,
-}
-
-impl Stopped {
-    /// Work that leaves nothing behind.
-    pub fn for_good(stop: &StopSignal) -> Stopped {
-        Stopped {
-            exit_code: stop.exit_code(),
-            goes_on: false,
-        }
-    }
-
-    /// Work that the same command goes on with.
-    pub fn for_now(stop: &StopSignal) -> Stopped {
-        Stopped {
-            goes_on: true,
-            ..Stopped::for_good(stop)
-        }
-    }
-}
+use crate::terminal::stopped::Stopped;
 
 /// Prints an error as one line and gives its exit code: what
 /// [`datasets::Error::exit_code`] or [`annotate::Error::exit_code`] says of it,

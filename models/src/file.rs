@@ -15,6 +15,9 @@ use crate::feature::THREATS;
 use crate::tensors::Tensors;
 use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network, Shape};
 
+/// Far more bytes than the file of any net has that this crate reads.
+pub const MAX_FILE_BYTES: u64 = 64 << 20;
+
 const METADATA_KEY: &str = "kibitz";
 
 /// Weight and bias of each layer; a file has no other tensors.

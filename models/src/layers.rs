@@ -4,17 +4,8 @@
 //! in at once: an input is spread over a register and meets the weights of
 //! many outputs, so that no kernel adds up across a register.
 
-use crate::quantised::ACTIVATION_MAX;
+use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::{Accumulator, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError, Threats, scales};
-
-/// Lanes of a [`Block`].
-pub(crate) const BLOCK: usize = 32;
-
-/// 64 bytes of an accumulator or of a column: a cache line, and the widest
-/// register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
-pub(crate) struct Block(pub(crate) [i16; BLOCK]);
 
 /// The first layer: one column an input.
 #[derive(Clone, Debug)]

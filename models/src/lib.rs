@@ -16,6 +16,7 @@
 //! assert!(pawns.is_finite());
 //! ```
 
+mod accumulator;
 mod bits;
 mod error;
 mod feature;
@@ -29,13 +30,14 @@ mod scales;
 mod tensors;
 mod threats;
 
+pub use accumulator::{Accumulator, MAX_FIRST, MAX_LATER};
 pub use error::NetError;
 pub use feature::{
     CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, Piece, Square,
 };
-pub use file::Metadata;
+pub use file::{MAX_FILE_BYTES, Metadata};
 pub use kernel::Kernel;
 pub use network::{ACTIVATION, Layer, Network, Shape};
-pub use quantised::{Accumulator, MAX_FIRST, MAX_LATER, QuantisedNetwork};
+pub use quantised::QuantisedNetwork;
 pub use scales::Bound;
 pub use threats::{Side, Threats};

@@ -15,29 +15,9 @@
 //! | second and third activation | 0..=`127 << second_shift` | `127 << second_shift` |
 //! | third and fourth layer's weights | i16 | `1 << weight_shift` |
 
-use crate::layers::{BLOCK, Block, First, Fourth, Second, Third};
-use crate::{Feature, Kernel, NetError, Network};
-
-/// The widest accumulator this build plays with, a multiple of 32 lanes.
-pub const MAX_FIRST: usize = 512;
-/// The widest second and third hidden layer this build plays with.
-pub const MAX_LATER: usize = 32;
-
-/// The top of a first activation: 7 bits, so that products of u8 and i8 can
-/// be added in pairs without saturation.
-pub(crate) const ACTIVATION_MAX: i32 = 127;
-
-/// The first layer's sums for one view of a board.
-///
-/// An accumulator belongs to one side: it holds the features as that side
-/// sees them. It never drifts: integers added and removed cancel exactly.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Accumulator(pub(crate) [Block; MAX_FIRST / BLOCK]);
-
-impl Accumulator {
-    /// One that belongs to no network yet.
-    pub const ZERO: Accumulator = Accumulator([Block([0; BLOCK]); MAX_FIRST / BLOCK]);
-}
+use crate::accumulator::ACTIVATION_MAX;
+use crate::layers::{First, Fourth, Second, Third};
+use crate::{Accumulator, Feature, Kernel, MAX_FIRST, MAX_LATER, NetError, Network};
 
 /// The network as integers, ready to play.
 #[derive(Clone, Debug)]

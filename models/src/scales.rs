@@ -12,8 +12,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use crate::accumulator::ACTIVATION_MAX;
 use crate::feature::THREATS;
-use crate::quantised::ACTIVATION_MAX;
 use crate::{INPUTS, Layer, MAX_ACTIVE, MAX_FIRST, MAX_LATER, NetError};
 
 /// What of a layer has to fit an integer type.

@@ -11,11 +11,10 @@ pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::LazyLock;
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
-pub use test_support::{shared, skip};
+pub use test_support::{program, shared, skip};
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {
@@ -28,46 +27,6 @@ pub fn root() -> &'static Path {
 pub fn sample(name: &str) -> PathBuf {
     root().join("datasets/samples").join(name)
 }
-
-/// One of the programs, as the sources are now: they are built in the profile
-/// of the test before the first is used.
-///
-/// # Panics
-/// If they cannot be built.
-pub fn program(name: &str) -> Command {
-    Command::new(PROGRAMS.join(name))
-}
-
-/// The folder that the programs are in. `cargo test -p tests` by itself would
-/// leave them as an earlier build made them.
-static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
-    let test = std::env::current_exe().expect("a test knows where it is");
-    let folder = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
-    let profile = match folder.file_name().and_then(|name| name.to_str()) {
-        Some("debug") => "dev",
-        Some(profile) => profile,
-        None => panic!("{} names no profile", folder.display()),
-    };
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    // What cargo tells a test of its package would make build scripts run again.
-    for (name, _) in std::env::vars_os() {
-        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"];
-        if ours
-            .iter()
-            .any(|start| name.to_string_lossy().starts_with(start))
-        {
-            cargo.env_remove(name);
-        }
-    }
-    let built = cargo
-        .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
-        .args(["--profile", profile, "--target-dir"])
-        .arg(folder.parent().expect("target/PROFILE"))
-        .current_dir(root())
-        .status();
-    assert!(built.expect("cargo starts").success());
-    folder.to_path_buf()
-});
 
 /// A Python that has a package: `KIBITZ_PYTHON`, or the one that `tests/all.sh`
 /// makes. Without it, `None`, said by [`skip`].

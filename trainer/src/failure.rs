@@ -29,6 +29,17 @@ pub enum Failure {
         /// Why.
         error: NetError,
     },
+    /// A file is larger than any net.
+    #[error(
+        "{path}: net refused: more than {most} bytes, which no net has; check the path",
+        path = path.display()
+    )]
+    NoNet {
+        /// The file.
+        path: PathBuf,
+        /// The most that is read.
+        most: u64,
+    },
     /// A net that training would change before its first step.
     #[error(
         "{path}: cannot start from this net: a number of layer {layer} is {found}, and training \
@@ -158,7 +169,7 @@ impl Failure {
             | Failure::CheckpointRefused { .. }
             | Failure::OtherNet { .. } => 5,
             Failure::NoLabels { .. } | Failure::NothingToCompare { .. } => 4,
-            Failure::NetRefused { .. } | Failure::NotTrainable { .. } => 6,
+            Failure::NetRefused { .. } | Failure::NoNet { .. } | Failure::NotTrainable { .. } => 6,
             Failure::Unwritable { .. } => 7,
             Failure::NoDevice { .. } => 8,
             Failure::Diverged { .. } => 9,

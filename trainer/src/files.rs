@@ -33,7 +33,7 @@ pub mod ending {
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     durable::write(path, bytes).map_err(Failure::unwritable(path))?;
     #[cfg(test)]
-    crate::testing::written();
+    watched::written();
     Ok(())
 }
 
@@ -46,6 +46,34 @@ pub fn check_writable(path: &Path) -> Result<(), Failure> {
     // It leaves nothing behind.
     drop(file);
     Ok(())
+}
+
+/// For tests that look at the files between two writes.
+#[cfg(test)]
+pub mod watched {
+    use std::cell::RefCell;
+
+    thread_local! {
+        /// What is done after each file that this thread writes.
+        static AFTER_WRITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
+    }
+
+    /// A file was written.
+    pub fn written() {
+        AFTER_WRITING.with_borrow_mut(|after| {
+            if let Some(after) = after {
+                after();
+            }
+        });
+    }
+
+    /// Does something after each file that `work` writes.
+    pub fn after_each_file<R>(after: impl FnMut() + 'static, work: impl FnOnce() -> R) -> R {
+        AFTER_WRITING.set(Some(Box::new(after)));
+        let result = work();
+        AFTER_WRITING.set(None);
+        result
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Records for tests.
 
-use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,35 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::backend::Autodiff;
 use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
-use models::{Shape, Threats};
+use models::Shape;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position, PositionError};
 
-pub use crate::playouts::games;
-use crate::position;
-
-thread_local! {
-    /// What is done after each file that this thread writes.
-    static AFTER_WRITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
-}
-
-/// A file was written.
-pub fn written() {
-    AFTER_WRITING.with_borrow_mut(|after| {
-        if let Some(after) = after {
-            after();
-        }
-    });
-}
-
-/// Does something after each file that `work` writes.
-pub fn after_each_file<R>(after: impl FnMut() + 'static, work: impl FnOnce() -> R) -> R {
-    AFTER_WRITING.set(Some(Box::new(after)));
-    let result = work();
-    AFTER_WRITING.set(None);
-    result
-}
+pub use crate::input::playouts::games;
+use crate::input::position;
 
 /// The processor, with gradients.
 pub type Cpu = Autodiff<Flex>;
@@ -56,12 +33,6 @@ pub const SMALL: Shape = Shape {
     second: 16,
     third: 16,
 };
-
-/// Records with their threats.
-pub fn with_threats(records: &[Record]) -> Vec<(Record, Threats)> {
-    let threats = records.iter().map(position::threats);
-    records.iter().cloned().zip(threats).collect()
-}
 
 fn board(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");

@@ -2,7 +2,7 @@
 
 use std::str::SplitAsciiWhitespace;
 
-use crate::options::EngineOption;
+use crate::options::{EngineOption, printable};
 
 /// A score, from the point of view of the side to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,11 +141,6 @@ impl Parser {
             _ => None,
         }
     }
-}
-
-/// Text that may be shown: without what would command a terminal.
-pub(crate) fn printable(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! The options that an engine says it has.
 
-use crate::info::printable;
-
 /// An option, from a line such as `option name Hash type spin default 16 min 1
 /// max 1024`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +93,11 @@ fn combo(details: &str) -> Kind {
     } else {
         Kind::Combo(words)
     }
+}
+
+/// Text that may be shown: without what would command a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.replace(char::is_control, " ")
 }
 
 #[cfg(test)]

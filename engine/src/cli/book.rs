@@ -13,9 +13,10 @@ use fastrand::Rng;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{EnPassantMode, Position};
 
-use super::files;
-
 const ENTRY: usize = 16;
+
+/// Far more than any book has.
+const MAX_BYTES: u64 = 4 << 30;
 
 /// A book in memory.
 pub struct Book {
@@ -34,7 +35,7 @@ impl Book {
     /// # Errors
     /// Where the file cannot be read or is no Polyglot book.
     pub fn load(path: &Path) -> Result<Book> {
-        Book::new(files::read(path)?).with_context(|| format!("book {path:?} refused"))
+        Book::new(host::read(path, MAX_BYTES)?).with_context(|| format!("book {path:?} refused"))
     }
 
     fn new(bytes: Vec<u8>) -> Result<Book> {

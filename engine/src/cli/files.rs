@@ -1,42 +1,14 @@
-//! Files named by the user.
+//! Files named by the user, and results for them.
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use models::{Network, QuantisedNetwork};
-
-use super::error::{Action, FileError};
-
-/// Far more than any net that the engine plays with.
-const LARGEST_NET: u64 = 64 << 20;
-/// Far more than any book or file of openings.
-const LARGEST: u64 = 4 << 30;
-
-/// Reads a whole file.
-pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
-    read_at_most(path, LARGEST)
-}
-
-/// Reads a whole file, which may be a pipe or a device that never ends: only so
-/// many bytes.
-fn read_at_most(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
-    let read = || {
-        let mut bytes = Vec::new();
-        let mut file = File::open(path)?.take(most + 1);
-        file.read_to_end(&mut bytes)?;
-        match file.limit() {
-            0 => Err(io::Error::other(format!("it has more than {most} bytes"))),
-            _ => Ok(bytes),
-        }
-    };
-    read().map_err(FileError::to(Action::Read, path))
-}
+use host::{Action, FileError};
+use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
 /// Reads a network, as floats and as integers.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
-    let bytes = read_at_most(path, LARGEST_NET)?;
+    let bytes = host::read(path, MAX_FILE_BYTES)?;
     networks(&bytes).with_context(|| format!("network {path:?} refused"))
 }
 

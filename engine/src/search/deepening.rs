@@ -1,11 +1,14 @@
 //! Iterative deepening with aspiration windows, and when it is enough.
 
-use crate::score::MAX_PLY;
+use crate::endgame::Wdl;
+use crate::evaluation::Score;
+use crate::evaluation::score::MAX_PLY;
 use crate::search::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
-use crate::search::{Halted, Line, Outcome, Report, Searcher, Shared};
-use crate::table::ScoreBound;
-use crate::worker::RootMove;
-use crate::{Score, Wdl};
+use crate::search::report::{Line, Outcome, Report};
+use crate::search::searcher::{Halted, Searcher};
+use crate::search::shared::Shared;
+use crate::search::table::ScoreBound;
+use crate::search::worker::RootMove;
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -79,7 +82,7 @@ impl Shared<'_> {
     /// A score as it is told: what a tablebase says of the root comes first,
     /// unless a mate is in sight.
     fn shown(&self, score: Score) -> Score {
-        match self.known {
+        match self.root_wdl {
             Some(Wdl::Win) if !score.is_win() => Score::tablebase_win(0),
             Some(Wdl::Loss) if !score.is_loss() => -Score::tablebase_win(0),
             Some(Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin) => Score::DRAW,

@@ -4,16 +4,16 @@ use std::cell::OnceCell;
 
 use cozy_chess::{Move, Piece};
 
-use crate::Score;
-use crate::checks::Checks;
-use crate::exchange::wins_at_least;
-use crate::history::{HISTORY_LIMIT, is_tactical};
+use crate::board::checks::Checks;
+use crate::evaluation::Score;
+use crate::search::exchange::wins_at_least;
+use crate::search::history::{HISTORY_LIMIT, is_tactical};
 use crate::search::node::{Evaluation, Node, has_pieces};
 use crate::search::params::*;
 use crate::search::picker::{Order, Picker};
-use crate::search::{Halted, Searcher, no_move_score};
-use crate::table::{Known, ScoreBound};
-use crate::worker::Worker;
+use crate::search::searcher::{Halted, Searcher, no_move_score};
+use crate::search::table::{ScoreBound, TableEntry};
+use crate::search::worker::Worker;
 
 /// A move that is about to be searched.
 struct Candidate {
@@ -23,13 +23,13 @@ struct Candidate {
     tactical: bool,
     gives_check: bool,
     /// What the history says of a quiet move.
-    repute: i32,
+    history_score: i32,
     /// Plies less deep than the first move, by its place alone.
     reduction: i32,
 }
 
 /// Whether a move is worth a search.
-enum Worth {
+enum Pruning {
     Search,
     Skip,
     /// Nor are the quiet moves behind it.
@@ -56,7 +56,7 @@ impl Searcher<'_> {
     /// Searches the moves of a node, best first, as far as they are worth it.
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
-        let table_move = node.known.and_then(|known| known.mv);
+        let table_move = node.entry.and_then(|entry| entry.mv);
         let board = self.worker.tree.board();
         let checks = OnceCell::new();
         let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
@@ -77,10 +77,10 @@ impl Searcher<'_> {
             // The first is searched in full; most nodes need no other.
             if found.number > 1 {
                 let candidate = self.candidate(node, mv, found.number, &checks);
-                match self.worth::<PV>(node, &candidate, &found, &picker) {
-                    Worth::Search => {}
-                    Worth::Skip => continue,
-                    Worth::SkipQuiets => {
+                match self.pruning::<PV>(node, &candidate, &found, &picker) {
+                    Pruning::Search => {}
+                    Pruning::Skip => continue,
+                    Pruning::SkipQuiets => {
                         picker.skip_quiets();
                         continue;
                     }
@@ -162,7 +162,7 @@ impl Searcher<'_> {
             number,
             tactical,
             gives_check: checks.gives_check(piece, mv),
-            repute: match tactical {
+            history_score: match tactical {
                 true => 0,
                 false => history.quiet(board.side_to_move(), mv),
             },
@@ -172,16 +172,16 @@ impl Searcher<'_> {
 
     /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
     /// move is known that does not lose.
-    fn worth<const PV: bool>(
+    fn pruning<const PV: bool>(
         &self,
         node: &Node,
         candidate: &Candidate,
         found: &Found,
         picker: &Picker,
-    ) -> Worth {
+    ) -> Pruning {
         let board = self.worker.tree.board();
         if found.best.is_loss() || !has_pieces(board) {
-            return Worth::Search;
+            return Pruning::Search;
         }
         let mv = candidate.mv;
         let depth = node.depth;
@@ -189,16 +189,20 @@ impl Searcher<'_> {
             let losing = picker.is_past_quiets()
                 && depth <= EXCHANGE_DEPTH
                 && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN * depth);
-            return if losing { Worth::Skip } else { Worth::Search };
+            return if losing {
+                Pruning::Skip
+            } else {
+                Pruning::Search
+            };
         }
         if candidate.gives_check {
-            return Worth::Search;
+            return Pruning::Search;
         }
         let enough = (LATE_MOVE_BASE + LATE_MOVE_FACTOR * depth * depth)
             / (100 * (2 - i32::from(node.improving)));
         // In an open window the score counts: the best of a few moves is too low.
         if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
-            return Worth::SkipQuiets;
+            return Pruning::SkipQuiets;
         }
         // As deep as the move would be searched.
         let reduced = (depth - candidate.reduction).max(0);
@@ -208,11 +212,15 @@ impl Searcher<'_> {
         });
         if futile {
             // The quiet moves behind are searched no deeper.
-            return Worth::SkipQuiets;
+            return Pruning::SkipQuiets;
         }
         let losing = reduced <= EXCHANGE_DEPTH
             && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced);
-        if losing { Worth::Skip } else { Worth::Search }
+        if losing {
+            Pruning::Skip
+        } else {
+            Pruning::Search
+        }
     }
 
     /// How much less deep a move is searched at first.
@@ -231,7 +239,7 @@ impl Searcher<'_> {
             + i32::from(!candidate.tactical && table_is_tactical)
             - i32::from(PV)
             - i32::from(candidate.gives_check)
-            - candidate.repute / REDUCTION_HISTORY
+            - candidate.history_score / REDUCTION_HISTORY
     }
 
     /// The first child gets the whole window; the others only have to prove
@@ -294,15 +302,15 @@ impl Searcher<'_> {
     #[inline(always)]
     fn singular(&mut self, node: &Node, mv: Move) -> Result<Singular, Halted> {
         let keep = Ok(Singular::Extend(0));
-        let Some(known) = node.known else { return keep };
+        let Some(entry) = node.entry else { return keep };
         if node.depth < SINGULAR_DEPTH
-            || known.depth < node.depth - 3
-            || known.bound == ScoreBound::Upper
-            || known.score.is_decided()
+            || entry.depth < node.depth - 3
+            || entry.bound == ScoreBound::Upper
+            || entry.score.is_decided()
         {
             return keep;
         }
-        let bound = known.score - SINGULAR_MARGIN * node.depth;
+        let bound = entry.score - SINGULAR_MARGIN * node.depth;
         let depth = (node.depth - 1) / 2;
         self.worker.frames[node.ply].excluded = Some(mv);
         let score = self.node::<false>(depth, bound - 1, bound, node.cut);
@@ -317,7 +325,7 @@ impl Searcher<'_> {
         } else if bound >= node.beta && null_window {
             // Another move holds the score as well.
             Singular::Cutoff(bound)
-        } else if known.score >= node.beta {
+        } else if entry.score >= node.beta {
             Singular::Extend(-1)
         } else {
             Singular::Extend(0)
@@ -366,7 +374,7 @@ impl Searcher<'_> {
             let error = best.centipawns() - corrected.centipawns();
             corrections.learn(board, node.depth, error);
         }
-        let found = Known {
+        let found = TableEntry {
             score: best,
             mv: best_move,
             depth: node.depth,

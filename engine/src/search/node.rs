@@ -2,10 +2,11 @@
 
 use cozy_chess::{Board, Move, Piece};
 
+use crate::endgame::Wdl;
+use crate::evaluation::Score;
 use crate::search::params::*;
-use crate::search::{Halted, Searcher};
-use crate::table::{Known, ScoreBound, Table};
-use crate::{Score, Wdl};
+use crate::search::searcher::{Halted, Searcher};
+use crate::search::table::{ScoreBound, Table, TableEntry};
 
 /// From this halfmove clock on, scores from the table are not trusted: they
 /// do not know how near the fifty-move draw is.
@@ -30,7 +31,7 @@ pub(super) struct Node {
     pub(super) beta: Score,
     /// Expected to fail high.
     pub(super) cut: bool,
-    pub(super) known: Option<Known>,
+    pub(super) entry: Option<TableEntry>,
     /// The network's value; `None` in check.
     pub(super) raw: Option<Score>,
     /// `None` in check.
@@ -72,10 +73,10 @@ impl Searcher<'_> {
         let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let excluded = self.worker.frames[ply].excluded;
         let key = self.worker.tree.key();
-        let mut known = None;
+        let mut entry = None;
         if excluded.is_none() {
-            known = self.shared.table.probe(key, ply);
-            let decided = known.and_then(|known| self.cutoff(&known, depth, alpha, beta));
+            entry = self.shared.table.probe(key, ply);
+            let decided = entry.and_then(|entry| self.cutoff(&entry, depth, alpha, beta));
             if !PV && let Some(score) = decided {
                 return Ok(score);
             }
@@ -83,14 +84,14 @@ impl Searcher<'_> {
                 return Ok(score);
             }
         }
-        let raw = early.unwrap_or_else(|| self.evaluate_quiet(known.as_ref()));
+        let raw = early.unwrap_or_else(|| self.evaluate_quiet(entry.as_ref()));
         let mut node = Node {
             ply,
             depth,
             alpha,
             beta,
             cut,
-            known,
+            entry,
             raw,
             evaluation: None,
             improving: false,
@@ -107,7 +108,7 @@ impl Searcher<'_> {
         } else {
             self.worker.frames[ply].evaluation = None;
         }
-        let unknown = known.is_none_or(|known| known.mv.is_none());
+        let unknown = entry.is_none_or(|entry| entry.mv.is_none());
         if unknown && excluded.is_none() && node.depth >= INTERNAL_REDUCTION_DEPTH {
             node.depth -= 1;
         }
@@ -117,20 +118,20 @@ impl Searcher<'_> {
     /// The known score, where it is deep enough to stand for the search.
     pub(super) fn cutoff(
         &self,
-        known: &Known,
+        entry: &TableEntry,
         depth: i32,
         alpha: Score,
         beta: Score,
     ) -> Option<Score> {
-        if self.is_near_fifty_moves() || known.depth < depth {
+        if self.is_near_fifty_moves() || entry.depth < depth {
             return None;
         }
-        let decides = match known.bound {
+        let decides = match entry.bound {
             ScoreBound::Exact => true,
-            ScoreBound::Lower => known.score >= beta,
-            ScoreBound::Upper => known.score <= alpha,
+            ScoreBound::Lower => entry.score >= beta,
+            ScoreBound::Upper => entry.score <= alpha,
         };
-        decides.then_some(known.score)
+        decides.then_some(entry.score)
     }
 
     /// Whether scores from the table may overlook that the game is soon drawn.
@@ -143,7 +144,7 @@ impl Searcher<'_> {
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
         let tablebase = self.shared.tablebase?;
         let board = self.worker.tree.board();
-        let applies = self.shared.known.is_none()
+        let applies = self.shared.root_wdl.is_none()
             && board.halfmove_clock() == 0
             && board.occupied().len() <= tablebase.max_pieces();
         let wdl = applies.then(|| tablebase.wdl(board))??;
@@ -155,7 +156,7 @@ impl Searcher<'_> {
             Wdl::Loss => (-win, ScoreBound::Upper),
             Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin => (Score::DRAW, ScoreBound::Exact),
         };
-        let found = Known {
+        let found = TableEntry {
             score,
             mv: None,
             depth: depth + TABLEBASE_DEPTH,
@@ -169,19 +170,19 @@ impl Searcher<'_> {
     }
 
     /// Makes the best of the network's value of the present position.
-    pub(super) fn static_evaluation(&self, raw: Score, known: Option<&Known>) -> Evaluation {
+    pub(super) fn static_evaluation(&self, raw: Score, entry: Option<&TableEntry>) -> Evaluation {
         let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
-        let nearer = known.filter(|known| {
-            known.bound.refutes(known.score, corrected) && !self.is_near_fifty_moves()
+        let nearer = entry.filter(|entry| {
+            entry.bound.refutes(entry.score, corrected) && !self.is_near_fifty_moves()
         });
         Evaluation {
             corrected,
-            estimate: nearer.map_or(corrected, |known| known.score),
+            estimate: nearer.map_or(corrected, |entry| entry.score),
         }
     }
 
     fn evaluate_node(&mut self, node: &mut Node, raw: Score) {
-        let evaluation = self.static_evaluation(raw, node.known.as_ref());
+        let evaluation = self.static_evaluation(raw, node.entry.as_ref());
         let frames = &mut self.worker.frames;
         frames[node.ply].evaluation = Some(evaluation.corrected);
         let earlier = [2, 4]

@@ -7,11 +7,11 @@ use cozy_chess::{
     get_knight_moves, get_rook_rays,
 };
 
-use crate::checks::Checks;
-use crate::exchange::{value, victim, wins_at_least};
-use crate::history::{History, is_tactical};
-use crate::rules::{BACK_RANKS, passed_square, pawn_attacks};
-use crate::tree::Tree;
+use crate::board::checks::Checks;
+use crate::board::rules::{BACK_RANKS, passed_square, pawn_attacks};
+use crate::search::exchange::{value, victim, wins_at_least};
+use crate::search::history::{History, is_tactical};
+use crate::search::tree::Tree;
 
 /// A move and its place in the order, higher first.
 #[derive(Clone, Copy)]
@@ -310,7 +310,8 @@ fn tactical_order(board: &Board, piece: Piece, mv: Move) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EvaluationKind, Evaluator, Position};
+    use crate::board::Position;
+    use crate::evaluation::{EvaluationKind, Evaluator};
 
     #[test]
     fn quiet_moves_save_pieces_first_and_lose_them_last() {

@@ -3,14 +3,15 @@
 
 use cozy_chess::{BitBoard, Board, Piece, Square};
 
-use crate::exchange::{value, victim};
-use crate::history::is_tactical;
+use crate::board::has_legal_move;
+use crate::evaluation::Score;
+use crate::search::exchange::{value, victim};
+use crate::search::history::is_tactical;
 use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
 use crate::search::picker::{Order, Picker};
-use crate::search::{Halted, Searcher, no_move_score};
-use crate::table::{Known, ScoreBound, Table};
-use crate::worker::Worker;
-use crate::{Score, has_legal_move};
+use crate::search::searcher::{Halted, Searcher, no_move_score};
+use crate::search::table::{ScoreBound, Table, TableEntry};
+use crate::search::worker::Worker;
 
 impl Searcher<'_> {
     /// The value of the present position once it is quiet. `plies` counts from
@@ -29,11 +30,11 @@ impl Searcher<'_> {
         }
         let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let key = self.worker.tree.key();
-        let known = self.shared.table.probe(key, ply);
-        if !PV && let Some(score) = known.and_then(|known| self.cutoff(&known, 0, alpha, beta)) {
+        let entry = self.shared.table.probe(key, ply);
+        if !PV && let Some(score) = entry.and_then(|entry| self.cutoff(&entry, 0, alpha, beta)) {
             return Ok(score);
         }
-        let evaluation = early.unwrap_or_else(|| self.evaluate_quiet(known.as_ref()));
+        let evaluation = early.unwrap_or_else(|| self.evaluate_quiet(entry.as_ref()));
         let in_check = evaluation.is_none();
         let original = alpha;
         let mut best = -Score::INFINITE;
@@ -43,7 +44,7 @@ impl Searcher<'_> {
             if is_nearly_stalemate(self.worker.tree.board()) {
                 return Ok(Score::DRAW);
             }
-            best = self.static_evaluation(raw, known.as_ref()).estimate;
+            best = self.static_evaluation(raw, entry.as_ref()).estimate;
             if best >= beta || self.worker.tree.is_full() {
                 return Ok(best);
             }
@@ -55,7 +56,7 @@ impl Searcher<'_> {
         let tree = &self.worker.tree;
         let landed = tree.played().map(|mv| mv.to);
         let board = tree.board();
-        let hint = known.and_then(|known| known.mv);
+        let hint = entry.and_then(|entry| entry.mv);
         let mut picker = match in_check {
             true => Picker::all(board, hint, &self.worker.moves),
             false => {
@@ -123,7 +124,7 @@ impl Searcher<'_> {
         if in_check && !picker.saw_legal_move() {
             return Ok(no_move_score(self.worker.tree.board(), ply));
         }
-        let found = Known {
+        let found = TableEntry {
             score: best,
             mv: best_move,
             depth: 0,

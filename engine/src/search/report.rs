@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use cozy_chess::Move;
 
-use crate::Score;
-use crate::table::ScoreBound;
+use crate::evaluation::Score;
+use crate::search::table::ScoreBound;
 
 /// What a search needs from the world around it.
 pub struct Signals<'a> {

@@ -2,11 +2,11 @@
 
 use std::cmp::Reverse;
 
-use crate::Score;
-use crate::history::is_tactical;
+use crate::evaluation::Score;
+use crate::search::history::is_tactical;
 use crate::search::params::REDUCTION_DEPTH;
-use crate::search::{Halted, Searcher};
-use crate::table::{Known, ScoreBound};
+use crate::search::searcher::{Halted, Searcher};
+use crate::search::table::{ScoreBound, TableEntry};
 
 impl Searcher<'_> {
     /// Searches the root's moves, `lines` of them for their true scores; the
@@ -35,7 +35,7 @@ impl Searcher<'_> {
         }
         let score = result?;
         if self.shared.limits.moves.is_empty() {
-            let known = Known {
+            let entry = TableEntry {
                 score,
                 mv: Some(self.worker.root[0].pv[0]),
                 depth,
@@ -43,7 +43,7 @@ impl Searcher<'_> {
                 evaluation: None,
             };
             let key = self.worker.tree.key();
-            self.shared.table.store(key, 0, &known);
+            self.shared.table.store(key, 0, &entry);
         }
         Ok(score)
     }

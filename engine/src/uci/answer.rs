@@ -2,7 +2,8 @@
 
 use cozy_chess::{Board, Move};
 
-use crate::{Report, ScoreBound, write_move};
+use crate::board::write_move;
+use crate::search::{Report, ScoreBound};
 
 /// An `info` line for a search of `board`.
 pub fn info_line(report: &Report, board: &Board, chess960: bool) -> String {

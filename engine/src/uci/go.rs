@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
 
-use super::{UciError, short};
-use crate::{ClockState, Limits, TimeBudget, parse_move};
+use crate::board::parse_move;
+use crate::search::{ClockState, Limits, TimeBudget};
+use crate::uci::error::{UciError, short};
 
 /// What is wrong with one `go` is told so often.
 const MOST_COMPLAINTS: usize = 8;

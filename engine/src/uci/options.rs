@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::{UciError, short};
-use crate::{DEFAULT_HASH_MIB, EvaluationKind, Level, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO};
+use crate::evaluation::EvaluationKind;
+use crate::search::{DEFAULT_HASH_MIB, Level, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO};
+use crate::uci::error::{UciError, short};
 
 /// How `EvalFile` names the network compiled into the engine.
 const EMBEDDED: &str = "<embedded>";

@@ -12,7 +12,7 @@ export interface Shown {
   turn: Color;
   check: boolean;
   lastMove: [Key, Key] | null;
-  dests: Record<string, Key[]>;
+  dests: Partial<Record<Key, Key[]>>;
   promotions: string[];
   /** Who may move by hand. */
   movable: Color | "both" | null;

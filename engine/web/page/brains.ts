@@ -1,10 +1,11 @@
-/** What can evaluate: nets, and material alone. */
+/** Brains: what can evaluate, which is nets and material alone. */
 import { nets } from "./storage";
+import type { EvaluationKind } from "./types";
 
 export interface Brain {
   id: string;
   name: string;
-  kind: "network" | "material";
+  kind: EvaluationKind;
   /** The net's file; `null` for the one that is compiled in. */
   net: ArrayBuffer | null;
 }

@@ -3,21 +3,20 @@ import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { $, make } from "./dom";
 import { chance, count, lineText, scoreText } from "./format";
-import type { Score } from "./rules";
-import type { Report } from "./thinker";
+import type { Iteration, WhiteScore } from "./types";
 
 /** More lines than that are of no use, and slow to lay out. */
 const MOST_LINES = 300;
 
 /** Collects reports and shows them once a frame. */
 export class Console {
-  private waiting: Report[] = [];
+  private waiting: Iteration[] = [];
   private fen = "";
-  private best = new Map<number, Report>();
+  private best = new Map<number, Iteration>();
   private frame = 0;
   private last: HTMLElement | null = null;
 
-  constructor(private readonly changed: (best: Report[]) => void) {}
+  constructor(private readonly changed: (best: Iteration[]) => void) {}
 
   /** A search of this position begins. */
   begin(fen: string, title: string) {
@@ -37,8 +36,8 @@ export class Console {
     );
   }
 
-  add(report: Report) {
-    this.waiting.push(report);
+  add(iteration: Iteration) {
+    this.waiting.push(iteration);
     this.frame ||= requestAnimationFrame(() => this.flush());
   }
 
@@ -46,12 +45,12 @@ export class Console {
     this.frame = 0;
     const box = $("console");
     // The newest stands on top, where it is seen.
-    for (const report of this.waiting) {
-      if (report.bound !== "exact") continue;
-      this.best.set(report.rank, report);
+    for (const iteration of this.waiting) {
+      if (iteration.bound !== "exact") continue;
+      this.best.set(iteration.rank, iteration);
       // ... but the lines of one depth in their order.
-      const line = this.line(report);
-      const below = report.rank > 1 && this.last?.isConnected ? this.last : box.firstElementChild;
+      const line = this.line(iteration);
+      const below = iteration.rank > 1 && this.last?.isConnected ? this.last : box.firstElementChild;
       below?.after(line);
       this.last = line;
     }
@@ -64,15 +63,15 @@ export class Console {
     this.changed([...this.best.values()].sort((a, b) => a.rank - b.rank));
   }
 
-  private line(report: Report): HTMLElement {
+  private line(iteration: Iteration): HTMLElement {
     const cells: [string, string][] = [
-      ["depth", `d${report.depth}`],
-      ["score", scoreText(report.score)],
-      ["nodes", `${count(report.nodes)} n`],
-      ["nps", report.time >= 1 ? `${count((report.nodes / report.time) * 1000)}/s` : ""],
-      ["pv", lineText(this.fen, report.san)],
+      ["depth", `d${iteration.depth}`],
+      ["score", scoreText(iteration.score)],
+      ["nodes", `${count(iteration.nodes)} n`],
+      ["nps", iteration.time >= 1 ? `${count((iteration.nodes / iteration.time) * 1000)}/s` : ""],
+      ["pv", lineText(this.fen, iteration.san)],
     ];
-    const line = make("div", { className: report.rank === 1 ? "line" : "line other" });
+    const line = make("div", { className: iteration.rank === 1 ? "line" : "line other" });
     for (const [className, textContent] of cells) line.append(make("span", { className, textContent }));
     return line;
   }
@@ -81,7 +80,7 @@ export class Console {
 const squares = (uci: string): [Key, Key] => [uci.slice(0, 2) as Key, uci.slice(2, 4) as Key];
 
 /** The best line's first two moves, and the other lines' first. */
-export function arrowsOf(best: Report[]): DrawShape[] {
+export function arrowsOf(best: Iteration[]): DrawShape[] {
   const shapes: DrawShape[] = [];
   for (const { pv, rank } of best.toReversed()) {
     if (!pv.length) continue;
@@ -98,7 +97,7 @@ export function arrowsOf(best: Report[]): DrawShape[] {
   return shapes;
 }
 
-export function showBar(score: Score, flipped: boolean) {
+export function showBar(score: WhiteScore, flipped: boolean) {
   const bar = $("bar");
   const text = scoreText(score);
   const share = Math.min(0.97, Math.max(0.03, chance(score)));

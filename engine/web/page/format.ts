@@ -1,8 +1,8 @@
 /** Numbers and names for people. */
-import type { Ending, Ply, Score } from "./rules";
+import type { EndingReason, Ply, WhiteScore } from "./types";
 
 /** `+0.35`, `−1.20`, `#3`, `#−4`: White's view. */
-export function scoreText(score: Score): string {
+export function scoreText(score: WhiteScore): string {
   if ("mate" in score) return `#${signed(String(Math.abs(score.mate)), score.mate < 0, false)}`;
   return pawns(score.cp / 100);
 }
@@ -17,7 +17,7 @@ function signed(text: string, negative: boolean, plus: boolean): string {
 }
 
 /** White's chance from 0 to 1, by the curve that Lichess uses. */
-export function chance(score: Score): number {
+export function chance(score: WhiteScore): number {
   if ("mate" in score) return score.mate > 0 ? 1 : 0;
   return 1 / (1 + Math.exp(-0.00368208 * score.cp));
 }
@@ -77,7 +77,7 @@ export function spoken(ply: Ply): string {
   return words.join(" ") + promoted + suffix;
 }
 
-export type EndReason = Ending["reason"] | "resignation" | "agreement" | "time" | "timeBare";
+export type EndReason = EndingReason | "resignation" | "agreement" | "time" | "timeBare";
 
 export const REASONS: Record<EndReason, string> = {
   checkmate: "checkmate",

@@ -1,9 +1,9 @@
 /** Two curves over a game: what its comments say, and what our net finds. */
 import { $, make, svg } from "./dom";
 import { chance, scoreText } from "./format";
-import type { Score } from "./rules";
+import type { WhiteScore } from "./types";
 
-type Curve = (Score | null)[];
+type Curve = (WhiteScore | null)[];
 
 const [WIDTH, HEIGHT] = [400, 130];
 
@@ -32,7 +32,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   $("curves").hidden = !any(theirs) && !any(ours);
   if ($("curves").hidden) return;
   const x = (ply: number) => (ply / Math.max(1, names.length)) * WIDTH;
-  const y = (score: Score) => (1 - chance(score)) * (HEIGHT - 6) + 3;
+  const y = (score: WhiteScore) => (1 - chance(score)) * (HEIGHT - 6) + 3;
   const picture = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     role: "img",
@@ -50,7 +50,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   }
   const apart = differences(theirs, ours).slice(0, 5).filter(({ gap }) => gap > 0.02);
   for (const { ply } of apart) {
-    const [their, our] = [theirs[ply - 1] as Score, ours[ply - 1] as Score];
+    const [their, our] = [theirs[ply - 1] as WhiteScore, ours[ply - 1] as WhiteScore];
     picture.append(svg("line", { class: "apart", x1: x(ply), x2: x(ply), y1: y(their), y2: y(our) }));
   }
   picture.append(svg("line", { class: "now", x1: x(shown), x2: x(shown), y1: 0, y2: HEIGHT }));
@@ -70,7 +70,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
       .map(([className, text]) => make("li", { className, textContent: text })),
   );
   const rows = apart.map(({ ply }) => {
-    const [their, our] = [theirs[ply - 1] as Score, ours[ply - 1] as Score];
+    const [their, our] = [theirs[ply - 1] as WhiteScore, ours[ply - 1] as WhiteScore];
     const button = make("button", { type: "button", onclick: () => go(ply) });
     button.append(
       make("b", { textContent: names[ply - 1] }),

@@ -1,3 +1,6 @@
+/** The module: requests go in, and what they bring comes out. */
+import type { Answer, Iteration, Reply, Request } from "./types";
+
 /** The module's functions, as `engine/web/src/exports.rs` has them. */
 interface Exports {
   memory: WebAssembly.Memory;
@@ -10,7 +13,11 @@ interface Exports {
 /** The module has panicked, or has found no memory. */
 export class Breakdown extends Error {}
 
-/** An instance of the module: questions and answers are JSON. */
+type Op = Request["op"];
+/** What a request of this name brings. */
+export type ReplyTo<O extends Op> = Extract<Reply, Record<O, unknown>>[O];
+
+/** An instance of the module. */
 export class Kibitz {
   private constructor(
     private exports: Exports,
@@ -20,11 +27,11 @@ export class Kibitz {
   /** `report` is told of every iteration of a search. */
   static async start(
     module: WebAssembly.Module,
-    report: (json: string) => void = () => {},
+    report: (iteration: Iteration) => void = () => {},
   ): Promise<Kibitz> {
     const host = {
       now: () => performance.now(),
-      report: (start: number, length: number) => report(kibitz.read(start, length)),
+      report: (start: number, length: number) => report(JSON.parse(kibitz.read(start, length)) as Iteration),
     };
     const exportsOf = ({ exports }: WebAssembly.Instance) => exports as unknown as Exports;
     const kibitz = new Kibitz(
@@ -35,19 +42,20 @@ export class Kibitz {
   }
 
   /**
-   * Throws an `Error` that says why where there is no answer. After a
+   * Throws an `Error` that says why where there is no reply. After a
    * `Breakdown` it can be asked again, and has its own net.
    */
-  ask<Answer>(question: object): Answer {
-    return this.call("ask", new TextEncoder().encode(JSON.stringify(question)));
+  ask<R extends Request>(request: R): ReplyTo<R["op"]> {
+    const reply = this.call("ask", new TextEncoder().encode(JSON.stringify(request)));
+    return reply[request.op] as ReplyTo<R["op"]>;
   }
 
   /** As `ask`. */
-  loadNet<Answer>(net: ArrayBuffer): Answer {
-    return this.call("load_net", new Uint8Array(net));
+  loadNet(net: ArrayBuffer) {
+    this.call("load_net", new Uint8Array(net));
   }
 
-  private call<Answer>(name: "ask" | "load_net", bytes: Uint8Array): Answer {
+  private call(name: "ask" | "load_net", bytes: Uint8Array): Partial<Record<Op, unknown>> {
     let text: string;
     try {
       const start = this.exports.allocate(bytes.length);
@@ -59,11 +67,11 @@ export class Kibitz {
       try {
         this.exports = this.another();
       } catch {
-        // No memory for another now; the next question has it tried again.
+        // No memory for another now; the next request has it tried again.
       }
       throw new Breakdown(`the engine broke down (${(error as Error).message})`);
     }
-    const answer = JSON.parse(text) as { ok: Answer } | { error: string };
+    const answer = JSON.parse(text) as Answer;
     if ("error" in answer) throw new Error(answer.error);
     return answer.ok;
   }

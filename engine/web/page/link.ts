@@ -1,11 +1,11 @@
 /** A game in a link: what follows `#`. */
-import type { Line } from "./rules";
+import type { Game } from "./types";
 
-export function linkTo(line: Line, ply: number): string {
+export function linkTo(game: Game, ply: number): string {
   const parts = new URLSearchParams();
-  if (line.start) parts.set("fen", line.start.replaceAll(" ", "_"));
-  if (line.moves.length) parts.set("moves", line.moves.join(","));
-  if (ply < line.moves.length) parts.set("ply", String(ply));
+  if (game.start) parts.set("fen", game.start.replaceAll(" ", "_"));
+  if (game.moves.length) parts.set("moves", game.moves.join(","));
+  if (ply < game.moves.length) parts.set("ply", String(ply));
   const url = new URL(location.href);
   url.search = "";
   // Commas, slashes and underscores may stand in a fragment as they are.
@@ -13,7 +13,7 @@ export function linkTo(line: Line, ply: number): string {
   return url.href;
 }
 
-export function readLink(hash: string): (Line & { ply: number | null }) | null {
+export function readLink(hash: string): (Game & { ply: number | null }) | null {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const [fen, moves, ply] = [parts.get("fen"), parts.get("moves"), parts.get("ply")];
   if (!fen && !moves) return null;

@@ -12,9 +12,10 @@ import { readLink } from "./link";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
-import { type ReadGame, Rules } from "./rules";
+import { Rules } from "./rules";
 import { soundOn } from "./sound";
 import { forgetAll, load, save } from "./storage";
+import type { PgnGame } from "./types";
 
 /** Files of more bytes are no nets. */
 const LARGEST_NET = 100e6;
@@ -185,8 +186,7 @@ function connectSettings(app: App) {
     box.checked = load(id) !== false;
     box.onchange = () => {
       save(id, box.checked);
-      app.showBoard();
-      app.showThoughts();
+      app.settingsChanged();
     };
   }
   const lines = $<HTMLSelectElement>("lines");
@@ -281,7 +281,7 @@ function connectStudy(app: App, rules: Rules) {
   const fen = $<HTMLInputElement>("fen");
   const pgn = $<HTMLTextAreaElement>("pgn");
   const pick = $<HTMLSelectElement>("pick-game");
-  let games: ReadGame[] = [];
+  let games: PgnGame[] = [];
 
   click("set-fen", () => {
     try {
@@ -294,7 +294,7 @@ function connectStudy(app: App, rules: Rules) {
     if (key === "Enter") $("set-fen").click();
   };
 
-  const show = (game: ReadGame) => {
+  const show = (game: PgnGame) => {
     if (game.error && !game.moves.length && !game.start) return toast(`No move of this game can be read: ${game.error}`);
     try {
       app.look(game, game, 0);

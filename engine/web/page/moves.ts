@@ -1,7 +1,7 @@
 /** The move list. */
 import { $, make } from "./dom";
 import { scoreText } from "./format";
-import type { GameReport, Score } from "./rules";
+import type { GameReport, WhiteScore } from "./types";
 
 /** Shows the moves; `shown` is the ply looked at, 0 for the start. */
 export class MoveList {
@@ -10,7 +10,7 @@ export class MoveList {
 
   constructor(private readonly go: (ply: number) => void) {}
 
-  show(game: GameReport, shown: number, evals: (Score | null)[]) {
+  show(game: GameReport, shown: number, evals: (WhiteScore | null)[]) {
     const list = $("moves");
     const sans = game.plies.map((ply, index) => {
       const score = evals[index];

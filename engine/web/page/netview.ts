@@ -3,20 +3,19 @@ import { read } from "chessground/fen";
 import type { Key } from "chessground/types";
 import { $, make } from "./dom";
 import { pawns } from "./format";
-import type { Description, Worth } from "./rules";
+import type { NetDescription, PieceValue, PositionEvaluation } from "./types";
 
-export interface View {
+/** What the brain makes of a position. */
+export interface View extends PositionEvaluation {
   fen: string;
-  value: number;
-  pieces: Worth[];
 }
 
 /** What stands on the squares: worth from the owner's view. */
 export function notes(view: View): Map<Key, { text: string; good: boolean }> {
   const standing = read(view.fen);
   return new Map(
-    view.pieces.map(({ square, worth }) => {
-      const own = standing.get(square)?.color === "white" ? worth : -worth;
+    view.pieces.map(({ square, value }) => {
+      const own = standing.get(square)?.color === "white" ? value : -value;
       return [square, { text: own.toFixed(1).replace("-", "−"), good: own >= 0 }];
     }),
   );
@@ -25,14 +24,14 @@ export function notes(view: View): Map<Key, { text: string; good: boolean }> {
 /** The score with all pieces, and without the one in hand. */
 export function showLifted(view: View, square: Key | null) {
   const piece = square && read(view.fen).get(square);
-  const entry = view.pieces.find((worth) => worth.square === square);
+  const entry = view.pieces.find((piece) => piece.square === square);
   const value = `The net’s value, without search: ${pawns(view.value)}.`;
   if (!piece) $("lifted").textContent = `${value} Pick up a piece to see what it is worth.`;
   else if (!entry) $("lifted").textContent = `${value} A king cannot be lifted.`;
   else {
     $("lifted").replaceChildren(
       `Without the ${piece.color} ${piece.role} on ${square}: ${pawns(view.value)} → `,
-      make("b", { textContent: pawns(entry.lifted) }),
+      make("b", { textContent: pawns(entry.without) }),
       ".",
     );
   }
@@ -40,7 +39,7 @@ export function showLifted(view: View, square: Key | null) {
 
 export function showWorths(view: View, pick: (square: Key) => void) {
   const standing = read(view.fen);
-  const own = ({ square, worth }: Worth) => (standing.get(square)?.color === "white" ? worth : -worth);
+  const own = ({ square, value }: PieceValue) => (standing.get(square)?.color === "white" ? value : -value);
   const most = Math.max(1, ...view.pieces.map((entry) => Math.abs(own(entry))));
   const column = (color: "white" | "black") => {
     const rows = view.pieces
@@ -63,11 +62,15 @@ export function showWorths(view: View, pick: (square: Key) => void) {
   $("worths").replaceChildren(column("white"), column("black"));
 }
 
-export function describe({ kind, sizes, parameters, training, dataset }: Description): string {
+/** What there is to say of the brain's net. */
+export function showDescription(description: NetDescription) {
+  $("brain-note").textContent = describe(description);
+}
+
+function describe({ kind, sizes, parameters, training }: NetDescription): string {
   if (kind === "material") return "Counts pieces and nothing else: the yardstick that a net has to beat.";
-  const positions = (dataset as { positions_train?: unknown } | null)?.positions_train;
-  // A net that another was the beginning of names the positions of its own step alone.
-  const last = (training as { init?: unknown } | null)?.init ? "last " : "";
-  const learned = typeof positions === "number" ? `, ${last}fitted to ${positions.toLocaleString("en")} positions` : "";
+  const { positions, fromAnotherNet } = training;
+  const last = fromAnotherNet ? "last " : "";
+  const learned = positions === null ? "" : `, ${last}fitted to ${positions.toLocaleString("en")} positions`;
   return `${sizes.join(" → ")}: ${parameters.toLocaleString("en")} parameters${learned}.`;
 }

@@ -3,7 +3,7 @@ import type { Color } from "chessground/types";
 import type { Brains } from "./brains";
 import type { ClockSetting } from "./clock";
 import { $, make } from "./dom";
-import { HUMAN, type Side, type Strength, strengthText } from "./players";
+import { HUMAN, type Side, type Strength, strengthText } from "./side";
 import { fields } from "./saved";
 import { available as stockfish } from "./stockfish";
 import { load, save } from "./storage";

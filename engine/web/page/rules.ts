@@ -1,110 +1,32 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
-import type { Color, Key } from "chessground/types";
-import { Breakdown, type Kibitz } from "./kibitz";
+import type { Brain } from "./brains";
+import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
+import type { Game, GameReport, NetDescription, PgnGame, PositionEvaluation, PositionReport, Request, WrittenGame } from "./types";
 
-/** From White's view: centipawns, or moves to mate. */
-export type Score = { cp: number } | { mate: number };
-
-/** A game from its start, `null` for the usual one, and its moves as UCI has them. */
-export interface Line {
-  start: string | null;
-  moves: string[];
-}
-
-export interface Ending {
-  reason: "checkmate" | "stalemate" | "repetition" | "fiftyMoves" | "insufficientMaterial";
-  winner: Color | null;
-}
-
-export interface Ply {
-  uci: string;
-  san: string;
-  fen: string;
-  key: string;
-  check: boolean;
-  capture: boolean;
-  castles: boolean;
-}
-
-export interface GameReport {
-  start: string;
-  start_key: string;
-  plies: Ply[];
-  ending: Ending | null;
-}
-
-export interface PositionReport {
-  fen: string;
-  turn: Color;
-  check: boolean;
-  dests: Record<Key, Key[]>;
-  promotions: string[];
-  ending: Ending | null;
-  bare: Color[];
-  halfmoves: number;
-  occurrences: number;
-}
-
-export interface ReadGame extends Line {
-  tags: [string, string][];
-  evals: (Score | null)[];
-  result: string | null;
-  error: string | null;
-}
-
-export interface Worth {
-  square: Key;
-  worth: number;
-  lifted: number;
-}
-
-export interface Description {
-  kind: "network" | "material";
-  sizes: number[];
-  parameters: number;
-  training: unknown;
-  dataset: unknown;
-}
-
-export interface WrittenGame extends Line {
-  tags: [string, string][];
-  result: string;
-  evals: (Score | null)[];
-}
-
-/** What `Rules` wants to know of a brain. */
-interface Mind {
-  kind: "network" | "material";
-  net: ArrayBuffer | null;
-}
-
-/** The value of a position and of each piece in it, in pawns from White's view. */
-export interface Evaluation {
-  value: number;
-  pieces: Worth[];
-}
+/** What evaluates. */
+type Source = Pick<Brain, "kind" | "net">;
 
 export class Rules {
-  private mind: Mind = { kind: "network", net: null };
-  /** Whether the module has this brain: it loses it where it breaks down. */
-  private minded = true;
+  private source: Source = { kind: "network", net: null };
+  /** Whether the module has it: it loses it where it breaks down. */
+  private loaded = true;
 
   constructor(private readonly kibitz: Kibitz) {}
 
-  game({ start, moves }: Line): GameReport {
+  game({ start, moves }: Game): GameReport {
     return this.ask({ op: "game", start, moves });
   }
 
-  position(line: Line): PositionReport {
-    return this.ask({ op: "position", ...line });
+  position(game: Game): PositionReport {
+    return this.ask({ op: "position", ...game });
   }
 
   /** The move that a person has typed, as UCI has it. */
-  parseMove(line: Line, text: string): string {
-    return this.ask({ op: "parseMove", ...line, text });
+  parseMove(game: Game, text: string): string {
+    return this.ask({ op: "parseMove", ...game, text });
   }
 
-  readPgn(text: string): ReadGame[] {
+  readPgn(text: string): PgnGame[] {
     return this.ask({ op: "readPgn", text });
   }
 
@@ -113,44 +35,40 @@ export class Rules {
   }
 
   /** By the brain in use; throws where that is of no use. */
-  evaluate(line: Line): Evaluation {
-    if (!this.minded) this.load();
-    const evaluation: Evaluation = this.ask({ op: "evaluate", ...line });
-    const numbers = [evaluation.value, ...evaluation.pieces.map(({ worth }) => worth)];
-    // JSON has `null` for what is no number.
-    if (!numbers.every(Number.isFinite)) throw new Error("its values are no numbers");
-    return evaluation;
+  evaluate(game: Game): PositionEvaluation {
+    if (!this.loaded) this.load();
+    return this.ask({ op: "evaluate", ...game });
   }
 
   /** From now on evaluates with this brain; throws where it is of no use, and keeps the one before. */
-  use(mind: Mind): Description {
-    const before = this.mind;
-    this.mind = mind;
+  use(source: Source): NetDescription {
+    const before = this.source;
+    this.source = source;
     try {
       const description = this.load();
       // A net that can be read may still break the module.
       this.evaluate({ start: null, moves: [] });
       return description;
     } catch (error) {
-      this.mind = before;
-      this.minded = false;
+      this.source = before;
+      this.loaded = false;
       throw error;
     }
   }
 
-  private load(): Description {
-    const { kind, net } = this.mind;
+  private load(): NetDescription {
+    const { kind, net } = this.source;
     if (net) this.kibitz.loadNet(net);
-    const description: Description = this.ask({ op: "use", kind, embedded: !net });
-    this.minded = true;
+    const description = this.ask({ op: "use", kind, embedded: !net });
+    this.loaded = true;
     return description;
   }
 
-  private ask<Answer>(question: object): Answer {
+  private ask<R extends Request>(request: R): ReplyTo<R["op"]> {
     try {
-      return this.kibitz.ask(question);
+      return this.kibitz.ask(request);
     } catch (error) {
-      if (error instanceof Breakdown) this.minded = false;
+      if (error instanceof Breakdown) this.loaded = false;
       throw error;
     }
   }

@@ -2,19 +2,19 @@
 import type { Color } from "chessground/types";
 import type { ClockSetting } from "./clock";
 import { REASONS, type Result } from "./format";
-import { type Side, type Strength, LIMITS } from "./players";
-import type { Line, Score } from "./rules";
+import { type Side, type Strength, LIMITS } from "./side";
 import { available as stockfish } from "./stockfish";
+import type { Game, WhiteScore } from "./types";
 
-export interface Saved extends Line {
+export interface Saved extends Game {
   white: Side;
   black: Side;
   clock: ClockSetting | null;
   left: Record<Color, number> | null;
   result: Result | null;
   tags: [string, string][];
-  theirs: (Score | null)[];
-  found: (Score | null)[];
+  theirs: (WhiteScore | null)[];
+  found: (WhiteScore | null)[];
   study: boolean;
   orientation: Color;
 }
@@ -54,7 +54,7 @@ const oneOf =
 
 const color = oneOf<Color>("white", "black");
 
-const score: Reader<Score> = (kept) => {
+const score: Reader<WhiteScore> = (kept) => {
   const { cp, mate } = fields(kept);
   return cp === undefined ? { mate: whole(mate) } : { cp: whole(cp) };
 };
@@ -94,7 +94,7 @@ const tag: Reader<[string, string]> = (kept) => {
 };
 
 /** The moves of a kept game; throws where they cannot be read. Whether they are legal, the rules say. */
-export function readLine(kept: unknown): Line {
+export function readGame(kept: unknown): Game {
   const { start, moves } = fields(kept);
   return { start: orNull(text)(start), moves: list(text)(moves) };
 }
@@ -103,7 +103,7 @@ export function readLine(kept: unknown): Line {
 export function readSaved(kept: unknown): Saved {
   const game = fields(kept);
   return {
-    ...readLine(kept),
+    ...readGame(kept),
     white: side(game.white),
     black: side(game.black),
     clock: orNull(clock)(game.clock),

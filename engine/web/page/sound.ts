@@ -1,5 +1,5 @@
 /** Short tones, made here. */
-import type { Ply } from "./rules";
+import type { Ply } from "./types";
 import { load } from "./storage";
 
 /** Whether sounds are on, which they are until they are switched off. */

@@ -1,6 +1,7 @@
 /** Stockfish in a worker of its own, by UCI; there where the page was built with it. */
-import type { Rules, Score } from "./rules";
-import type { Found, Pending, Report, Searcher, Wish } from "./thinker";
+import type { Rules } from "./rules";
+import type { PendingSearch, Searcher } from "./searcher";
+import type { Iteration, SearchRequest, SearchResult, WhiteScore } from "./types";
 
 /** Whether the page was built with Stockfish. */
 export const available = Boolean(import.meta.env.VITE_STOCKFISH);
@@ -10,14 +11,14 @@ const START_TIME = 120_000;
 
 export class Stockfish implements Searcher {
   private worker: Worker | null = null;
-  private pending: Pending | null = null;
+  private pending: PendingSearch | null = null;
 
   constructor(private readonly rules: Rules) {}
 
-  search(wish: Wish, report: (report: Report) => void): Promise<Found | null> {
+  search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
-    const white = this.rules.position(wish).turn === "white";
-    const last: Found = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0 };
+    const white = this.rules.position(request).turn === "white";
+    const last: SearchResult = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0 };
     return new Promise((resolve, reject) => {
       const worker = (this.worker ??= new Worker("./stockfish/stockfish-19-lite-single.js"));
       const pending = (this.pending = { report, resolve, reject });
@@ -37,8 +38,8 @@ export class Stockfish implements Searcher {
         const line = String(data);
         const iteration = line.startsWith("info ") ? parse(line, white) : null;
         if (iteration) {
-          const after = this.rules.game({ start: wish.start, moves: [...wish.moves, ...iteration.pv] });
-          iteration.san = after.plies.slice(wish.moves.length).map((ply) => ply.san);
+          const after = this.rules.game({ start: request.start, moves: [...request.moves, ...iteration.pv] });
+          iteration.san = after.plies.slice(request.moves.length).map((ply) => ply.san);
           Object.assign(last, iteration);
           report(iteration);
         } else if (line.startsWith("bestmove ")) {
@@ -46,9 +47,9 @@ export class Stockfish implements Searcher {
           resolve({ ...last, best: line.split(" ")[1] });
         }
       };
-      const moves = wish.moves.length ? ` moves ${wish.moves.join(" ")}` : "";
-      worker.postMessage(`position ${wish.start ? `fen ${wish.start}` : "startpos"}${moves}`);
-      worker.postMessage(`go ${limits(wish, white)}`);
+      const moves = request.moves.length ? ` moves ${request.moves.join(" ")}` : "";
+      worker.postMessage(`position ${request.start ? `fen ${request.start}` : "startpos"}${moves}`);
+      worker.postMessage(`go ${limits(request, white)}`);
     });
   }
 
@@ -67,7 +68,7 @@ export class Stockfish implements Searcher {
 /** As deep as Kibitz's levels look. */
 const LEVELS = { easy: 2, medium: 3, hard: 4 };
 
-function limits({ depth, nodes, movetime, clock, level }: Wish, white: boolean): string {
+function limits({ depth, nodes, movetime, clock, level }: SearchRequest, white: boolean): string {
   if (level) return `depth ${LEVELS[level]}`;
   if (depth) return `depth ${depth}`;
   if (nodes) return `nodes ${nodes}`;
@@ -79,13 +80,13 @@ function limits({ depth, nodes, movetime, clock, level }: Wish, white: boolean):
 }
 
 /** An `info` line with a principal variation, from White's view. */
-function parse(line: string, white: boolean): Report | null {
+function parse(line: string, white: boolean): Iteration | null {
   const words = line.split(" ");
   const after = (name: string, by = 1) => words[words.indexOf(name) + by];
   const number = (name: string, by = 1) => (words.includes(name) ? Number(after(name, by)) : 0);
   if (!words.includes("pv") || !words.includes("score")) return null;
   const value = number("score", 2) * (white ? 1 : -1);
-  const score: Score = after("score") === "mate" ? { mate: value } : { cp: value };
+  const score: WhiteScore = after("score") === "mate" ? { mate: value } : { cp: value };
   return {
     depth: number("depth"),
     rank: number("multipv") || 1,

@@ -1,25 +1,13 @@
 /** The search, away from the page. It is stopped by ending this worker. */
-import type { Brain } from "./brains";
 import { why } from "./format";
 import { Breakdown, Kibitz } from "./kibitz";
-import type { Found, Report, Wish } from "./thinker";
+import type { FromWorker, ToWorker } from "./workermessages";
 
-export type Task =
-  | { task: "start"; module: WebAssembly.Module; brain: Pick<Brain, "kind" | "net">; lock: string }
-  | { task: "search"; wish: Wish };
-
-export type Answer =
-  | { ready: true }
-  | { report: Report }
-  | { found: Found }
-  /** Of no use any more; by the `brain` where it began well without it. */
-  | { failed: string; by: "engine" | "brain" };
-
-const post = (answer: Answer) => postMessage(answer);
+const post = (message: FromWorker) => postMessage(message);
 
 let started: Promise<Kibitz | null>;
 
-self.onmessage = async ({ data }: MessageEvent<Task>) => {
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   if (data.task === "start") {
     started = start(data);
     return;
@@ -27,7 +15,7 @@ self.onmessage = async ({ data }: MessageEvent<Task>) => {
   const kibitz = await started;
   if (!kibitz) return;
   try {
-    post({ found: kibitz.ask({ op: "search", ...data.wish }) });
+    post({ result: kibitz.ask({ op: "search", ...data.request }) });
   } catch (error) {
     post({ failed: why(error), by: error instanceof Breakdown ? "brain" : "engine" });
   }
@@ -35,11 +23,11 @@ self.onmessage = async ({ data }: MessageEvent<Task>) => {
 self.onmessageerror = () => post({ failed: "the engine did not reach its worker", by: "engine" });
 
 /** An instance with its brain; `null` where there is none, which the page has been told. */
-async function start({ module, brain, lock }: Extract<Task, { task: "start" }>): Promise<Kibitz | null> {
+async function start({ module, brain, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
   let by: "engine" | "brain" = "engine";
   try {
     await hold(lock);
-    const kibitz = await Kibitz.start(module, (json) => post({ report: JSON.parse(json) }));
+    const kibitz = await Kibitz.start(module, (iteration) => post({ iteration }));
     by = "brain";
     if (brain.net) kibitz.loadNet(brain.net);
     kibitz.ask({ op: "use", kind: brain.kind, embedded: !brain.net });

@@ -8,15 +8,15 @@ const open = (path) => readFile(new URL(path, root));
 const module = await WebAssembly.compile(await open("wasm/kibitz-plain.wasm"));
 const { exports } = await WebAssembly.instantiate(module, { host: { now: () => 0, report() {} } });
 
-function ask(question) {
-  const bytes = new TextEncoder().encode(JSON.stringify(question));
+function ask(request) {
+  const bytes = new TextEncoder().encode(JSON.stringify(request));
   const start = exports.allocate(bytes.length);
   new Uint8Array(exports.memory.buffer, start, bytes.length).set(bytes);
   const length = exports.ask(start, bytes.length);
   const answer = new Uint8Array(exports.memory.buffer, exports.answer_start(), length);
   const { ok, error } = JSON.parse(new TextDecoder().decode(answer));
-  if (error) throw new Error(`${JSON.stringify(question)}: ${error}`);
-  return ok;
+  if (error) throw new Error(`${JSON.stringify(request)}: ${error}`);
+  return ok[request.op];
 }
 
 const names = new Map();

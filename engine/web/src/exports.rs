@@ -7,7 +7,8 @@
 
 use std::cell::RefCell;
 
-use crate::{Host, Session};
+use crate::host::Host;
+use crate::session::Session;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {

@@ -20,13 +20,20 @@
 //! # Ok::<(), models::NetError>(())
 //! ```
 
-mod brain;
+mod error;
+mod evaluator;
 #[cfg(target_arch = "wasm32")]
 mod exports;
 mod game;
+mod host;
+mod names;
 mod pgn;
+mod rules;
 mod score;
+mod search;
 mod session;
-mod thinking;
+#[cfg(test)]
+mod typescript;
 
-pub use session::{Host, Session};
+pub use host::Host;
+pub use session::Session;

@@ -7,9 +7,9 @@ use engine::{Position, is_chess960, parse_fen, pgn, write_fen, write_move};
 use pgn_reader::{Outcome, RawComment, RawTag, Reader, SanPlus, Visitor};
 use serde::{Deserialize, Serialize};
 
+use crate::error::RequestError;
 use crate::game::Game;
 use crate::score::WhiteScore;
-use crate::session::RequestError;
 use records::position::{EvalComment, format_eval, parse_eval};
 
 /// Comments up to this length are read whole, longer ones in pieces.
@@ -19,9 +19,10 @@ const TAG_BYTES: usize = 1 << 12;
 
 /// A game that was read.
 #[derive(Default, Serialize)]
-pub struct ReadGame {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PgnGame {
     tags: Vec<(String, String)>,
-    /// A FEN; `None` for the usual start.
+    /// A FEN; `null` for the usual start.
     start: Option<String>,
     moves: Vec<String>,
     /// What comments say of the position after each move.
@@ -33,7 +34,8 @@ pub struct ReadGame {
 
 /// A game to be written.
 #[derive(Deserialize)]
-pub struct GameText {
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct WrittenGame {
     #[serde(flatten)]
     game: Game,
     tags: Vec<(String, String)>,
@@ -44,7 +46,7 @@ pub struct GameText {
 }
 
 /// Reads every game of a text; variations are passed over.
-pub fn read(text: &str) -> Result<Vec<ReadGame>, RequestError> {
+pub fn read(text: &str) -> Result<Vec<PgnGame>, RequestError> {
     let mut reader = Reader::build(text.as_bytes())
         .set_supported_comment_length(COMMENT_BYTES)
         .set_supported_tag_line_length(TAG_BYTES)
@@ -57,9 +59,9 @@ pub fn read(text: &str) -> Result<Vec<ReadGame>, RequestError> {
             Err(error) => {
                 // What follows cannot be told from this game.
                 let error = Some(error.to_string());
-                games.push(ReadGame {
+                games.push(PgnGame {
                     error,
-                    ..ReadGame::default()
+                    ..PgnGame::default()
                 });
                 break;
             }
@@ -73,7 +75,7 @@ pub fn read(text: &str) -> Result<Vec<ReadGame>, RequestError> {
 }
 
 /// Writes a game, with its evaluations as comments.
-pub fn write(text: &GameText) -> Result<String, RequestError> {
+pub fn write(text: &WrittenGame) -> Result<String, RequestError> {
     let opening = text.game.opening()?;
     let mut moves = Vec::new();
     text.game.replay(|_, mv| {
@@ -94,29 +96,29 @@ pub fn write(text: &GameText) -> Result<String, RequestError> {
 
 /// A game that is being read: what is known, and where it stands.
 struct Reading {
-    game: ReadGame,
+    game: PgnGame,
     position: Position,
 }
 
 struct GameReader;
 
 impl Visitor for GameReader {
-    type Tags = ReadGame;
+    type Tags = PgnGame;
     type Movetext = Reading;
-    type Output = ReadGame;
+    type Output = PgnGame;
 
-    fn begin_tags(&mut self) -> ControlFlow<ReadGame, ReadGame> {
-        ControlFlow::Continue(ReadGame::default())
+    fn begin_tags(&mut self) -> ControlFlow<PgnGame, PgnGame> {
+        ControlFlow::Continue(PgnGame::default())
     }
 
-    fn tag(&mut self, game: &mut ReadGame, name: &[u8], value: RawTag) -> ControlFlow<ReadGame> {
+    fn tag(&mut self, game: &mut PgnGame, name: &[u8], value: RawTag) -> ControlFlow<PgnGame> {
         let name = String::from_utf8_lossy(name).into_owned();
         game.tags
             .push((name, value.decode_utf8_lossy().into_owned()));
         ControlFlow::Continue(())
     }
 
-    fn begin_movetext(&mut self, mut game: ReadGame) -> ControlFlow<ReadGame, Reading> {
+    fn begin_movetext(&mut self, mut game: PgnGame) -> ControlFlow<PgnGame, Reading> {
         let fen = game.tags.iter().find(|(name, _)| name == "FEN");
         let position = match fen.map(|(_, fen)| parse_fen(fen)) {
             None => Position::startpos(),
@@ -132,7 +134,7 @@ impl Visitor for GameReader {
         ControlFlow::Continue(Reading { game, position })
     }
 
-    fn san(&mut self, reading: &mut Reading, san: SanPlus) -> ControlFlow<ReadGame> {
+    fn san(&mut self, reading: &mut Reading, san: SanPlus) -> ControlFlow<PgnGame> {
         let Reading { game, position } = reading;
         let board = position.board();
         let text = san.san.to_string();
@@ -154,7 +156,7 @@ impl Visitor for GameReader {
         ControlFlow::Continue(())
     }
 
-    fn comment(&mut self, reading: &mut Reading, comment: RawComment) -> ControlFlow<ReadGame> {
+    fn comment(&mut self, reading: &mut Reading, comment: RawComment) -> ControlFlow<PgnGame> {
         if let EvalComment::Eval { label, .. } = parse_eval(comment.as_bytes())
             && let Some(eval @ None) = reading.game.evals.last_mut()
         {
@@ -163,12 +165,12 @@ impl Visitor for GameReader {
         ControlFlow::Continue(())
     }
 
-    fn outcome(&mut self, reading: &mut Reading, outcome: Outcome) -> ControlFlow<ReadGame> {
+    fn outcome(&mut self, reading: &mut Reading, outcome: Outcome) -> ControlFlow<PgnGame> {
         reading.game.result = Some(outcome.to_string());
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, reading: Reading) -> ReadGame {
+    fn end_game(&mut self, reading: Reading) -> PgnGame {
         reading.game
     }
 }
@@ -197,7 +199,7 @@ mod tests {
         ];
         assert_eq!(game.evals, evals);
         assert_eq!((game.result.as_deref(), &game.error), (Some("0-1"), &None));
-        let text = GameText {
+        let text = WrittenGame {
             game: Game {
                 start: None,
                 moves: game.moves.clone(),

@@ -8,6 +8,7 @@ use records::position::Label;
 
 /// From White's view.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub enum WhiteScore {
     /// Centipawns.

@@ -1,27 +1,21 @@
 //! Requests and their answers.
 
-use engine::{FenError, MoveError};
 use models::NetError;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use crate::brain::{Brain, Kind};
-use crate::game::{Game, describe_game, describe_position, parse_text};
-use crate::pgn::{self, GameText};
-use crate::thinking::{Thinker, Wish};
-
-/// What a session needs from around it.
-pub trait Host: Sync {
-    /// Milliseconds since some moment.
-    fn now(&self) -> f64;
-    /// Told of every iteration of a search, as JSON.
-    fn report(&self, json: &str);
-}
+use crate::error::RequestError;
+use crate::evaluator::{EvaluationKind, NetDescription, PositionEvaluation, SelectedEvaluator};
+use crate::game::Game;
+use crate::host::Host;
+use crate::pgn::{self, PgnGame, WrittenGame};
+use crate::rules::{GameReport, PositionReport, describe_game, describe_position, parse_text};
+use crate::search::{SearchRequest, SearchResult, Searcher};
 
 /// What can be asked.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(tag = "op", rename_all = "camelCase")]
-enum Request {
+pub(crate) enum Request {
     /// Every ply of a game.
     Game(Game),
     /// The position that a game has led to, and what can be played.
@@ -35,47 +29,48 @@ enum Request {
     /// The games of a PGN file.
     ReadPgn { text: String },
     /// A game as PGN.
-    WritePgn(GameText),
-    /// What the brain in use makes of the position.
+    WritePgn(WrittenGame),
+    /// What the evaluation in use makes of the position.
     Evaluate(Game),
     /// Which evaluation to use from now on, of the net that was loaded last or
     /// of the embedded one.
-    Use { kind: Kind, embedded: bool },
+    Use {
+        kind: EvaluationKind,
+        embedded: bool,
+    },
     /// A move to play, or lines to look at.
-    Search(Wish),
+    Search(SearchRequest),
 }
 
-/// Why there is no answer.
-#[derive(Debug, Error)]
-pub enum RequestError {
-    /// No such request.
-    #[error("unreadable request: {0}")]
-    Unreadable(#[from] serde_json::Error),
-    /// The start is no position.
-    #[error(transparent)]
-    Fen(#[from] FenError),
-    /// A move cannot be played.
-    #[error(transparent)]
-    Move(#[from] MoveError),
-    /// The net was refused.
-    #[error(transparent)]
-    Net(#[from] NetError),
-    /// A text without a game.
-    #[error("no game in this text")]
-    NoGame,
-}
-
+/// What the request of the same name brings; a net that is loaded is described
+/// as one that is used.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Reply {
+    Game(GameReport),
+    Position(PositionReport),
+    ParseMove(String),
+    ReadPgn(Vec<PgnGame>),
+    WritePgn(String),
+    Evaluate(PositionEvaluation),
+    Use(NetDescription),
+    Search(SearchResult),
+}
+
+/// What a request brings, or why it brings nothing.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
-enum Answer<T> {
-    Ok(T),
+pub(crate) enum Answer {
+    Ok(Reply),
     Error(String),
 }
 
-/// The state behind a module: the brain, and what searches remember.
+/// The state behind a module: the evaluation in use, and what searches remember.
 pub struct Session {
-    brain: Brain,
-    thinker: Thinker,
+    evaluator: SelectedEvaluator,
+    searcher: Searcher,
 }
 
 impl Session {
@@ -85,62 +80,56 @@ impl Session {
     /// Where that net is refused.
     pub fn new() -> Result<Session, NetError> {
         Ok(Session {
-            brain: Brain::embedded()?,
-            thinker: Thinker::default(),
+            evaluator: SelectedEvaluator::embedded()?,
+            searcher: Searcher::default(),
         })
     }
 
-    /// Answers `{"ok": ...}` or `{"error": "why"}`.
+    /// Answers `{"ok": {"OP": ...}}` or `{"error": "why"}`.
     pub fn answer(&mut self, request: &str, host: &dyn Host) -> String {
-        write(self.try_answer(request, host))
+        write(self.reply(request, host))
     }
 
     /// Uses the net of a `.safetensors` file from now on, and describes it.
     pub fn load_net(&mut self, bytes: &[u8]) -> String {
         write(
-            Brain::from_bytes(bytes)
+            SelectedEvaluator::from_bytes(bytes)
                 .map_err(RequestError::from)
-                .and_then(|brain| {
-                    self.brain = brain;
-                    self.thinker = Thinker::default();
-                    value(self.brain.describe())
+                .map(|evaluator| {
+                    self.evaluator = evaluator;
+                    self.searcher = Searcher::default();
+                    Reply::Use(self.evaluator.describe())
                 }),
         )
     }
 
-    fn try_answer(
-        &mut self,
-        request: &str,
-        host: &dyn Host,
-    ) -> Result<serde_json::Value, RequestError> {
-        match serde_json::from_str(request)? {
-            Request::Game(game) => value(describe_game(&game)?),
-            Request::Position(game) => value(describe_position(&game)?),
-            Request::ParseMove { game, text } => value(parse_text(&game, &text)?),
-            Request::ReadPgn { text } => value(pgn::read(&text)?),
-            Request::WritePgn(game) => value(pgn::write(&game)?),
-            Request::Evaluate(game) => value(self.brain.evaluate(&game)?),
+    fn reply(&mut self, request: &str, host: &dyn Host) -> Result<Reply, RequestError> {
+        Ok(match serde_json::from_str(request)? {
+            Request::Game(game) => Reply::Game(describe_game(&game)?),
+            Request::Position(game) => Reply::Position(describe_position(&game)?),
+            Request::ParseMove { game, text } => Reply::ParseMove(parse_text(&game, &text)?),
+            Request::ReadPgn { text } => Reply::ReadPgn(pgn::read(&text)?),
+            Request::WritePgn(game) => Reply::WritePgn(pgn::write(&game)?),
+            Request::Evaluate(game) => Reply::Evaluate(self.evaluator.evaluate(&game)?),
             Request::Use { kind, embedded } => {
                 if embedded {
-                    self.brain = Brain::embedded()?;
+                    self.evaluator = SelectedEvaluator::embedded()?;
                 }
-                self.brain.kind = kind;
-                self.thinker = Thinker::default();
-                value(self.brain.describe())
+                self.evaluator.kind = kind;
+                self.searcher = Searcher::default();
+                Reply::Use(self.evaluator.describe())
             }
-            Request::Search(wish) => value(self.thinker.search(&self.brain, &wish, host)?),
-        }
+            Request::Search(request) => {
+                Reply::Search(self.searcher.search(&self.evaluator, &request, host)?)
+            }
+        })
     }
 }
 
-fn value(answer: impl Serialize) -> Result<serde_json::Value, RequestError> {
-    Ok(serde_json::to_value(answer)?)
-}
-
-fn write(answer: Result<serde_json::Value, RequestError>) -> String {
-    let answer = match answer {
-        Ok(value) => Answer::Ok(value),
+fn write(reply: Result<Reply, RequestError>) -> String {
+    let answer = match reply {
+        Ok(reply) => Answer::Ok(reply),
         Err(error) => Answer::Error(error.to_string()),
     };
-    serde_json::to_string(&answer).expect("JSON values can be written")
+    serde_json::to_string(&answer).expect("numbers and texts can be written")
 }

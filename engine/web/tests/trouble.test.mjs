@@ -84,8 +84,8 @@ for (const [name, spoil, reason] of [
   ["finds no memory", () => hook("WebAssembly.instantiate = () => Promise.reject(new RangeError('out of memory'));"), "out of memory"],
   ["does not get the module", () => hook("addEventListener('message', (event) => { event.stopImmediatePropagation(); onmessageerror(); });"), "did not reach its worker"],
   ["panics as it searches", () => hook(panicking("(name, text) => text.includes('search')")), "broke down"],
-  ["ends while it searches", () => hook("{ const post = postMessage; let ended = false; postMessage = (data) => { if (!ended) post(data); if (data.report) { ended = true; close(); } }; }"), "its worker has ended"],
-  ["answers with no legal move", () => hook("{ const post = postMessage; postMessage = (data) => post(data.found ? { found: { ...data.found, best: 'e2e5' } } : data); }"), "illegal"],
+  ["ends while it searches", () => hook("{ const post = postMessage; let ended = false; postMessage = (data) => { if (!ended) post(data); if (data.iteration) { ended = true; close(); } }; }"), "its worker has ended"],
+  ["answers with no legal move", () => hook("{ const post = postMessage; postMessage = (data) => post(data.result ? { result: { ...data.result, best: 'e2e5' } } : data); }"), "illegal"],
 ]) {
   test(`an engine whose worker ${name} fails aloud, and is tried again`, async () => {
     const { page, errors } = await visit(site, BARE);

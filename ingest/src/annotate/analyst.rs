@@ -12,9 +12,9 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 use uci_client::{Answer, Engine, Failure, Score, Setup};
 
-use super::error::Error;
-use super::notation::{Eval, write_game};
-use super::tally::Tally;
+use crate::annotate::error::Error;
+use crate::annotate::notation::{Eval, write_game};
+use crate::annotate::tally::Tally;
 
 /// Searches of one position, before it is left without an evaluation.
 const ATTEMPTS: u32 = 2;

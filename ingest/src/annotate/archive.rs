@@ -16,8 +16,8 @@ use host::durable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::error::Error;
-use super::tally::Tally;
+use crate::annotate::error::Error;
+use crate::annotate::tally::Tally;
 
 /// A frame closes with the game that takes its text past this. Some fifty
 /// games: the work that an interruption can cost.

@@ -18,11 +18,11 @@ use std::time::Duration;
 use anyhow::{Result, anyhow, bail};
 use datasets::SkipReason;
 
-use super::analyst::{Analyst, Task};
-use super::error::Error;
-use super::feed::{Feed, Piece};
-use super::tally::Tally;
-use crate::failure::Stopped;
+use crate::annotate::analyst::{Analyst, Task};
+use crate::annotate::error::Error;
+use crate::annotate::feed::{Feed, Piece};
+use crate::annotate::tally::Tally;
+use crate::terminal::stopped::Stopped;
 
 /// Games on their way for each worker: enough that the others go on while one
 /// has a long game, or an engine that hangs.
@@ -216,7 +216,7 @@ mod tests {
     const MARK: &[u8] = b"/TeSjOmtX\"";
 
     /// A fault in annotating, in tests only: there is no known one.
-    pub(super) fn panic_if_marked(text: &[u8]) {
+    pub(crate) fn panic_if_marked(text: &[u8]) {
         if text.windows(MARK.len()).any(|window| window == MARK) {
             panic_any("a marked game");
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use datasets::{Record, Split};
 use serde::Serialize;
 
-use super::Format;
+use crate::export::format::Format;
 
 /// The summary, of `--json` too.
 #[derive(Serialize)]

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use datasets::{Manifest, Record, Split};
 use rayon::prelude::*;
 
-use super::{Format, bullet, parquet, text};
+use crate::export::format::Format;
+use crate::export::{bullet, parquet, text};
 
 /// A format's writer.
 pub enum Writer<W: Write + Send> {

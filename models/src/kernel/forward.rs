@@ -1,8 +1,8 @@
 //! What all kernels have in common. Everything here is inlined into functions
 //! that are compiled for the instructions of one kernel.
 
-use crate::layers::{Aligned, BLOCK, Block, First, Second, Sums, Weights2};
-use crate::quantised::ACTIVATION_MAX;
+use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
+use crate::layers::{Aligned, First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
 /// What is done by the instructions of a kernel: the products of the second and third layer, and

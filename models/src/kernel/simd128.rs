@@ -3,9 +3,9 @@
 use std::arch::wasm32::*;
 
 use super::forward::{self, Arithmetic};
+use crate::accumulator::{BLOCK, Block};
 use crate::bits::ones;
-use crate::layers::{BLOCK, Block, First, Second, Sums, Weights2};
-use crate::quantised::ACTIVATION_MAX;
+use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Simd128;

@@ -7,11 +7,15 @@
 //! its end. Where the data is there as a whole and `CI` is `true`, a file that
 //! is missing in it is a failure ([`shared`]).
 
+mod programs;
+
 use std::env;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
+
+pub use programs::{program, program_path};
 
 /// The environment variable that names the file which skips are appended to,
 /// one a line.

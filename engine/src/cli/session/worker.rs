@@ -1,12 +1,11 @@
 //! The thread that owns the engine.
 
-use std::env;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::Receiver;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, thread};
 
 use anyhow::Result;
 use cozy_chess::Move;

@@ -1,0 +1,136 @@
+//! The ratings of a ladder as a picture.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use charts::{Colour, Dot, Panel, sheet, thousands};
+
+use crate::players::pace::Pace;
+use crate::statistics::ratings::Rating;
+
+const WIDTH: f64 = 600.0;
+
+/// Draws ratings with their intervals, one a row in the given order;
+/// `conditions` says how they were found.
+pub fn draw(rows: &[(&str, Rating)], conditions: &str) -> String {
+    let anchor = rows.iter().find(|row| row.1.elo_interval.is_none());
+    let note = format!(
+        "Logistic Elo from {}, with the 95 % interval of the difference. {conditions}",
+        anchor.map_or("", |row| row.0)
+    );
+    let dots: Vec<Dot> = rows
+        .iter()
+        .map(|(name, rating)| dot(name, rating))
+        .collect();
+    let size = (WIDTH, Panel::dots_height(dots.len()));
+    let mut panel = Panel::new("Elo ladder", &note, size);
+    panel.dots(0.0, &dots);
+    sheet(None, vec![vec![panel]])
+}
+
+fn dot(name: &str, rating: &Rating) -> Dot {
+    let (figure, colour) = match rating.elo_interval {
+        Some([low, high]) => {
+            let figure = format!("{:+.0} [{low:+.0}, {high:+.0}]", rating.elo);
+            (figure, Colour::Blue)
+        }
+        None => ("0, anchor".to_string(), Colour::Orange),
+    };
+    Dot {
+        name: name.to_string(),
+        value: rating.elo,
+        interval: rating.elo_interval,
+        figure,
+        colour,
+    }
+}
+
+/// The time control, the number of games, the program and the date of today.
+pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
+    let pace = match paces {
+        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => words(first),
+        _ => {
+            let each = names.iter().zip(paces);
+            let each = each.map(|(name, pace)| format!("{name} {}", words(pace)));
+            each.collect::<Vec<String>>().join(", ")
+        }
+    };
+    let (games, version) = (thousands(games), env!("CARGO_PKG_VERSION"));
+    let days = SystemTime::now().duration_since(UNIX_EPOCH);
+    let [year, month, day] = date(days.map_or(0, |time| time.as_secs() / 86_400));
+    format!("{pace}; {games} games; Kibitz {version}, {year}-{month:02}-{day:02}.")
+}
+
+fn words(pace: &Pace) -> String {
+    match pace {
+        Pace::Depth(plies) => format!("{plies} plies a move"),
+        Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
+        Pace::MoveTime(time) => format!("{} s a move", time.as_secs_f64()),
+        Pace::Clock { base, increment } => {
+            let (base, increment) = (base.as_secs_f64(), increment.as_secs_f64());
+            format!("{base} s a game and {increment} s a move")
+        }
+    }
+}
+
+/// Year, month and day of a day since 1970, by Howard Hinnant's
+/// `civil_from_days`: years begin in March, so that leap days end them.
+fn date(days: u64) -> [u64; 3] {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let calendar = if month < 10 { month + 3 } else { month - 9 };
+    let year = 400 * era + year + u64::from(calendar < 3);
+    [year, calendar, day - (153 * month + 2) / 5 + 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn every_rating_is_drawn_on_the_chart() {
+        let rating = |elo, elo_interval| Rating { elo, elo_interval };
+        let anchor = ("a < b", rating(0.0, None));
+        let around = |elo: f64, error: f64| rating(elo, Some([elo - error, elo + error]));
+        for row in [
+            around(0.0, 0.0),
+            around(-900.0, 450.0),
+            around(3.2, 4.1),
+            rating(640.0, Some([120.0, f64::INFINITY])),
+            around(0.0, f64::INFINITY),
+        ] {
+            let svg = draw(&[anchor, ("c", row)], "2 plies a move.");
+            assert!(svg.contains("a &lt; b") && svg.contains("2 plies"), "{svg}");
+            assert_eq!(svg.matches("<circle").count(), 2, "{svg}");
+            let coordinates = svg.replace("inf]", "").replace("[-inf", "");
+            assert!(
+                !coordinates.contains("NaN") && !coordinates.contains("inf"),
+                "{svg}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_caption_names_pace_games_and_date() {
+        let names = ["a", "b"].map(String::from);
+        let clock = Pace::Clock {
+            base: Duration::from_secs(2),
+            increment: Duration::from_millis(20),
+        };
+        let text = conditions(&names, &[clock, clock], 1200);
+        assert!(text.starts_with("2 s a game and 0.02 s a move; 1,200 games; Kibitz 0"));
+        let text = conditions(&names, &[clock, Pace::Depth(3)], 2);
+        assert!(
+            text.contains("0.02 s a move, b 3 plies a move; 2 games"),
+            "{text}"
+        );
+        assert_eq!(date(0), [1970, 1, 1]);
+        assert_eq!(date(11_016), [2000, 2, 29]);
+        assert_eq!(date(20_453), [2025, 12, 31]);
+        assert_eq!(date(20_454), [2026, 1, 1]);
+    }
+}

@@ -1,0 +1,184 @@
+//! `arena match`: two engines, each opening played twice with colours swapped.
+
+use std::ops::ControlFlow;
+use std::process;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use host::{StopSignal, tell};
+
+use crate::games::pairing::Pairing;
+use crate::games::pgn;
+use crate::players::spec::{self, EngineSpec};
+use crate::statistics::sprt::{Sprt, SprtState, Verdict};
+use crate::tournament::conditions::{Conditions, even, manners};
+use crate::tournament::games_file::Settings;
+use crate::tournament::progress::Progress;
+use crate::tournament::report::{self, Summary};
+use crate::tournament::schedule::{End, Tournament};
+use crate::tournament::tally::Tally;
+use crate::usage::{exit_codes, print, usage};
+use host::ExitCode;
+
+fn help() -> String {
+    format!(
+        "\
+Examples: two nets in this process, two games at a time, until it is clear which is better:
+  arena match --engine new.safetensors --engine old.safetensors --book openings.epd \\
+      --tc 1+0.01 --concurrency 2 --sprt elo0=0,elo1=10 --games 20000
+The net in this program at depth 4 against another program at 0.1 s a move:
+  arena match --engine 'net=embedded depth=4' \\
+      --engine 'cmd=\"stockfish\" option.Threads=1 movetime=100' --book openings.epd --games 100
+
+An engine is a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE, or a net in this process,
+net=FILE.safetensors, net=embedded or net=material, with hash=MIB and threads=N; net= may be
+left out. Either may have name=NAME and a limit of its own: depth=, nodes=, movetime=, tc=.
+Quote what holds spaces.
+{}
+
+Elo is logistic; its 95 % interval is Wilson's, for pairs of games (docs/engine.md).
+
+Exit codes:
+{}",
+        manners(),
+        exit_codes(&[
+            (
+                ExitCode::Done,
+                "played to the end; with --sprt: H1 accepted"
+            ),
+            (ExitCode::Damaged, "the book is damaged, or has no opening"),
+            (ExitCode::AcceptedH0, "with --sprt: H0 accepted"),
+            (ExitCode::Undecided, "with --sprt: undecided after --games"),
+        ])
+    )
+}
+
+/// Arguments of `arena match`.
+#[derive(Args)]
+#[command(after_help = help())]
+pub struct MatchArgs {
+    /// An engine, given twice; see below
+    #[arg(long = "engine", value_name = "SPEC", required = true)]
+    engines: Vec<EngineSpec>,
+    /// Games in all, an even number; with --sprt the most
+    #[arg(long, value_parser = even, required_unless_present = "sprt")]
+    games: Option<u64>,
+    /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo; alpha and beta are 0.05 where not given
+    #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P")]
+    sprt: Option<Sprt>,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Plays the match and prints its result.
+///
+/// # Errors
+/// Where a file cannot be used or an engine cannot be started; what was played
+/// before is printed. A lost or broken game is no error.
+pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
+    if args.engines.len() != 2 {
+        let count = args.engines.len();
+        return Err(usage(&format!(
+            "a match is between two engines: give --engine twice (it is there {count} times)"
+        )));
+    }
+    let names = spec::names(&args.engines);
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let mut tally = Tally::default();
+    let end = play(args, &names, &stop, &mut tally);
+    let state = args.state(&tally);
+    if end.is_ok() || tally.games() > 0 {
+        let summary = Summary::new(&names, &tally, state);
+        print(&match args.json {
+            true => serde_json::to_string(&summary)? + "\n",
+            false => summary.table(&tally),
+        })?;
+    }
+    let code = match (end?, state.map(|state| state.verdict)) {
+        (_, Some(Verdict::AcceptedH1)) => ExitCode::Done,
+        (_, Some(Verdict::AcceptedH0)) => ExitCode::AcceptedH0,
+        (End::Stopped, _) => return Ok(process::ExitCode::from(stop.exit_code())),
+        (_, Some(Verdict::Undecided)) => ExitCode::Undecided,
+        (_, None) => ExitCode::Done,
+    };
+    Ok(code.into())
+}
+
+/// Plays until all games are done, the test has a verdict, or `stop` is set.
+fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally) -> Result<End> {
+    let paces = args.conditions.paces(&args.engines)?;
+    let pairs = args.games.map(|games| games / 2);
+    let book = args.conditions.openings(pairs)?;
+    let mut settings = Settings::from([("the command".to_string(), "match".to_string())]);
+    if let Some(sprt) = args.sprt {
+        settings.insert("--sprt".to_string(), sprt.to_string());
+    }
+    let (mut file, played) = args
+        .conditions
+        .games_file(settings, &args.engines, &paces, &book)?;
+    for pair in &played {
+        tally.add(&pair.tally);
+    }
+    if args.is_decided(tally) {
+        return Ok(End::Enough);
+    }
+    let tournament = Tournament {
+        specs: &args.engines,
+        paces: &paces,
+        rules: &args.conditions.rules(),
+        done: &played.iter().map(|pair| pair.number).collect(),
+        concurrency: args.conditions.concurrency.into(),
+        stop: stop.flag(),
+    };
+    let schedule = |number: usize| {
+        let scheduled = pairs.is_none_or(|pairs| (number as u64) < pairs);
+        scheduled.then(|| Pairing {
+            number,
+            engines: [0, 1],
+            opening: book.opening(number),
+        })
+    };
+    let mut progress = Progress::new(args.games, tally.games());
+    let end = tournament.play(schedule, |pairing, games| {
+        let pair = Tally::of_pair(games);
+        if let Some(file) = &mut file {
+            file.append(
+                pairing.number,
+                &pair,
+                &pgn::write_pair(pairing, names, games),
+            )?;
+        }
+        tally.add(&pair);
+        progress.show(tally.games(), || progress_line(tally, args.state(tally)));
+        Ok(match args.is_decided(tally) {
+            false => ControlFlow::Continue(()),
+            true => ControlFlow::Break(()),
+        })
+    })?;
+    drop(progress);
+    if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
+        tell("interrupted; the same command with --resume goes on");
+    }
+    Ok(end)
+}
+
+impl MatchArgs {
+    /// How the test stands, where one was asked for.
+    fn state(&self, tally: &Tally) -> Option<SprtState> {
+        self.sprt.map(|sprt| sprt.state(&tally.pairs))
+    }
+
+    /// Whether the test has a verdict.
+    fn is_decided(&self, tally: &Tally) -> bool {
+        self.state(tally)
+            .is_some_and(|state| state.verdict != Verdict::Undecided)
+    }
+}
+
+fn progress_line(tally: &Tally, sprt: Option<SprtState>) -> String {
+    let sprt = sprt.map(|state| format!(", {state}"));
+    report::line(tally) + &sprt.unwrap_or_default()
+}

@@ -1,0 +1,44 @@
+//! From an error to one line and an exit code.
+
+use std::process;
+
+use host::{ExitCode, FileError, tell};
+use models::NetError;
+use uci_client::StartError;
+
+use crate::commands::ProblemError;
+use crate::games::openings::BookError;
+use crate::tournament::games_file::GamesError;
+
+/// Tells the user of an error, in one line, and gives its exit code.
+pub fn report(error: &anyhow::Error) -> process::ExitCode {
+    if let Some(usage) = error.downcast_ref::<clap::Error>() {
+        // Nobody may be there to read it.
+        let _ = usage.print();
+    } else {
+        tell(format!("arena: {error:#}"));
+    }
+    exit_code(error).into()
+}
+
+/// What the first cause says that has a code of its own.
+fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let code = |cause: &(dyn std::error::Error + 'static)| -> Option<ExitCode> {
+        if cause.is::<clap::Error>() {
+            Some(ExitCode::Usage)
+        } else if let Some(error) = cause.downcast_ref::<FileError>() {
+            Some(error.exit_code())
+        } else if let Some(StartError::Program { .. }) = cause.downcast_ref() {
+            Some(ExitCode::Missing)
+        } else if cause.is::<BookError>() || cause.is::<ProblemError>() {
+            Some(ExitCode::Damaged)
+        } else if cause.is::<GamesError>() {
+            Some(ExitCode::Refused)
+        } else if cause.is::<NetError>() {
+            Some(ExitCode::Net)
+        } else {
+            None
+        }
+    };
+    error.chain().find_map(code).unwrap_or(ExitCode::Other)
+}

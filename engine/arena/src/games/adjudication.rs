@@ -1,0 +1,215 @@
+//! Games that the referee ends before the rules do, by what the engines say.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cozy_chess::{Board, Color};
+use uci_client::Score;
+
+use crate::games::ending::Ending;
+use crate::parameters;
+
+/// When an engine resigns: after so many moves in a row of which it says
+/// itself that it stands so badly. What its opponent says does not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resign {
+    moves: u16,
+    /// Centipawns below zero, at least.
+    score: i32,
+}
+
+/// When a game is called a draw: both engines, for so many moves each in a
+/// row, without capture or pawn move, see a value near zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Draw {
+    moves: u16,
+    /// Centipawns from zero, at most.
+    score: i32,
+    /// The number of the move from which on this may happen.
+    from: u16,
+}
+
+impl FromStr for Resign {
+    type Err = String;
+
+    /// `moves=4,score=600`.
+    fn from_str(text: &str) -> Result<Resign, String> {
+        match parameters::parse_all(text, ["moves", "score"])? {
+            [0, _] => Err("moves must be 1 or more".to_string()),
+            [moves, score] => Ok(Resign {
+                moves,
+                score: score.into(),
+            }),
+        }
+    }
+}
+
+impl FromStr for Draw {
+    type Err = String;
+
+    /// `moves=8,score=10,from=40`.
+    fn from_str(text: &str) -> Result<Draw, String> {
+        match parameters::parse_all(text, ["moves", "score", "from"])? {
+            [0, ..] => Err("moves must be 1 or more".to_string()),
+            [moves, score, from] => Ok(Draw {
+                moves,
+                score: score.into(),
+                from,
+            }),
+        }
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Resign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "moves={},score={}", self.moves, self.score)
+    }
+}
+
+/// As it is read.
+impl fmt::Display for Draw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Draw { moves, score, from } = self;
+        write!(f, "moves={moves},score={score},from={from}")
+    }
+}
+
+/// To compare with: a mate is more than any evaluation.
+fn centipawns(score: Score) -> i32 {
+    match score {
+        Score::Centipawns(centipawns) => centipawns,
+        Score::Mate(moves) if moves > 0 => i32::MAX,
+        Score::Mate(_) => -i32::MAX,
+    }
+}
+
+/// Follows a game.
+pub struct Adjudicator {
+    resign: Option<Resign>,
+    draw: Option<Draw>,
+    /// By color: moves in a row that the side called lost.
+    lost: [u16; 2],
+    /// Plies in a row that were called level.
+    level: u32,
+}
+
+impl Adjudicator {
+    /// An adjudicator before the first move.
+    pub fn new(resign: Option<Resign>, draw: Option<Draw>) -> Adjudicator {
+        Adjudicator {
+            resign,
+            draw,
+            lost: [0; 2],
+            level: 0,
+        }
+    }
+
+    /// Takes in what `mover` said of the move that led to `board`. Who says
+    /// nothing neither resigns nor agrees.
+    pub fn hear(&mut self, mover: Color, score: Option<Score>, board: &Board) {
+        let score = score.map(centipawns);
+        let says = |holds: &dyn Fn(i32) -> bool| score.is_some_and(holds);
+        let lost = (self.resign).is_some_and(|resign| says(&|score| score <= -resign.score));
+        let level = (self.draw)
+            .is_some_and(|draw| says(&|score| score.unsigned_abs() <= draw.score.unsigned_abs()));
+        let count = &mut self.lost[mover as usize];
+        *count = if lost { count.saturating_add(1) } else { 0 };
+        let quiet = board.halfmove_clock() > 0;
+        self.level = if level && quiet { self.level + 1 } else { 0 };
+    }
+
+    /// Winner and reason, where the game is decided; `board` is the present one.
+    pub fn verdict(&self, board: &Board) -> Option<(Option<Color>, Ending)> {
+        if let Some(resign) = self.resign {
+            let resigned = Color::ALL
+                .into_iter()
+                .find(|&color| self.lost[color as usize] >= resign.moves);
+            if let Some(loser) = resigned {
+                return Some((Some(!loser), Ending::Resignation));
+            }
+        }
+        let agreed = self.draw.is_some_and(|draw| {
+            self.level >= 2 * u32::from(draw.moves) && board.fullmove_number() >= draw.from
+        });
+        agreed.then_some((None, Ending::AgreedDraw))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::parse_fen;
+
+    fn board(fen: &str) -> Board {
+        parse_fen(fen).unwrap()
+    }
+
+    #[test]
+    fn a_side_resigns_by_its_own_word() {
+        let mut game = Adjudicator::new("moves=2,score=600".parse().ok(), None);
+        let board = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 20");
+        let says = Score::Centipawns;
+        for (mover, score) in [
+            (Color::Black, Some(says(-700))),
+            (Color::White, Some(says(900))),
+            (Color::Black, Some(says(-599))),
+            (Color::White, Some(says(900))),
+            (Color::Black, Some(says(-600))),
+            (Color::Black, None),
+            (Color::Black, Some(Score::Mate(-3))),
+        ] {
+            game.hear(mover, score, &board);
+            assert_eq!(game.verdict(&board), None);
+        }
+        game.hear(Color::Black, Some(says(-600)), &board);
+        assert_eq!(
+            game.verdict(&board),
+            Some((Some(Color::White), Ending::Resignation))
+        );
+    }
+
+    #[test]
+    fn a_draw_takes_both_sides_quiet_moves_and_a_late_hour() {
+        let mut game = Adjudicator::new(None, "moves=2,score=10,from=40".parse().ok());
+        let late = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
+        let early = board("4k3/8/8/8/8/8/4P3/4K3 w - - 3 39");
+        let zeroed = board("4k3/8/8/8/8/8/4P3/4K3 w - - 0 40");
+        let level = Some(Score::Centipawns(-10));
+        let mut hear = |color, score, board: &Board| {
+            game.hear(color, score, board);
+            game.verdict(board)
+        };
+        let drawn = Some((None, Ending::AgreedDraw));
+        assert_eq!(hear(Color::White, level, &late), None);
+        assert_eq!(hear(Color::Black, level, &late), None);
+        assert_eq!(hear(Color::White, Some(Score::Centipawns(11)), &late), None);
+        for color in [Color::Black, Color::White, Color::Black] {
+            assert_eq!(hear(color, level, &late), None);
+        }
+        assert_eq!(hear(Color::White, level, &early), None);
+        assert_eq!(hear(Color::Black, level, &late), drawn);
+        assert_eq!(hear(Color::White, level, &zeroed), None);
+    }
+
+    #[test]
+    fn refuses_incomplete_rules() {
+        let resign = "moves=4,score=600";
+        assert_eq!(resign.parse::<Resign>().unwrap().to_string(), resign);
+        let draw = "moves=8,score=10,from=40";
+        assert_eq!(draw.parse::<Draw>().unwrap().to_string(), draw);
+        for text in [
+            "",
+            "moves=4",
+            "moves=4.5,score=1",
+            "moves=4,score=1,moves=5",
+            "moves=4,score=65536",
+            "moves=0,score=1",
+            "moves=4,score=x",
+            "moves=4,score=-1",
+        ] {
+            assert!(text.parse::<Resign>().is_err(), "{text}");
+        }
+        assert!("moves=8,score=10".parse::<Draw>().is_err());
+    }
+}

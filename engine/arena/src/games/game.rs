@@ -1,0 +1,186 @@
+//! One game and its referee.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use cozy_chess::{Board, Color, Move};
+use engine::{Position, is_chess960, parse_move, write_fen, write_move};
+use uci_client::{Failure, Info};
+
+use crate::games::adjudication::{Adjudicator, Draw, Resign};
+use crate::games::ending::Ending;
+use crate::players::pace::{Clocks, Pace};
+use crate::players::player::Player;
+use crate::players::question::Question;
+
+/// Games that reach this many plies are drawn.
+pub const MAX_PLIES: usize = 400;
+
+/// What all games are played under.
+pub struct Rules {
+    /// How late a move may come.
+    pub margin: Duration,
+    /// When engines resign, if ever.
+    pub resign: Option<Resign>,
+    /// When games are called a draw, if ever.
+    pub draw: Option<Draw>,
+}
+
+/// A move and how it came about.
+#[derive(Clone, Copy)]
+pub struct Ply {
+    /// The move.
+    pub mv: Move,
+    /// The time it took.
+    pub time: Duration,
+    /// What its engine said of it.
+    pub info: Info,
+}
+
+/// A finished game.
+pub struct Game {
+    /// The position it began from.
+    pub opening: Board,
+    /// What each side was given, White first.
+    pub paces: [Pace; 2],
+    /// Its moves.
+    pub plies: Vec<Ply>,
+    /// Who won, `None` for a draw.
+    pub winner: Option<Color>,
+    /// Why it ended.
+    pub ending: Ending,
+}
+
+/// Why a game did not come to an end on the board.
+enum Break {
+    Lost { ending: Ending, loser: Color },
+    Stopped,
+}
+
+/// Winner and reason.
+type End = (Option<Color>, Ending);
+
+/// Plays a game between `players`, White first; `None` where `stop` was set
+/// before its end.
+pub fn play(
+    opening: &Board,
+    players: [&mut Player; 2],
+    paces: [Pace; 2],
+    rules: &Rules,
+    stop: &AtomicBool,
+) -> Option<Game> {
+    let mut referee = Referee {
+        chess960: is_chess960(opening),
+        clocks: Clocks::new(paces, rules.margin),
+        adjudicator: Adjudicator::new(rules.resign, rules.draw),
+        command: format!("position fen {} moves", write_fen(opening)),
+        position: Position::of(opening.clone()),
+        plies: Vec::new(),
+        stop,
+    };
+    let (winner, ending) = match referee.play(players) {
+        Ok(end) => end,
+        Err(Break::Lost { ending, loser }) => (Some(!loser), ending),
+        Err(Break::Stopped) => return None,
+    };
+    Some(Game {
+        opening: opening.clone(),
+        paces,
+        plies: referee.plies,
+        winner,
+        ending,
+    })
+}
+
+struct Referee<'a> {
+    chess960: bool,
+    clocks: Clocks,
+    adjudicator: Adjudicator,
+    /// The game so far as UCI's `position` says it.
+    command: String,
+    position: Position,
+    plies: Vec<Ply>,
+    stop: &'a AtomicBool,
+}
+
+impl Referee<'_> {
+    fn play(&mut self, mut players: [&mut Player; 2]) -> Result<End, Break> {
+        for (player, color) in players.iter_mut().zip(Color::ALL) {
+            let ready = player.new_game(self.chess960, self.stop);
+            ready.map_err(|failure| lost(failure, color))?;
+        }
+        loop {
+            if let Some(end) = self.verdict() {
+                return Ok(end);
+            }
+            let mover = self.position.board().side_to_move();
+            self.play_move(players[mover as usize], mover)?;
+        }
+    }
+
+    fn play_move(&mut self, player: &mut Player, mover: Color) -> Result<(), Break> {
+        player
+            .set_position(&self.command, self.stop)
+            .map_err(|failure| lost(failure, mover))?;
+        let answer = player.best_move(&Question {
+            position: &self.position,
+            allowance: self.clocks.allowance(mover),
+            chess960: self.chess960,
+            stop: self.stop,
+        });
+        // What was found after the end of the match is not to be counted.
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Break::Stopped);
+        }
+        let answer = answer.map_err(|failure| match failure {
+            Failure::TimedOut if self.clocks.allowed(mover).is_some() => late(mover),
+            _ => lost(failure, mover),
+        })?;
+        if !self.clocks.press(mover, answer.time) {
+            return Err(late(mover));
+        }
+        let illegal = Break::Lost {
+            ending: Ending::IllegalMove,
+            loser: mover,
+        };
+        let board = self.position.board();
+        let Ok(mv) = parse_move(board, &answer.best) else {
+            return Err(illegal);
+        };
+        self.command.push(' ');
+        (self.command).push_str(&write_move(board, mv, self.chess960));
+        if self.position.play(mv).is_err() {
+            return Err(illegal);
+        }
+        let (time, info) = (answer.time, answer.info);
+        self.plies.push(Ply { mv, time, info });
+        (self.adjudicator).hear(mover, info.exact(), self.position.board());
+        Ok(())
+    }
+
+    /// How the game stands, `None` while it goes on: by the rules, then by
+    /// what the engines say, then by its length.
+    fn verdict(&self) -> Option<End> {
+        let too_long = (None, Ending::TooLong);
+        let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
+        (self.position.ending().map(by_the_rules))
+            .or_else(|| self.adjudicator.verdict(self.position.board()))
+            .or_else(|| (self.plies.len() >= MAX_PLIES).then_some(too_long))
+    }
+}
+
+fn late(loser: Color) -> Break {
+    Break::Lost {
+        ending: Ending::TimeForfeit,
+        loser,
+    }
+}
+
+fn lost(failure: Failure, loser: Color) -> Break {
+    let ending = match failure {
+        Failure::Cancelled => return Break::Stopped,
+        Failure::Ended => Ending::Crash,
+        Failure::TimedOut => Ending::Hang,
+    };
+    Break::Lost { ending, loser }
+}

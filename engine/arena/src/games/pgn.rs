@@ -1,0 +1,160 @@
+//! The games of a match as PGN.
+
+use cozy_chess::{Board, Color, util};
+use engine::{is_chess960, pgn, write_fen};
+use uci_client::{Score, Scored};
+
+use crate::games::ending::Ending;
+use crate::games::game::Game;
+use crate::games::pairing::Pairing;
+
+/// What every game begins with.
+pub const FIRST_TAG: &str = "[Event \"engine match\"]\n";
+
+/// The two games of a pair, one after the other.
+pub fn write_pair(pairing: &Pairing, names: &[String], games: &[Game; 2]) -> String {
+    let [first, second] = pairing.engines.map(|engine| &*names[engine]);
+    let round = 2 * pairing.number + 1;
+    write_game(round, first, second, &games[0]) + &write_game(round + 1, second, first, &games[1])
+}
+
+fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
+    let result = pgn::result(game.winner);
+    let variant = if is_chess960(&game.opening) {
+        "Chess960"
+    } else {
+        "Standard"
+    };
+    let [white_pace, black_pace] = game.paces.map(|pace| pace.to_string());
+    let time_control = if white_pace == black_pace {
+        pgn::tag("TimeControl", &white_pace)
+    } else {
+        pgn::tag("WhiteTimeControl", &white_pace) + &pgn::tag("BlackTimeControl", &black_pace)
+    };
+    let tags = [
+        FIRST_TAG.to_string(),
+        pgn::tag("Site", "?"),
+        pgn::tag("Date", "????.??.??"),
+        pgn::tag("Round", &round.to_string()),
+        pgn::tag("White", white),
+        pgn::tag("Black", black),
+        pgn::tag("Result", result),
+        pgn::tag("Variant", variant),
+        pgn::tag("SetUp", "1"),
+        pgn::tag("FEN", &write_fen(&game.opening)),
+        pgn::tag("PlyCount", &game.plies.len().to_string()),
+        time_control,
+        pgn::tag("Termination", termination(game.ending)),
+    ];
+    let ending = format!("{{{}}}", game.ending);
+    let words = movetext(game).chain([ending, result.to_string()]);
+    format!("{}\n{}\n\n", tags.concat(), pgn::wrap(words))
+}
+
+/// The word of the PGN standard (section 9.8.1) for how a game ended.
+fn termination(ending: Ending) -> &'static str {
+    match ending {
+        Ending::Checkmate
+        | Ending::Stalemate
+        | Ending::Repetition
+        | Ending::FiftyMoves
+        | Ending::InsufficientMaterial => "normal",
+        Ending::Resignation | Ending::AgreedDraw | Ending::TooLong => "adjudication",
+        Ending::TimeForfeit => "time forfeit",
+        Ending::IllegalMove => "rules infraction",
+        Ending::Crash | Ending::Hang => "abandoned",
+    }
+}
+
+/// The moves in SAN, each with what its engine said of it and the time it
+/// took, as cutechess-cli writes them: `{+0.30/12 0.105s}`.
+fn movetext(game: &Game) -> impl Iterator<Item = String> {
+    let mut board: Board = game.opening.clone();
+    game.plies.iter().map(move |ply| {
+        let san = util::display_san_move(&board, ply.mv).to_string();
+        let number = board.fullmove_number();
+        // After a comment Black's moves are numbered too.
+        let dots = match board.side_to_move() {
+            Color::White => ".",
+            Color::Black => "...",
+        };
+        board.play_unchecked(ply.mv);
+        let seconds = ply.time.as_secs_f64();
+        // The last depth may be that of a search that did not come to its end.
+        let said = match ply.info.score {
+            Some(Scored {
+                score,
+                depth: Some(depth),
+                bound: false,
+            }) => format!("{}/{depth} ", write_score(score)),
+            _ => String::new(),
+        };
+        format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
+    })
+}
+
+/// As cutechess-cli writes it: pawns, or plies to the mate.
+fn write_score(score: Score) -> String {
+    match score {
+        Score::Centipawns(0) => "0.00".to_string(),
+        Score::Centipawns(centipawns) => format!("{:+.2}", f64::from(centipawns) / 100.0),
+        Score::Mate(moves) if moves > 0 => format!("+M{}", 2 * i64::from(moves) - 1),
+        Score::Mate(moves) => format!("-M{}", -2 * i64::from(moves)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use engine::parse_move;
+    use uci_client::Info;
+
+    use super::*;
+    use crate::games::game::Ply;
+    use crate::players::pace::Pace;
+
+    #[test]
+    fn a_score_stands_with_its_depth_and_a_bound_not_at_all() {
+        let mut board = Board::startpos();
+        let ply = |board: &Board, text: &str, said: &str| {
+            let mut info = Info::default();
+            said.lines().for_each(|line| info.hear(line));
+            let mv = parse_move(board, text).unwrap();
+            let time = Duration::from_millis(250);
+            Ply { mv, time, info }
+        };
+        let first = ply(
+            &board,
+            "e2e4",
+            "depth 9 score cp 21\ndepth 10 currmove d2d4",
+        );
+        board.play(first.mv);
+        let second = ply(&board, "e7e5", "depth 3 score cp -9 upperbound");
+        let game = Game {
+            opening: Board::startpos(),
+            paces: [Pace::Depth(9); 2],
+            plies: vec![first, second],
+            winner: None,
+            ending: Ending::AgreedDraw,
+        };
+        assert_eq!(
+            movetext(&game).collect::<Vec<_>>(),
+            ["1. e4 {+0.21/9 0.250s}", "1... e5 {0.250s}"]
+        );
+    }
+
+    #[test]
+    fn scores_are_written_as_cutechess_does() {
+        use Score::{Centipawns, Mate};
+        let written = [
+            Centipawns(30),
+            Centipawns(-5),
+            Centipawns(0),
+            Mate(3),
+            Mate(-2),
+        ];
+        let written = written.map(write_score);
+        assert_eq!(written, ["+0.30", "-0.05", "0.00", "+M5", "-M4"]);
+    }
+}

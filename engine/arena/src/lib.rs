@@ -1,0 +1,18 @@
+//! Kibitz's arena: everything that plays games with engines. Matches, ladders
+//! of many engines, suites of test positions.
+//!
+//! Its rooms, from the lowest up: `statistics`, `players`, `games`,
+//! `tournament`, `commands`. The program is what is used: it is all of
+//! [`Arguments`] and [`run`].
+
+mod commands;
+mod error;
+mod games;
+mod parameters;
+mod players;
+mod statistics;
+mod tournament;
+mod usage;
+
+pub use commands::{Arguments, run};
+pub use error::report;

@@ -1,0 +1,303 @@
+//! How a match names an engine.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use engine::{MAX_HASH_MIB, MAX_THREADS};
+use uci_client::Setup;
+
+use crate::players::pace::Pace;
+
+/// An engine as the user names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EngineSpec {
+    /// What plays.
+    pub program: Program,
+    /// What it is given for a move, where it differs from the others.
+    pub pace: Option<Pace>,
+    /// As the user wrote it.
+    pub text: String,
+    name: Option<String>,
+}
+
+/// What plays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Program {
+    /// A program of its own.
+    Command(Setup),
+    /// A net, in this process.
+    Net(Net),
+}
+
+/// A net and how it is searched with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// What positions are valued by.
+    pub evaluation: Evaluation,
+    /// Size of the transposition table in MiB, where it is not the usual.
+    pub hash: Option<usize>,
+    /// Threads to search with.
+    pub threads: usize,
+}
+
+/// What a search in this process values positions by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evaluation {
+    /// A network's file.
+    File(PathBuf),
+    /// The network compiled into this program.
+    Embedded,
+    /// Material alone.
+    Material,
+}
+
+impl FromStr for EngineSpec {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EngineSpec, String> {
+        let mut parts = Parts::default();
+        for word in split(text)? {
+            parts.take(&word)?;
+        }
+        let spec = parts.finish()?;
+        Ok(EngineSpec {
+            text: text.to_string(),
+            ..spec
+        })
+    }
+}
+
+/// The words of a specification.
+#[derive(Default)]
+struct Parts {
+    command: Option<Vec<String>>,
+    net: Option<Evaluation>,
+    name: Option<String>,
+    pace: Option<Pace>,
+    options: Vec<(String, String)>,
+    hash: Option<usize>,
+    threads: Option<usize>,
+}
+
+impl Parts {
+    fn take(&mut self, word: &str) -> Result<(), String> {
+        let (key, value) = word.split_once('=').unwrap_or(("net", word));
+        if let Some(option) = key.strip_prefix("option.") {
+            self.options.push((option.to_string(), value.to_string()));
+            return Ok(());
+        }
+        if value.is_empty() {
+            return Err(format!("{key}= says nothing"));
+        }
+        let pace = Pace::parse(key, value).transpose()?;
+        let before = match key {
+            _ if pace.is_some() => std::mem::replace(&mut self.pace, pace).map(drop),
+            "cmd" => self.command.replace(split(value)?).map(drop),
+            "net" => self.net.replace(Evaluation::named(value)).map(drop),
+            "name" => self.name.replace(value.to_string()).map(drop),
+            "hash" => (self.hash.replace(number(key, value, MAX_HASH_MIB)?)).map(drop),
+            "threads" => (self.threads.replace(number(key, value, MAX_THREADS)?)).map(drop),
+            _ => {
+                return Err(format!(
+                    "{word:?} is none of cmd=, net=, name=, option.NAME=, hash=, threads=, \
+                     depth=, nodes=, movetime=, tc="
+                ));
+            }
+        };
+        match before {
+            Some(()) if pace.is_some() => Err("give one limit for a move, not two".to_string()),
+            Some(()) => Err(format!("{key}= is given twice")),
+            None => Ok(()),
+        }
+    }
+
+    fn finish(self) -> Result<EngineSpec, String> {
+        let program = match (self.command, self.net) {
+            (Some(command), None) if self.hash.or(self.threads).is_none() => {
+                let mut words = command.into_iter();
+                Program::Command(Setup {
+                    program: words.next().ok_or("cmd= names no program")?.into(),
+                    arguments: words.collect(),
+                    options: self.options,
+                    ..Setup::default()
+                })
+            }
+            (None, Some(evaluation)) if self.options.is_empty() => Program::Net(Net {
+                evaluation,
+                hash: self.hash,
+                threads: self.threads.unwrap_or(1),
+            }),
+            (Some(_), None) => {
+                return Err(
+                    "hash= and threads= are for nets; a program has option.Hash=".to_string(),
+                );
+            }
+            (None, Some(_)) => {
+                return Err("option. is for programs; a net has hash= and threads=".to_string());
+            }
+            (Some(_), Some(_)) => {
+                return Err(
+                    "give a program or a net, not both: a word alone is a net; arguments of a \
+                     program stand in quotes, cmd=\"PROGRAM ARGUMENTS\""
+                        .to_string(),
+                );
+            }
+            (None, None) => return Err("give a program, cmd=, or a net, net=".to_string()),
+        };
+        Ok(EngineSpec {
+            program,
+            pace: self.pace,
+            text: String::new(),
+            name: self.name,
+        })
+    }
+}
+
+fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
+    let number = value.parse().ok();
+    let number = number.filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| format!("{key} wants a number from 1 to {most}, not {value:?}"))
+}
+
+impl Evaluation {
+    fn named(text: &str) -> Evaluation {
+        match text {
+            "embedded" => Evaluation::Embedded,
+            "material" => Evaluation::Material,
+            path => Evaluation::File(path.into()),
+        }
+    }
+}
+
+impl EngineSpec {
+    /// The given name, else the file's without folder and ending.
+    fn name(&self) -> String {
+        let stem = |path: &Path| {
+            path.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into()
+        };
+        self.name.clone().unwrap_or_else(|| match &self.program {
+            Program::Command(setup) => stem(&setup.program),
+            Program::Net(net) => match &net.evaluation {
+                Evaluation::File(path) => stem(path),
+                Evaluation::Embedded => "embedded".to_string(),
+                Evaluation::Material => "material".to_string(),
+            },
+        })
+    }
+}
+
+/// The engines' names, equal ones told apart by a number. They fit on a line.
+pub fn names(specs: &[EngineSpec]) -> Vec<String> {
+    let name = |spec: &EngineSpec| spec.name().replace(char::is_control, " ");
+    let names: Vec<String> = specs.iter().map(name).collect();
+    let numbered = |(i, name): (usize, &String)| {
+        let same = |names: &[String]| names.iter().filter(|&other| other == name).count();
+        match same(&names) {
+            1 => name.clone(),
+            _ => format!("{name} ({})", same(&names[..=i])),
+        }
+    };
+    names.iter().enumerate().map(numbered).collect()
+}
+
+/// Splits at spaces that stand in no quotes; the quotes fall away. Quotes of
+/// the other kind within quotes stay.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for symbol in text.chars() {
+        match (symbol, quote) {
+            (_, Some(open)) if symbol == open => quote = None,
+            ('"' | '\'', None) => {
+                quote = Some(symbol);
+                word.get_or_insert_default();
+            }
+            (_, None) if symbol.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(symbol),
+        }
+    }
+    words.extend(word);
+    if quote.is_some() {
+        Err(format!("a quote is not closed in {text:?}"))
+    } else {
+        Ok(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(text: &str) -> EngineSpec {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn quotes_keep_spaces_together() {
+        let spec = spec(
+            r#"cmd="node '/a b/sf.js' -x" name=fish "option.Move Overhead=50" option.EvalFile='/a b' depth=4"#,
+        );
+        let option = |name: &str, value: &str| (name.to_string(), value.to_string());
+        let setup = Setup {
+            program: "node".into(),
+            arguments: vec!["/a b/sf.js".to_string(), "-x".to_string()],
+            options: vec![option("Move Overhead", "50"), option("EvalFile", "/a b")],
+            ..Setup::default()
+        };
+        assert_eq!(spec.program, Program::Command(setup));
+        assert_eq!((spec.pace, &*spec.name()), (Some(Pace::Depth(4)), "fish"));
+    }
+
+    #[test]
+    fn a_net_needs_no_more_than_its_file() {
+        let file = spec("nets/7.safetensors");
+        assert_eq!(file.program, spec("net=nets/7.safetensors").program);
+        assert_eq!(file.name(), "7");
+        let net = |evaluation, hash, threads| {
+            Program::Net(Net {
+                evaluation,
+                hash,
+                threads,
+            })
+        };
+        let program = spec("net=embedded hash=4 threads=2 name=x").program;
+        assert_eq!(program, net(Evaluation::Embedded, Some(4), 2));
+        assert_eq!(spec("material").program, net(Evaluation::Material, None, 1));
+    }
+
+    #[test]
+    fn refuses_what_names_no_engine() {
+        for text in [
+            "",
+            "name=x",
+            "cmd=",
+            "cmd=x plies=3",
+            "cmd=x depth=0",
+            "cmd=\"x",
+            "cmd=x net=y",
+            "cmd=x hash=4",
+            "net=x option.Hash=4",
+            "net=x hash=much",
+            "net=x threads=0",
+            "net=",
+            "name= material",
+            "material depth=2 depth=3",
+            "material depth=2 nodes=3",
+            "material embedded",
+            "material name=a name=b",
+        ] {
+            assert!(text.parse::<EngineSpec>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn equal_names_are_numbered() {
+        let (fish, net) = (spec("cmd=/usr/games/stockfish"), spec("embedded"));
+        let names = names(&[fish.clone(), net, fish]);
+        assert_eq!(names, ["stockfish (1)", "embedded", "stockfish (2)"]);
+    }
+}

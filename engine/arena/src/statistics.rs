@@ -1,0 +1,6 @@
+//! What results say: scores and Elo with their intervals, the sequential
+//! probability ratio test, ratings of many engines.
+
+pub(crate) mod pentanomial;
+pub(crate) mod ratings;
+pub(crate) mod sprt;

@@ -1,0 +1,197 @@
+//! What `match` and `ladder` have in common on the command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use engine::EMBEDDED_NET;
+use host::tell;
+use models::MAX_FILE_BYTES;
+use sha2::{Digest, Sha256};
+
+use crate::games::adjudication::{Draw, Resign};
+use crate::games::game::{MAX_PLIES, Rules};
+use crate::games::openings::Book;
+use crate::players::pace::{PATIENCE, Pace};
+use crate::players::spec::{EngineSpec, Evaluation, Program};
+use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
+use crate::usage::usage;
+use host::FileError;
+
+/// More games than anybody waits for.
+const MOST_GAMES: u64 = 1_000_000_000;
+
+/// How games are played.
+#[derive(Args)]
+pub struct Conditions {
+    /// Openings: one EPD or FEN a line, or games (PGN), of which the last positions count
+    #[arg(long, value_name = "FILE")]
+    book: PathBuf,
+    /// Chooses and orders the openings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Plies a move
+    #[arg(long, group = "pace", value_parser = |text: &str| pace("depth", text))]
+    depth: Option<Pace>,
+    /// Nodes a move
+    #[arg(long, group = "pace", value_parser = |text: &str| pace("nodes", text))]
+    nodes: Option<Pace>,
+    /// Milliseconds a move
+    #[arg(long, value_name = "MS", group = "pace", value_parser = |text: &str| pace("movetime", text))]
+    movetime: Option<Pace>,
+    /// Seconds a game and seconds a move, such as 10+0.1
+    #[arg(long, value_name = "S+INC", group = "pace", value_parser = Pace::clock)]
+    tc: Option<Pace>,
+    /// How late a move may come, in milliseconds, before it loses on time
+    #[arg(long, value_name = "MS", default_value_t = 20,
+          value_parser = clap::value_parser!(u64).range(..=3_600_000))]
+    margin_ms: u64,
+    /// An engine loses that calls its own position this bad for so many moves in a row, such as moves=4,score=600; by default never
+    #[arg(long, value_name = "moves=N,score=CP")]
+    resign: Option<Resign>,
+    /// A draw where both engines see at most this much for so many moves without capture or pawn move, from a move number on, such as moves=8,score=10,from=40; by default never
+    #[arg(long, value_name = "moves=N,score=CP,from=N")]
+    draw: Option<Draw>,
+    /// Games at a time
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub concurrency: u16,
+    /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; FILE must not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub pgn: Option<PathBuf>,
+    /// Go on with the games of --pgn, where the same command was interrupted; begin where there are none
+    #[arg(long, requires = "pgn")]
+    resume: bool,
+}
+
+fn pace(name: &str, value: &str) -> Result<Pace, String> {
+    Pace::parse(name, value).unwrap_or_else(|| Err(format!("no pace is called {name}")))
+}
+
+impl Conditions {
+    /// What each engine is given for a move: its own pace, else the common one.
+    ///
+    /// # Errors
+    /// Wrong usage, where an engine has neither.
+    pub fn paces(&self, specs: &[EngineSpec]) -> Result<Vec<Pace>> {
+        let common = self.depth.or(self.nodes).or(self.movetime).or(self.tc);
+        let pace = |spec: &EngineSpec| {
+            let pace = spec.pace.or(common);
+            pace.ok_or_else(|| {
+                let engine = &spec.text;
+                usage(&format!(
+                    "engine {engine:?} needs a limit for each move: give --depth, --nodes, --movetime or --tc"
+                ))
+            })
+        };
+        specs.iter().map(pace).collect()
+    }
+
+    /// What all games are played under.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            margin: Duration::from_millis(self.margin_ms),
+            resign: self.resign,
+            draw: self.draw,
+        }
+    }
+
+    /// The openings in the order that the seed gives them. A book with fewer
+    /// than `openings` of them is remarked on (all there can be, for `None`):
+    /// engines that play the same again add nothing to a result.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or something in it is no position.
+    pub fn openings(&self, openings: Option<u64>) -> Result<Book> {
+        let book = Book::load(&self.book, self.seed)?;
+        let (name, count) = (&self.book, book.len());
+        if book.ended > 0 {
+            let ended = book.ended;
+            tell(format!(
+                "{name:?}: in {ended} openings the game is over; {count} others are played"
+            ));
+        }
+        if openings.is_none_or(|openings| openings > count as u64) {
+            tell(format!(
+                "{name:?} has {count} openings: two engines go through them again after {} games",
+                2 * count
+            ));
+        }
+        Ok(book)
+    }
+
+    /// The file for the games, where they are to be written, and what was played
+    /// before. `settings` are those of the command; all others are added here.
+    ///
+    /// # Errors
+    /// Where it cannot be used, or a net cannot be read.
+    pub fn games_file(
+        &self,
+        mut settings: Settings,
+        specs: &[EngineSpec],
+        paces: &[Pace],
+        book: &Book,
+    ) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
+        let Some(path) = &self.pgn else {
+            return Ok((None, Vec::new()));
+        };
+        let mut add = |name: &str, value: String| settings.insert(name.to_string(), value);
+        for ((spec, pace), number) in specs.iter().zip(paces).zip(1..) {
+            add(&format!("engine {number}"), spec.text.clone());
+            add(&format!("the limit of engine {number}"), pace.argument());
+            if let Some(digest) = net_digest(&spec.program)? {
+                add(&format!("the net of engine {number}"), digest);
+            }
+        }
+        let openings = format!("{} openings, SHA-256 {}", book.len(), book.digest);
+        add("--book", openings);
+        add("--seed", self.seed.to_string());
+        add("--margin-ms", self.margin_ms.to_string());
+        if let Some(resign) = self.resign {
+            add("--resign", resign.to_string());
+        }
+        if let Some(draw) = self.draw {
+            add("--draw", draw.to_string());
+        }
+        let (file, played) = GamesFile::open(path, settings, self.resume)?;
+        if !played.is_empty() {
+            tell(format!(
+                "{path:?}: going on after {} games",
+                2 * played.len()
+            ));
+        }
+        Ok((Some(file), played))
+    }
+}
+
+/// What tells a net of this process from others, in hexadecimal digits.
+fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
+    let Program::Net(net) = program else {
+        return Ok(None);
+    };
+    let digest = match &net.evaluation {
+        Evaluation::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
+        Evaluation::Embedded => Sha256::digest(EMBEDDED_NET),
+        Evaluation::Material => return Ok(None),
+    };
+    Ok(Some(format!("of SHA-256 {digest:x}")))
+}
+
+/// What both commands say of games in their help.
+pub fn manners() -> String {
+    format!(
+        "A game of {MAX_PLIES} plies is drawn. Where no clock runs, an engine that does not answer \
+         within {} s\nhas hung, and loses.",
+        PATIENCE.as_secs()
+    )
+}
+
+/// An even number of games: each opening is played twice.
+pub fn even(text: &str) -> Result<u64, String> {
+    match text.parse() {
+        Ok(games) if (2..=MOST_GAMES).contains(&games) && games % 2 == 0 => Ok(games),
+        _ => Err(format!(
+            "each opening is played twice: give an even number from 2 to {MOST_GAMES}"
+        )),
+    }
+}

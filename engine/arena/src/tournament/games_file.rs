@@ -1,0 +1,398 @@
+//! The games of a match on disk, and how a match that was cut off goes on.
+//!
+//! Beside FILE.pgn lies its record, FILE.pgn.jsonl. Its first line says what
+//! was asked for; each further line counts a pair of games and says up to where
+//! the games are then whole. Games are written and synced before the record
+//! counts them, and the record before the match does. What a kill or a power
+//! cut leaves behind the last counted pair is cut off when the match goes on.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, bail};
+use host::durable;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use thiserror::Error;
+
+use crate::games::pgn::FIRST_TAG;
+use crate::tournament::tally::Tally;
+use host::{Action, FileError};
+
+/// The version of the record.
+const FORMAT: u32 = 1;
+
+/// What decides which games are played, by the name of its argument.
+pub type Settings = BTreeMap<String, String>;
+
+/// Why games are not written where they should be.
+#[derive(Debug, Error)]
+pub enum GamesError {
+    /// There are games.
+    #[error("{path:?} exists already; go on with its match by --resume, or give another --pgn")]
+    Exists {
+        /// The games.
+        path: PathBuf,
+    },
+    /// There are games, and nothing tells where they come from.
+    #[error(
+        "{path:?} has no record beside it ({record:?}), so its match cannot go on; give another --pgn"
+    )]
+    NoRecord {
+        /// The games.
+        path: PathBuf,
+        /// Where its record would be.
+        record: PathBuf,
+    },
+    /// The match was another one.
+    #[error(
+        "{path:?} was begun with other settings: {difference}; give the same ones, or another --pgn"
+    )]
+    OtherSettings {
+        /// The games.
+        path: PathBuf,
+        /// The first setting that differs, and how.
+        difference: String,
+    },
+    /// Games or record are not what this program wrote.
+    #[error("{path:?} is not as its match left it: {what}; remove it, or give another --pgn")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
+    /// Another process writes to it.
+    #[error("{path:?} is in use by another match")]
+    InUse {
+        /// The games.
+        path: PathBuf,
+    },
+    /// A pipe or a device forgets what was written.
+    #[error("{path:?} is no file that a match could go on with")]
+    NoFile {
+        /// The games as they were named.
+        path: PathBuf,
+    },
+}
+
+/// What the record begins with.
+const FIRST_FIELD: &str = "{\"format\":";
+
+/// The record's first line.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: u32,
+    settings: Settings,
+}
+
+/// A pair of games that counts.
+#[derive(Serialize, Deserialize)]
+pub struct PlayedPair {
+    /// Its place in the schedule.
+    pub number: usize,
+    /// What it counts, from the view of the first engine of the pair.
+    pub tally: Tally,
+    /// Bytes of all games so far.
+    bytes: u64,
+    /// SHA-256 of these, in hexadecimal digits.
+    sha256: String,
+}
+
+/// The games of a match, which are being written.
+pub struct GamesFile {
+    path: PathBuf,
+    games: File,
+    /// `None` beside a pipe or a device.
+    record: Option<Record>,
+}
+
+struct Record {
+    path: PathBuf,
+    file: File,
+    /// Bytes of the games that are counted, and what is digested of them.
+    bytes: u64,
+    digest: Sha256,
+    /// Whether the games' file was made for this match.
+    made_games: bool,
+}
+
+impl GamesFile {
+    /// Opens a file for the games of a match, and gives what was played of it.
+    /// It must not be there, or hold no byte, unless the match is to go on.
+    ///
+    /// # Errors
+    /// [`GamesError`] where something else is there, [`FileError`] where it
+    /// cannot be read or written.
+    pub fn open(
+        path: &Path,
+        settings: Settings,
+        resume: bool,
+    ) -> Result<(GamesFile, Vec<PlayedPair>)> {
+        // A link that leads nowhere yet is there, too.
+        let made_games = fs::symlink_metadata(path).is_err();
+        let there = fs::metadata(path).ok();
+        if there.as_ref().is_some_and(|there| !there.is_file()) {
+            return Ok((GamesFile::stream(path, resume)?, Vec::new()));
+        }
+        let size = there.as_ref().map_or(0, fs::Metadata::len);
+        let mut record_path = OsString::from(path);
+        record_path.push(".jsonl");
+        let record_path = PathBuf::from(record_path);
+        if size > 0 && !resume {
+            bail!(GamesError::Exists { path: path.into() });
+        }
+        if size > 0 && !record_path.exists() {
+            bail!(no_record(path, record_path));
+        }
+        let writes = || FileError::to(Action::Write, &record_path);
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&record_path).map_err(writes())?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                bail!(GamesError::InUse { path: path.into() });
+            }
+            // Not every file system knows locks.
+            Err(fs::TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
+            Err(fs::TryLockError::Error(error)) => bail!(writes()(error)),
+        }
+        // Now nobody else writes.
+        let size = fs::metadata(path).map_or(0, |there| there.len());
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)
+            .map_err(FileError::to(Action::Read, &record_path))?;
+        let head = Head {
+            format: FORMAT,
+            settings,
+        };
+        let (pairs, whole) = match read_record(&record_path, &bytes)? {
+            None if size > 0 => bail!(no_record(path, record_path)),
+            None => (Vec::new(), 0),
+            // Killed before there was a game.
+            Some(read) if size == 0 && read.pairs.is_empty() => (Vec::new(), 0),
+            Some(_) if size == 0 => bail!(GamesError::Changed {
+                path: record_path,
+                what: "the games that it counts are gone",
+            }),
+            Some(_) if !resume => bail!(GamesError::Exists { path: path.into() }),
+            Some(read) => {
+                if let Some(difference) = difference(&read.head.settings, &head.settings) {
+                    let path = path.into();
+                    bail!(GamesError::OtherSettings { path, difference });
+                }
+                (read.pairs, read.bytes)
+            }
+        };
+        let games = options.open(path);
+        let mut games = games.map_err(FileError::to(Action::Write, path))?;
+        let digest = cut_off(&mut games, path, pairs.last(), size)?;
+        let record = Record {
+            bytes: pairs.last().map_or(0, |pair| pair.bytes),
+            digest,
+            made_games,
+            path: record_path,
+            file,
+        };
+        let mut opened = GamesFile {
+            path: path.into(),
+            games,
+            record: Some(record),
+        };
+        opened.begin(&head, whole)?;
+        Ok((opened, pairs))
+    }
+
+    /// A pipe or a device: games are written to it and forgotten.
+    fn stream(path: &Path, resume: bool) -> Result<GamesFile> {
+        let games = File::options().write(true).open(path);
+        let games = games.map_err(FileError::to(Action::Write, path))?;
+        if resume {
+            bail!(GamesError::NoFile { path: path.into() });
+        }
+        Ok(GamesFile {
+            path: path.into(),
+            games,
+            record: None,
+        })
+    }
+
+    /// Brings the record to its last whole line, or begins it, and syncs all.
+    fn begin(&mut self, head: &Head, whole: u64) -> Result<(), FileError> {
+        self.games
+            .sync_all()
+            .map_err(FileError::to(Action::Write, &self.path))?;
+        let Some(record) = &mut self.record else {
+            return Ok(());
+        };
+        let file = &mut record.file;
+        (file.set_len(whole))
+            .and_then(|()| file.seek(SeekFrom::Start(whole)).map(drop))
+            .and_then(|()| match whole {
+                0 => write_line(file, head),
+                _ => file.sync_all(),
+            })
+            .and_then(|()| durable::sync_folder_of(&record.path))
+            .map_err(FileError::to(Action::Write, &record.path))
+    }
+
+    /// Appends the games of a pair. They are on disk and counted when this
+    /// returns.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn append(&mut self, number: usize, tally: &Tally, games: &str) -> Result<(), FileError> {
+        let written = self.games.write_all(games.as_bytes());
+        let written = written.and_then(|()| match &self.record {
+            Some(_) => self.games.sync_data(),
+            None => Ok(()),
+        });
+        written.map_err(FileError::to(Action::Write, &self.path))?;
+        let Some(record) = &mut self.record else {
+            return Ok(());
+        };
+        record.digest.update(games);
+        record.bytes += games.len() as u64;
+        let pair = PlayedPair {
+            number,
+            tally: tally.clone(),
+            bytes: record.bytes,
+            sha256: format!("{:x}", record.digest.clone().finalize()),
+        };
+        write_line(&mut record.file, &pair).map_err(FileError::to(Action::Write, &record.path))
+    }
+
+    /// Whether the match can go on from here.
+    pub fn can_go_on(&self) -> bool {
+        self.record.is_some()
+    }
+}
+
+/// Nothing was played: nothing stays.
+impl Drop for GamesFile {
+    fn drop(&mut self) {
+        let Some(record) = self.record.as_ref().filter(|record| record.bytes == 0) else {
+            return;
+        };
+        // Best effort: an empty file is in nobody's way. A first pair may be torn.
+        let _ = self.games.set_len(0);
+        let _ = fs::remove_file(&record.path);
+        if record.made_games {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn no_record(path: &Path, record: PathBuf) -> GamesError {
+    GamesError::NoRecord {
+        path: path.into(),
+        record,
+    }
+}
+
+/// Appends a line, and waits until it is on disk.
+fn write_line(file: &mut File, line: &impl Serialize) -> io::Result<()> {
+    let line = serde_json::to_string(line)? + "\n";
+    file.write_all(line.as_bytes())?;
+    file.sync_data()
+}
+
+/// What a record says.
+struct ReadRecord {
+    head: Head,
+    pairs: Vec<PlayedPair>,
+    /// The length of its whole lines.
+    bytes: u64,
+}
+
+/// Reads a record; `None` without a first line. A line that is torn does not
+/// count.
+fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesError> {
+    let changed = |what| GamesError::Changed {
+        path: path.into(),
+        what,
+    };
+    let end = bytes.iter().rposition(|&byte| byte == b'\n');
+    let whole = &bytes[..end.map_or(0, |end| end + 1)];
+    let text = String::from_utf8_lossy(whole);
+    let mut lines = text.lines();
+    let unreadable = || changed("it cannot be read");
+    let Some(head) = lines.next() else {
+        return match is_torn(bytes, FIRST_FIELD) {
+            true => Ok(None),
+            false => Err(unreadable()),
+        };
+    };
+    let head: Head = serde_json::from_str(head).map_err(|_| unreadable())?;
+    if head.format != FORMAT {
+        return Err(changed("another version of this program began it"));
+    }
+    let pairs = lines.map(serde_json::from_str).collect::<Result<_, _>>();
+    Ok(Some(ReadRecord {
+        head,
+        pairs: pairs.map_err(|_| unreadable())?,
+        bytes: whole.len() as u64,
+    }))
+}
+
+/// The first setting that is not the same.
+fn difference(before: &Settings, now: &Settings) -> Option<String> {
+    let names = before.keys().chain(now.keys());
+    let different = |name: &&String| before.get(*name) != now.get(*name);
+    let name = names.filter(different).min()?;
+    let value = |settings: &Settings| {
+        settings
+            .get(name)
+            .map_or("not given".to_string(), |value| value.to_string())
+    };
+    Some(format!("{name} was {}, now {}", value(before), value(now)))
+}
+
+/// Cuts off what lies behind the last counted pair, and digests what is
+/// before. Only a pair that was being written may lie there.
+fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) -> Result<Sha256> {
+    let changed = |what| GamesError::Changed {
+        path: path.into(),
+        what,
+    };
+    let bytes = last.map_or(0, |pair| pair.bytes);
+    if size < bytes {
+        bail!(changed("games are missing"));
+    }
+    let mut digest = Sha256::new();
+    let reads = || FileError::to(Action::Read, path);
+    let mut reader = BufReader::new(&mut *games);
+    io::copy(&mut reader.by_ref().take(bytes), &mut digest).map_err(reads())?;
+    let is_same = |pair: &PlayedPair| format!("{:x}", digest.clone().finalize()) == pair.sha256;
+    if !last.is_none_or(is_same) {
+        bail!(changed("games are not those that were played"));
+    }
+    let mut rest = Vec::new();
+    reader.read_to_end(&mut rest).map_err(reads())?;
+    if !is_torn_pair(&rest) {
+        bail!(changed("something else lies behind its games"));
+    }
+    (games.set_len(bytes))
+        .and_then(|()| games.seek(SeekFrom::Start(bytes)).map(drop))
+        .map_err(FileError::to(Action::Write, path))?;
+    Ok(digest)
+}
+
+/// Whether bytes are the beginning of a pair of games.
+fn is_torn_pair(bytes: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(bytes);
+    is_torn(bytes, FIRST_TAG) && text.matches(FIRST_TAG).count() <= 2
+}
+
+/// Whether bytes are the beginning of what begins with `start`. A power cut may
+/// have left zeros where some were to be.
+fn is_torn(bytes: &[u8], start: &str) -> bool {
+    let end = bytes.iter().rposition(|&byte| byte != 0);
+    let bytes = &bytes[..end.map_or(0, |end| end + 1)];
+    let shorter = bytes.len().min(start.len());
+    bytes[..shorter] == start.as_bytes()[..shorter]
+}

@@ -1,0 +1,231 @@
+//! Games of a schedule, several at a time.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use cozy_chess::Board;
+use engine::{is_chess960, write_fen};
+use uci_client::StartError;
+
+use crate::games::ending::Ending;
+use crate::games::game::{self, Game, Rules};
+use crate::games::pairing::Pairing;
+use crate::players::pace::Pace;
+use crate::players::player::Player;
+use crate::players::spec::EngineSpec;
+
+/// A tournament that is set up.
+pub struct Tournament<'a> {
+    /// The engines.
+    pub specs: &'a [EngineSpec],
+    /// What each is given for a move.
+    pub paces: &'a [Pace],
+    /// What all games are played under.
+    pub rules: &'a Rules,
+    /// The numbers of the pairs that are played already.
+    pub done: &'a HashSet<usize>,
+    /// Games at a time.
+    pub concurrency: usize,
+    /// Ends the tournament when set; games that are under way do not count.
+    pub stop: &'a AtomicBool,
+}
+
+/// A pair of games that were played.
+type Played<'s> = (Pairing<'s>, [Game; 2]);
+
+/// How a tournament came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All that was scheduled is played.
+    Complete,
+    /// Those who count have enough.
+    Enough,
+    /// It was stopped before.
+    Stopped,
+}
+
+impl Tournament<'_> {
+    /// Plays what is scheduled until nothing is left or `record`, which gets
+    /// each pair of games as it ends, has enough.
+    ///
+    /// # Errors
+    /// Where an engine cannot be started, or `record` fails.
+    pub fn play<'s>(
+        &self,
+        schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
+        mut record: impl FnMut(&Pairing, &[Game; 2]) -> Result<ControlFlow<()>>,
+    ) -> Result<End> {
+        let next = AtomicUsize::new(0);
+        let (sender, pairs) = channel();
+        thread::scope(|scope| {
+            for _ in 0..self.concurrency {
+                let (sender, next, schedule) = (sender.clone(), &next, &schedule);
+                let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                    let work = || self.work(next, schedule, &sender);
+                    if catch_unwind(AssertUnwindSafe(work)).is_err() {
+                        // The others would play on to the end before it is noticed.
+                        let _ = sender.send(Err(anyhow!("a game could not be played: a defect")));
+                    }
+                });
+                if let Err(error) = worker {
+                    self.stop.store(true, Ordering::Relaxed);
+                    let games = self.concurrency;
+                    return Err(error).context(format!("{games} games at a time are too many"));
+                }
+            }
+            drop(sender);
+            let mut end = End::Complete;
+            for pair in pairs {
+                let recorded = match pair {
+                    Ok(Some((pairing, games))) => record(&pairing, &games),
+                    // What others have finished meanwhile counts.
+                    Ok(None) => {
+                        end = End::Stopped;
+                        continue;
+                    }
+                    Err(error) => Err(error),
+                };
+                if !matches!(recorded, Ok(ControlFlow::Continue(()))) {
+                    self.stop.store(true, Ordering::Relaxed);
+                    return recorded.map(|_| End::Enough);
+                }
+            }
+            Ok(end)
+        })
+    }
+
+    /// Plays pairs until none is left; sends `None` if it was stopped before.
+    fn work<'s>(
+        &self,
+        next: &AtomicUsize,
+        schedule: &(impl Fn(usize) -> Option<Pairing<'s>> + Sync),
+        sender: &Sender<Result<Option<Played<'s>>>>,
+    ) {
+        let mut seats = Seats {
+            tournament: self,
+            players: self.specs.iter().map(|_| None).collect(),
+        };
+        while let Some(pairing) = schedule(next.fetch_add(1, Ordering::Relaxed)) {
+            if self.done.contains(&pairing.number) {
+                continue;
+            }
+            let games = seats.play_pair(&pairing);
+            let goes_on = matches!(games, Ok(Some(_)));
+            let games = games.map(|games| games.map(|games| (pairing, games)));
+            // Nobody listens any more once the tournament is over.
+            if sender.send(games).is_err() || !goes_on {
+                return;
+            }
+        }
+    }
+}
+
+/// The engines of one worker, started when they first play and again where
+/// they have broken down.
+struct Seats<'a> {
+    tournament: &'a Tournament<'a>,
+    players: Vec<Option<Player>>,
+}
+
+impl Seats<'_> {
+    /// `None` where the tournament ended meanwhile.
+    fn play_pair(&mut self, pairing: &Pairing) -> Result<Option<[Game; 2]>> {
+        let [first, second] = pairing.engines;
+        let game = self.play(pairing.opening, [first, second])?;
+        let reverse = self.play(pairing.opening, [second, first])?;
+        Ok(game.zip(reverse).map(<[Game; 2]>::from))
+    }
+
+    /// Plays a game between two engines, White first.
+    fn play(&mut self, opening: &Board, engines: [usize; 2]) -> Result<Option<Game>> {
+        let Tournament { rules, stop, .. } = *self.tournament;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let (Some(mut white), Some(mut black)) = (self.seat(engines[0])?, self.seat(engines[1])?)
+        else {
+            return Ok(None);
+        };
+        if is_chess960(opening) {
+            for (player, engine) in [&white, &black].into_iter().zip(engines) {
+                ensure!(
+                    player.plays_chess960(),
+                    "{:?} has no option UCI_Chess960, and an opening is one of Chess960: {}",
+                    self.tournament.specs[engine].text,
+                    write_fen(opening)
+                );
+            }
+        }
+        let paces = engines.map(|engine| self.tournament.paces[engine]);
+        let players = [&mut white, &mut black];
+        let Some(game) = game::play(opening, players, paces, rules, stop) else {
+            return Ok(None);
+        };
+        let loser = game.winner.map(|winner| !winner as usize);
+        for (color, mut player) in [white, black].into_iter().enumerate() {
+            let usable = match game.ending {
+                _ if loser != Some(color) => true,
+                Ending::Crash | Ending::Hang => false,
+                Ending::TimeForfeit => player.recover(stop).is_ok(),
+                _ => true,
+            };
+            self.players[engines[color]] = usable.then_some(player);
+        }
+        Ok(Some(game))
+    }
+
+    /// The engine, started if need be; `None` where the tournament ended
+    /// meanwhile.
+    fn seat(&mut self, engine: usize) -> Result<Option<Player>> {
+        if let Some(player) = self.players[engine].take() {
+            return Ok(Some(player));
+        }
+        let Tournament { specs, stop, .. } = *self.tournament;
+        match Player::start(&specs[engine], stop) {
+            Err(error) if matches!(error.downcast_ref(), Some(StartError::Cancelled)) => Ok(None),
+            started => started.map(Some),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A fault in one game, in this test only: there is no known one.
+    #[test]
+    fn a_worker_that_panics_ends_the_tournament() {
+        let specs = ["material", "material"].map(|spec| spec.parse().unwrap());
+        let opening = Board::startpos();
+        let tournament = Tournament {
+            specs: &specs,
+            paces: &[Pace::Depth(1), Pace::Depth(1)],
+            rules: &Rules {
+                margin: Duration::ZERO,
+                resign: None,
+                draw: None,
+            },
+            done: &HashSet::new(),
+            concurrency: 2,
+            stop: &AtomicBool::new(false),
+        };
+        let schedule = |number| {
+            assert_ne!(number, 5, "a fault");
+            Some(Pairing {
+                number,
+                engines: [0, 1],
+                opening: &opening,
+            })
+        };
+        // Without end, were it not for the fault.
+        let played = tournament.play(schedule, |_, _| Ok(ControlFlow::Continue(())));
+        assert!(played.unwrap_err().to_string().contains("a defect"));
+    }
+}

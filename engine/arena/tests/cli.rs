@@ -1,0 +1,70 @@
+//! What the program says of itself, and its suites.
+
+use std::fs;
+use std::process::Command;
+
+/// The codes and meanings of a table, one a line: in a help `  4  meaning`, in
+/// Markdown `| 4 | meaning |`.
+fn codes(table: &str) -> Vec<u8> {
+    let rows = table.lines().filter_map(|line| {
+        let row = line.trim_start().trim_start_matches("| ");
+        let (codes, _) = row.split_once("  ").or(row.split_once(" |"))?;
+        let codes = codes.split(", ").map(|code| code.trim().parse().ok());
+        codes.collect::<Option<Vec<u8>>>()
+    });
+    rows.flatten().collect()
+}
+
+/// What the helps of `match` and `ladder` say is what docs/exit-codes.md says.
+#[test]
+fn the_tables_of_exit_codes_agree() {
+    let page = include_str!("../../../docs/exit-codes.md");
+    let table = page.split_once("| code | meaning |").unwrap().1;
+    let known = codes(table.split_once("\n\n").unwrap().0);
+    let of_help = |command| {
+        let help = Command::new(env!("CARGO_BIN_EXE_arena"))
+            .args([command, "--help"])
+            .output()
+            .unwrap()
+            .stdout;
+        let help = String::from_utf8_lossy(&help);
+        codes(help.split_once("Exit codes:\n").unwrap().1)
+    };
+    assert_eq!(of_help("match"), [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 130]);
+    assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
+    for code in of_help("match") {
+        assert!(
+            known.contains(&code),
+            "docs/exit-codes.md has no {code}: {known:?}"
+        );
+    }
+}
+
+/// The program counts what the search solves of a suite, and says what is no
+/// problem.
+#[test]
+fn a_suite_is_counted_and_a_bad_line_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mates.epd");
+    let suite = |text: &str| {
+        fs::write(&path, text).unwrap();
+        Command::new(env!("CARGO_BIN_EXE_arena"))
+            .args(["suite", "--depth", "3", "--json"])
+            .arg(&path)
+            .output()
+            .unwrap()
+    };
+    let mates = "6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Re8; id \"back rank\";\n\
+                 6k1/5ppp/8/8/8/8/8/K3R3 w - - bm Rd1; id \"wrong\";\n";
+    let output = suite(mates);
+    assert_eq!(output.status.code(), Some(0));
+    let counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(counts["problems"], 2);
+    assert_eq!(counts["solved"], 1);
+    assert_eq!(counts["unsolved"], serde_json::json!(["wrong"]));
+
+    let output = suite("no board at all\n");
+    assert_eq!(output.status.code(), Some(4));
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("no board at all"), "{message}");
+}

@@ -1,0 +1,201 @@
+//! The referee: rules, clocks, adjudication.
+
+use std::fs;
+use std::path::Path;
+
+use super::{material, network, play, result};
+
+/// A program that plays like the engine until its `go` is answered by `answer`.
+fn broken(folder: &Path, answer: &str) -> String {
+    let path = folder.join("broken.sh");
+    let script = format!(
+        "#!/bin/sh\nwhile read -r line; do case \"$line\" in\n\
+         uci) echo uciok;; isready) echo readyok;; quit) exit;; go*) {answer};;\nesac; done\n"
+    );
+    fs::write(&path, script).unwrap();
+    // By the shell: the system starts no file that another test's fork still writes.
+    format!("cmd=\"sh '{}'\" name=broken", path.display())
+}
+
+#[test]
+fn chess960_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("960.epd");
+    fs::write(
+        &book,
+        "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\n",
+    )
+    .unwrap();
+    let outcome = result(&[
+        "--engine",
+        &material(),
+        "--engine",
+        &material(),
+        "--games",
+        "2",
+        "--depth",
+        "3",
+        "--book",
+        book.to_str().unwrap(),
+    ]);
+    assert_eq!(
+        outcome["engines"],
+        serde_json::json!(["material (1)", "material (2)"])
+    );
+    assert_eq!(outcome["illegal_moves"], serde_json::json!([0, 0]));
+}
+
+#[test]
+fn each_engine_may_have_a_pace_of_its_own() {
+    let shallow = ["--engine", "material depth=1", "--engine"];
+    let both = [
+        &shallow[..],
+        &["material name=other nodes=500", "--games", "2"],
+    ]
+    .concat();
+    let outcome = result(&both);
+    assert_eq!(outcome["averages"][0]["depth"], 1.0);
+    let nodes = outcome["averages"][1]["nodes"].as_f64().unwrap();
+    assert!(nodes > 100.0 && nodes <= 500.0, "{nodes}");
+    let one = [&shallow[..], &["material", "--games", "2"]].concat();
+    let output = play(&one);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--movetime"));
+}
+
+#[test]
+fn games_are_adjudicated_only_when_asked_for() {
+    let match_of = |rule: &[&str]| {
+        let engines = [
+            "--engine",
+            "material depth=1",
+            "--engine",
+            "material depth=2",
+        ];
+        let endings = result(&[&engines[..], &["--games", "4"], rule].concat());
+        endings["endings"].clone()
+    };
+    let played_out = match_of(&[]);
+    for adjudicated in ["resignation", "agreed_draw"] {
+        assert_eq!(played_out.get(adjudicated), None, "{played_out}");
+    }
+    let drawn = match_of(&["--draw", "moves=1,score=20000,from=1"]);
+    assert_eq!(drawn, serde_json::json!({ "agreed_draw": 4 }));
+    // Who is not ahead resigns, and both cannot be.
+    let resigned = match_of(&["--resign", "moves=1,score=0"]);
+    assert_eq!(resigned, serde_json::json!({ "resignation": 4 }));
+}
+
+/// On a busy machine a game may be lost on time; it must then be counted so.
+#[test]
+fn whole_games_against_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let outcome = result(&[
+        "--engine",
+        &network(),
+        "--engine",
+        "embedded threads=2",
+        "--games",
+        "4",
+        "--tc",
+        "1+0.01",
+        "--pgn",
+        pgn.to_str().unwrap(),
+    ]);
+    println!("time losses of 4 games: {}", outcome["time_losses"]);
+    assert_eq!(outcome["games"], 4);
+    assert_eq!(outcome["crashes"], serde_json::json!([0, 0]));
+    assert_eq!(outcome["illegal_moves"], serde_json::json!([0, 0]));
+    let forfeits = outcome["endings"]["time_forfeit"].as_u64().unwrap_or(0);
+    let losses = outcome["time_losses"].as_array().unwrap();
+    let losses: u64 = losses.iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(losses, forfeits);
+    let games = fs::read_to_string(&pgn).unwrap();
+    assert_eq!(games.matches("[TimeControl \"1+0.01\"]").count(), 4);
+    let written = games.matches("[Termination \"time forfeit\"]").count();
+    assert_eq!(written as u64, forfeits);
+}
+
+#[test]
+fn an_engine_that_breaks_the_rules_loses_and_the_match_goes_on() {
+    let cases = [
+        ("echo bestmove e2e5", "depth=2", "illegal_moves"),
+        ("echo bestmove", "depth=2", "illegal_moves"),
+        ("exit 1", "depth=2", "crashes"),
+        ("exec >&-; sleep 100", "depth=2", "crashes"),
+        ("exec yes info string x", "movetime=100", "time_losses"),
+        ("exec tr '\\0' x </dev/zero", "movetime=100", "time_losses"),
+        (
+            "printf 'info string \\344\\n\\344\\n'; echo bestmove e2e5",
+            "depth=2",
+            "illegal_moves",
+        ),
+        (":", "movetime=100", "time_losses"),
+        (
+            "sleep 0.3; echo bestmove a2a3",
+            "movetime=100",
+            "time_losses",
+        ),
+    ];
+    for (answer, pace, counter) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let broken = format!("{} {pace}", broken(folder.path(), answer));
+        // No clock runs for the other, which a busy machine could delay.
+        let engines = ["--engine", &broken, "--engine", "material depth=2"];
+        let outcome = result(&[&engines[..], &["--games", "2"]].concat());
+        assert_eq!(outcome["losses"], 2, "{answer}: {outcome}");
+        assert_eq!(
+            outcome[counter],
+            serde_json::json!([2, 0]),
+            "{answer}: {outcome}"
+        );
+    }
+}
+
+/// Latin-1 is no crash, nor are a second answer and a line of a million bytes.
+#[test]
+fn what_an_engine_says_besides_its_moves_does_not_matter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("loud.sh");
+    let says = "printf 'info string gr\\374n\\n'; head -c 1000000 /dev/zero | tr '\\0' x; echo; \
+                echo bestmove a1a1";
+    let script = format!(
+        "'{}' | while read -r line; do echo \"$line\"; \
+                          case $line in bestmove*) {says};; esac; done\n",
+        super::engine()
+    );
+    fs::write(&path, script).unwrap();
+    let loud = format!("cmd=\"sh '{}'\" name=loud depth=1", path.display());
+    let engines = ["--engine", &loud, "--engine", "material depth=1"];
+    let outcome = result(&[&engines[..], &["--games", "2"]].concat());
+    for counter in ["crashes", "hangs", "illegal_moves", "time_losses"] {
+        assert_eq!(outcome[counter], serde_json::json!([0, 0]), "{outcome}");
+    }
+}
+
+/// What only an engine of Chess960 can play is not played with another.
+#[test]
+fn an_engine_without_chess960_is_refused_its_openings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("960.epd");
+    let opening = "bqnb1rkr/pp3ppp/3ppn2/2p5/5P2/P2P4/NPP1P1PP/BQ1BNRKR w HFhf - 2 9\n";
+    fs::write(&path, opening).unwrap();
+    let plain = broken(folder.path(), "exit 1");
+    let engines = ["--engine", &plain, "--engine", "material"];
+    let rest = [
+        "--games",
+        "2",
+        "--depth",
+        "1",
+        "--book",
+        path.to_str().unwrap(),
+    ];
+    let output = play(&[&engines[..], &rest].concat());
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("UCI_Chess960") && message.contains("broken"),
+        "{message}"
+    );
+}

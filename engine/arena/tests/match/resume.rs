@@ -1,0 +1,454 @@
+//! Games are never written over, and a match that was cut off goes on.
+
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+use std::{fs, thread};
+
+use serde_json::Value;
+
+use super::{command, play, result};
+
+/// Two engines that play the same games each time.
+const ENGINES: [&str; 6] = [
+    "--engine",
+    "embedded nodes=300",
+    "--engine",
+    "material nodes=700",
+    "--games",
+    "24",
+];
+
+/// The games without the time that their moves took.
+fn games(pgn: &Path) -> Vec<String> {
+    let text = fs::read_to_string(pgn).unwrap();
+    let timeless = |word: &str| -> String {
+        match word.strip_suffix("s}").map(str::parse::<f64>) {
+            Some(Ok(_)) => "}".to_string(),
+            _ => word.to_string(),
+        }
+    };
+    let games = text.split("[Event ").skip(1);
+    games
+        .map(|game| {
+            game.split_whitespace()
+                .map(timeless)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+        .collect()
+}
+
+/// The result without what depends on time.
+fn timeless(mut outcome: Value) -> Value {
+    for averages in outcome["averages"].as_array_mut().unwrap() {
+        averages["nps"] = Value::Null;
+        averages["move_ms"] = Value::Null;
+    }
+    outcome
+}
+
+fn start(arguments: &[&str]) -> Child {
+    let mut command = command(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+/// Waits until so many pairs are counted, or the match is over.
+fn wait_for(match_: &mut Child, pgn: &str, pairs: usize) {
+    let record = format!("{pgn}.jsonl");
+    let counted = || fs::read_to_string(&record).map_or(0, |text| text.matches('\n').count());
+    while counted() <= pairs && match_.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_killed_match_goes_on_to_the_same_games_and_result() {
+    for (concurrency, test) in [("1", false), ("2", false), ("1", true)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let (whole, cut) = (path("whole.pgn"), path("cut.pgn"));
+        let arguments = |pgn| {
+            let mut arguments = ENGINES.to_vec();
+            arguments.extend(["--concurrency", concurrency, "--pgn", pgn]);
+            if test {
+                arguments.extend(["--sprt", "elo0=0,elo1=300,alpha=0.01,beta=0.01"]);
+            }
+            arguments
+        };
+        let undisturbed = play(&arguments(whole.to_str().unwrap()));
+        let expected: Value = serde_json::from_slice(&undisturbed.stdout).unwrap();
+        let pgn = cut.to_str().unwrap();
+        let mut arguments = arguments(pgn);
+        arguments.push("--resume");
+        let mut kills = 0;
+        for pairs in [1, 3, 5] {
+            let mut running = start(&arguments);
+            wait_for(&mut running, pgn, pairs);
+            // In the middle of a game, or of a write.
+            thread::sleep(Duration::from_millis(pairs as u64));
+            kills += u32::from(running.try_wait().unwrap().is_none());
+            running.kill().unwrap();
+            running.wait().unwrap();
+            if pairs == 1 {
+                tear(&cut);
+            }
+        }
+        assert!(kills > 0, "it was always too late");
+        let resumed = play(&arguments);
+        let message = String::from_utf8_lossy(&resumed.stderr);
+        assert!(message.contains("going on after"), "{message}");
+        assert_eq!(
+            resumed.status.code(),
+            undisturbed.status.code(),
+            "{message}"
+        );
+        let outcome: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+        let (mut before, mut after) = (games(&whole), games(&cut));
+        if concurrency == "2" {
+            // Pairs are written as they end.
+            before.sort();
+            after.sort();
+        }
+        assert_eq!(after, before);
+        assert_eq!(timeless(outcome), timeless(expected));
+        // It is over: nothing more is played, and the same is said.
+        let again = play(&arguments);
+        assert_eq!(again.stdout, resumed.stdout);
+        assert_eq!(games(&cut).len(), before.len());
+    }
+}
+
+/// Half a game and half a line, as a kill in the middle of writing leaves them.
+fn tear(pgn: &Path) {
+    let append = |path: &Path, text: &str| {
+        let before = fs::read_to_string(path).unwrap();
+        fs::write(path, before + text).unwrap();
+    };
+    append(
+        pgn,
+        "[Event \"engine match\"]\n[Site \"?\"]\n[Result \"1-0\"]\n\n1. e4 {0.0",
+    );
+    append(&pgn.with_extension("pgn.jsonl"), "{\"number\":7,\"tal");
+}
+
+/// A longer match on the same openings is the same match.
+#[test]
+fn a_match_that_is_over_can_be_made_longer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [long, short] = [path("long.pgn"), path("short.pgn")];
+    let engines = [
+        "--engine", "material", "--engine", "embedded", "--depth", "1",
+    ];
+    let of = |games: &str, pgn: &Path| {
+        let rest = ["--games", games, "--resume", "--pgn", pgn.to_str().unwrap()];
+        timeless(result(&[&engines[..], &rest].concat()))
+    };
+    let expected = of("8", &long);
+    of("4", &short);
+    assert_eq!(of("8", &short), expected);
+    assert_eq!(games(&short), games(&long));
+}
+
+#[test]
+fn games_are_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let name = pgn.to_str().unwrap();
+    let try_it = |rest: &[&str]| {
+        let pgn = ["--games", "2", "--depth", "1", "--pgn", name];
+        let engines = ["--engine", "material", "--engine", "material"];
+        let output = play(&[&engines[..], &pgn, rest].concat());
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), message)
+    };
+    // Somebody else's games, or those of an earlier version.
+    let mine = "[Event \"mine\"]\n\n1. e4 *\n";
+    fs::write(&pgn, mine).unwrap();
+    for (rest, words) in [(&[][..], "exists already"), (&["--resume"], "no record")] {
+        let (code, message) = try_it(rest);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(
+            message.contains(words) && message.contains("games.pgn"),
+            "{message}"
+        );
+        assert!(message.lines().count() == 1, "{message}");
+    }
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), mine);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    // An empty file is nobody's.
+    fs::write(&pgn, "").unwrap();
+    assert_eq!(try_it(&[]).0, Some(0));
+    let games = fs::read_to_string(&pgn).unwrap();
+    let (code, message) = try_it(&[]);
+    assert_eq!(code, Some(5), "{message}");
+    assert!(message.contains("--resume"), "{message}");
+    // Games that were changed, cut, or added to, are refused and stay.
+    let changed = [
+        games.replace("1/2-1/2", "1-0    "),
+        games[..games.len() - 10].to_string(),
+        format!("{games}{mine}"),
+        format!("{games}{games}{games}"),
+        mine.to_string(),
+    ];
+    for text in changed {
+        fs::write(&pgn, &text).unwrap();
+        let (code, message) = try_it(&["--resume"]);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains("not as its match left it"), "{message}");
+        assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
+    }
+    // Games that are gone leave their counts.
+    fs::remove_file(&pgn).unwrap();
+    for rest in [&[][..], &["--resume"]] {
+        let (code, message) = try_it(rest);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(
+            message.contains("games.pgn.jsonl") && message.contains("gone"),
+            "{message}"
+        );
+    }
+    // As a power cut may leave them.
+    fs::write(&pgn, games.clone() + "\0\0\0").unwrap();
+    assert_eq!(try_it(&["--resume"]).0, Some(0));
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), games);
+    let record = folder.path().join("games.pgn.jsonl");
+    fs::write(&record, b"\xff\n").unwrap();
+    let (code, message) = try_it(&["--resume"]);
+    assert_eq!(code, Some(5), "{message}");
+    assert!(message.contains("games.pgn.jsonl"), "{message}");
+}
+
+/// A record is known by its beginning, and a link stays where it was put.
+#[test]
+fn what_the_match_did_not_make_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (pgn, record, link) = (path("games.pgn"), path("games.pgn.jsonl"), path("link.pgn"));
+    let start = |engine: &str, pgn: &Path| {
+        let engines = ["--engine", engine, "--engine", "material"];
+        let rest = [
+            "--games",
+            "2",
+            "--depth",
+            "1",
+            "--pgn",
+            pgn.to_str().unwrap(),
+        ];
+        play(&[&engines[..], &rest].concat())
+    };
+    let mine = "{\"mine\": 1}";
+    fs::write(&record, mine).unwrap();
+    let output = start("material", &pgn);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("games.pgn.jsonl"), "{message}");
+    assert_eq!(fs::read_to_string(&record).unwrap(), mine);
+    // A first line that was cut off, and what a power cut makes of one.
+    for torn in [
+        "",
+        "{\"for",
+        "{\"format\":1,\"set",
+        "{\"format\":\0\0",
+        "\0\0\0",
+    ] {
+        fs::write(&record, torn).unwrap();
+        assert_eq!(start("cmd=true", &pgn).status.code(), Some(1), "{torn}");
+        assert!(!pgn.exists() && !record.exists(), "{torn}");
+    }
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("games.pgn", &link).unwrap();
+        assert_eq!(start("cmd=true", &link).status.code(), Some(1));
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(start("material", &link).status.code(), Some(0));
+        let games = fs::read_to_string(&pgn).unwrap();
+        assert_eq!(games.matches("[Result ").count(), 2);
+    }
+}
+
+#[test]
+fn a_difference_of_settings_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let [book, net] = ["book.epd", "net.safetensors"].map(|name| folder.path().join(name));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::copy(source.join("../books/openings.epd"), &book).unwrap();
+    fs::copy(source.join("../../models/default.safetensors"), &net).unwrap();
+    let (pgn, book, net) = (
+        pgn.to_str().unwrap(),
+        book.to_str().unwrap(),
+        net.to_str().unwrap(),
+    );
+    let first = [
+        "--engine", net, "--engine", "material", "--games", "2", "--depth", "1", "--book", book,
+        "--pgn", pgn, "--resume",
+    ];
+    result(&first);
+    let refused = |arguments: &[&str], words: &str| {
+        let output = play(arguments);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
+    };
+    let with = |place: usize, value| {
+        let mut arguments = first;
+        arguments[place] = value;
+        arguments
+    };
+    let before = fs::read(pgn).unwrap();
+    refused(
+        &with(3, "material name=x"),
+        "engine 2 was material, now material name=x",
+    );
+    refused(
+        &with(7, "2"),
+        "the limit of engine 1 was depth=1, now depth=2",
+    );
+    let more: [(&[&str], &str); 5] = [
+        (&["--seed", "2"], "--seed was 1, now 2"),
+        (&["--margin-ms", "21"], "--margin-ms was 20, now 21"),
+        (
+            &["--sprt", "elo0=0,elo1=5"],
+            "--sprt was not given, now elo0=0",
+        ),
+        (
+            &["--draw", "moves=8,score=10,from=40"],
+            "--draw was not given",
+        ),
+        (
+            &["--resign", "moves=4,score=600"],
+            "--resign was not given, now moves=4,score=600",
+        ),
+    ];
+    for (more, words) in more {
+        refused(&[&first[..], more].concat(), words);
+    }
+    let mut text = fs::read_to_string(book).unwrap();
+    text.truncate(text.rfind("\nrnb").unwrap() + 1);
+    fs::write(book, text).unwrap();
+    refused(&first, "--book was 300 openings");
+    fs::copy(source.join("../books/openings.epd"), book).unwrap();
+    fs::copy(source.join("../models/linear.safetensors"), net).unwrap();
+    refused(&first, "the net of engine 1 was of SHA-256");
+    assert_eq!(fs::read(pgn).unwrap(), before);
+    // How many play at a time, and how long, is no other match.
+    fs::copy(source.join("../../models/default.safetensors"), net).unwrap();
+    result(&[&with(5, "4")[..], &["--concurrency", "2"]].concat());
+}
+
+#[test]
+fn two_matches_do_not_write_to_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let pgn = pgn.to_str().unwrap();
+    let engines = [
+        "--engine", "material", "--engine", "material", "--depth", "1",
+    ];
+    let arguments = [
+        &engines[..],
+        &["--games", "1000000", "--resume", "--pgn", pgn],
+    ]
+    .concat();
+    let mut running = start(&arguments);
+    wait_for(&mut running, pgn, 1);
+    let output = play(&arguments);
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("in use"), "{message}");
+    running.kill().unwrap();
+    running.wait().unwrap();
+}
+
+/// Where nothing was played, nothing stays that the next try would stumble over.
+#[test]
+fn a_match_that_did_not_begin_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let arguments = [
+        "--engine",
+        "cmd=true",
+        "--engine",
+        "material",
+        "--games",
+        "2",
+        "--depth",
+        "1",
+        "--pgn",
+        pgn.to_str().unwrap(),
+    ];
+    assert_eq!(play(&arguments).status.code(), Some(1));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn games_can_go_to_a_pipe_or_a_device() {
+    let engines = ["--engine", "material", "--engine", "material"];
+    let rest = ["--games", "2", "--depth", "1", "--pgn"];
+    let mut to_pipe = command(&[&engines[..], &rest, &["/dev/stderr"]].concat());
+    let output = to_pipe.output().unwrap();
+    let written = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(written.matches("[Result ").count(), 2, "{written}");
+    let nowhere = [&engines[..], &rest, &["/dev/null"]].concat();
+    result(&nowhere);
+    let output = play(&[&nowhere[..], &["--resume"]].concat());
+    assert_eq!(output.status.code(), Some(5));
+}
+
+/// The command, where no file may have more than so many KiB.
+fn with_little_room(kibibytes: u32, arguments: &[&str]) -> Output {
+    let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
+    let unlimited = command(arguments);
+    let mut limited = Command::new("bash");
+    limited
+        .args(["-c", &script, "bash"])
+        .arg(unlimited.get_program())
+        .args(unlimited.get_args());
+    limited.output().unwrap()
+}
+
+/// Half of the first pair is nothing that the next try would stumble over.
+#[test]
+fn a_full_disk_leaves_no_torn_pair_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    fs::write(&pgn, "").unwrap();
+    let arguments = [&ENGINES[..], &["--pgn", pgn.to_str().unwrap()]].concat();
+    let limited = with_little_room(1, &arguments);
+    let message = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(7), "{message}");
+    assert!(message.contains("games.pgn\""), "{message}");
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), "");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+/// A write that fails half-way, as on a full disk.
+#[test]
+fn a_full_disk_keeps_what_was_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (whole, cut) = (path("whole.pgn"), path("cut.pgn"));
+    let expected = result(&[&ENGINES[..], &["--pgn", whole.to_str().unwrap()]].concat());
+    let arguments = [&ENGINES[..], &["--resume", "--pgn", cut.to_str().unwrap()]].concat();
+    let limited = with_little_room(20, &arguments);
+    let message = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(7), "{message}");
+    assert!(
+        message.contains("cannot write") && message.contains("cut.pgn"),
+        "{message}"
+    );
+    let so_far: Value = serde_json::from_slice(&limited.stdout).unwrap();
+    let played = so_far["games"].as_u64().unwrap();
+    assert!((2..24).contains(&played), "{so_far}");
+    let resumed = play(&arguments);
+    let message = String::from_utf8_lossy(&resumed.stderr);
+    assert!(
+        message.contains(&format!("going on after {played} games")),
+        "{message}"
+    );
+    let resumed: Value = serde_json::from_slice(&resumed.stdout).unwrap();
+    assert_eq!(timeless(resumed), timeless(expected));
+    assert_eq!(games(&cut), games(&whole));
+}

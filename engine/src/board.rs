@@ -1,0 +1,18 @@
+//! Boards and games: positions that are played on, the rules that the rules
+//! library leaves to its user, FEN, and what all games written as PGN share.
+
+pub(crate) mod checks;
+pub(crate) mod ending;
+pub(crate) mod fen;
+pub(crate) mod perft;
+pub mod pgn;
+pub(crate) mod position;
+pub(crate) mod rules;
+
+pub use ending::Ending;
+pub use fen::{FenError, parse_fen, write_fen};
+pub use perft::{divide, perft};
+pub use position::{MoveError, Position, is_castling, parse_move, write_move};
+pub use rules::{
+    has_legal_move, insufficient_material, is_chess960, legal_en_passant, position_key,
+};

@@ -1,0 +1,98 @@
+//! What all games written as PGN share.
+
+use cozy_chess::{Board, Color, Move, util};
+
+use crate::board::{is_chess960, write_fen};
+
+/// Movetext is wrapped at this many characters, as the PGN standard asks.
+const LINE: usize = 79;
+
+/// A tag pair, with its line's end.
+pub fn tag(name: &str, value: &str) -> String {
+    let value = value.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("[{name} \"{value}\"]\n")
+}
+
+/// The tags that say where a game began, none for the usual start.
+pub fn opening_tags(opening: &Board) -> String {
+    if *opening == Board::startpos() {
+        return String::new();
+    }
+    let variant = match is_chess960(opening) {
+        true => tag("Variant", "Chess960"),
+        false => String::new(),
+    };
+    variant + &tag("SetUp", "1") + &tag("FEN", &write_fen(opening))
+}
+
+/// The words of a movetext: legal moves in SAN with their numbers, each with
+/// the comment that follows it, if any.
+pub fn words(
+    opening: &Board,
+    moves: impl IntoIterator<Item = (Move, Option<String>)>,
+) -> Vec<String> {
+    let mut board = opening.clone();
+    let mut words = Vec::new();
+    // Black's moves are numbered at the start and after a comment.
+    let mut numbered = false;
+    for (mv, comment) in moves {
+        match board.side_to_move() {
+            Color::White => words.push(format!("{}.", board.fullmove_number())),
+            Color::Black if !numbered => words.push(format!("{}...", board.fullmove_number())),
+            Color::Black => {}
+        }
+        words.push(util::display_san_move(&board, mv).to_string());
+        numbered = comment.is_none();
+        // A comment cannot hold the brace that ends it.
+        words.extend(comment.map(|text| format!("{{ {} }}", text.replace('}', ")"))));
+        board.play_unchecked(mv);
+    }
+    words
+}
+
+/// The result of a game that has ended.
+pub fn result(winner: Option<Color>) -> &'static str {
+    match winner {
+        Some(Color::White) => "1-0",
+        Some(Color::Black) => "0-1",
+        None => "1/2-1/2",
+    }
+}
+
+/// Movetext of `words`, which are not broken, even where they hold spaces.
+pub fn wrap(words: impl IntoIterator<Item = String>) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in words {
+        if column > 0 && column + 1 + word.len() > LINE {
+            text.push('\n');
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(&word);
+        column += word.len();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_as_long_as_they_may_be() {
+        // Two of these and a space fill a line; one more character does not fit.
+        let words = [39, 39, 39, 40, 1].map(|length| "x".repeat(length));
+        let lines = [[39, 39].as_slice(), &[39], &[40, 1]];
+        let expected = lines.map(|line| {
+            let words = line.iter().map(|&length| "x".repeat(length));
+            words.collect::<Vec<_>>().join(" ")
+        });
+        assert_eq!(wrap(words), expected.join("\n"));
+        // Neither begins with an empty line nor is broken within.
+        let long = format!("{{{}}}", "a b ".repeat(30));
+        assert_eq!(wrap([long.clone(), "1-0".to_string()]), long + "\n1-0");
+    }
+}

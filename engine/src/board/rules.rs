@@ -1,0 +1,161 @@
+//! What the rules library leaves to its user: the legal en-passant square,
+//! keys for repetition, draws by material.
+
+use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
+
+/// Where pieces stand at first, and pawns promote.
+pub(crate) const BACK_RANKS: BitBoard =
+    BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
+
+/// The squares that pawns of a colour attack.
+#[inline]
+pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {
+    let left = (pawns - File::A.bitboard()).0;
+    let right = (pawns - File::H.bitboard()).0;
+    BitBoard(match color {
+        Color::White => left << 7 | right << 9,
+        Color::Black => left >> 9 | right >> 7,
+    })
+}
+
+/// The square behind a pawn that has just advanced two, whether or not it can be
+/// taken there: the library's own [`Board::en_passant`] is set after every double push.
+pub(crate) fn passed_square(board: &Board) -> Option<Square> {
+    let rank = Rank::Sixth.relative_to(board.side_to_move());
+    Some(Square::new(board.en_passant()?, rank))
+}
+
+/// The square behind a pawn that has just advanced two, if a capture there is
+/// legal (pins and checks included).
+pub fn legal_en_passant(board: &Board) -> Option<Square> {
+    let mover = board.side_to_move();
+    let target = passed_square(board)?;
+    let capturers = get_pawn_attacks(target, !mover) & board.colored_pieces(mover, Piece::Pawn);
+    capturers
+        .iter()
+        .any(|from| {
+            board.is_legal(Move {
+                from,
+                to: target,
+                promotion: None,
+            })
+        })
+        .then_some(target)
+}
+
+/// Equal for positions that the repetition rule holds equal: placement, side
+/// to move, castling rights, and the en-passant square where a capture is legal.
+#[inline(always)]
+pub fn position_key(board: &Board) -> u64 {
+    match legal_en_passant(board) {
+        Some(_) => board.hash(),
+        None => board.hash_without_ep(),
+    }
+}
+
+/// Whether the side to move has a legal move.
+pub fn has_legal_move(board: &Board) -> bool {
+    board.generate_moves(|_| true)
+}
+
+/// Whether neither side can mate: bare kings, one minor piece in all, or one
+/// bishop a side on squares of one colour.
+pub fn insufficient_material(board: &Board) -> bool {
+    let mating = [Piece::Pawn, Piece::Rook, Piece::Queen];
+    if mating.iter().any(|&piece| !board.pieces(piece).is_empty()) {
+        return false;
+    }
+    match board.occupied().len() {
+        2 => true,
+        3 => !(board.pieces(Piece::Knight) | board.pieces(Piece::Bishop)).is_empty(),
+        4 => {
+            let bishops = board.pieces(Piece::Bishop);
+            let each_has_one = Color::ALL
+                .iter()
+                .all(|&color| board.colored_pieces(color, Piece::Bishop).len() == 1);
+            let one_colour = bishops.is_subset(BitBoard::LIGHT_SQUARES)
+                || bishops.is_subset(BitBoard::DARK_SQUARES);
+            each_has_one && one_colour
+        }
+        _ => false,
+    }
+}
+
+/// Whether some castling right starts from other squares than in standard chess.
+pub fn is_chess960(board: &Board) -> bool {
+    Color::ALL.iter().any(|&color| {
+        let rights = board.castle_rights(color);
+        let any = rights.short.is_some() || rights.long.is_some();
+        any && (board.king(color).file() != File::E
+            || rights.short.is_some_and(|file| file != File::H)
+            || rights.long.is_some_and(|file| file != File::A))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+
+    fn board(fen: &str) -> Board {
+        parse_fen(fen).unwrap()
+    }
+
+    #[test]
+    fn en_passant_counts_only_where_a_capture_is_legal() {
+        let cases = [
+            // No pawn beside it.
+            (
+                "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1",
+                None,
+            ),
+            ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", Some(Square::E3)),
+            // Both pawns leave the rank: the rook sees the king.
+            ("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", None),
+            // Pinned along the file.
+            ("3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1", None),
+            // Pinned along a diagonal that it leaves, and along the one it captures on.
+            ("7B/8/8/8/3pP3/8/1k6/4K3 b - e3 0 1", None),
+            ("8/8/1k6/8/3pP3/8/5B2/4K3 b - e3 0 1", Some(Square::E3)),
+            // The pushed pawn gives check; taking it is a way out.
+            ("8/8/8/3k4/3pP3/8/8/4K3 b - e3 0 1", Some(Square::E3)),
+        ];
+        for (fen, expected) in cases {
+            assert_eq!(legal_en_passant(&board(fen)), expected, "{fen}");
+        }
+    }
+
+    #[test]
+    fn keys_ignore_an_en_passant_square_without_a_capture() {
+        let pushed = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq e3 0 1");
+        let plain = board("rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
+        assert_eq!(position_key(&pushed), position_key(&plain));
+        let capture = board("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1");
+        let none = board("4k3/8/8/8/3pP3/8/8/4K3 b - - 0 1");
+        assert_ne!(position_key(&capture), position_key(&none));
+    }
+
+    #[test]
+    fn material_that_cannot_mate() {
+        let drawn = [
+            "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
+            "4k3/8/8/8/8/8/8/4KN2 w - - 0 1",
+            "4kb2/8/8/8/8/8/8/4K3 w - - 0 1",
+            "4kb2/8/8/8/8/8/8/2B1K3 w - - 0 1",
+        ];
+        let playable = [
+            "4kb2/8/8/8/8/8/8/4KB2 w - - 0 1",
+            "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
+            "4k3/8/8/8/8/8/8/4KNN1 w - - 0 1",
+            "4kn2/8/8/8/8/8/8/4KN2 w - - 0 1",
+            "4k3/8/8/8/8/8/8/B1B1K3 w - - 0 1",
+            "4k3/8/8/8/8/8/8/4K2R w - - 0 1",
+        ];
+        for fen in drawn {
+            assert!(insufficient_material(&board(fen)), "{fen}");
+        }
+        for fen in playable {
+            assert!(!insufficient_material(&board(fen)), "{fen}");
+        }
+    }
+}

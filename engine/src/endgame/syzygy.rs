@@ -1,0 +1,149 @@
+//! Syzygy endgame tables, read by shakmaty-syzygy.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use cozy_chess::{Board, Color, Move};
+use shakmaty::{Chess, Position};
+use shakmaty_syzygy::{AmbiguousWdl, SyzygyError};
+use thiserror::Error;
+
+use crate::endgame::to_shakmaty::{from_shakmaty, to_shakmaty};
+use crate::endgame::{Tablebase, Wdl};
+
+/// A folder of tables could not be used.
+#[derive(Debug, Error)]
+pub enum TablesError {
+    /// It could not be listed.
+    #[error("cannot read the folder {folder:?}")]
+    Unreadable {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It holds no table.
+    #[error("no Syzygy tables in {0:?}")]
+    Empty(PathBuf),
+}
+
+/// The Syzygy tables of some folders. Files are opened when first needed; a
+/// damaged one counts as missing.
+pub struct Syzygy {
+    tables: shakmaty_syzygy::Tablebase<Chess>,
+    files: usize,
+}
+
+impl Syzygy {
+    /// Takes the tables (`KQvK.rtbw`, `KQvK.rtbz`) of all folders together.
+    ///
+    /// # Errors
+    /// [`TablesError`] names the first folder without tables.
+    pub fn open(
+        folders: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Result<Syzygy, TablesError> {
+        let mut tables = shakmaty_syzygy::Tablebase::new();
+        let mut files = 0;
+        for folder in folders {
+            let folder = folder.as_ref();
+            match tables.add_directory(folder) {
+                Ok(0) => return Err(TablesError::Empty(folder.into())),
+                Ok(found) => files += found,
+                Err(source) => {
+                    return Err(TablesError::Unreadable {
+                        folder: folder.into(),
+                        source,
+                    });
+                }
+            }
+        }
+        Ok(Syzygy { tables, files })
+    }
+
+    /// How many files there are.
+    pub fn files(&self) -> usize {
+        self.files
+    }
+
+    /// The position, if the tables may have it.
+    fn known(&self, board: &Board) -> Option<Chess> {
+        let castles = Color::ALL.iter().any(|&color| {
+            let rights = board.castle_rights(color);
+            rights.short.is_some() || rights.long.is_some()
+        });
+        if castles || board.occupied().len() > self.max_pieces() {
+            return None;
+        }
+        to_shakmaty(board)
+    }
+
+    /// What `mv` leads to, from the view of the side that plays it.
+    fn judge(&self, position: &Chess, mv: shakmaty::Move) -> Result<Judgement, SyzygyError> {
+        let mut after = position.clone();
+        after.play_unchecked(mv);
+        // Mate stands even on the hundredth ply.
+        if after.is_checkmate() {
+            return Ok(Judgement {
+                value: AmbiguousWdl::Win,
+                plies: 0,
+            });
+        }
+        let dtz = self.tables.probe_dtz(&after)?;
+        let value = -AmbiguousWdl::from_dtz_and_halfmoves(dtz, after.halfmoves());
+        let plies = if mv.is_zeroing() {
+            0
+        } else {
+            dtz.ignore_rounding().0.abs()
+        };
+        Ok(Judgement { value, plies })
+    }
+}
+
+/// What a move leads to.
+struct Judgement {
+    value: AmbiguousWdl,
+    /// Plies to a capture or pawn move, without the move itself.
+    plies: i32,
+}
+
+impl Tablebase for Syzygy {
+    fn max_pieces(&self) -> u32 {
+        self.tables.max_pieces() as u32
+    }
+
+    fn wdl(&self, board: &Board) -> Option<Wdl> {
+        let wdl = self
+            .tables
+            .probe_wdl_after_zeroing(&self.known(board)?)
+            .ok()?;
+        Some(from_syzygy(wdl))
+    }
+
+    fn root_moves(&self, board: &Board) -> Option<(Wdl, Vec<Move>)> {
+        let position = self.known(board)?;
+        let mut judged = Vec::new();
+        for mv in position.legal_moves() {
+            judged.push((self.judge(&position, mv).ok()?, mv));
+        }
+        let value = judged.iter().map(|(found, _)| found.value).max()?;
+        judged.retain(|(found, _)| found.value == value);
+        // A win hurries, a loss lingers.
+        judged.sort_by_key(|(found, _)| found.plies * value.signum());
+        let moves = judged
+            .into_iter()
+            .filter_map(|(_, mv)| from_shakmaty(mv))
+            .collect();
+        Some((from_syzygy(value.after_zeroing()), moves))
+    }
+}
+
+fn from_syzygy(wdl: shakmaty_syzygy::Wdl) -> Wdl {
+    match wdl {
+        shakmaty_syzygy::Wdl::Loss => Wdl::Loss,
+        shakmaty_syzygy::Wdl::BlessedLoss => Wdl::BlessedLoss,
+        shakmaty_syzygy::Wdl::Draw => Wdl::Draw,
+        shakmaty_syzygy::Wdl::CursedWin => Wdl::CursedWin,
+        shakmaty_syzygy::Wdl::Win => Wdl::Win,
+    }
+}

@@ -1,0 +1,15 @@
+//! What a position is worth without a search: the network's inputs and
+//! accumulators, its value, and the knowledge that it lacks.
+
+pub(crate) mod accumulators;
+pub(crate) mod danger;
+pub(crate) mod evaluator;
+pub(crate) mod features;
+pub(crate) mod mop_up;
+pub(crate) mod piece_values;
+pub(crate) mod score;
+
+pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
+pub use features::features;
+pub use piece_values::{material_values, piece_values};
+pub use score::Score;

@@ -1,0 +1,66 @@
+//! Where a piece is attacked by a lesser one, which tells quiet moves that save a
+//! piece from those that lose one.
+
+use cozy_chess::{BitBoard, Board, Piece};
+use models::Side;
+
+use crate::evaluation::features::side;
+
+/// The squares where a piece of the side to move is attacked by a
+/// lesser one, or would be if it went there (but for what its own leaving
+/// would open).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Danger {
+    minor: BitBoard,
+    rook: BitBoard,
+    queen: BitBoard,
+}
+
+impl Danger {
+    /// Computed from a board.
+    pub(crate) fn of(board: &Board) -> Danger {
+        Danger::by(&side(board, BitBoard::EMPTY, !board.side_to_move()))
+    }
+
+    /// Computed from what the side that is not to move attacks.
+    #[inline]
+    pub(crate) fn by(theirs: &Side) -> Danger {
+        // Nothing is less than a pawn; knights and bishops count alike.
+        let [_, minor, _, rook, queen, _] = theirs.attacks_on_greater().map(BitBoard);
+        Danger { minor, rook, queen }
+    }
+
+    /// The squares where a piece of this kind is in danger.
+    pub(crate) fn squares(&self, piece: Piece) -> BitBoard {
+        match piece {
+            Piece::Pawn | Piece::King => BitBoard::EMPTY,
+            Piece::Knight | Piece::Bishop => self.minor,
+            Piece::Rook => self.rook,
+            Piece::Queen => self.queen,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+    use cozy_chess::Square;
+
+    #[test]
+    fn is_where_a_lesser_piece_attacks() {
+        // A pawn attacks b4 and d4, a bishop e5 among others, a rook the e-file.
+        let board = parse_fen("4r2k/6b1/8/2p5/8/8/3Q4/K7 w - - 0 1").unwrap();
+        let danger = Danger::of(&board);
+        let by_kind = |square| Piece::ALL.map(|piece| danger.squares(piece).has(square));
+        for (square, expected) in [
+            (Square::D4, [false, true, true, true, true, false]),
+            (Square::F6, [false, false, false, true, true, false]),
+            (Square::E3, [false, false, false, false, true, false]),
+            (Square::H7, [false; 6]),
+            (Square::A3, [false; 6]),
+        ] {
+            assert_eq!(by_kind(square), expected, "{square}");
+        }
+    }
+}

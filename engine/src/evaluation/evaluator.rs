@@ -1,0 +1,135 @@
+//! Static evaluation: the network, or material alone.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cozy_chess::{BitBoard, Board, Piece};
+use models::{Accumulator, NetError, QuantisedNetwork, Threats, material};
+
+use crate::evaluation::Score;
+use crate::evaluation::accumulators::of_board;
+use crate::evaluation::danger::Danger;
+use crate::evaluation::features::{model_piece, side, transient};
+
+/// The network that is compiled into the engine, as a safetensors file.
+pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
+
+/// What the evaluation is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EvaluationKind {
+    /// The network.
+    Network,
+    /// Piece values alone, the yardstick that a network has to beat.
+    Material,
+}
+
+impl FromStr for EvaluationKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<EvaluationKind, String> {
+        match text {
+            "network" => Ok(EvaluationKind::Network),
+            "material" => Ok(EvaluationKind::Material),
+            _ => Err(format!(
+                "evaluation {text:?} is neither \"network\" nor \"material\""
+            )),
+        }
+    }
+}
+
+impl fmt::Display for EvaluationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            EvaluationKind::Network => "network",
+            EvaluationKind::Material => "material",
+        })
+    }
+}
+
+/// A network and the choice whether to use it.
+pub struct Evaluator {
+    network: QuantisedNetwork,
+    kind: EvaluationKind,
+}
+
+impl Evaluator {
+    /// An evaluator that uses the given network.
+    pub fn new(network: QuantisedNetwork) -> Evaluator {
+        Evaluator {
+            network,
+            kind: EvaluationKind::Network,
+        }
+    }
+
+    /// An evaluator that uses the network compiled into the engine.
+    ///
+    /// # Errors
+    /// [`NetError`], when the file given at build time is no network.
+    pub fn embedded() -> Result<Evaluator, NetError> {
+        Ok(Evaluator::new(QuantisedNetwork::from_bytes(EMBEDDED_NET)?))
+    }
+
+    /// Exchanges the network.
+    pub fn set_network(&mut self, network: QuantisedNetwork) {
+        self.network = network;
+    }
+
+    /// Chooses between network and material.
+    pub fn set_kind(&mut self, kind: EvaluationKind) {
+        self.kind = kind;
+    }
+
+    /// The network in use, `None` under [`EvaluationKind::Material`].
+    pub(crate) fn network(&self) -> Option<&QuantisedNetwork> {
+        match self.kind {
+            EvaluationKind::Network => Some(&self.network),
+            EvaluationKind::Material => None,
+        }
+    }
+
+    /// The value of a board from the view of the side to move, from nothing.
+    pub fn evaluate_board(&self, board: &Board) -> Score {
+        match self.network() {
+            None => material_balance(board),
+            Some(network) => {
+                let accumulator = of_board(network, board, board.side_to_move());
+                network_value(network, board, &accumulator).0
+            }
+        }
+    }
+}
+
+/// The network's value of a board, whose accumulator, as the side to move sees
+/// it, is given; and the danger that was found on the way, if it was looked for.
+#[inline(always)]
+pub(crate) fn network_value(
+    network: &QuantisedNetwork,
+    board: &Board,
+    accumulator: &Accumulator,
+) -> (Score, Option<Danger>) {
+    let mover = board.side_to_move();
+    let sides = network
+        .counts_threats()
+        .then(|| [mover, !mover].map(|color| side(board, BitBoard::EMPTY, color)));
+    let threats = sides
+        .as_ref()
+        .map(|[own, theirs]| Threats::new(own, theirs));
+    let transient = transient(board, threats.unwrap_or_default());
+    let value = network.evaluate(accumulator, &transient);
+    let danger = sides.map(|[_, theirs]| Danger::by(&theirs));
+    (Score::from_centipawns(value), danger)
+}
+
+/// The balance of material from the view of the side to move.
+pub(crate) fn material_balance(board: &Board) -> Score {
+    let mover = board.side_to_move();
+    let balance = Piece::ALL
+        .into_iter()
+        .map(|piece| {
+            let own = board.colored_pieces(mover, piece).len() as i32;
+            let theirs = board.colored_pieces(!mover, piece).len() as i32;
+            material::centipawns(model_piece(piece)) * (own - theirs)
+        })
+        .sum();
+    Score::from_centipawns(balance)
+}

@@ -1,0 +1,331 @@
+//! The network's inputs of a board: the one place where the rules library's
+//! pieces and squares become the network's.
+
+use arrayvec::ArrayVec;
+use cozy_chess::{
+    BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_bishop_moves, get_king_moves,
+    get_knight_moves, get_rook_moves,
+};
+use models::{CastlingSide, Feature, Threats};
+
+use crate::board::legal_en_passant;
+use crate::board::rules::{BACK_RANKS, pawn_attacks};
+
+/// A piece as `view` sees it.
+pub(crate) fn piece_input(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
+    let (view, color) = (model_color(view), model_color(color));
+    Feature::piece(view, color, model_piece(piece), model_square(square))
+}
+
+/// A castling right as `view` sees it.
+pub(crate) fn castling_input(view: Color, color: Color, side: CastlingSide) -> Feature {
+    Feature::castling(model_color(view), model_color(color), side)
+}
+
+/// The inputs that a move switches, as White sees them. Most on: castling, king and rook. Most
+/// off: a king that takes a rook in the corner, and with it the castling
+/// rights of both (castling takes off king, rook and two rights).
+#[derive(Clone, Default)]
+pub(crate) struct Changes {
+    pub(crate) added: ArrayVec<Feature, 2>,
+    pub(crate) removed: ArrayVec<Feature, 5>,
+}
+
+impl Changes {
+    /// Those of a legal move on the board before it.
+    pub(crate) fn of(board: &Board, mv: Move) -> Changes {
+        let mut changes = Changes::default();
+        let mover = board.side_to_move();
+        let Some(piece) = board.piece_on(mv.from) else {
+            unreachable!("a legal move begins on a piece")
+        };
+        changes.removed.push(seen_by_white(mover, piece, mv.from));
+        if board.colors(mover).has(mv.to) {
+            changes.castle(mover, mv);
+        } else {
+            let landing = mv.promotion.unwrap_or(piece);
+            changes.added.push(seen_by_white(mover, landing, mv.to));
+            changes.capture(board, piece, mv);
+        }
+        // Kings and rooks with castling rights stand there.
+        if (mv.from.bitboard() | mv.to.bitboard()).is_disjoint(BACK_RANKS) {
+            return changes;
+        }
+        for color in Color::ALL {
+            for side in [CastlingSide::King, CastlingSide::Queen] {
+                if loses_right(board, color, side, mv) {
+                    let right = castling_input(Color::White, color, side);
+                    changes.removed.push(right);
+                }
+            }
+        }
+        changes
+    }
+
+    /// The rook, and where both land; the king has been taken off.
+    fn castle(&mut self, mover: Color, mv: Move) {
+        let (king, rook) = if mv.from.file() < mv.to.file() {
+            (File::G, File::F)
+        } else {
+            (File::C, File::D)
+        };
+        let rank = mv.from.rank();
+        let landing = [(Piece::King, king), (Piece::Rook, rook)];
+        self.removed.push(seen_by_white(mover, Piece::Rook, mv.to));
+        for (piece, file) in landing {
+            let square = Square::new(file, rank);
+            self.added.push(seen_by_white(mover, piece, square));
+        }
+    }
+
+    /// What is taken by a move that does not castle.
+    fn capture(&mut self, board: &Board, piece: Piece, mv: Move) {
+        let victim = board.piece_on(mv.to).map(|victim| (victim, mv.to));
+        // A pawn that changes its file takes, en passant if on an empty square.
+        let leaves_file = piece == Piece::Pawn && mv.from.file() != mv.to.file();
+        let passed = (Piece::Pawn, Square::new(mv.to.file(), mv.from.rank()));
+        if let Some((victim, square)) = victim.or(leaves_file.then_some(passed)) {
+            let owner = !board.side_to_move();
+            self.removed.push(seen_by_white(owner, victim, square));
+        }
+    }
+}
+
+fn seen_by_white(color: Color, piece: Piece, square: Square) -> Feature {
+    piece_input(Color::White, color, piece, square)
+}
+
+/// Whether a legal move takes a castling right: the king moves, or the rook
+/// leaves its square or is taken on it.
+fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> bool {
+    castling_rook(board, color, side).is_some_and(|file| {
+        let rook = Square::new(file, Rank::First.relative_to(color));
+        mv.from == rook || mv.to == rook || mv.from == board.king(color)
+    })
+}
+
+/// The pieces and castling rights of a board, as `view` sees them: what an
+/// accumulator holds.
+pub(crate) fn accumulated(board: &Board, view: Color) -> impl Iterator<Item = Feature> {
+    let pieces = move |color| {
+        Piece::ALL.into_iter().flat_map(move |piece| {
+            let squares = board.colored_pieces(color, piece).into_iter();
+            squares.map(move |square| piece_input(view, color, piece, square))
+        })
+    };
+    let rights = move |color| {
+        [CastlingSide::King, CastlingSide::Queen]
+            .into_iter()
+            .filter(move |&side| castling_rook(board, color, side).is_some())
+            .map(move |side| castling_input(view, color, side))
+    };
+    Color::ALL
+        .into_iter()
+        .flat_map(move |color| pieces(color).chain(rights(color)))
+}
+
+/// The inputs that come and go with every move, as the side to move sees them, so
+/// that no accumulator holds them. The threats are given.
+#[inline(always)]
+pub(crate) fn transient(
+    board: &Board,
+    threats: Threats,
+) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
+    let mut features = ArrayVec::new();
+    features.extend(en_passant_and_check(board));
+    features.extend(threats.features());
+    features
+}
+
+/// Those of them that are no threats: the en-passant square and the check flag.
+pub(crate) fn en_passant_and_check(board: &Board) -> impl Iterator<Item = Feature> {
+    let view = model_color(board.side_to_move());
+    let en_passant =
+        legal_en_passant(board).map(|target| Feature::en_passant(view, model_square(target)));
+    let in_check = (!board.checkers().is_empty()).then_some(Feature::IN_CHECK);
+    en_passant.into_iter().chain(in_check)
+}
+
+/// The threats, once the pieces on some squares are gone.
+#[inline]
+pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
+    let mover = board.side_to_move();
+    Threats::new(&side(board, gone, mover), &side(board, gone, !mover))
+}
+
+/// A side's pieces and what they attack, once the pieces on some squares are gone.
+#[inline]
+pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
+    let occupied = board.occupied() - gone;
+    let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
+    let [pawns, knights, bishops, rooks, queens, _] = pieces;
+    let diagonally = |square| get_bishop_moves(square, occupied);
+    let straight = |square| get_rook_moves(square, occupied);
+    let attacks = [
+        pawn_attacks(pawns, color),
+        attacked(knights, get_knight_moves),
+        attacked(bishops, diagonally),
+        attacked(rooks, straight),
+        attacked(queens, |square| diagonally(square) | straight(square)),
+        get_king_moves(board.king(color)),
+    ];
+    models::Side {
+        pieces: pieces.map(|set| set.0),
+        attacks: attacks.map(|set| set.0),
+    }
+}
+
+/// What the pieces on these squares attack together.
+#[inline]
+fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
+    pieces
+        .iter()
+        .fold(BitBoard::EMPTY, |all, square| all | from(square))
+}
+
+/// All inputs that are on, as the side to move sees them.
+pub fn features(board: &Board) -> Vec<Feature> {
+    let threats = threats(board, BitBoard::EMPTY);
+    accumulated(board, board.side_to_move())
+        .chain(transient(board, threats))
+        .collect()
+}
+
+/// The file of the rook that may still castle.
+fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File> {
+    let rights = board.castle_rights(color);
+    match side {
+        CastlingSide::King => rights.short,
+        CastlingSide::Queen => rights.long,
+    }
+}
+
+fn model_color(color: Color) -> models::Color {
+    match color {
+        Color::White => models::Color::White,
+        Color::Black => models::Color::Black,
+    }
+}
+
+/// The network's name for a piece.
+pub(crate) fn model_piece(piece: Piece) -> models::Piece {
+    match piece {
+        Piece::Pawn => models::Piece::Pawn,
+        Piece::Knight => models::Piece::Knight,
+        Piece::Bishop => models::Piece::Bishop,
+        Piece::Rook => models::Piece::Rook,
+        Piece::Queen => models::Piece::Queen,
+        Piece::King => models::Piece::King,
+    }
+}
+
+fn model_square(square: Square) -> models::Square {
+    models::Square::new(square as u8).expect("both crates count a1 = 0 to h8 = 63")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+
+    /// By kind, the inputs of a board's threats: own, theirs.
+    fn counts(fen: &str, gone: BitBoard) -> [[usize; 5]; 2] {
+        let mut counts = [[0; 5]; 2];
+        for feature in threats(&parse_fen(fen).unwrap(), gone).features() {
+            let index = feature.index() - Threats::FIRST_INPUT;
+            counts[index / 15][index % 15 / 3] += 1;
+        }
+        counts
+    }
+
+    #[test]
+    fn what_is_en_prise() {
+        const NONE: [usize; 5] = [0; 5];
+        let knight = [0, 1, 0, 0, 0];
+        for (what, fen, own, theirs) in [
+            (
+                "nothing",
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a pawn takes on its own file's neighbours",
+                "4k3/8/8/n6n/P6P/8/8/4K3 w - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "an a-pawn takes on b5",
+                "4k3/8/p7/1n6/P6P/8/8/4K3 w - - 0 1",
+                NONE,
+                knight,
+            ),
+            (
+                "an h-pawn takes on g4",
+                "4k3/8/8/p6p/6N1/5P2/8/4K3 w - - 0 1",
+                knight,
+                NONE,
+            ),
+            (
+                "what a pawn defends, a rook does not win",
+                "4k3/8/2p5/3n4/8/8/8/3RK3 b - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "what nobody defends, it does",
+                "4k3/8/8/3n4/8/8/8/3RK3 b - - 0 1",
+                knight,
+                NONE,
+            ),
+            (
+                "a king defends",
+                "8/8/4k3/3n4/8/8/8/3RK3 b - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a king attacks",
+                "4k3/8/8/8/8/8/4n3/4K3 w - - 0 1",
+                NONE,
+                knight,
+            ),
+            (
+                "what stands behind does not count",
+                "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1",
+                NONE,
+                NONE,
+            ),
+            (
+                "a pinned piece attacks",
+                "4k3/8/8/4n3/2B5/8/8/4RK2 w - - 0 1",
+                [0, 0, 1, 0, 0],
+                knight,
+            ),
+            (
+                "a rook by a bishop, though defended",
+                "4k3/2p5/3r4/8/8/B7/8/4K3 w - - 0 1",
+                NONE,
+                [0, 0, 0, 1, 0],
+            ),
+            (
+                "a queen by a rook, not a rook by a queen",
+                "3rk3/8/8/3q4/8/8/8/3RK3 w - - 0 1",
+                NONE,
+                [0, 0, 0, 0, 1],
+            ),
+            (
+                "no more than three of a kind",
+                "4k3/8/8/8/pppp4/8/8/QQQQK3 w - - 0 1",
+                NONE,
+                [3, 0, 0, 0, 0],
+            ),
+        ] {
+            assert_eq!(counts(fen, BitBoard::EMPTY), [own, theirs], "{what}");
+        }
+        // Without the pawn between them, the rook attacks the knight.
+        let fen = "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1";
+        assert_eq!(counts(fen, Square::D3.bitboard()), [NONE, knight]);
+    }
+}

@@ -1,0 +1,142 @@
+//! What each piece is worth to a network, or as material.
+
+use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
+use models::{CastlingSide, Feature, Network, material};
+
+use crate::board::legal_en_passant;
+use crate::evaluation::features::{
+    accumulated, castling_input, en_passant_and_check, features, model_piece, piece_input, threats,
+    transient,
+};
+
+/// The value of every piece but the kings, by square from a1: the position's
+/// value with it less the value without it, in pawns from White's view.
+///
+/// "Without it" is said of the network's inputs, so it needs no legal
+/// position: the piece's input is off, and so is what cannot be without the
+/// piece (a rook's castling right, the check that only it gives, the
+/// en-passant square of the only pawn that it needs). The threats are those
+/// that are left when its square is empty. All other inputs stay.
+pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
+    let whole = network.evaluate(&features(board));
+    let sign = match board.side_to_move() {
+        Color::White => 1.0,
+        Color::Black => -1.0,
+    };
+    let pieces = board.occupied() - board.pieces(Piece::King);
+    let value = |square| {
+        let gone = inputs_of(board, square);
+        let threats = threats(board, square.bitboard());
+        let rest: Vec<Feature> = accumulated(board, board.side_to_move())
+            .chain(transient(board, threats))
+            .filter(|input| !gone.contains(input))
+            .collect();
+        (square, sign * (whole - network.evaluate(&rest)))
+    };
+    pieces.iter().map(value).collect()
+}
+
+/// As [`piece_values`], of material alone, whose value is the sum of them.
+pub fn material_values(board: &Board) -> Vec<(Square, f32)> {
+    let pieces = board.occupied() - board.pieces(Piece::King);
+    let value = |square| {
+        let pawns = material::centipawns(model_piece(board.piece_on(square)?)) as f32 / 100.0;
+        Some(match board.color_on(square)? {
+            Color::White => (square, pawns),
+            Color::Black => (square, -pawns),
+        })
+    };
+    pieces.iter().filter_map(value).collect()
+}
+
+/// The inputs that are on because of the piece on a square.
+fn inputs_of(board: &Board, square: Square) -> Vec<Feature> {
+    let mover = board.side_to_move();
+    let (Some(piece), Some(color)) = (board.piece_on(square), board.color_on(square)) else {
+        return Vec::new();
+    };
+    let mut inputs = vec![piece_input(mover, color, piece, square)];
+    let home = Rank::First.relative_to(color);
+    let rights = board.castle_rights(color);
+    for (file, side) in [
+        (rights.short, CastlingSide::King),
+        (rights.long, CastlingSide::Queen),
+    ] {
+        if file.is_some_and(|file| square == Square::new(file, home)) {
+            inputs.push(castling_input(mover, color, side));
+        }
+    }
+    if board.checkers() == square.bitboard() {
+        inputs.push(Feature::IN_CHECK);
+    }
+    if let Some(target) = legal_en_passant(board) {
+        let pushed = Square::new(target.file(), Rank::Fifth.relative_to(mover));
+        let takers = get_pawn_attacks(target, !mover) & board.colored_pieces(mover, Piece::Pawn);
+        if square == pushed || square.bitboard() == takers {
+            inputs.extend(en_passant_and_check(board).filter(|&input| input != Feature::IN_CHECK));
+        }
+    }
+    inputs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+    use cozy_chess::BoardBuilder;
+    use models::Shape;
+
+    fn without(board: &Board, square: Square) -> Option<Board> {
+        let mut builder = BoardBuilder::from_board(board);
+        let color = board.color_on(square).unwrap();
+        *builder.square_mut(square) = None;
+        let rights = builder.castle_rights_mut(color);
+        if square.rank() == Rank::First.relative_to(color) {
+            rights.short = rights.short.filter(|&file| file != square.file());
+            rights.long = rights.long.filter(|&file| file != square.file());
+        }
+        if builder.build().is_err() {
+            builder.en_passant = None;
+        }
+        builder.build().ok()
+    }
+
+    /// Where the board without the piece is legal and no line is opened to the
+    /// mover's king, the value is the difference of two static values.
+    #[test]
+    fn worth_is_a_difference_of_two_positions() {
+        let network = Network::random(Shape::DEFAULT, 3);
+        let mut compared = 0;
+        for fen in [
+            "r3k2r/pppq1ppp/2n2n2/3pp3/3PP3/2N2N2/PPPQ1PPP/R3K2R w KQkq - 0 9",
+            "r3k2r/pppq1ppp/2n2n2/3pp3/3PP3/2N2N2/PPPQ1PPP/R3K2R b KQkq - 0 9",
+            "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+            "4k3/8/8/8/8/5n2/4P3/R3K3 w Q - 0 1",
+            "4k3/4r3/8/8/4B3/8/8/4K2R b K - 0 1",
+        ] {
+            let board = parse_fen(fen).unwrap();
+            let values = piece_values(&network, &board);
+            let kings = board.pieces(Piece::King).len();
+            assert_eq!(values.len() as u32, board.occupied().len() - kings);
+            for (square, value) in values {
+                let Some(less) = without(&board, square) else {
+                    continue;
+                };
+                if less.checkers().len() > board.checkers().len() {
+                    continue;
+                }
+                let white = |board: &Board| match board.side_to_move() {
+                    Color::White => network.evaluate(&features(board)),
+                    Color::Black => -network.evaluate(&features(board)),
+                };
+                let expected = white(&board) - white(&less);
+                assert!(
+                    (value - expected).abs() < 1e-5,
+                    "{fen} {square}: {value} {expected}"
+                );
+                compared += 1;
+            }
+        }
+        assert!(compared > 50, "{compared}");
+    }
+}

@@ -1,0 +1,89 @@
+//! Correction history: how far the search has found the static evaluation to
+//! be off in positions that resemble the present one.
+
+use cozy_chess::{BitBoard, Board, Color, Piece};
+
+use crate::evaluation::Score;
+
+/// Entries a table and side, a power of two.
+const ENTRIES: usize = 1 << 14;
+/// Corrections are kept in this fraction of a centipawn.
+const GRAIN: i32 = 256;
+/// The greatest correction of one table, in centipawns.
+const LIMIT: i32 = 96;
+/// How much of an error is corrected at once, in grains a centipawn, for each
+/// ply of the search's depth.
+const SHARE: i32 = 2;
+const MOST_SHARE: i32 = 24;
+
+/// Sums that follow the search's score less the static evaluation, by what
+/// the positions have in common.
+pub(crate) struct Corrections {
+    /// By the placement of pawns, and of either side's other pieces.
+    tables: [Vec<i16>; 3],
+}
+
+impl Corrections {
+    pub(crate) fn new() -> Corrections {
+        Corrections {
+            tables: std::array::from_fn(|_| vec![0; Color::NUM * ENTRIES]),
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.tables.iter_mut().for_each(|table| table.fill(0));
+    }
+
+    /// The evaluation as the search expects it to turn out.
+    pub(crate) fn apply(&self, board: &Board, evaluation: Score) -> Score {
+        let sum: i32 = self
+            .tables
+            .iter()
+            .zip(slots(board))
+            .map(|(table, slot)| i32::from(table[slot]))
+            .sum();
+        Score::from_centipawns(evaluation.centipawns() + sum / GRAIN)
+    }
+
+    /// A search `depth` plies deep found the evaluation to be off by
+    /// `error` centipawns, corrections included.
+    pub(crate) fn learn(&mut self, board: &Board, depth: i32, error: i32) {
+        let share = (SHARE * depth).clamp(1, MOST_SHARE);
+        let step = error.clamp(-LIMIT, LIMIT) * share;
+        for (table, slot) in self.tables.iter_mut().zip(slots(board)) {
+            let sum = i32::from(table[slot]) + step;
+            table[slot] = sum.clamp(-LIMIT * GRAIN, LIMIT * GRAIN) as i16;
+        }
+    }
+}
+
+fn slots(board: &Board) -> [usize; 3] {
+    let side = board.side_to_move() as usize * ENTRIES;
+    let pawns = board.pieces(Piece::Pawn);
+    let (white, black) = (board.colors(Color::White), board.colors(Color::Black));
+    // Which piece stands where is told by these sets together.
+    let knights_rooks = board.pieces(Piece::Knight) | board.pieces(Piece::Rook);
+    let queens_rooks = board.pieces(Piece::Queen) | board.pieces(Piece::Rook);
+    let pieces = |own: BitBoard| hash([own & !pawns, own & knights_rooks, own & queens_rooks]);
+    let hashes = [
+        hash([white & pawns, black & pawns, BitBoard::EMPTY]),
+        pieces(white),
+        pieces(black),
+    ];
+    hashes.map(|hash| side + (hash >> 40) as usize % ENTRIES)
+}
+
+/// A hash of three sets.
+fn hash(sets: [BitBoard; 3]) -> u64 {
+    const ODD: [u64; 3] = [1, 0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
+    let sum = sets.iter().zip(ODD).fold(0u64, |sum, (set, odd)| {
+        sum.wrapping_add(set.0.wrapping_mul(odd))
+    });
+    mix(sum)
+}
+
+/// The finishing step of SplitMix64, less one round.
+fn mix(word: u64) -> u64 {
+    let word = (word ^ word >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (word ^ word >> 29).wrapping_mul(0x94D0_49BB_1331_11EB)
+}

@@ -1,0 +1,107 @@
+//! The engine: an evaluator and everything a search remembers.
+
+use std::sync::Arc;
+
+use cozy_chess::Board;
+
+use crate::board::Position;
+use crate::endgame::Tablebase;
+use crate::evaluation::{Evaluator, Score};
+use crate::search::limits::Limits;
+use crate::search::reductions::Reductions;
+use crate::search::report::{Outcome, Report, Signals};
+use crate::search::shared::Shared;
+use crate::search::table::{HashError, Table};
+use crate::search::threads;
+use crate::search::worker::Worker;
+
+/// Size of the transposition table of a new engine, in MiB.
+pub const DEFAULT_HASH_MIB: usize = 16;
+/// The largest transposition table that can be asked for, in MiB.
+pub const MAX_HASH_MIB: usize = 4096;
+/// The most threads that can be asked for.
+pub const MAX_THREADS: usize = 512;
+
+/// Searches positions, and remembers from one search to the next.
+pub struct Engine {
+    evaluator: Evaluator,
+    table: Table,
+    tablebase: Option<Arc<dyn Tablebase>>,
+    reductions: Reductions,
+    /// One a thread, the first of which reports.
+    workers: Vec<Worker>,
+}
+
+impl Engine {
+    /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
+    pub fn new(evaluator: Evaluator) -> Engine {
+        Engine {
+            table: Table::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
+            tablebase: None,
+            reductions: Reductions::new(),
+            workers: vec![Worker::new(&evaluator)],
+            evaluator,
+        }
+    }
+
+    /// Replaces the transposition table by an empty one.
+    ///
+    /// # Errors
+    /// [`HashError`] when there is no memory for it; the present one stays.
+    pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
+        self.table = Table::new(mebibytes)?;
+        Ok(())
+    }
+
+    /// Searches with so many threads from now on, at least one and at most
+    /// [`MAX_THREADS`]. With one, equal searches are equal.
+    pub fn set_threads(&mut self, threads: usize) {
+        let evaluator = &self.evaluator;
+        self.workers
+            .resize_with(threads.clamp(1, MAX_THREADS), || Worker::new(evaluator));
+    }
+
+    /// Asks these tables about endgames from now on.
+    pub fn set_tablebase(&mut self, tablebase: Option<Arc<dyn Tablebase>>) {
+        self.tablebase = tablebase;
+        self.clear();
+    }
+
+    /// Forgets all earlier searches.
+    pub fn clear(&mut self) {
+        self.table.clear();
+        self.workers.iter_mut().for_each(Worker::clear);
+    }
+
+    /// Changes the evaluator, and forgets the scores of the former one.
+    pub fn change_evaluator(&mut self, change: impl FnOnce(&mut Evaluator)) {
+        change(&mut self.evaluator);
+        self.clear();
+    }
+
+    /// The static value of a board, from the view of the side to move.
+    pub fn evaluate(&self, board: &Board) -> Score {
+        self.evaluator.evaluate_board(board)
+    }
+
+    /// Searches until a limit is reached or the caller says stop, and reports
+    /// every line of every iteration.
+    pub fn search(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        signals: &Signals,
+        report: &mut dyn FnMut(&Report),
+    ) -> Outcome {
+        self.table.age();
+        let mut shared = Shared::new(
+            &self.evaluator,
+            &self.table,
+            self.tablebase.as_deref(),
+            limits,
+            signals,
+            &self.reductions,
+        );
+        threads::run(&mut shared, &mut self.workers, position, report)
+    }
+}

@@ -1,0 +1,166 @@
+//! Weaker play: less search, and a choice among moves that are nearly as good.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::search::limits::Limits;
+use crate::search::report::Line;
+
+/// The least `UCI_Elo`.
+pub const MIN_ELO: u32 = 400;
+/// The greatest `UCI_Elo`.
+pub const MAX_ELO: u32 = 2250;
+
+/// How strong an opponent is wished for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Two plies, any move within 70 centipawns of the best.
+    Easy,
+    /// Three plies, any move within 30 centipawns of the best.
+    Medium,
+    /// Four plies, the best move.
+    Hard,
+}
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Level, String> {
+        match text {
+            "easy" => Ok(Level::Easy),
+            "medium" => Ok(Level::Medium),
+            "hard" => Ok(Level::Hard),
+            _ => Err(format!("level {text:?} is not easy, medium or hard")),
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Level::Easy => "easy",
+            Level::Medium => "medium",
+            Level::Hard => "hard",
+        })
+    }
+}
+
+/// What an engine gives up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handicap {
+    depth: Option<u64>,
+    nodes: Option<u64>,
+    /// Moves within so many centipawns of the best may be played.
+    margin: i32,
+}
+
+impl From<Level> for Handicap {
+    fn from(level: Level) -> Handicap {
+        let (depth, margin) = match level {
+            Level::Easy => (2, 70),
+            Level::Medium => (3, 30),
+            Level::Hard => (4, 0),
+        };
+        Handicap {
+            depth: Some(depth),
+            nodes: None,
+            margin,
+        }
+    }
+}
+
+impl Handicap {
+    /// A handicap for `UCI_Elo`, clamped to [`MIN_ELO`] and [`MAX_ELO`].
+    ///
+    /// Measured against Stockfish 15.1's `UCI_Elo` (`docs/engine.md`).
+    pub fn of_elo(elo: u32) -> Handicap {
+        // At the least Elo.
+        const NODES: f64 = 50.0;
+        const MARGIN: u32 = 140;
+        const ELO_PER_DOUBLING: f64 = 132.0;
+        let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
+        Handicap {
+            depth: None,
+            nodes: Some((NODES * 2f64.powf(f64::from(above) / ELO_PER_DOUBLING)) as u64),
+            margin: (MARGIN - MARGIN * above / (MAX_ELO - MIN_ELO)) as i32,
+        }
+    }
+
+    /// Tightens the limits of a search, and has it look at every move with a
+    /// full window, so that the scores can be compared. Its nodes count from the
+    /// first on, as they did when the strengths were measured.
+    pub fn apply(&self, limits: &mut Limits) {
+        let least = |limit: Option<u64>, own: Option<u64>| limit.into_iter().chain(own).min();
+        limits.depth = least(limits.depth, self.depth);
+        limits.nodes = least(limits.nodes, self.nodes);
+        if self.nodes.is_some() {
+            limits.least_depth = 0;
+        }
+        limits.lines = usize::MAX;
+    }
+
+    /// One of the lines, best first, that are within the margin. `pick` gets
+    /// their number, which is not 0, and returns an index below it.
+    pub fn choose<'a>(
+        &self,
+        lines: &'a [Line],
+        pick: impl FnOnce(usize) -> usize,
+    ) -> Option<&'a Line> {
+        let least = lines.first()?.score.centipawns() - self.margin;
+        let near = lines
+            .iter()
+            .take_while(|line| line.score.centipawns() >= least);
+        lines.get(pick(near.count()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::Score;
+
+    fn lines(scores: &[i32]) -> Vec<Line> {
+        let line = |&score| Line {
+            score: Score::from_centipawns(score),
+            pv: Vec::new(),
+        };
+        scores.iter().map(line).collect()
+    }
+
+    #[test]
+    fn only_moves_within_the_margin_are_chosen() {
+        let lines = lines(&[120, 120, 90, 89, 50, 49]);
+        for (level, count) in [(Level::Easy, 5), (Level::Medium, 3), (Level::Hard, 2)] {
+            let handicap = Handicap::from(level);
+            let last = handicap.choose(&lines, |number| {
+                assert_eq!(number, count, "{level}");
+                number - 1
+            });
+            assert_eq!(last, Some(&lines[count - 1]));
+        }
+        assert_eq!(Handicap::from(Level::Easy).choose(&[], |_| 0), None);
+    }
+
+    #[test]
+    fn limits_only_tighten() {
+        let mut limits = Limits {
+            depth: Some(3),
+            ..Limits::default()
+        };
+        Handicap::from(Level::Hard).apply(&mut limits);
+        assert_eq!((limits.depth, limits.nodes), (Some(3), None));
+        Handicap::from(Level::Easy).apply(&mut limits);
+        assert_eq!((limits.depth, limits.lines), (Some(2), usize::MAX));
+    }
+
+    #[test]
+    fn a_greater_elo_looks_further_and_errs_less() {
+        let all: Vec<Handicap> = (0..=3000).step_by(50).map(Handicap::of_elo).collect();
+        assert!(all.is_sorted_by(|low, high| low.nodes <= high.nodes && low.margin >= high.margin));
+        assert_eq!(all[0], Handicap::of_elo(MIN_ELO));
+        assert_eq!((all[0].nodes, all[0].margin), (Some(50), 140));
+        assert_eq!(Handicap::of_elo(MIN_ELO + 132).nodes, Some(100));
+        assert_eq!(Handicap::of_elo(MAX_ELO).nodes, Some(827_848));
+        assert_eq!(Handicap::of_elo(9999).margin, 0);
+    }
+}

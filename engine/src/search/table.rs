@@ -1,0 +1,457 @@
+//! The transposition table, shared by all threads of a search.
+
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+
+use cozy_chess::{Move, Piece, Square};
+use thiserror::Error;
+
+use crate::evaluation::Score;
+
+/// A table of this size could not be had.
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("no memory for a transposition table of {mebibytes} MiB")]
+pub struct HashError {
+    mebibytes: usize,
+}
+
+/// What a score says about the true one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScoreBound {
+    /// It is the true one.
+    Exact,
+    /// The true one is no less.
+    Lower,
+    /// The true one is no greater.
+    Upper,
+}
+
+impl ScoreBound {
+    /// What a search of the window between `alpha` and `beta` proves by its
+    /// score.
+    pub(crate) fn of(score: Score, alpha: Score, beta: Score) -> ScoreBound {
+        match score {
+            _ if score >= beta => ScoreBound::Lower,
+            _ if score > alpha => ScoreBound::Exact,
+            _ => ScoreBound::Upper,
+        }
+    }
+
+    /// Whether a score with this bound says that `guess` is off.
+    pub(crate) fn refutes(self, score: Score, guess: Score) -> bool {
+        match self {
+            ScoreBound::Exact => true,
+            ScoreBound::Lower => score > guess,
+            ScoreBound::Upper => score < guess,
+        }
+    }
+}
+
+/// What the table knows of a position, seen from the ply it is probed at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TableEntry {
+    pub(crate) score: Score,
+    pub(crate) mv: Option<Move>,
+    pub(crate) depth: i32,
+    pub(crate) bound: ScoreBound,
+    /// The network's value, if it was asked for.
+    pub(crate) evaluation: Option<Score>,
+}
+
+/// Entries that share a cache line; a position may be in any of its cluster.
+const CLUSTER: usize = 4;
+/// Words of an entry: the key exclusive-or the data, and the data. An entry
+/// that two threads wrote at once does not match its key, and is as good as
+/// absent (R. Hyatt and T. Mann, "A lock-less transposition table
+/// implementation for parallel search", ICGA Journal 25, 2002).
+const WORDS: usize = 2;
+const LINE_BYTES: usize = 64;
+/// Searches after which an entry is as young as a new one again.
+const GENERATIONS: u8 = 32;
+/// Plies that a search of age outweighs when an entry is to give way.
+const PLIES_A_GENERATION: i32 = 4;
+
+/// Positions already searched, by their key.
+pub(crate) struct Table {
+    words: Box<[AtomicU64]>,
+    /// The word at which the first cluster begins, so that each is one line of
+    /// the cache.
+    first: usize,
+    clusters: usize,
+    generation: AtomicU8,
+}
+
+impl Table {
+    /// Whether [`Table::prefetch`] does anything. To evaluate a position then
+    /// takes no longer than to wait for its entry; else what is stored of it
+    /// saves the work.
+    pub(crate) const FETCHES_AHEAD: bool = cfg!(target_arch = "x86_64");
+
+    pub(crate) fn new(mebibytes: usize) -> Result<Table, HashError> {
+        let too_large = || HashError { mebibytes };
+        let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
+        Table::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
+    }
+
+    fn of_clusters(clusters: usize) -> Option<Table> {
+        let spare = LINE_BYTES / size_of::<AtomicU64>();
+        // Zeroed by the system page by page, when a page is first used.
+        let words: Box<[AtomicU64]> =
+            bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare).ok()?;
+        ask_for_huge_pages(&words);
+        let misaligned = words.as_ptr().addr() % LINE_BYTES;
+        Some(Table {
+            words,
+            first: (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>(),
+            clusters,
+            generation: AtomicU8::new(0),
+        })
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        // A new table is there at once, however large; where there is no
+        // memory for two, this one is wiped.
+        match Table::of_clusters(self.clusters) {
+            Some(empty) => *self = empty,
+            None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
+        }
+    }
+
+    /// A new search begins: what is stored becomes old.
+    pub(crate) fn age(&self) {
+        let next = (self.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
+        self.generation.store(next, Ordering::Relaxed);
+    }
+
+    /// Has the processor fetch what [`Table::probe`] will look at.
+    #[inline]
+    pub(crate) fn prefetch(&self, key: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let entry: *const AtomicU64 = &raw const self.cluster(key)[0];
+            // SAFETY: a prefetch reads nothing that the program can see, and
+            // the address lies within `words`.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = key;
+    }
+
+    #[inline(always)]
+    pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<TableEntry> {
+        let data = self.cluster(key).chunks_exact(WORDS).find_map(|entry| {
+            let data = entry[1].load(Ordering::Relaxed);
+            (entry[0].load(Ordering::Relaxed) ^ data == key && data != 0).then_some(data)
+        })?;
+        Some(Data::unpack(data).entry(ply))
+    }
+
+    pub(crate) fn store(&self, key: u64, ply: usize, entry: &TableEntry) {
+        let generation = self.generation.load(Ordering::Relaxed);
+        let cluster = self.cluster(key);
+        let (mut victim, mut least) = (0, i32::MAX);
+        for (index, slot) in cluster.chunks_exact(WORDS).enumerate() {
+            let word = slot[1].load(Ordering::Relaxed);
+            if word == 0 || slot[0].load(Ordering::Relaxed) ^ word == key {
+                victim = index;
+                break;
+            }
+            let value = Data::unpack(word).value(generation);
+            if value < least {
+                (victim, least) = (index, value);
+            }
+        }
+        let slot = &cluster[victim * WORDS..][..WORDS];
+        let word = slot[1].load(Ordering::Relaxed);
+        let mut new = Data::of(entry, ply, generation);
+        if word != 0 && slot[0].load(Ordering::Relaxed) ^ word == key {
+            let old = Data::unpack(word);
+            // A bound from above names no move; the one known before still helps.
+            if new.mv == PackedMove::NONE {
+                new.mv = old.mv;
+            }
+            let exact = entry.bound == ScoreBound::Exact;
+            let much_deeper = i32::from(old.depth) > i32::from(new.depth) + PLIES_A_GENERATION;
+            if !exact && much_deeper && old.generation == generation {
+                return;
+            }
+        }
+        let data = new.pack();
+        slot[0].store(key ^ data, Ordering::Relaxed);
+        slot[1].store(data, Ordering::Relaxed);
+    }
+
+    /// How full the table is of this search's entries, in thousandths.
+    pub(crate) fn permille_full(&self) -> usize {
+        let generation = self.generation.load(Ordering::Relaxed);
+        let clusters = self.clusters.min(250);
+        let used = self.words[self.first..][..clusters * CLUSTER * WORDS]
+            .chunks_exact(WORDS)
+            .map(|entry| entry[1].load(Ordering::Relaxed))
+            .filter(|&word| word != 0 && Data::unpack(word).generation == generation)
+            .count();
+        used * 1000 / (clusters * CLUSTER)
+    }
+
+    /// The words of the cluster that a key belongs to: its upper half spreads
+    /// evenly over any number of clusters. (Not all of it, since WebAssembly has
+    /// no product of 128 bits.)
+    #[inline]
+    fn cluster(&self, key: u64) -> &[AtomicU64] {
+        let index = (((key >> 32) * self.clusters as u64) >> 32) as usize;
+        &self.words[self.first + index * CLUSTER * WORDS..][..CLUSTER * WORDS]
+    }
+}
+
+/// Asks the system to map memory in large pages: most lookups of a table
+/// would otherwise miss the processor's table of small ones too.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages(words: &[AtomicU64]) {
+    const HUGE_PAGE: usize = 2 << 20;
+    let range = words.as_ptr_range();
+    let start = range.start.addr().next_multiple_of(HUGE_PAGE);
+    let bytes = range.end.addr().saturating_sub(start) / HUGE_PAGE * HUGE_PAGE;
+    if bytes > 0 {
+        let start = range.start.with_addr(start).cast_mut().cast();
+        // SAFETY: the pages lie wholly within `words`, and the advice changes
+        // nothing in them. Where it is not taken, all works as before.
+        unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask_for_huge_pages(_: &[AtomicU64]) {}
+
+/// An entry's data: 63 bits, never all zero, since the bound takes two bits
+/// that are not.
+#[derive(Clone, Copy)]
+struct Data {
+    /// Relative to the node, see [`Score::relative_to_node`].
+    score: i16,
+    mv: PackedMove,
+    depth: u8,
+    bound: ScoreBound,
+    /// 5 bits.
+    generation: u8,
+    evaluation: Option<Score>,
+}
+
+/// Stands for an evaluation that was not asked for.
+const NO_EVALUATION: i16 = i16::MIN;
+
+impl Data {
+    fn of(entry: &TableEntry, ply: usize, generation: u8) -> Data {
+        Data {
+            score: entry.score.relative_to_node(ply),
+            mv: PackedMove::pack(entry.mv),
+            depth: entry.depth.clamp(0, u8::MAX.into()) as u8,
+            bound: entry.bound,
+            generation,
+            evaluation: entry.evaluation,
+        }
+    }
+
+    fn entry(self, ply: usize) -> TableEntry {
+        TableEntry {
+            score: Score::relative_to_root(self.score, ply),
+            mv: self.mv.unpack(),
+            depth: self.depth.into(),
+            bound: self.bound,
+            evaluation: self.evaluation,
+        }
+    }
+
+    fn pack(self) -> u64 {
+        let bound = match self.bound {
+            ScoreBound::Exact => 1,
+            ScoreBound::Lower => 2,
+            ScoreBound::Upper => 3,
+        };
+        let evaluation = self.evaluation.map_or(NO_EVALUATION, Score::to_bits);
+        u64::from(self.score as u16)
+            | u64::from(self.mv.0) << 16
+            | u64::from(self.depth) << 32
+            | u64::from(self.generation << 2 | bound) << 40
+            | u64::from(evaluation as u16) << 48
+    }
+
+    fn unpack(word: u64) -> Data {
+        Data {
+            score: word as i16,
+            mv: PackedMove((word >> 16) as u16),
+            depth: (word >> 32) as u8,
+            bound: match (word >> 40) & 3 {
+                1 => ScoreBound::Exact,
+                2 => ScoreBound::Lower,
+                _ => ScoreBound::Upper,
+            },
+            generation: (word >> 42) as u8 % GENERATIONS,
+            evaluation: Some((word >> 48) as i16)
+                .filter(|&bits| bits != NO_EVALUATION)
+                .map(Score::from_bits),
+        }
+    }
+
+    /// How much is lost if this entry gives way: the deep and the recent stay.
+    fn value(self, generation: u8) -> i32 {
+        let age = (GENERATIONS + generation - self.generation) % GENERATIONS;
+        i32::from(self.depth) - PLIES_A_GENERATION * i32::from(age)
+    }
+}
+
+/// A move in 15 bits: from, to, and promotion (0 none, 1 knight to 4 queen).
+/// All zero, a1 to a1, is no move.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct PackedMove(u16);
+
+impl PackedMove {
+    const NONE: PackedMove = PackedMove(0);
+
+    fn pack(mv: Option<Move>) -> PackedMove {
+        let Some(mv) = mv else {
+            return PackedMove::NONE;
+        };
+        let promotion = mv.promotion.map_or(0, |piece| piece as u16);
+        PackedMove(mv.from as u16 | (mv.to as u16) << 6 | promotion << 12)
+    }
+
+    fn unpack(self) -> Option<Move> {
+        let square = |bits: u16| Square::index(usize::from(bits & 63));
+        (self != PackedMove::NONE).then(|| Move {
+            from: square(self.0),
+            to: square(self.0 >> 6),
+            promotion: match self.0 >> 12 {
+                0 => None,
+                piece => Piece::try_index(piece.into()),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(depth: i32, mv: &str) -> TableEntry {
+        TableEntry {
+            score: Score::from_centipawns(-37),
+            mv: Some(mv.parse().unwrap()),
+            depth,
+            bound: ScoreBound::Lower,
+            evaluation: None,
+        }
+    }
+
+    /// Keys of one cluster, of a table of 1 MiB.
+    fn keys() -> impl Iterator<Item = u64> {
+        1..
+    }
+
+    #[test]
+    fn clusters_are_cache_lines() {
+        for mebibytes in [1, 2, 7] {
+            let table = Table::new(mebibytes).unwrap();
+            for key in [0, 1 << 60, u64::MAX / 3, u64::MAX] {
+                let cluster = table.cluster(key);
+                assert_eq!(size_of_val(cluster), LINE_BYTES);
+                assert_eq!(cluster.as_ptr().addr() % LINE_BYTES, 0);
+            }
+        }
+    }
+
+    #[test]
+    fn gives_back_what_it_was_given() {
+        let table = Table::new(1).unwrap();
+        for bound in [ScoreBound::Exact, ScoreBound::Lower, ScoreBound::Upper] {
+            for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
+                for evaluation in [None, Some(-20_000), Some(-1), Some(0), Some(20_000)] {
+                    let given = TableEntry {
+                        bound,
+                        evaluation: evaluation.map(Score::from_centipawns),
+                        ..entry(5, mv)
+                    };
+                    table.store(42, 3, &given);
+                    assert_eq!(table.probe(42, 3), Some(given));
+                }
+            }
+        }
+        assert_eq!(table.probe(43, 3), None, "another key of the same cluster");
+    }
+
+    #[test]
+    fn a_torn_entry_is_not_found() {
+        let table = Table::new(1).unwrap();
+        table.store(42, 0, &entry(5, "e2e4"));
+        let word = &table.cluster(42)[1];
+        word.store(word.load(Ordering::Relaxed) ^ 1 << 40, Ordering::Relaxed);
+        assert_eq!(table.probe(42, 0), None);
+    }
+
+    #[test]
+    fn the_shallowest_and_the_oldest_gives_way() {
+        let table = Table::new(1).unwrap();
+        for (key, depth) in keys().zip([6, 5, 7, 8]) {
+            table.store(key, 0, &entry(depth, "e2e4"));
+        }
+        table.store(5, 0, &entry(1, "d2d4"));
+        let held = |table: &Table| -> Vec<u64> {
+            keys()
+                .take(6)
+                .filter(|&key| table.probe(key, 0).is_some())
+                .collect()
+        };
+        assert_eq!(held(&table), [1, 3, 4, 5]);
+        table.age();
+        table.store(5, 0, &entry(4, "d2d4"));
+        table.age();
+        // Two searches old and 6 plies deep is worth less than one search old
+        // and 4 plies deep.
+        table.store(6, 0, &entry(1, "d2d4"));
+        assert_eq!(held(&table), [3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_much_deeper_bound_of_the_same_search_stays() {
+        let table = Table::new(1).unwrap();
+        table.store(1, 0, &entry(9, "e2e4"));
+        table.store(1, 0, &entry(4, "d2d4"));
+        assert_eq!(table.probe(1, 0).unwrap().depth, 9);
+        table.store(1, 0, &entry(6, "d2d4"));
+        assert_eq!(table.probe(1, 0).unwrap().depth, 6);
+    }
+
+    #[test]
+    fn a_bound_without_a_move_keeps_the_move_known_before() {
+        let table = Table::new(1).unwrap();
+        table.store(1, 0, &entry(3, "e2e4"));
+        let upper = TableEntry {
+            mv: None,
+            bound: ScoreBound::Upper,
+            ..entry(4, "e2e4")
+        };
+        table.store(1, 0, &upper);
+        assert_eq!(table.probe(1, 0).unwrap().mv, entry(3, "e2e4").mv);
+    }
+
+    #[test]
+    fn how_full_it_is_counts_this_search_alone() {
+        let mut table = Table::new(1).unwrap();
+        assert_eq!(table.permille_full(), 0);
+        for key in 0..1_000_000u64 {
+            let key = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            table.store(key, 0, &entry(1, "e2e4"));
+        }
+        assert!(table.permille_full() > 950);
+        table.age();
+        assert_eq!(table.permille_full(), 0);
+        table.clear();
+        assert_eq!(table.probe(0, 0), None);
+    }
+
+    #[test]
+    fn an_impossible_size_is_an_error() {
+        assert!(Table::new(usize::MAX).is_err());
+        assert!(Table::new(1 << 40).is_err());
+    }
+}

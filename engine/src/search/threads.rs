@@ -1,0 +1,130 @@
+//! All threads of a search: from the root's moves to the best answer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::{mem, thread};
+
+use cozy_chess::{Board, Move};
+
+use crate::board::Position;
+use crate::search::report::{Outcome, Report};
+use crate::search::searcher::{Searcher, no_move_score};
+use crate::search::shared::Shared;
+use crate::search::table::ScoreBound;
+use crate::search::worker::{RootMove, Worker};
+
+/// Searches with all workers; the first reports.
+pub(super) fn run(
+    shared: &mut Shared,
+    workers: &mut [Worker],
+    position: &Position,
+    report: &mut dyn FnMut(&Report),
+) -> Outcome {
+    let root = root_moves(shared, position.board());
+    if root.is_empty() {
+        return no_moves(position.board());
+    }
+    for worker in &mut *workers {
+        worker.start();
+        worker.tree.start(position, shared.evaluator);
+        worker.root.clone_from(&root);
+    }
+    let shared = &*shared;
+    let (first, helpers) = workers.split_first_mut().expect("an engine has a worker");
+    if helpers.is_empty() {
+        // WebAssembly has no threads.
+        return Searcher::new(shared, first, 0)
+            .deepen(report)
+            .outcome(shared, 1);
+    }
+    thread::scope(|scope| {
+        let halt = HaltOnDrop(&shared.halt);
+        let mut threads = Vec::new();
+        for (index, worker) in helpers.iter_mut().enumerate() {
+            let help = move || {
+                let halt = HaltOnDrop(&shared.halt);
+                let best = Searcher::new(shared, worker, index + 1).deepen(&mut |_| {});
+                // Whoever has no more to do does not end the search of others.
+                mem::forget(halt);
+                best
+            };
+            match thread::Builder::new().spawn_scoped(scope, help) {
+                Ok(thread) => threads.push(thread),
+                // The system has no more: the search does without.
+                Err(_) => break,
+            }
+        }
+        let mut best = Searcher::new(shared, first, 0).deepen(report);
+        drop(halt);
+        let searched = 1 + threads.len();
+        let mut by_helper = false;
+        for thread in threads {
+            match thread.join() {
+                Ok(other) if other.is_better_than(&best) => (best, by_helper) = (other, true),
+                Ok(_) => {}
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        if by_helper {
+            best.tell(shared, report);
+        }
+        best.outcome(shared, searched)
+    })
+}
+
+/// Ends the search of all threads when it is dropped, which a panic does too.
+struct HaltOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for HaltOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The moves to look at from the root: those asked for, and of these the ones
+/// that a tablebase calls best.
+fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
+    let wanted = &shared.limits.moves;
+    let mut moves: Vec<Move> = Vec::new();
+    board.generate_moves(|piece_moves| {
+        moves.extend(piece_moves);
+        false
+    });
+    if moves.iter().any(|mv| wanted.contains(mv)) {
+        moves.retain(|mv| wanted.contains(mv));
+    }
+    if let Some(tablebase) = shared.tablebase
+        && board.occupied().len() <= tablebase.max_pieces()
+        && let Some((wdl, keeping)) = tablebase.root_moves(board)
+        && keeping.iter().any(|mv| moves.contains(mv))
+    {
+        shared.tablebase_hits.fetch_add(1, Ordering::Relaxed);
+        moves = keeping
+            .into_iter()
+            .filter(|mv| moves.contains(mv))
+            .collect();
+        shared.root_wdl = Some(wdl);
+    }
+    // What is answered if there is no time for more.
+    let score = shared.evaluator.evaluate_board(board);
+    moves
+        .into_iter()
+        .map(|mv| RootMove {
+            pv: vec![mv],
+            score,
+            bound: ScoreBound::Exact,
+            nodes: 0,
+        })
+        .collect()
+}
+
+/// The outcome where the game is over.
+fn no_moves(board: &Board) -> Outcome {
+    Outcome {
+        best: None,
+        score: no_move_score(board, 0),
+        depth: 0,
+        nodes: 0,
+        threads: 0,
+        lines: Vec::new(),
+    }
+}

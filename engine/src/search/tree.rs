@@ -1,0 +1,327 @@
+//! The line of positions that the search stands on.
+
+use cozy_chess::{Board, Move};
+
+use crate::board::{Position, position_key};
+use crate::evaluation::accumulators::Accumulators;
+use crate::evaluation::danger::Danger;
+use crate::evaluation::evaluator::{material_balance, network_value};
+use crate::evaluation::features::Changes;
+use crate::evaluation::score::MAX_PLY;
+use crate::evaluation::{Evaluator, Score};
+
+struct Node {
+    board: Board,
+    /// [`Tree::played`].
+    played: Option<Move>,
+    /// How many plies a repetition can lie back: those since a capture, a
+    /// pawn's move, or a null move.
+    reversible: usize,
+    /// The network's value, once it was asked for: the same position is evaluated again by
+    /// quiescence, by the singular search and by deeper ones.
+    value: Option<Score>,
+    /// [`Tree::danger`], where the evaluation has told it.
+    danger: Option<Danger>,
+}
+
+/// The root and the moves played from it, with everything that is carried
+/// along. Room for the longest line is taken once.
+pub struct Tree {
+    nodes: Vec<Node>,
+    ply: usize,
+    /// Keys of the positions before the root and of the line.
+    keys: Vec<u64>,
+    accumulators: Accumulators,
+}
+
+impl Tree {
+    /// A tree that stands on the start of a game.
+    pub fn new(evaluator: &Evaluator) -> Tree {
+        let node = || Node {
+            board: Board::default(),
+            played: None,
+            reversible: 0,
+            value: None,
+            danger: None,
+        };
+        let mut tree = Tree {
+            nodes: (0..=MAX_PLY).map(|_| node()).collect(),
+            ply: 0,
+            keys: Vec::new(),
+            accumulators: Accumulators::new(MAX_PLY + 1),
+        };
+        tree.start(&Position::startpos(), evaluator);
+        tree
+    }
+
+    /// Puts a position at the root.
+    pub fn start(&mut self, position: &Position, evaluator: &Evaluator) {
+        let board = position.board();
+        self.ply = 0;
+        self.keys.clear();
+        self.keys.extend_from_slice(position.earlier_keys());
+        self.keys.push(position_key(board));
+        self.nodes[0] = Node {
+            board: board.clone(),
+            played: None,
+            reversible: board.halfmove_clock().into(),
+            value: None,
+            danger: None,
+        };
+        if let Some(network) = evaluator.network() {
+            self.accumulators.start(network, board);
+        }
+    }
+
+    /// Plies from the root.
+    pub fn ply(&self) -> usize {
+        self.ply
+    }
+
+    /// The position.
+    pub fn board(&self) -> &Board {
+        &self.nodes[self.ply].board
+    }
+
+    /// The move that led to the position; none at the root, and after a null
+    /// move.
+    pub fn played(&self) -> Option<Move> {
+        self.nodes[self.ply].played
+    }
+
+    /// Where the mover's pieces are attacked by lesser ones.
+    pub(crate) fn danger(&self) -> Danger {
+        let Node { board, danger, .. } = &self.nodes[self.ply];
+        danger.unwrap_or_else(|| Danger::of(board))
+    }
+
+    /// The position's key, as [`position_key`] gives it.
+    pub fn key(&self) -> u64 {
+        self.keys[self.keys.len() - 1]
+    }
+
+    /// Plays a legal move; there must be room ([`Tree::is_full`]).
+    pub fn push(&mut self, mv: Move) {
+        let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {
+            unreachable!("two positions")
+        };
+        child.board.clone_from(&parent.board);
+        child.board.play_unchecked(mv);
+        child.played = Some(mv);
+        child.value = None;
+        child.danger = None;
+        child.reversible = match child.board.halfmove_clock() {
+            0 => 0,
+            _ => parent.reversible + 1,
+        };
+        self.keys.push(position_key(&child.board));
+        self.ply += 1;
+        self.accumulators.play(self.ply);
+    }
+
+    /// Lets the side to move pass; there must be room ([`Tree::is_full`]).
+    ///
+    /// # Panics
+    /// If it is in check.
+    pub fn push_null(&mut self) {
+        let passed = self.board().null_move();
+        let board = passed.expect("a side in check cannot pass");
+        self.ply += 1;
+        self.accumulators.play(self.ply);
+        self.keys.push(position_key(&board));
+        self.nodes[self.ply] = Node {
+            board,
+            played: None,
+            reversible: 0,
+            value: None,
+            danger: None,
+        };
+    }
+
+    /// Takes the last move back.
+    pub fn pop(&mut self) {
+        self.ply -= 1;
+        self.keys.pop();
+    }
+
+    /// Whether the line is as long as it can be.
+    pub fn is_full(&self) -> bool {
+        self.ply == MAX_PLY
+    }
+
+    /// The static value, from the view of the side to move, by the evaluator
+    /// that the line started with.
+    pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
+        let nodes = &self.nodes;
+        let Node { board, value, .. } = &nodes[self.ply];
+        if let Some(value) = *value {
+            return value;
+        }
+        let Some(network) = evaluator.network() else {
+            return material_balance(board);
+        };
+        let view = board.side_to_move();
+        let changes = |ply: usize| match nodes[ply].played {
+            Some(mv) => Changes::of(&nodes[ply - 1].board, mv),
+            None => Changes::default(),
+        };
+        let accumulator = self.accumulators.get(network, self.ply, view, changes);
+        let (value, danger) = network_value(network, board, accumulator);
+        let node = &mut self.nodes[self.ply];
+        node.value = Some(value);
+        node.danger = danger;
+        value
+    }
+
+    /// Whether the position is a draw by repetition: seen once before since
+    /// the root, or twice before in all.
+    #[inline(always)]
+    pub fn is_repetition(&self) -> bool {
+        let Some((&key, earlier)) = self.keys.split_last() else {
+            return false;
+        };
+        let reversible = self.nodes[self.ply].reversible.min(earlier.len());
+        // Only every other position has the same side to move, and nothing
+        // comes back in two plies.
+        let mut same = (2..=reversible / 2)
+            .map(|moves| 2 * moves)
+            .filter(|plies| earlier[earlier.len() - plies] == key);
+        match same.next() {
+            Some(plies) => plies <= self.ply || same.next().is_some(),
+            None => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use models::{Network, QuantisedNetwork, Shape};
+
+    fn evaluator() -> Evaluator {
+        Evaluator::new(QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 4)).unwrap())
+    }
+
+    #[test]
+    fn what_is_carried_along_equals_what_is_computed_anew() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let mut random = fastrand::Rng::with_seed(7);
+        tree.start(&Position::startpos(), &evaluator);
+        for _ in 0..3_000 {
+            let mut moves = Vec::new();
+            tree.board().generate_moves(|piece_moves| {
+                moves.extend(piece_moves);
+                false
+            });
+            let back = tree.is_full() || moves.is_empty() || random.u8(..) < 100;
+            if back && tree.ply() > 0 {
+                tree.pop();
+            } else {
+                tree.push(moves[random.usize(..moves.len())]);
+            }
+            assert_eq!(tree.key(), position_key(tree.board()));
+            let danger = Danger::of(tree.board());
+            assert_eq!(tree.danger(), danger, "before it is evaluated");
+            assert_eq!(
+                tree.evaluate(&evaluator),
+                evaluator.evaluate_board(tree.board())
+            );
+            assert_eq!(tree.danger(), danger);
+        }
+    }
+
+    #[test]
+    fn passing_changes_only_the_side_to_move_and_en_passant() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let position =
+            Position::from_fen("rnbqkb1r/ppp1pppp/5n2/8/2pPP3/8/PP3PPP/RNBQKBNR b KQkq d3 0 3");
+        tree.start(&position.unwrap(), &evaluator);
+        let before = tree.key();
+        tree.push_null();
+        let expected =
+            crate::board::parse_fen("rnbqkb1r/ppp1pppp/5n2/8/2pPP3/8/PP3PPP/RNBQKBNR w KQkq - 1 4")
+                .unwrap();
+        assert_eq!(tree.board(), &expected);
+        assert_eq!(tree.key(), position_key(&expected));
+        assert_eq!(
+            tree.evaluate(&evaluator),
+            evaluator.evaluate_board(&expected)
+        );
+        tree.pop();
+        assert_eq!(tree.key(), before);
+    }
+
+    #[test]
+    fn repetitions_are_not_seen_across_a_null_move() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        for mv in ["g1f3", "g8f6", "f3g1"] {
+            tree.push(mv.parse().unwrap());
+        }
+        tree.push_null();
+        tree.push("g1f3".parse().unwrap());
+        tree.push("f6g8".parse().unwrap());
+        tree.push("f3g1".parse().unwrap());
+        // As after the first move of the knights, but for the side to move.
+        assert!(!tree.is_repetition());
+        tree.push_null();
+        assert!(
+            !tree.is_repetition(),
+            "the start, four plies and two nulls ago"
+        );
+        for mv in ["g1f3", "g8f6", "f3g1"] {
+            tree.push(mv.parse().unwrap());
+            assert!(!tree.is_repetition());
+        }
+        tree.push("f6g8".parse().unwrap());
+        assert!(tree.is_repetition(), "since the null move all the same");
+    }
+
+    #[test]
+    fn the_clock_may_count_more_plies_than_are_known() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let position =
+            Position::from_fen("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 40 30");
+        tree.start(&position.unwrap(), &evaluator);
+        let mut repeated = Vec::new();
+        for mv in ["g1f3", "g8f6", "f3g1", "f6g8"] {
+            tree.push(mv.parse().unwrap());
+            repeated.push(tree.is_repetition());
+        }
+        assert_eq!(repeated, [false, false, false, true]);
+    }
+
+    #[test]
+    fn a_position_before_the_root_must_come_back_twice() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let mut position = Position::startpos();
+        for mv in ["g1f3", "g8f6"] {
+            position.play(mv.parse().unwrap()).unwrap();
+        }
+        tree.start(&position, &evaluator);
+        let mut repeated = Vec::new();
+        for mv in ["f3g1", "f6g8", "g1f3", "g8f6", "f3g1", "f6g8"] {
+            tree.push(mv.parse().unwrap());
+            repeated.push(tree.is_repetition());
+        }
+        // The start; the root; and what followed it.
+        assert_eq!(repeated, [false, false, false, true, true, true]);
+    }
+
+    #[test]
+    fn one_repetition_below_the_root_is_enough() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        tree.start(&Position::startpos(), &evaluator);
+        let mut repeated = Vec::new();
+        for mv in ["g1f3", "g8f6", "f3g1", "f6g8", "g1f3"] {
+            tree.push(mv.parse().unwrap());
+            repeated.push(tree.is_repetition());
+        }
+        assert_eq!(repeated, [false, false, false, true, true]);
+    }
+}

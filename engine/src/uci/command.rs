@@ -1,0 +1,146 @@
+//! The commands of a GUI.
+
+use std::str::SplitAsciiWhitespace;
+
+use crate::board::{Position, parse_move};
+use crate::uci::error::{UciError, short};
+use crate::uci::go::Go;
+use crate::uci::options::SetOption;
+
+/// A command of the GUI.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// `uci`
+    Uci,
+    /// `isready`
+    IsReady,
+    /// `ucinewgame`
+    NewGame,
+    /// `setoption`
+    SetOption(SetOption),
+    /// `position`, with its moves already played
+    Position(Box<Position>),
+    /// `go`
+    Go(Go),
+    /// `ponderhit`
+    PonderHit,
+    /// `stop`
+    Stop,
+    /// `quit`
+    Quit,
+}
+
+impl Command {
+    /// Reads a line, and says what is wrong with it. There is a command where
+    /// enough of the line is right: for every `go`, so that every `go` has its
+    /// answer, and for a `position` up to its first illegal move. There is none
+    /// for an empty line, nor for `debug` and `register`, to which there is
+    /// nothing to do.
+    pub fn read(line: &str) -> (Option<Command>, Vec<UciError>) {
+        let mut words = line.split_ascii_whitespace();
+        let command = match words.next() {
+            None | Some("debug" | "register") => Ok(None),
+            Some("uci") => Ok(Some(Command::Uci)),
+            Some("isready") => Ok(Some(Command::IsReady)),
+            Some("ucinewgame") => Ok(Some(Command::NewGame)),
+            Some("setoption") => SetOption::parse(line).map(|set| Some(Command::SetOption(set))),
+            Some("position") => match read_position(words) {
+                Ok((position, wrong)) => {
+                    let position = Command::Position(Box::new(position));
+                    return (Some(position), wrong.into_iter().collect());
+                }
+                Err(error) => Err(error),
+            },
+            Some("go") => {
+                let (go, wrong) = Go::read(words);
+                return (Some(Command::Go(go)), wrong);
+            }
+            Some("ponderhit") => Ok(Some(Command::PonderHit)),
+            Some("stop") => Ok(Some(Command::Stop)),
+            Some("quit") => Ok(Some(Command::Quit)),
+            Some(verb) => Err(UciError::UnknownCommand(short(verb))),
+        };
+        match command {
+            Ok(command) => (command, Vec::new()),
+            Err(error) => (None, vec![error]),
+        }
+    }
+}
+
+/// The position, and why it is not the one at the end of the line.
+fn read_position(words: SplitAsciiWhitespace) -> Result<(Position, Option<UciError>), UciError> {
+    let mut words = words.peekable();
+    let mut position = match words.next() {
+        Some("startpos") => Position::startpos(),
+        Some("fen") => {
+            let mut fen = String::new();
+            while let Some(word) = words.next_if(|&word| word != "moves") {
+                fen.push_str(word);
+                fen.push(' ');
+            }
+            Position::from_fen(&fen)?
+        }
+        _ => return Err(UciError::NoPosition),
+    };
+    for text in words.skip_while(|&word| word != "moves").skip(1) {
+        let played = parse_move(position.board(), text).and_then(|mv| position.play(mv));
+        if let Err(error) = played {
+            return Ok((position, Some(error.into())));
+        }
+    }
+    Ok((position, None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The command and the first complaint about a line.
+    fn read(line: &str) -> (Option<Command>, String) {
+        let (command, wrong) = Command::read(line);
+        let first = wrong.first().map(UciError::to_string);
+        (command, first.unwrap_or_default())
+    }
+
+    #[test]
+    fn refused_lines_say_why() {
+        let refused = [
+            ("xyzzy", "unknown command"),
+            ("position", "startpos"),
+            ("position fen", "fewer than four fields"),
+            ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position"),
+            ("setoption", "unknown option"),
+            ("setoption name Hash value 0", "from 1 to"),
+            ("setoption name Level value godlike", "easy"),
+            (
+                "setoption name Evaluation value taste",
+                "network or material",
+            ),
+        ];
+        for (line, reason) in refused {
+            let (command, message) = read(line);
+            assert!(command.is_none(), "{line}");
+            assert!(message.contains(reason), "{line}: {message}");
+        }
+        for line in ["", "  \t", "debug on", "register later"] {
+            let (command, message) = read(line);
+            assert!(command.is_none() && message.is_empty(), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn moves_before_an_illegal_one_are_kept() {
+        for (line, reason, kept) in [
+            ("position startpos moves e2e5 e2e4", "illegal", "e2e4"),
+            ("position startpos moves e2e4 zz", "not a move", "e7e5"),
+            ("position startpos moves e2e4 e2e4 e7e5", "illegal", "e7e5"),
+        ] {
+            let (command, message) = read(line);
+            assert!(message.contains(reason), "{line}: {message}");
+            let Some(Command::Position(position)) = command else {
+                panic!("{line}: {command:?}");
+            };
+            assert!(parse_move(position.board(), kept).is_ok(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! What is wrong with what a GUI says.
+
+use thiserror::Error;
+
+use crate::board::{FenError, MoveError};
+
+/// What is wrong with a line, or with a part of one.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum UciError {
+    /// No such command.
+    #[error("unknown command {0:?}")]
+    UnknownCommand(String),
+    /// `position` without `startpos` or `fen`.
+    #[error("position needs \"startpos\" or \"fen\"; the position stays as it was")]
+    NoPosition,
+    /// The FEN of `position` was refused.
+    #[error("{0}; the position stays as it was")]
+    Fen(#[from] FenError),
+    /// A move of `position` was refused, and all that follow it.
+    #[error("{0}; the position is the one before it")]
+    Move(#[from] MoveError),
+    /// A parameter of `go` lacks its number.
+    #[error("go {name} needs a whole number{}; ignored", instead(.found))]
+    BadGo {
+        /// The parameter.
+        name: &'static str,
+        /// What stands in the number's place.
+        found: Option<String>,
+    },
+    /// `go` has no such parameter.
+    #[error("go knows no {0:?}; ignored")]
+    UnknownGo(String),
+    /// A move of `searchmoves` cannot be searched.
+    #[error("searchmoves: {0}; ignored")]
+    SearchMove(MoveError),
+    /// All of them were of that kind.
+    #[error("searchmoves names no legal move: all moves are searched")]
+    NoSearchMove,
+    /// No such option.
+    #[error("unknown option {0:?}")]
+    UnknownOption(String),
+    /// The option exists, the value does not suit it.
+    #[error("option {name} wants {wanted}")]
+    BadValue {
+        /// The option.
+        name: &'static str,
+        /// What it takes.
+        wanted: String,
+    },
+}
+
+fn instead(word: &Option<String>) -> String {
+    word.as_ref()
+        .map_or_else(String::new, |word| format!(", not {word:?}"))
+}
+
+/// A word of the GUI's, cut to a length that fits a message.
+pub(super) fn short(word: &str) -> String {
+    word.chars().take(40).collect()
+}

@@ -1,0 +1,192 @@
+/** Who searches: an engine for each side that wants one, one for analysis, one for the curve. */
+import { type Brain, type Brains, DEFAULT } from "./brains";
+import type { GameState } from "./gamestate";
+import { KibitzSearcher } from "./kibitzsearcher";
+import type { Rules } from "./rules";
+import type { Searcher } from "./searcher";
+import { SIDES } from "./side";
+import { Stockfish } from "./stockfish";
+import type { Game, Iteration, SearchRequest, SideName } from "./types";
+
+/** Nodes for each position of the net's curve. */
+const CURVE_NODES = 5000;
+/** An analysis ends by itself after this, in milliseconds: phones have batteries. */
+const ANALYSIS_TIME = 120_000;
+/** Kibitz does not answer faster than this where no clock runs, in milliseconds. */
+const POLITENESS = 300;
+
+/** Who is told of searches. */
+export interface SearchListener {
+  /** A search begins at a ply: for the move of a side, or, with `null`, as an analysis. */
+  began(ply: number, side: SideName | null): void;
+  iteration(iteration: Iteration): void;
+  /** An engine has its move. */
+  move(uci: string): void;
+  failed(error: unknown): void;
+  curveBegan(): void;
+  /** More of the curve is drawn, or it ends. */
+  curve(): void;
+  curveFailed(error: unknown): void;
+}
+
+export class Engines {
+  /** The brain of the drop-down. */
+  brain: Brain = DEFAULT;
+  /** The side that an engine searches for. */
+  thinking: SideName | null = null;
+  /** Whether the curve is being drawn. */
+  drawing = false;
+  private searchers: Record<SideName, Searcher | null> = { white: null, black: null };
+  private readonly analyst: KibitzSearcher;
+  private readonly curve: KibitzSearcher;
+  /** What is being analysed. */
+  private analysed: string | null = null;
+  /** Counts what makes searches under way pointless. */
+  private generation = 0;
+
+  constructor(
+    private readonly module: WebAssembly.Module,
+    private readonly rules: Rules,
+    private readonly brains: Brains,
+    private readonly state: GameState,
+    private readonly listener: SearchListener,
+  ) {
+    this.analyst = new KibitzSearcher(module, DEFAULT);
+    this.curve = new KibitzSearcher(module, DEFAULT);
+  }
+
+  /** Engines for the sides that want them. */
+  employ() {
+    for (const side of SIDES) {
+      const { who, brain } = this.state.sides[side];
+      this.searchers[side]?.close();
+      if (who === "kibitz") {
+        this.searchers[side] = new KibitzSearcher(this.module, brain ? this.brains.present(brain) : this.brain);
+      } else this.searchers[side] = who === "stockfish" ? new Stockfish(this.rules) : null;
+    }
+  }
+
+  /** Searches with another brain from now on. */
+  use(brain: Brain) {
+    this.brain = brain;
+    this.analyst.use(brain);
+    this.curve.use(brain);
+    this.stop();
+    for (const side of SIDES) {
+      const searcher = this.searchers[side];
+      if (searcher instanceof KibitzSearcher && !this.state.sides[side].brain) searcher.use(brain);
+    }
+  }
+
+  /** Ends the searches for moves and for analysis. */
+  stop() {
+    this.generation += 1;
+    this.thinking = this.analysed = null;
+    this.analyst.stop();
+    this.searchers.white?.stop();
+    this.searchers.black?.stop();
+  }
+
+  stopCurve() {
+    this.drawing = false;
+    this.curve.stop();
+  }
+
+  /** Whoever has to think begins to, unless it does already; `stop` ends what others do. */
+  think({ analyse, lines, stop }: { analyse: boolean; lines: number; stop: () => void }) {
+    if (this.thinking) return;
+    const { state } = this;
+    const { turn } = state;
+    const engine = state.playing && !state.paused ? this.searchers[turn] : null;
+    const wanted = !engine && analyse && !state.position.ending;
+    const request = { ...state.shown, movetime: ANALYSIS_TIME, lines };
+    const text = wanted ? JSON.stringify(request) : null;
+    if (text && text === this.analysed) return;
+    stop();
+    if (engine) void this.findMove(turn, engine, lines);
+    else if (text) {
+      this.analysed = text;
+      void this.analyse(request);
+    }
+  }
+
+  private async findMove(side: SideName, searcher: Searcher, lines: number) {
+    const { generation, state } = this;
+    const { brain } = state.sides[side];
+    const begun = performance.now();
+    this.thinking = side;
+    // It stands still after a reload, or where the engine failed.
+    state.startClock();
+    const ply = state.last;
+    this.listener.began(ply, side);
+    try {
+      if (brain && searcher instanceof KibitzSearcher) {
+        // After a reload its net may come only now.
+        const present = await this.brains.get(brain);
+        // Before it is used: that would end the search of whoever came later.
+        if (generation !== this.generation) return;
+        searcher.use(present);
+      }
+      const result = await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
+      const wait = state.clock ? 0 : POLITENESS - (performance.now() - begun);
+      if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+      if (generation !== this.generation || !result) return;
+      if (!result.best) throw new Error("it knows no move");
+      state.found[ply] = result.score;
+      this.listener.move(result.best);
+    } catch (error) {
+      if (generation !== this.generation) return;
+      state.clock?.stop();
+      // Whatever it is, it is tried again with a new worker.
+      searcher.close();
+      this.listener.failed(error);
+    }
+  }
+
+  private async analyse(request: SearchRequest) {
+    const { generation } = this;
+    this.listener.began(this.state.at, null);
+    try {
+      await this.analyst.search(request, this.reporter(generation));
+    } catch (error) {
+      if (generation === this.generation) this.listener.failed(error);
+    }
+  }
+
+  private reporter(generation: number) {
+    return (iteration: Iteration) => {
+      if (generation === this.generation) this.listener.iteration(iteration);
+    };
+  }
+
+  /** What the net finds after every ply. */
+  async drawCurve() {
+    if (this.drawing) return;
+    const { state } = this;
+    const { game } = state;
+    this.drawing = true;
+    state.ours = game.moves.map(() => null);
+    this.listener.curveBegan();
+    try {
+      await this.searchPlies(game);
+    } catch (error) {
+      this.listener.curveFailed(error);
+    } finally {
+      if (state.game === game) {
+        this.drawing = false;
+        this.listener.curve();
+      }
+    }
+  }
+
+  private async searchPlies(game: Game) {
+    const { state } = this;
+    for (let ply = 1; ply <= game.moves.length; ply += 1) {
+      const request = { start: game.start, moves: game.moves.slice(0, ply), nodes: CURVE_NODES };
+      const result = await this.curve.search(request, () => {});
+      if (!result || !this.drawing || state.game !== game) return;
+      if (result.best) state.ours[ply - 1] = result.score;
+      if (ply % 4 === 0) this.listener.curve();
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** Kibitz in a worker. */
+import type { Brain } from "./brains";
+import { BrainError, type PendingSearch, type Searcher } from "./searcher";
+import type { Iteration, SearchRequest, SearchResult } from "./types";
+import type { FromWorker, ToWorker } from "./workermessages";
+
+/** How long a worker may take to be ready, in milliseconds. */
+const START_TIME = 20_000;
+
+export class KibitzSearcher implements Searcher {
+  private worker: Worker | null = null;
+  private pending: PendingSearch | null = null;
+  /** Ends what waits for the worker's end. */
+  private leave = new AbortController();
+
+  constructor(
+    private readonly module: WebAssembly.Module,
+    private brain: Brain,
+  ) {}
+
+  /** Searches with another brain from the next search on. */
+  use(brain: Brain) {
+    if (brain === this.brain) return;
+    this.brain = brain;
+    this.close();
+  }
+
+  search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
+    this.stop();
+    return new Promise((resolve, reject) => {
+      const worker = this.worker ?? this.start();
+      this.pending = { report, resolve, reject };
+      worker.postMessage({ task: "search", request } satisfies ToWorker);
+    });
+  }
+
+  stop() {
+    if (!this.pending) return;
+    this.close();
+    // The next one is ready before it is asked.
+    this.start();
+  }
+
+  close() {
+    this.settle()?.resolve(null);
+    this.leave.abort();
+    this.worker?.terminate();
+    this.worker = null;
+  }
+
+  private settle(): PendingSearch | null {
+    const { pending } = this;
+    this.pending = null;
+    return pending;
+  }
+
+  private start(): Worker {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    this.worker = worker;
+    this.leave = new AbortController();
+    const failed = (error: Error) => {
+      if (this.worker !== worker) return;
+      const pending = this.settle();
+      this.close();
+      pending?.reject(error);
+    };
+    const deadline = setTimeout(() => failed(new Error("it does not start")), START_TIME);
+    const lock = `kibitz-${Math.random()}`;
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if (this.worker !== worker) return;
+      if ("ready" in data) {
+        clearTimeout(deadline);
+        // The worker's lock is had when it has ended, whatever the reason.
+        navigator.locks
+          ?.request(lock, { signal: this.leave.signal }, () => failed(new Error("its worker has ended")))
+          .catch(() => {});
+      } else if ("iteration" in data) this.pending?.report(data.iteration);
+      else if ("result" in data) this.settle()?.resolve(data.result);
+      else if (data.by === "brain" && this.brain.net) failed(new BrainError(this.brain, data.failed));
+      else failed(new Error(data.failed));
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      failed(new Error(event.message || "its worker could not be loaded"));
+    };
+    const { kind, net } = this.brain;
+    worker.postMessage({ task: "start", module: this.module, brain: { kind, net }, lock } satisfies ToWorker);
+    return worker;
+  }
+}

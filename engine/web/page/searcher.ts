@@ -1,0 +1,28 @@
+/** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
+import type { Brain } from "./brains";
+import type { Iteration, SearchRequest, SearchResult } from "./types";
+
+export interface Searcher {
+  /** The move, or `null` where the search was stopped; rejects where the engine fails. */
+  search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null>;
+  stop(): void;
+  /** Stops, and gives back what it has taken. */
+  close(): void;
+}
+
+/** A search under way. */
+export interface PendingSearch {
+  report(iteration: Iteration): void;
+  resolve(result: SearchResult | null): void;
+  reject(error: Error): void;
+}
+
+/** The engine fails with this brain. */
+export class BrainError extends Error {
+  constructor(
+    readonly brain: Brain,
+    why: string,
+  ) {
+    super(`${brain.name} cannot be used: ${why}`);
+  }
+}

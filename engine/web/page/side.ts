@@ -1,0 +1,48 @@
+/** Who plays a side, and how strongly. */
+import type { Brains } from "./brains";
+import { count } from "./format";
+import type { SideName } from "./types";
+
+export type Who = "human" | "kibitz" | "stockfish";
+
+/** What a strength may be a limit in. */
+export const LIMITS = ["depth", "nodes", "time"] as const;
+
+export type Strength =
+  | { by: "easy" | "medium" | "hard" | "full" }
+  | { by: (typeof LIMITS)[number]; value: number };
+
+export interface Side {
+  who: Who;
+  strength: Strength;
+  /** A brain's id; '' stands for the one of the drop-down. */
+  brain: string;
+}
+
+export const HUMAN: Side = { who: "human", strength: { by: "full" }, brain: "default" };
+
+export const SIDES = ["white", "black"] as const;
+
+export const other = (side: SideName): SideName => (side === "white" ? "black" : "white");
+
+export function strengthText(strength: Strength): string {
+  switch (strength.by) {
+    case "depth":
+      return `depth ${strength.value}`;
+    case "nodes":
+      return `${count(strength.value)} nodes`;
+    case "time":
+      return `${strength.value / 1000} s a move`;
+    case "full":
+      return "full strength";
+    default:
+      return strength.by;
+  }
+}
+
+export function sideName(side: Side, brains: Brains): string {
+  if (side.who === "human") return "You";
+  if (side.who === "stockfish") return "Stockfish";
+  const brain = brains.choices().find(({ id }) => id === side.brain);
+  return side.brain === "default" || !brain ? "Kibitz" : `Kibitz · ${brain.name}`;
+}

@@ -1,0 +1,184 @@
+//! The evaluation in use, a net or material alone, and what it makes of a position.
+
+use engine::cozy_chess::Color;
+use engine::{EMBEDDED_NET, Evaluator, features, material_values, piece_values};
+use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork};
+use serde::{Deserialize, Serialize};
+
+use crate::error::RequestError;
+use crate::game::Game;
+use crate::names::SquareName;
+
+/// What the evaluation is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum EvaluationKind {
+    /// The net.
+    Network,
+    /// Piece values alone.
+    Material,
+}
+
+/// A net and the choice whether to use it.
+pub struct SelectedEvaluator {
+    network: Network,
+    metadata: Metadata,
+    quantised: QuantisedNetwork,
+    /// The choice.
+    pub kind: EvaluationKind,
+}
+
+/// What there is to say of a net.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct NetDescription {
+    kind: EvaluationKind,
+    /// Inputs, hidden sizes, output.
+    sizes: Vec<usize>,
+    parameters: usize,
+    training: Training,
+}
+
+/// What a net's metadata says of its training.
+#[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+struct Training {
+    /// The positions that it was fitted to; `null` where its file does not say.
+    positions: Option<u64>,
+    /// Whether it began as another net, and `positions` are those of the last step alone.
+    from_another_net: bool,
+}
+
+/// The value of a position and of each piece in it, in pawns from White's view.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PositionEvaluation {
+    value: f32,
+    pieces: Vec<PieceValue>,
+}
+
+/// What a piece is worth where it stands, in pawns from White's view.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct PieceValue {
+    square: SquareName,
+    /// The position's value less the value without the piece.
+    value: f32,
+    /// The position's value without the piece.
+    without: f32,
+}
+
+impl Training {
+    /// Reads what any version of the trainer has written.
+    fn of(metadata: &Metadata) -> Training {
+        Training {
+            positions: metadata.dataset["positions_train"].as_u64(),
+            from_another_net: !metadata.training["init"].is_null(),
+        }
+    }
+}
+
+impl SelectedEvaluator {
+    /// The net that is compiled in.
+    pub fn embedded() -> Result<SelectedEvaluator, NetError> {
+        SelectedEvaluator::from_bytes(EMBEDDED_NET)
+    }
+
+    /// The net of a `.safetensors` file.
+    pub fn from_bytes(bytes: &[u8]) -> Result<SelectedEvaluator, NetError> {
+        let (network, metadata) = Network::from_bytes(bytes)?;
+        let quantised = QuantisedNetwork::new(&network)?;
+        Ok(SelectedEvaluator {
+            network,
+            metadata,
+            quantised,
+            kind: EvaluationKind::Network,
+        })
+    }
+
+    /// What to search with.
+    pub fn evaluator(&self) -> Evaluator {
+        let mut evaluator = Evaluator::new(self.quantised.clone());
+        evaluator.set_kind(match self.kind {
+            EvaluationKind::Network => engine::EvaluationKind::Network,
+            EvaluationKind::Material => engine::EvaluationKind::Material,
+        });
+        evaluator
+    }
+
+    /// What there is to say of it.
+    pub fn describe(&self) -> NetDescription {
+        let shape = self.network.shape();
+        let outputs = shape.layers().map(|(outputs, _)| outputs);
+        NetDescription {
+            kind: self.kind,
+            sizes: [INPUTS].into_iter().chain(outputs).collect(),
+            parameters: shape.parameters(),
+            training: Training::of(&self.metadata),
+        }
+    }
+
+    /// The value of a position and of each piece in it.
+    ///
+    /// # Errors
+    /// Where the net's values overflow.
+    pub fn evaluate(&self, game: &Game) -> Result<PositionEvaluation, RequestError> {
+        let position = game.replay(|_, _| {})?;
+        let board = position.board();
+        let (value, values) = match self.kind {
+            EvaluationKind::Network => {
+                let value = self.network.evaluate(&features(board));
+                let value = match board.side_to_move() {
+                    Color::White => value,
+                    Color::Black => -value,
+                };
+                (value, piece_values(&self.network, board))
+            }
+            EvaluationKind::Material => {
+                let values = material_values(board);
+                (values.iter().map(|&(_, pawns)| pawns).sum(), values)
+            }
+        };
+        if !(value.is_finite() && values.iter().all(|(_, value)| value.is_finite())) {
+            return Err(RequestError::NotFinite);
+        }
+        let pieces = values.into_iter().map(|(square, piece)| PieceValue {
+            square: SquareName(square),
+            value: piece,
+            without: value - piece,
+        });
+        Ok(PositionEvaluation {
+            value,
+            pieces: pieces.collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use models::Shape;
+    use serde_json::json;
+
+    #[test]
+    fn metadata_of_other_versions_is_read() {
+        let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+        let unknown = Training {
+            positions: None,
+            from_another_net: false,
+        };
+        assert_eq!(Training::of(&metadata), unknown);
+        metadata.dataset = json!({ "positions_train": 7, "positions_validation": 1 });
+        metadata.training = json!({ "init": { "file": "x.safetensors" }, "epochs": 3 });
+        let known = Training {
+            positions: Some(7),
+            from_another_net: true,
+        };
+        assert_eq!(Training::of(&metadata), known);
+        metadata.dataset = json!(["positions_train"]);
+        metadata.training = json!({ "init": null });
+        assert_eq!(Training::of(&metadata), unknown);
+    }
+}

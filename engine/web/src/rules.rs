@@ -1,0 +1,191 @@
+//! What the rules say of a game: its plies, its position, its ending.
+
+use std::collections::BTreeMap;
+
+use engine::cozy_chess::{Board, Color, File, Move, Piece, Rank, Square, util};
+use engine::{
+    Ending, Position, is_castling, is_chess960, parse_move, position_key, write_fen, write_move,
+};
+use serde::Serialize;
+
+use crate::error::RequestError;
+use crate::game::Game;
+use crate::names::{SideName, SquareName};
+
+/// A move that was played, and where it led.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Ply {
+    uci: String,
+    san: String,
+    /// Of the position after the move.
+    fen: String,
+    /// Equal for equal positions.
+    key: String,
+    check: bool,
+    capture: bool,
+    castles: bool,
+}
+
+/// All plies of a game.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct GameReport {
+    /// A FEN.
+    start: String,
+    start_key: String,
+    plies: Vec<Ply>,
+    ending: Option<EndingReport>,
+}
+
+/// How the rules have ended a game.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct EndingReport {
+    reason: EndingReason,
+    winner: Option<SideName>,
+}
+
+/// The rule that has ended a game.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+enum EndingReason {
+    Checkmate,
+    Stalemate,
+    Repetition,
+    FiftyMoves,
+    InsufficientMaterial,
+}
+
+/// A position, and what can be played in it.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct PositionReport {
+    fen: String,
+    turn: SideName,
+    check: bool,
+    /// Squares by square. A castling king may go to its target or onto its rook.
+    #[cfg_attr(test, ts(type = "{ [square in SquareName]?: Array<SquareName> }"))]
+    dests: BTreeMap<SquareName, Vec<SquareName>>,
+    /// The moves of these that have to name a piece.
+    promotions: Vec<String>,
+    ending: Option<EndingReport>,
+    /// Sides that have nothing but a king, and so cannot win on time.
+    bare: Vec<SideName>,
+}
+
+fn ending(position: &Position) -> Option<EndingReport> {
+    position.ending().map(|ending| EndingReport {
+        reason: match ending {
+            Ending::Checkmate { .. } => EndingReason::Checkmate,
+            Ending::Stalemate => EndingReason::Stalemate,
+            Ending::Repetition => EndingReason::Repetition,
+            Ending::FiftyMoves => EndingReason::FiftyMoves,
+            Ending::InsufficientMaterial => EndingReason::InsufficientMaterial,
+        },
+        winner: ending.winner().map(SideName::from),
+    })
+}
+
+/// Forty bits: the page loads those of all named openings, and one position in
+/// 10^8 gets the name of another.
+fn key(board: &Board) -> String {
+    format!("{:010x}", position_key(board) >> 24)
+}
+
+/// Tells of every ply of a game.
+pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
+    let opening = game.opening()?;
+    let chess960 = is_chess960(&opening);
+    let mut plies: Vec<Ply> = Vec::new();
+    let position = game.replay(|position, mv| {
+        let board = position.board();
+        let mut after = board.clone();
+        after.play_unchecked(mv);
+        plies.push(Ply {
+            uci: write_move(board, mv, chess960),
+            san: util::display_san_move(board, mv).to_string(),
+            fen: write_fen(&after),
+            key: key(&after),
+            check: !after.checkers().is_empty(),
+            capture: after.occupied().len() < board.occupied().len(),
+            castles: is_castling(board, mv),
+        });
+    })?;
+    Ok(GameReport {
+        start: write_fen(&opening),
+        start_key: key(&opening),
+        plies,
+        ending: ending(&position),
+    })
+}
+
+/// Reads a move as people or UCI write it.
+pub fn parse_text(game: &Game, text: &str) -> Result<String, RequestError> {
+    let position = game.replay(|_, _| {})?;
+    let (board, text) = (position.board(), text.trim());
+    // People write castling with zeros, and glyphs behind a move.
+    let plain = text.trim_end_matches(['!', '?']).replace('0', "O");
+    let mv = match util::parse_san_move(board, &plain) {
+        Ok(mv) => mv,
+        Err(_) => parse_move(board, text)?,
+    };
+    Ok(write_move(board, mv, is_chess960(board)))
+}
+
+/// Tells what can be played after a game's last move.
+pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
+    let position = game.replay(|_, _| {})?;
+    let board = position.board();
+    let ending = ending(&position);
+    let mut moves = Vec::new();
+    if ending.is_none() {
+        board.generate_moves(|piece_moves| {
+            moves.extend(piece_moves);
+            false
+        });
+    }
+    let mut dests: BTreeMap<SquareName, Vec<SquareName>> = BTreeMap::new();
+    let mut promotions = Vec::new();
+    for mv in moves {
+        for to in targets(board, mv).into_iter().map(SquareName) {
+            let of_piece = dests.entry(SquareName(mv.from)).or_default();
+            if of_piece.contains(&to) {
+                continue;
+            }
+            if mv.promotion.is_some() {
+                promotions.push(format!("{}{}", mv.from, mv.to));
+            }
+            of_piece.push(to);
+        }
+    }
+    let bare = |&color: &Color| board.colors(color) == board.colored_pieces(color, Piece::King);
+    Ok(PositionReport {
+        fen: write_fen(board),
+        turn: board.side_to_move().into(),
+        check: !board.checkers().is_empty(),
+        dests,
+        promotions,
+        ending,
+        bare: (Color::ALL.into_iter().filter(bare))
+            .map(SideName::from)
+            .collect(),
+    })
+}
+
+/// Where a move may be dropped: castling, on the rook, and in standard chess
+/// also on the king's target.
+fn targets(board: &Board, mv: Move) -> Vec<Square> {
+    let mut targets = vec![mv.to];
+    if is_castling(board, mv) && !is_chess960(board) {
+        let file = match mv.to.file() > mv.from.file() {
+            true => File::G,
+            false => File::C,
+        };
+        let rank: Rank = mv.to.rank();
+        targets.push(Square::new(file, rank));
+    }
+    targets
+}

@@ -1,0 +1,241 @@
+//! The search.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use engine::cozy_chess::{Board, Color, Move, util};
+use engine::{
+    ClockState, Engine, Handicap, Level, Limits, Line, Report, ScoreBound, Signals, TimeBudget,
+    is_chess960, write_move,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::RequestError;
+use crate::evaluator::SelectedEvaluator;
+use crate::game::Game;
+use crate::host::Host;
+use crate::score::WhiteScore;
+
+/// What passes between the page and its worker unseen.
+const OVERHEAD: Duration = Duration::from_millis(30);
+
+/// Some thirty years: as good as no limit.
+const LONGEST: Duration = Duration::from_secs(1_000_000_000);
+
+/// What to search, and how far; without any limit it runs until the worker is ended.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
+pub struct SearchRequest {
+    #[serde(flatten)]
+    game: Game,
+    depth: Option<u64>,
+    nodes: Option<u64>,
+    /// Milliseconds for the move.
+    movetime: Option<f64>,
+    clock: Option<MoverClock>,
+    level: Option<LevelName>,
+    /// Lines to report; one where it is left out.
+    lines: Option<usize>,
+    /// From 0 to below 1: which of the moves that a level lets pass is played.
+    chance: Option<f64>,
+}
+
+/// The mover's clock, in milliseconds.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct MoverClock {
+    remaining: f64,
+    increment: f64,
+}
+
+/// How strongly Kibitz plays.
+#[derive(Clone, Copy, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum LevelName {
+    Easy,
+    Medium,
+    Hard,
+}
+
+/// An iteration of a line.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Iteration {
+    depth: u32,
+    /// The line's number, 1 for the best.
+    rank: usize,
+    score: WhiteScore,
+    bound: Bound,
+    nodes: u64,
+    /// Milliseconds.
+    time: f64,
+    /// The line as UCI writes it.
+    pv: Vec<String>,
+    /// The same as people write it.
+    san: Vec<String>,
+}
+
+/// Whether a score is exact, or the true one is at least or at most this for the mover.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+enum Bound {
+    Exact,
+    Lower,
+    Upper,
+}
+
+/// What a search has found.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct SearchResult {
+    /// The move to play, `null` where there is none.
+    best: Option<String>,
+    score: WhiteScore,
+    depth: u32,
+    nodes: u64,
+    /// Milliseconds.
+    time: f64,
+}
+
+/// Searches, and remembers from one search to the next.
+#[derive(Default)]
+pub struct Searcher {
+    engine: Option<Engine>,
+}
+
+impl Searcher {
+    /// Searches as asked, and reports to the host.
+    pub fn search(
+        &mut self,
+        evaluator: &SelectedEvaluator,
+        request: &SearchRequest,
+        host: &dyn Host,
+    ) -> Result<SearchResult, RequestError> {
+        let begun = host.now();
+        let position = request.game.replay(|_, _| {})?;
+        let board = position.board();
+        let handicap = request.handicap();
+        let mut limits = request.limits();
+        if let Some(handicap) = handicap {
+            handicap.apply(&mut limits);
+        }
+        let milliseconds = || (host.now() - begun).max(0.0);
+        let elapsed = || Duration::from_secs_f64(milliseconds() / 1000.0);
+        let engine = (self.engine).get_or_insert_with(|| Engine::new(evaluator.evaluator()));
+        let outcome = engine.search(
+            &position,
+            &limits,
+            &Signals {
+                stop: &AtomicBool::new(false),
+                pondering: None,
+                elapsed: &elapsed,
+            },
+            &mut |report| {
+                if report.rank <= request.lines() {
+                    host.report(&iteration(report, board));
+                }
+            },
+        );
+        let chance = request.chance.unwrap_or_default();
+        let pick = |number: usize| ((chance * number as f64) as usize).min(number - 1);
+        let chosen: Option<&Line> = match handicap {
+            Some(handicap) => handicap.choose(&outcome.lines, pick),
+            None => outcome.lines.first(),
+        };
+        let best = chosen.map_or(outcome.best, |line| line.pv.first().copied());
+        let score = chosen.map_or(outcome.score, |line| line.score);
+        Ok(SearchResult {
+            best: best.map(|mv| write_move(board, mv, is_chess960(board))),
+            score: WhiteScore::of(score, board.side_to_move()),
+            depth: outcome.depth,
+            nodes: outcome.nodes,
+            time: milliseconds(),
+        })
+    }
+}
+
+impl SearchRequest {
+    fn handicap(&self) -> Option<Handicap> {
+        self.level.map(|level| {
+            Handicap::from(match level {
+                LevelName::Easy => Level::Easy,
+                LevelName::Medium => Level::Medium,
+                LevelName::Hard => Level::Hard,
+            })
+        })
+    }
+
+    fn lines(&self) -> usize {
+        self.lines.unwrap_or(1).max(1)
+    }
+
+    fn limits(&self) -> Limits {
+        let fixed = |time| TimeBudget::fixed(time, OVERHEAD);
+        let share = |clock: &MoverClock| {
+            let clock = ClockState {
+                remaining: milliseconds(clock.remaining),
+                increment: milliseconds(clock.increment),
+                moves_to_go: None,
+            };
+            TimeBudget::share(&clock, OVERHEAD)
+        };
+        let budgets = [
+            self.movetime.map(milliseconds).map(fixed),
+            self.clock.as_ref().map(share),
+        ];
+        Limits {
+            depth: self.depth,
+            nodes: self.nodes,
+            time: budgets
+                .into_iter()
+                .flatten()
+                .min_by_key(|budget| budget.hard),
+            lines: self.lines(),
+            ..Limits::default()
+        }
+    }
+}
+
+/// At most [`LONGEST`], so that times can be added up.
+fn milliseconds(number: f64) -> Duration {
+    let time = Duration::try_from_secs_f64(number.max(0.0) / 1000.0);
+    time.map_or(LONGEST, |time| time.min(LONGEST))
+}
+
+fn iteration(report: &Report, board: &Board) -> String {
+    let mover: Color = board.side_to_move();
+    let (pv, san) = notation(report.pv, board);
+    let iteration = Iteration {
+        depth: report.depth,
+        rank: report.rank,
+        score: WhiteScore::of(report.score, mover),
+        bound: match report.bound {
+            ScoreBound::Exact => Bound::Exact,
+            ScoreBound::Lower => Bound::Lower,
+            ScoreBound::Upper => Bound::Upper,
+        },
+        nodes: report.nodes,
+        time: report.time.as_secs_f64() * 1000.0,
+        pv,
+        san,
+    };
+    serde_json::to_string(&iteration).expect("numbers and texts can be written")
+}
+
+/// A line as UCI and as people write it.
+fn notation(pv: &[Move], board: &Board) -> (Vec<String>, Vec<String>) {
+    let mut board = board.clone();
+    let chess960 = is_chess960(&board);
+    pv.iter()
+        .map(|&mv| {
+            let texts = (
+                write_move(&board, mv, chess960),
+                util::display_san_move(&board, mv).to_string(),
+            );
+            board.play_unchecked(mv);
+            texts
+        })
+        .unzip()
+}

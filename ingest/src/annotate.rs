@@ -1,0 +1,12 @@
+//! Games in, the same games with evaluations out: engines on all cores, an
+//! output that a run goes on with.
+
+pub(crate) mod analyst;
+pub(crate) mod archive;
+pub(crate) mod error;
+pub(crate) mod feed;
+pub(crate) mod notation;
+pub(crate) mod pipeline;
+pub(crate) mod tally;
+
+pub(crate) use error::Error;

@@ -1,0 +1,55 @@
+//! What the program does, a file a command.
+
+mod annotate;
+mod build;
+mod export;
+mod filters;
+mod stats;
+mod values;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// Turns Lichess dumps into a dataset of evaluated positions.
+#[derive(Parser)]
+#[command(
+    name = "ingest",
+    version,
+    after_help = "\
+Example: a month of Lichess into a dataset, and a look at it
+
+  ingest build lichess_db_standard_rated_2026-06.pgn.zst --out june.dataset
+  ingest stats june.dataset --plot june.svg
+
+Exit codes: 0 done, 1 other failure, 2 wrong usage, 3 a file is missing or
+unreadable, or a connection was lost (the same command goes on), 4 a source is
+damaged, empty or no PGN (what was good in it is kept), 5 the dataset or the
+output is refused, 7 cannot write, 130 stopped by Ctrl-C (129 by SIGHUP, 143 by
+SIGTERM)."
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Take in sources: make a dataset, or add to one
+    Build(build::Arguments),
+    /// Evaluate the positions of games with a UCI engine
+    Annotate(annotate::Arguments),
+    /// Tell what is in a dataset
+    Stats(stats::Arguments),
+    /// Write a dataset in a format that other programs read
+    Export(export::Arguments),
+}
+
+/// Runs the command that was asked for.
+pub fn run(arguments: Arguments) -> Result<()> {
+    match arguments.command {
+        Command::Build(arguments) => build::run(&arguments),
+        Command::Annotate(arguments) => annotate::run(&arguments),
+        Command::Stats(arguments) => stats::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
+    }
+}

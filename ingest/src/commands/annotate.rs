@@ -1,0 +1,357 @@
+//! `ingest annotate`: games in, the same games with evaluations out.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::Args;
+use clap::error::ErrorKind;
+use host::StopSignal;
+use serde::Serialize;
+use uci_client::{Engine, Setup, StartError};
+
+use crate::commands::values;
+use crate::report::reason::reason_text;
+use crate::terminal::output::print;
+use crate::terminal::progress::{Progress, Unit};
+use crate::terminal::stopped::Stopped;
+
+use crate::annotate::analyst::Task;
+use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
+use crate::annotate::feed::Feed;
+use crate::annotate::tally::Tally;
+use crate::annotate::{Error, pipeline};
+
+const HELP: &str = "\
+Writes the games again, as Lichess writes its dumps, with an [%eval] after each
+move: White's point of view, and the depth of the search. Games that have
+evaluations keep theirs. A name that ends with .pgn gives plain text, .pgn.zst
+a compressed file. What is made is called FILE.part until it is whole,
+with a record of what made it beside it in FILE.json; interrupted in any way,
+the same command goes on where FILE.json says it is whole, and the file is the
+same as if nothing had happened. An engine that crashes, hangs or answers nonsense
+is restarted; a position on which it fails twice is left without an evaluation.
+
+Example:
+  ingest annotate games.pgn --engine stockfish --nodes 100000 --out games.pgn.zst
+  ingest build games.pgn.zst --out games.dataset";
+
+/// What `ingest annotate` takes.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
+    #[arg(required = true, value_name = "GAMES")]
+    sources: Vec<PathBuf>,
+    /// The UCI engine: a program, and its arguments if it takes any
+    #[arg(long, value_name = "COMMAND", value_parser = values::command)]
+    engine: String,
+    #[command(flatten)]
+    limit: Limit,
+    /// Evaluate one position in N: more games for the same time
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
+    every: NonZero<usize>,
+    /// The annotated games: compressed, as Lichess's dumps are, or plain text if
+    /// the name ends with .pgn
+    #[arg(long, value_name = "FILE.pgn[.zst]")]
+    out: PathBuf,
+    /// Engine processes side by side [default: one a core]
+    #[arg(long, value_name = "N", value_parser = values::processes)]
+    processes: Option<NonZero<usize>>,
+    /// Send an engine N positions before it has answered, without the moves before
+    /// them: faster where searches are short. Only for engines that keep a second
+    /// `go` until the first search has ended, as Stockfish does
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
+    ahead: NonZero<usize>,
+    /// Set an option of the engine; may be given again
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    options: Vec<(String, String)>,
+    /// Seconds a search may take before the engine is restarted
+    #[arg(long, value_name = "SECONDS", default_value_t = 60,
+          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
+    /// Evaluate games anew that have evaluations; else they keep theirs
+    #[arg(long)]
+    replace: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How long to search each position.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Limit {
+    /// Nodes to search in each position
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
+    nodes: Option<NonZero<u64>>,
+    /// Plies to search each position
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
+    depth: Option<NonZero<u64>>,
+}
+
+impl Limit {
+    fn go(&self) -> String {
+        match (self.nodes, self.depth) {
+            (Some(nodes), _) => format!("go nodes {nodes}"),
+            (None, depth) => format!("go depth {}", depth.unwrap_or(NonZero::<u64>::MIN)),
+        }
+    }
+}
+
+fn parse_option(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected Name=Value".to_string()),
+    }
+}
+
+/// What was done, for the reader.
+#[derive(Serialize)]
+struct Report<'a> {
+    out: &'a Path,
+    engine: &'a str,
+    go: &'a str,
+    /// Bytes of the output.
+    bytes: u64,
+    #[serde(flatten)]
+    tally: &'a Tally,
+    /// What this run did; nothing, if all was there.
+    run: Option<Run>,
+}
+
+/// One run of the program.
+#[derive(Serialize)]
+struct Run {
+    processes: usize,
+    positions: u64,
+    seconds: f64,
+    positions_per_second: f64,
+    /// Share of the time of all workers in which their engines searched.
+    engines_busy: f64,
+}
+
+/// Runs `ingest annotate`.
+///
+/// # Errors
+/// If a source is damaged, the engine does not work, or the output is refused
+/// or cannot be written. What was annotated is kept.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let compressed = is_compressed(&arguments.out)?;
+    let stop = StopSignal::listen()?;
+    let task = Task {
+        setup: setup(&arguments.engine, &arguments.options),
+        go: arguments.limit.go(),
+        timeout: Duration::from_secs(arguments.timeout),
+        every: arguments.every.get(),
+        ahead: arguments.ahead,
+        replace: arguments.replace,
+        stop: stop.clone(),
+    };
+    let stopped = || Stopped::for_now(&stop);
+    let sources = arguments.sources.clone();
+    let feed = host::unless_stopped(stop.flag(), move || Feed::new(&sources));
+    let feed = feed.ok_or_else(stopped)??;
+    let made_by = MadeBy {
+        engine: match engine_name(&task) {
+            Err(Error::Engine(StartError::Cancelled)) => bail!(stopped()),
+            name => name?,
+        },
+        go: task.go.clone(),
+        options: arguments.options.clone(),
+        every: arguments.every,
+        ahead: arguments.ahead,
+        replace: arguments.replace,
+        compressed,
+    };
+    let (record, run) = match Archive::open(&arguments.out, made_by)? {
+        Opened::Finished(record) => {
+            host::tell(format_args!(
+                "{}: finished before; the sources were not compared with it",
+                arguments.out.display()
+            ));
+            (*record, None)
+        }
+        Opened::Begun(archive) => {
+            let (record, run) = annotate(arguments, &task, feed, *archive)?;
+            (record, Some(run))
+        }
+    };
+    let report = Report {
+        out: &arguments.out,
+        engine: &record.made_by.engine,
+        go: &record.made_by.go,
+        bytes: record.done.bytes,
+        tally: &record.done.tally,
+        run,
+    };
+    if arguments.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))
+    } else {
+        print(&summary(&report))
+    }
+}
+
+/// How the engine is started: with one thread, unless an option says otherwise.
+/// The line is a program and its arguments, or the path of a program with
+/// blanks in it.
+fn setup(line: &str, options: &[(String, String)]) -> Setup {
+    let mut words = match Path::new(line).is_file() {
+        true => vec![line],
+        false => line.split_whitespace().collect(),
+    }
+    .into_iter();
+    Setup {
+        program: words.next().unwrap_or_default().into(),
+        arguments: words.map(String::from).collect(),
+        defaults: vec![("Threads".to_string(), "1".to_string())],
+        options: options.to_vec(),
+    }
+}
+
+/// What the engine calls itself. That it works is known then, too.
+fn engine_name(task: &Task) -> Result<String, Error> {
+    let engine = Engine::start(&task.setup, task.stop.flag(), &mut |notice| {
+        host::tell(notice)
+    })?;
+    Ok(engine.name().to_string())
+}
+
+/// Goes on where the output ends, to the end of the sources.
+fn annotate(
+    arguments: &Arguments,
+    task: &Task,
+    feed: Feed,
+    archive: Archive,
+) -> Result<(Record, Run)> {
+    let passed = host::unless_stopped(task.stop.flag(), move || pass_over(feed, archive));
+    let passed = passed.ok_or_else(|| Stopped::for_now(&task.stop))?;
+    let (feed, mut archive, start) = passed?;
+    let before = archive.tally().positions;
+    if start > 0 {
+        let games = archive.tally().games;
+        let out = arguments.out.display();
+        host::tell(format_args!("{out}: going on after {games} games"));
+    }
+    let processes = match arguments.processes {
+        Some(processes) => processes,
+        None => thread::available_parallelism()?,
+    }
+    .get();
+    let name = arguments.out.file_name().unwrap_or_default();
+    let total = total_bytes(&arguments.sources);
+    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total).from(start);
+    let started = Instant::now();
+    let searching = pipeline::run(task, feed, processes, |done| {
+        archive.push(&done.source, &done.text, &done.tally)?;
+        let positions = archive.tally().positions - before;
+        progress.show(done.read, |seconds| {
+            let (games, rate) = (archive.tally().games, positions as f64 / seconds);
+            format!("{games} games, {positions} positions, {rate:.0} positions/s")
+        });
+        Ok(())
+    });
+    let seconds = started.elapsed().as_secs_f64().max(1e-3);
+    let Tally {
+        games, positions, ..
+    } = archive.tally();
+    progress.finish(&format!("{games} games, {positions} positions"));
+    let searching = match searching {
+        Ok(searching) => searching,
+        Err(error) => {
+            archive.leave()?;
+            return Err(error);
+        }
+    };
+    let positions = archive.tally().positions - before;
+    let run = Run {
+        processes,
+        positions,
+        seconds,
+        positions_per_second: positions as f64 / seconds,
+        engines_busy: searching.as_secs_f64() / (seconds * processes as f64),
+    };
+    Ok((archive.finish()?, run))
+}
+
+/// Passes over what the output has already, and gives its end in bytes of the
+/// sources.
+fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64)> {
+    let mut read = 0;
+    while archive.is_behind() {
+        let Some(piece) = feed.next() else { break };
+        let piece = piece?;
+        archive.pass_over(&piece.text);
+        read = piece.read;
+    }
+    archive.check_source()?;
+    Ok((feed, archive, read))
+}
+
+/// Whether an output of this name is compressed.
+///
+/// # Errors
+/// Wrong usage, if the name does not tell.
+fn is_compressed(out: &Path) -> Result<bool> {
+    let is = |name: &str| {
+        out.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case(name))
+    };
+    if is("zst") || is("pgn") {
+        return Ok(is("zst"));
+    }
+    let message = format!(
+        "--out {}: give a name that ends with .pgn.zst, to be compressed, or with .pgn\n",
+        out.display()
+    );
+    bail!(clap::Error::raw(ErrorKind::ValueValidation, message))
+}
+
+/// The size of all sources, if all are files.
+fn total_bytes(sources: &[PathBuf]) -> Option<u64> {
+    let size = |path: &PathBuf| {
+        let metadata = std::fs::metadata(path).ok()?;
+        metadata.is_file().then_some(metadata.len())
+    };
+    sources.iter().map(size).sum()
+}
+
+fn summary(report: &Report) -> String {
+    let tally = report.tally;
+    let mut text = format!(
+        "{}: {} games, {} positions evaluated by {} ({}), {} of them mates; {} bytes\n",
+        report.out.display(),
+        tally.games,
+        tally.positions,
+        report.engine,
+        report.go,
+        tally.mates,
+        report.bytes,
+    );
+    if let Some(run) = &report.run {
+        text += &format!(
+            "this run: {} positions in {:.1} s, {:.0} positions/s, {} processes busy {:.0} % of the time\n",
+            run.positions,
+            run.seconds,
+            run.positions_per_second,
+            run.processes,
+            100.0 * run.engines_busy,
+        );
+    }
+    if tally.kept > 0 {
+        text += &format!("{} games had evaluations and kept them\n", tally.kept);
+    }
+    if tally.crashes + tally.timeouts + tally.bad_answers > 0 {
+        text += &format!(
+            "the engine crashed {} times, was late {} times, answered nonsense {} times; \
+             {} positions have no evaluation for it\n",
+            tally.crashes, tally.timeouts, tally.bad_answers, tally.unanswered
+        );
+    }
+    for (&reason, count) in &tally.skipped {
+        text += &format!("left out: {count} {}\n", reason_text(reason));
+    }
+    text
+}

@@ -1,0 +1,230 @@
+//! `ingest build`: sources in, a sealed dataset out.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use datasets::{Builder, Error, Manifest, Source, SourceEntry};
+use host::StopSignal;
+
+use crate::commands::filters::{self, FilterArguments};
+use crate::report::reason::reason_text;
+use crate::terminal::output::print;
+use crate::terminal::progress::{Progress, Unit};
+use crate::terminal::stopped::Stopped;
+
+const HELP: &str = "\
+Every position with an [%eval] is kept, labelled with the evaluation that
+follows the move. Equal positions are joined. Games are held out for
+validation by their identity, so that no game is on both sides.
+
+Sources may come in any order, and again: the dataset is the same. A build
+that is interrupted leaves the dataset as it was; the same command goes on
+where it stopped. A folder that holds something else than a dataset is refused.
+";
+
+const EXAMPLE: &str = "\
+Example:
+  ingest build 2026-05.pgn.zst 2026-06.pgn.zst --out lichess.dataset
+  ingest build https://example.org/games.pgn.zst --out lichess.dataset
+  zstdcat games.pgn.zst | ingest build - --out lichess.dataset
+  ingest build 2026-06.pgn.zst --out quiet.dataset \\
+    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000";
+
+/// What `ingest build` takes.
+#[derive(Args)]
+#[command(after_help = format!("{HELP}\n{}\n{EXAMPLE}", filters::HELP))]
+pub struct Arguments {
+    /// Files, http(s) URLs, or - for standard input: PGN,
+    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text or EPD;
+    /// plain, .zst, .gz or .bz2
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<PathBuf>,
+    /// The dataset, a folder; made if it is not there
+    #[arg(long, value_name = "DATASET")]
+    out: PathBuf,
+    #[command(flatten)]
+    filters: FilterArguments,
+}
+
+/// Runs `ingest build`.
+///
+/// # Errors
+/// The first source that failed, after everything good has been sealed.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let filters = arguments.filters.filters()?;
+    let stop = StopSignal::listen()?;
+    // Files are opened before anything is made: a wrong name stops the build
+    // at once. What can be read only once, such as a pipe, is left alone.
+    for path in &arguments.sources {
+        let again = path.is_file() || path.is_dir() || !path.exists();
+        if again && path != Path::new("-") && !Source::is_url(path) {
+            Source::open(path)?;
+        }
+    }
+    let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
+    if builder.forgot() {
+        host::tell(format_args!(
+            "{}: the unfinished build there was of other sources or filters, or incomplete: forgotten",
+            arguments.out.display()
+        ));
+    }
+    while let Some(path) = arguments.sources.get(builder.next_source()) {
+        match take_in(&mut builder, path, &stop) {
+            Ok(()) => {}
+            Err(error @ Error::Damaged { .. }) => {
+                let last = builder.next_source() == arguments.sources.len();
+                note_failure(&mut builder, &error, last);
+            }
+            // What was read of it before is not given up for that.
+            Err(
+                error @ (Error::Unreadable { .. } | Error::Empty { .. } | Error::NotPgn { .. }),
+            ) if builder.resumed().is_none() => {
+                builder.skip_source();
+                let last = builder.next_source() == arguments.sources.len();
+                note_failure(&mut builder, &error, last);
+            }
+            Err(error @ Error::OtherSource { .. }) => {
+                builder = builder.restart()?;
+                if !can_be_read_again(path) {
+                    return Err(error).context("run the same command again, from its beginning");
+                }
+                host::tell(format_args!("ingest: {error}; starting from the beginning"));
+            }
+            Err(Error::Stopped) => {
+                builder.pause()?;
+                bail!(Stopped::for_now(&stop));
+            }
+            Err(error @ Error::Interrupted { .. }) => {
+                builder.pause()?;
+                return Err(error.into());
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let mut failure = builder.failure();
+    if let Some(error) = failure.take_if(|_| builder.is_empty()) {
+        builder.abandon()?;
+        return match arguments.sources.len() {
+            1 => Err(error.into()),
+            _ => Err(error).context("nothing could be read of any source; the first of them"),
+        };
+    }
+    let manifest = match builder.finish_unless_stopped(stop.flag()) {
+        Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
+        manifest => manifest?,
+    };
+    print(&summary(&arguments.out, &manifest))?;
+    match failure {
+        Some(error) => Err(error).context("sealed, but not with all of the sources"),
+        None => Ok(()),
+    }
+}
+
+/// Notes that a source gave nothing, or not all that it has. The first such
+/// error is what the program ends with; it is said before where there is more
+/// to do.
+fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
+    if builder.failure().is_some() || !last {
+        let rest = if last {
+            ""
+        } else {
+            "; going on with the next source"
+        };
+        host::tell(format_args!("ingest: {error}{rest}"));
+    }
+    builder.note_failure(error);
+}
+
+/// Whether a source begins anew when it is opened again: standard input and
+/// other pipes do not.
+fn can_be_read_again(path: &Path) -> bool {
+    path != Path::new("-") && (path.is_file() || !path.exists())
+}
+
+/// Reads the next source into the builder.
+fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
+    let name = path.display();
+    if let Some(games) = builder.resumed().map(|tally| tally.games) {
+        host::tell(format_args!("{name}: going on behind game {games}"));
+    } else if let Some(entry) = known_source(builder, path, stop)? {
+        let games = entry.tally.games;
+        host::tell(format_args!(
+            "{name}: already in the dataset ({games} games)"
+        ));
+        builder.skip_source();
+        return entry.check(path);
+    }
+    let opened = host::unless_stopped(stop.flag(), builder.opener(path));
+    let reading = opened.ok_or(Error::Stopped)??;
+    let source = reading.source();
+    let (name, consumed) = (source.name().to_string(), source.consumed());
+    let mut progress = Progress::new(&name, Unit::Bytes, source.size());
+    let filters = builder.filters().clone();
+    let threads = rayon::current_num_threads();
+    let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {
+        builder.add(batch)?;
+        let (games, labels) = (builder.tally().games, builder.tally().labels);
+        progress.show(consumed.load(Ordering::Relaxed), |seconds| {
+            let rate = games as f64 / seconds;
+            format!("{games} games, {rate:.0} games/s, {labels} labels")
+        });
+        Ok(())
+    })?;
+    let (games, labels) = (builder.tally().games, builder.tally().labels);
+    progress.finish(&format!("{games} games, {labels} labels"));
+    let whole = finished.check(path);
+    if builder.end_source(&name, finished).is_some() {
+        host::tell(format_args!("{name}: already in the dataset"));
+    }
+    whole
+}
+
+/// A file that the dataset has already, told by its digest. Only a file of a
+/// known size is worth the reading.
+fn known_source(
+    builder: &Builder,
+    path: &Path,
+    stop: &StopSignal,
+) -> Result<Option<SourceEntry>, Error> {
+    let Ok(metadata) = std::fs::metadata(path) else {
+        return Ok(None);
+    };
+    if !metadata.is_file() || !builder.knows_size(metadata.len()) {
+        return Ok(None);
+    }
+    let path = path.to_path_buf();
+    let digest = host::unless_stopped(stop.flag(), move || datasets::sha256_of(&path));
+    let digest = digest.ok_or(Error::Stopped)??;
+    Ok(builder.known_source(&digest).cloned())
+}
+
+fn summary(path: &Path, manifest: &Manifest) -> String {
+    let (counts, tally) = (manifest.counts, &manifest.tally);
+    let mut text = format!(
+        "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
+         {} labels, {} of them mates; {} {}, {} positions seen on both sides\n",
+        path.display(),
+        counts.positions_train,
+        counts.positions_validation,
+        tally.games_annotated,
+        tally.games,
+        tally.labels,
+        tally.mates,
+        counts.duplicates_merged + counts.merged_or_beyond_cap,
+        if counts.merged_or_beyond_cap == 0 {
+            "duplicates merged"
+        } else {
+            "duplicates merged or beyond the cap"
+        },
+        counts.seen_on_both_sides,
+    );
+    for (&reason, count) in &tally.skipped {
+        text += &format!("left out: {count} {}\n", reason_text(reason));
+    }
+    if tally.labels == 0 {
+        text += "there is no label: nothing to train on\n";
+    }
+    text
+}

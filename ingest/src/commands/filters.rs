@@ -1,0 +1,195 @@
+//! The filters of `ingest build` on the command line.
+
+use std::fmt::Display;
+use std::num::{NonZeroU64, NonZeroUsize};
+
+use anyhow::{Result, bail};
+use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Args, value_parser};
+use datasets::{Filters, Label, Month, Speed, Termination};
+
+use crate::commands::values;
+
+/// What to say of the filters below the list of flags.
+pub const HELP: &str = "\
+Filters: by default every labelled position of every legal standard game is
+kept. A label is Stockfish's judgement of a position, and no worse for who
+played, how fast, or how the game ended; what a net should see less of is for
+its maker to say. What each filter removes is counted by reason, games and
+positions apart (`ingest stats`); the filters are part of the dataset, and a
+dataset takes no more data with others.
+
+  Games without the tag that a filter reads (rating, speed, month) are left out
+  where that filter is on. Lichess estimates a game's duration as the clock's
+  first time plus 40 increments: under 30 s ultrabullet, 3 min bullet, 8 min
+  blitz, 25 min rapid, 6 h classical.
+  Bad months are December 2016, July and August 2020: Lichess's analysis gave
+  many wrong evaluations then. They are kept by default, for the flaw was of
+  some days (around 9 December) and of openings (2020), not of whole months.
+  Results of games that were abandoned, lost on time or ended by a rules
+  infraction are kept as unknown, whatever the filters.
+";
+
+/// The filters.
+#[derive(Args)]
+#[command(next_help_heading = "Filters")]
+pub struct FilterArguments {
+    /// Games in a hundred to hold out for validation
+    #[arg(long, value_name = "PERCENT", default_value_t = Filters::default().validation_percent,
+          value_parser = values::held_out)]
+    validation_percent: u8,
+    /// Take games of Chess960 too
+    #[arg(long)]
+    chess960: bool,
+    /// Only games where both players are rated at least this
+    #[arg(long, value_name = "RATING")]
+    min_rating: Option<u16>,
+    /// Only games where both players are rated at most this
+    #[arg(long, value_name = "RATING")]
+    max_rating: Option<u16>,
+    /// Only games of these speeds, by Lichess's classes
+    #[arg(long, value_name = "SPEED,...", value_delimiter = ',', value_parser = one_of(&Speed::NAMES))]
+    speeds: Vec<Speed>,
+    /// Only games of this month and later
+    #[arg(long, value_name = "YYYY-MM", value_parser = values::month)]
+    from_month: Option<Month>,
+    /// Only games of this month and earlier
+    #[arg(long, value_name = "YYYY-MM", value_parser = values::month)]
+    to_month: Option<Month>,
+    /// Leave out the months in which Lichess's analysis was often wrong
+    #[arg(long)]
+    skip_bad_months: bool,
+    /// Leave out games with a bot
+    #[arg(long)]
+    skip_bots: bool,
+    /// Leave out games that ended in these ways
+    #[arg(long, value_name = "TERMINATION,...", value_delimiter = ',', value_parser = one_of(&Termination::NAMES))]
+    skip_terminations: Vec<Termination>,
+    /// Only positions after at least so many half-moves, counted as FEN does
+    #[arg(long, value_name = "PLY", default_value_t = 0)]
+    min_ply: u16,
+    /// Only positions not in check, from which neither a capture nor a
+    /// promotion was played (the best move is not in a PGN; the move played
+    /// stands for it)
+    #[arg(long)]
+    quiet: bool,
+    /// Only evaluations of at least this size for either side; mates stay
+    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 0, value_parser = centipawns())]
+    min_eval: u16,
+    /// Only evaluations of at most this size for either side; mates stay
+    #[arg(long, value_name = "CENTIPAWNS", value_parser = centipawns())]
+    max_eval: Option<u16>,
+    /// Leave out labels that are mates
+    #[arg(long)]
+    skip_mates: bool,
+    /// Only evaluations of at least this depth; `[%eval 0.17,20]` has 20, most
+    /// of Lichess's tell none and are then left out
+    #[arg(long, value_name = "PLIES", default_value_t = 0)]
+    min_depth: u8,
+    /// Of the positions of a game that the other filters leave, take every
+    /// N-th, from a start that the game's identity decides
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZeroUsize>)]
+    every: Option<NonZeroUsize>,
+    /// Keep at most so many positions, a random sample of both sides: those
+    /// of the smallest hashes
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZeroU64>)]
+    max_positions: Option<NonZeroU64>,
+}
+
+impl FilterArguments {
+    /// The filters asked for.
+    ///
+    /// # Errors
+    /// Wrong usage, if nothing could come through them.
+    pub fn filters(&self) -> Result<Filters> {
+        ascending(
+            ["--min-rating", "--max-rating"],
+            self.min_rating,
+            self.max_rating,
+        )?;
+        ascending(
+            ["--min-eval", "--max-eval"],
+            Some(self.min_eval),
+            self.max_eval,
+        )?;
+        ascending(
+            ["--from-month", "--to-month"],
+            self.from_month,
+            self.to_month,
+        )?;
+        if self.skip_bad_months && self.has_only_bad_months() {
+            bail!(wrong(
+                "--skip-bad-months leaves out every month from --from-month to --to-month"
+            ));
+        }
+        Ok(Filters {
+            validation_percent: self.validation_percent,
+            chess960: self.chess960,
+            min_rating: self.min_rating,
+            max_rating: self.max_rating,
+            speeds: self.speeds.iter().copied().collect(),
+            from_month: self.from_month,
+            to_month: self.to_month,
+            skip_bad_months: self.skip_bad_months,
+            skip_bots: self.skip_bots,
+            skip_terminations: self.skip_terminations.iter().copied().collect(),
+            min_ply: self.min_ply,
+            quiet: self.quiet,
+            min_eval: self.min_eval,
+            max_eval: self.max_eval,
+            skip_mates: self.skip_mates,
+            min_depth: self.min_depth,
+            every: self.every,
+            max_positions: self.max_positions.map(NonZeroU64::get),
+        })
+    }
+
+    /// Whether no month but bad ones is asked for.
+    fn has_only_bad_months(&self) -> bool {
+        let number = |month: Option<Month>| {
+            let (year, month) = month?.calendar()?;
+            Some(year * 12 + month)
+        };
+        let (Some(first), Some(last)) = (number(self.from_month), number(self.to_month)) else {
+            return false;
+        };
+        let bad = Filters::BAD_MONTHS.map(|(year, month)| year * 12 + month);
+        (first..=last).all(|month| bad.contains(&month))
+    }
+}
+
+/// The evaluations that a label can have.
+fn centipawns() -> RangedI64ValueParser<u16> {
+    value_parser!(u16).range(0..=i64::from(Label::MAX_CENTIPAWNS))
+}
+
+fn ascending<T: PartialOrd + Display>(
+    [least, most]: [&str; 2],
+    low: Option<T>,
+    high: Option<T>,
+) -> Result<()> {
+    if let (Some(low), Some(high)) = (low, high)
+        && low > high
+    {
+        bail!(wrong(&format!(
+            "{least} {low} is above {most} {high}: nothing would be left"
+        )));
+    }
+    Ok(())
+}
+
+fn wrong(what: &str) -> clap::Error {
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n"))
+}
+
+/// Reads one of the names, and lists them in the help.
+fn one_of<T>(names: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(names.iter().map(|&(_, name)| name)).try_map(|text| {
+        let found = names.iter().find(|(_, name)| *name == text);
+        found.map(|&(value, _)| value).ok_or("no such name")
+    })
+}

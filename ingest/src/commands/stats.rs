@@ -1,0 +1,110 @@
+//! `ingest stats`: what is in a dataset.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use datasets::{Dataset, Split};
+use host::StopSignal;
+
+use crate::report::histogram::Histogram;
+use crate::report::summary::Report;
+use crate::report::{plot, table};
+use crate::terminal::output::print;
+use crate::terminal::stopped::Stopped;
+
+/// What `ingest stats` takes.
+#[derive(Args)]
+pub struct Arguments {
+    /// The dataset
+    dataset: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the report into an SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+}
+
+/// Runs `ingest stats`.
+///
+/// # Errors
+/// If the dataset cannot be read, or the plot not written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let path = arguments.dataset.as_path();
+    let stop = StopSignal::listen()?;
+    let dataset = Dataset::open(path)?;
+    let manifest = dataset.manifest();
+    let (counts, tally) = (manifest.counts, &manifest.tally);
+    let bytes_on_disk = folder_size(path).with_context(|| path.display().to_string())?;
+    let positions = counts.positions_train + counts.positions_validation;
+    let report = Report {
+        games: tally.games,
+        games_annotated: tally.games_annotated,
+        games_kept: tally.games_kept,
+        labels: tally.labels,
+        mates: tally.mates,
+        gaps: tally.gaps,
+        duplicates_merged: counts.duplicates_merged,
+        merged_or_beyond_cap: counts.merged_or_beyond_cap,
+        positions_train: counts.positions_train,
+        positions_validation: counts.positions_validation,
+        seen_on_both_sides: counts.seen_on_both_sides,
+        skipped: &tally.skipped,
+        months: &tally.months,
+        ratings: &tally.ratings,
+        unrated: tally.unrated,
+        bytes_on_disk,
+        bytes_per_position: bytes_on_disk as f64 / positions.max(1) as f64,
+        fingerprint: dataset.fingerprint(),
+        format_version: manifest.format_version,
+        tool: &manifest.tool,
+        filters: &manifest.filters,
+        sources: &manifest.sources,
+        train: count(&dataset, Split::Train, &stop)?,
+        validation: count(&dataset, Split::Validation, &stop)?,
+    };
+    if let Some(file) = &arguments.plot {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        plot::draw(file, &name.to_string_lossy(), &report)?;
+    }
+    if arguments.json {
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))
+    } else {
+        print(&table::text(path, &report)?)
+    }
+}
+
+fn count(dataset: &Dataset, split: Split, stop: &StopSignal) -> Result<Histogram> {
+    let mut histogram = Histogram::new();
+    for block in dataset.blocks(split)? {
+        if stop.is_asked() {
+            bail!(Stopped::for_good(stop));
+        }
+        block?.iter().for_each(|record| histogram.add(record));
+    }
+    Ok(histogram)
+}
+
+fn folder_size(path: &Path) -> std::io::Result<u64> {
+    let mut size = 0;
+    let entries = match std::fs::read_dir(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        let metadata = match entry.metadata() {
+            // A build tidies up at this very moment.
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            metadata => metadata?,
+        };
+        size += if metadata.is_dir() {
+            folder_size(&entry.path())?
+        } else {
+            metadata.len()
+        };
+    }
+    Ok(size)
+}

@@ -1,0 +1,27 @@
+//! What can be written.
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// A format that other programs read.
+#[derive(Clone, Copy, ValueEnum, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Boards of 32 bytes that bullet trains on (bulletformat's ChessBoard)
+    Bullet,
+    /// Lines of FEN | centipawns | result
+    Text,
+    /// A table, for pandas, Polars, DuckDB and their like
+    Parquet,
+}
+
+impl Format {
+    /// What becomes of an unknown result.
+    pub(crate) fn unknown_results(self) -> &'static str {
+        match self {
+            Format::Bullet => "draws",
+            Format::Text => "?",
+            Format::Parquet => "null",
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Why something was left out, in words.
+
+use datasets::SkipReason;
+
+/// What was left out, in words that follow a count.
+pub fn reason_text(reason: SkipReason) -> &'static str {
+    match reason {
+        SkipReason::Unannotated => "games without an evaluation",
+        SkipReason::Variant => "annotated games, or positions, of another variant",
+        SkipReason::BadFen => "annotated games whose FEN is no legal position",
+        SkipReason::IllegalMove => "games cut at an illegal move",
+        SkipReason::MalformedGame => "games cut where their text breaks off",
+        SkipReason::OversizedGame => "stretches of 16 MiB without a game",
+        SkipReason::MalformedEval => "evaluations that cannot be read",
+        SkipReason::EvalBeforeFirstMove => "evaluations before the first move",
+        SkipReason::FinishedPosition => "evaluations of a mate or stalemate",
+        SkipReason::SecondEval => "second evaluations of one move",
+        SkipReason::MalformedLine => "lines that cannot be read",
+        SkipReason::IllegalPosition => "lines whose position is not legal",
+        SkipReason::Bot => "annotated games with a bot",
+        SkipReason::Termination => "annotated games that ended in a filtered way",
+        SkipReason::OtherSpeed => "annotated games of another speed",
+        SkipReason::OtherMonth => "annotated games of another month",
+        SkipReason::BadMonth => "annotated games of a month of wrong evaluations",
+        SkipReason::Unrated => "annotated games of unrated players",
+        SkipReason::RatingOutOfRange => "annotated games of other ratings",
+        SkipReason::EarlyPly => "evaluations before the lowest ply",
+        SkipReason::LowDepth => "evaluations of too low a depth",
+        SkipReason::Mate => "evaluations that are mates",
+        SkipReason::EvalOutOfRange => "evaluations out of range",
+        SkipReason::NotQuiet => "evaluations of positions that are not quiet",
+        SkipReason::Thinned => "evaluations between every N-th of a game",
+    }
+}

@@ -1,0 +1,218 @@
+//! The text of `ingest stats`.
+
+use std::path::Path;
+
+use anyhow::Result;
+use charts::percent;
+use datasets::{Month, Phase, SourceEntry};
+
+use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
+use crate::report::reason::reason_text;
+use crate::report::summary::Report;
+
+/// More rows than this are added up: months to years, ratings to fives.
+const MANY_ROWS: usize = 12;
+
+/// The report as text.
+///
+/// # Errors
+/// If the filters cannot be put into words.
+pub fn text(path: &Path, report: &Report) -> Result<String> {
+    let mut text = format!("{}\n", path.display());
+    for (name, value) in facts(report)? {
+        text += &format!("  {name:<12} {value}\n");
+    }
+    let positions = report.positions_train + report.positions_validation;
+    let [white_mates, black_mates] = report.both(|h| h.mates);
+    let mut evaluations = vec![("Black mates".to_string(), black_mates)];
+    evaluations.extend(label_bands(report));
+    evaluations.push(("White mates".to_string(), white_mates));
+    text += &bars("evaluation in pawns, White's view", &evaluations, positions);
+    let phases = Phase::ALL.map(|phase| phase.name().to_string());
+    let phases: Vec<_> = phases.into_iter().zip(report.both(|h| h.phases)).collect();
+    text += &bars("phase", &phases, positions);
+    text += &bars(
+        "ratings, mean of both, kept games",
+        &ratings(report),
+        report.games_kept,
+    );
+    text += &bars("months, labels", &months(report), report.labels);
+    Ok(text)
+}
+
+fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
+    let positions = report.positions_train + report.positions_validation;
+    let [black_to_move, in_check] = report.both(|h| [h.black_to_move, h.in_check]);
+    let mut rows = vec![
+        ("fingerprint", report.fingerprint.to_string()),
+        ("filters", filters(report)?),
+        (
+            "games",
+            format!(
+                "{} ({} annotated, {}; {} kept)",
+                report.games,
+                report.games_annotated,
+                percent(report.games_annotated, report.games),
+                report.games_kept
+            ),
+        ),
+        (
+            "labels",
+            format!(
+                "{} ({} mates; {} plies without one)",
+                report.labels, report.mates, report.gaps
+            ),
+        ),
+        ("duplicates", duplicates(report)),
+        ("training", format!("{} positions", report.positions_train)),
+        (
+            "validation",
+            format!(
+                "{} positions of held-out games; {} more were in training too",
+                report.positions_validation, report.seen_on_both_sides
+            ),
+        ),
+        (
+            "on disk",
+            format!(
+                "{} bytes, {:.1} a position",
+                report.bytes_on_disk, report.bytes_per_position
+            ),
+        ),
+        ("in check", percent(in_check, positions)),
+        (
+            "to move",
+            format!("Black in {}", percent(black_to_move, positions)),
+        ),
+    ];
+    for (&reason, count) in report.skipped {
+        rows.push(("left out", format!("{count} {}", reason_text(reason))));
+    }
+    rows.extend(report.sources.iter().map(|entry| ("source", source(entry))));
+    Ok(rows)
+}
+
+/// The filters by name, as the dataset keeps them.
+fn filters(report: &Report) -> Result<String> {
+    let filters = serde_json::to_value(report.filters)?;
+    let named = filters.as_object().into_iter().flatten();
+    let words: Vec<String> = named
+        .map(|(name, value)| format!("{name} {value}"))
+        .collect();
+    Ok(words.join(", "))
+}
+
+fn source(entry: &SourceEntry) -> String {
+    let SourceEntry {
+        name,
+        bytes,
+        sha256,
+        damage,
+        tally,
+    } = entry;
+    let months = match entry.months() {
+        Some((first, last)) if first == last => format!(" of {first}"),
+        Some((first, last)) => format!(" of {first} to {last}"),
+        None => String::new(),
+    };
+    let digest = sha256.get(..12).unwrap_or(sha256);
+    let damage = damage.iter().map(|damage| format!(", {damage}"));
+    format!(
+        "{name}: {bytes} bytes, {} labels{months}, sha256 {digest}{}",
+        tally.labels,
+        damage.collect::<String>()
+    )
+}
+
+/// Positions whose label is no mate, by bands that grow outwards.
+fn label_bands(report: &Report) -> Vec<(String, u64)> {
+    let ends = [
+        -LABEL_RANGE,
+        -500,
+        -200,
+        -100,
+        -50,
+        0,
+        50,
+        100,
+        200,
+        500,
+        LABEL_RANGE,
+    ];
+    let bin = |end: i32| ((end + LABEL_RANGE) / LABEL_BIN) as usize;
+    let count = |histogram: &Histogram, low, high| -> u64 {
+        histogram.labels[bin(low)..bin(high)].iter().sum()
+    };
+    ends.windows(2)
+        .map(|ends| {
+            let (low, high) = (ends[0], ends[1]);
+            let [count] = report.both(|histogram| [count(histogram, low, high)]);
+            let pawns = |end: i32| f64::from(end) / 100.0;
+            let name = match (low, high) {
+                (low, high) if low == -LABEL_RANGE => format!("below {:+}", pawns(high)),
+                (low, high) if high == LABEL_RANGE => format!("from {:+}", pawns(low)),
+                _ => format!("from {:+} to {:+}", pawns(low), pawns(high)),
+            };
+            (name, count)
+        })
+        .collect()
+}
+
+fn ratings(report: &Report) -> Vec<(String, u64)> {
+    let width = if report.ratings.len() > MANY_ROWS {
+        500
+    } else {
+        100
+    };
+    let named = report.ratings.iter();
+    let named = named.map(|(bin, &count)| (format!("from {}", bin - bin % width), count));
+    let mut rows = added_up(named);
+    if report.unrated > 0 {
+        rows.push(("unrated".to_string(), report.unrated));
+    }
+    rows
+}
+
+fn months(report: &Report) -> Vec<(String, u64)> {
+    let years = report.months.len() > MANY_ROWS;
+    let name = |month: Month| match month.calendar() {
+        Some((year, _)) if years => year.to_string(),
+        _ => month.to_string(),
+    };
+    added_up(
+        report
+            .months
+            .iter()
+            .map(|(&month, &count)| (name(month), count)),
+    )
+}
+
+/// Adds up neighbours of one name.
+fn added_up(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+    let mut rows: Vec<(String, u64)> = Vec::new();
+    for (name, count) in counts {
+        match rows.last_mut() {
+            Some((last, sum)) if *last == name => *sum += count,
+            _ => rows.push((name, count)),
+        }
+    }
+    rows
+}
+
+/// A bar for each count, one `#` for two percent of the whole.
+fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
+    let mut text = format!("  {title}\n");
+    for (name, count) in rows {
+        let length = (50 * count).div_ceil(whole.max(1)) as usize;
+        let share = percent(*count, whole);
+        text += &format!("    {name:<22} {share:>8} {}\n", "#".repeat(length));
+    }
+    text
+}
+
+fn duplicates(report: &Report) -> String {
+    match report.merged_or_beyond_cap {
+        0 => format!("{} merged", report.duplicates_merged),
+        count => format!("{count} merged, or beyond the cap"),
+    }
+}

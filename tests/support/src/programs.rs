@@ -1,0 +1,57 @@
+//! The programs, for tests that run them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// One of the programs, as the sources are now: they are built in the profile
+/// of the test before the first is used.
+///
+/// # Panics
+/// If they cannot be built.
+pub fn program(name: &str) -> Command {
+    Command::new(program_path(name))
+}
+
+/// Where the program is that [`program`] starts.
+///
+/// # Panics
+/// If the programs cannot be built.
+pub fn program_path(name: &str) -> PathBuf {
+    PROGRAMS
+        .join(name)
+        .with_extension(std::env::consts::EXE_EXTENSION)
+}
+
+/// The folder that the programs are in. `cargo test -p tests` by itself would
+/// leave them as an earlier build made them.
+static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
+    let test = std::env::current_exe().expect("a test knows where it is");
+    let folder = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
+    let profile = match folder.file_name().and_then(|name| name.to_str()) {
+        Some("debug") => "dev",
+        Some(profile) => profile,
+        None => panic!("{} names no profile", folder.display()),
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
+    let root = root.expect("tests/support lies in the workspace");
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
+    // What cargo tells a test of its package would make build scripts run again.
+    for (name, _) in std::env::vars_os() {
+        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"];
+        if ours
+            .iter()
+            .any(|start| name.to_string_lossy().starts_with(start))
+        {
+            cargo.env_remove(name);
+        }
+    }
+    let built = cargo
+        .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
+        .args(["--profile", profile, "--target-dir"])
+        .arg(folder.parent().expect("target/PROFILE"))
+        .current_dir(root)
+        .status();
+    assert!(built.expect("cargo starts").success());
+    folder.to_path_buf()
+});

@@ -1,0 +1,68 @@
+//! The command line: one file a subcommand, each with its own arguments. What
+//! they share: `values` reads arguments, `dataset` opens what can be trained on,
+//! `output` prints results.
+
+mod bench;
+mod compare;
+mod dataset;
+mod eval;
+mod fit;
+mod linear;
+mod output;
+mod values;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::Failure;
+
+/// Trains Kibitz's network on a dataset, and measures nets.
+#[derive(Debug, Parser)]
+#[command(version, after_help = EXIT_CODES)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
+5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, 9 training
+diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM, 129 by SIGHUP.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Train a network: a dataset in, the best net on its held-out games out.
+    Fit(fit::Arguments),
+    /// Fit piece-square tables, which a network must beat, and write them as a net.
+    Linear(linear::Arguments),
+    /// Measure a net against the labels of held-out games or of PGN files.
+    Eval(eval::Arguments),
+    /// Measure nets and other engines against the labels of the same PGN files.
+    Compare(compare::Arguments),
+    /// Measure how fast a device trains, what its reader gives, and the limit.
+    Bench(bench::Arguments),
+}
+
+/// Runs a command line.
+///
+/// # Errors
+/// [`Failure`], which knows its exit code.
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    match arguments.command {
+        Command::Fit(arguments) => fit::run(arguments),
+        Command::Linear(arguments) => linear::run(arguments),
+        Command::Eval(arguments) => eval::run(arguments),
+        Command::Compare(arguments) => compare::run(arguments),
+        Command::Bench(arguments) => bench::run(arguments),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,79 @@
+//! `trainer bench`: how fast a device trains, what its reader gives, and the limit.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use burn::backend::Autodiff;
+#[cfg(feature = "cuda")]
+use burn_cuda::Cuda;
+use burn_flex::{Flex, FlexDevice};
+use clap::Args;
+
+use crate::commands::output::{print, print_json};
+use crate::commands::{dataset, values};
+use crate::failure::Failure;
+use crate::training::device::{self, Device, DeviceChoice};
+use crate::training::throughput::{self, Bench};
+
+const EXAMPLE: &str = "\
+Examples:
+  trainer bench --data june.dataset
+  trainer bench --device cuda --json        no dataset: the device alone
+
+Rates are samples a second of each part alone and of reader and device together, as
+`trainer fit` runs them, on the network 902-451-32-32-1. What the device can do at most comes from
+its own speed, in products of square f32 matrices and in memory, and from the arithmetic
+and the bytes that a sample costs, which are counted, not measured.";
+
+/// Arguments of `trainer bench`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// Dataset to read; without it, positions of random games are trained on
+    #[arg(long, value_name = "DATASET")]
+    data: Option<PathBuf>,
+    /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
+    #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
+    device: DeviceChoice,
+    /// Positions a step
+    #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
+          value_parser = values::batch)]
+    batch: usize,
+    /// How long each part is measured, in seconds; a warm-up comes before
+    #[arg(long, value_name = "S", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::seconds)]
+    seconds: Duration,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let device = Device::find(arguments.device)?;
+    let dataset = match &arguments.data {
+        Some(path) => Some(dataset::open_to_train_on(path)?),
+        None => None,
+    };
+    let plan = Bench {
+        dataset: dataset.as_ref(),
+        batch: arguments.batch,
+        time: arguments.seconds,
+        device,
+    };
+    let report = match &plan.device {
+        Device::Cpu => throughput::bench::<Autodiff<Flex>>(&plan, &[FlexDevice])?,
+        #[cfg(feature = "cuda")]
+        Device::Cuda(gpus) => {
+            throughput::bench::<Autodiff<Cuda>>(&plan, &device::burn_devices(gpus))?
+        }
+    };
+    if arguments.json {
+        print_json(&report)
+    } else {
+        print(&report.to_string())
+    }
+}

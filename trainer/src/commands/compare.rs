@@ -1,0 +1,73 @@
+//! `trainer compare`: several evaluations of the same positions, each against
+//! the labels.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use host::tell;
+
+use crate::commands::output::{print, print_json};
+use crate::commands::values;
+use crate::failure::Failure;
+use crate::files;
+use crate::report::comparison::{self, Contender};
+
+const EXAMPLE: &str = "\
+Example: a net beside Stockfish, depth 8, on games with evaluations:
+  ingest annotate games.pgn.zst --engine stockfish --depth 8 --replace --out depth8.pgn.zst
+  trainer compare --pgn games.pgn.zst --contender kibitz=models/default.safetensors \\
+      --contender 'Stockfish depth 8=depth8.pgn.zst' --picture compared.svg
+
+All figures are over the positions that every contender has an evaluation of and whose
+label is no mate; `trainer eval --help` says what they are. Material comes first.";
+
+/// Arguments of `trainer compare`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// PGN files with [%eval] comments, the labels
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pgn: Vec<PathBuf>,
+    /// A net (.safetensors), or the same games as another engine evaluated them (PGN); may be
+    /// given several times
+    #[arg(long, value_name = "NAME=FILE", required = true, value_parser = values::named_file)]
+    contender: Vec<(String, PathBuf)>,
+    /// Draw the figures
+    #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
+    picture: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let mut contenders = vec![Contender::material()];
+    let names = arguments.contender.iter().map(|(name, _)| &name[..]);
+    comparison::check_names(names)?;
+    if let Some(path) = &arguments.picture {
+        files::check_writable(path)?;
+    }
+    for (name, path) in arguments.contender {
+        contenders.push(match path.extension() {
+            Some(extension) if extension == "safetensors" => Contender::net(name, &path)?,
+            _ => Contender::annotated(name, &path)?,
+        });
+    }
+    let comparison = comparison::compare(&contenders, arguments.pgn)?;
+    if arguments.json {
+        if let Some(warning) = &comparison.warning {
+            tell(format_args!("trainer: WARNING: {warning}"));
+        }
+        print_json(&comparison)?;
+    } else {
+        print(&comparison.to_string())?;
+    }
+    match arguments.picture {
+        Some(path) => files::write(&path, comparison::svg(&comparison).as_bytes()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,156 @@
+//! `trainer eval`: how far a net is from the labels, beside material alone,
+//! and how far the engine's integers are from the net.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+use datasets::Dataset;
+use serde::Serialize;
+
+use crate::commands::output::{print, print_json};
+use crate::commands::values;
+use crate::failure::Failure;
+use crate::files;
+use crate::network::net;
+use crate::report::figures::{Comparison, Figures};
+use crate::report::measured::{self, Measured, names};
+use crate::report::subject::Subject;
+use crate::report::summary;
+
+const EXAMPLE: &str = "\
+Examples:
+  trainer eval --model net.safetensors --data 2013-02.dataset
+  trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
+  trainer eval --model net.safetensors --pgn annotated.pgn.zst --report net.html
+
+Figures over all positions whose label is no mate, from the view of the side to move:
+  winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
+  clamp10 L1     mean distance in pawns, both sides clamped to +-10
+  sign accuracy  share with the right sign where |label| is a pawn or more
+Phases go by the number of pieces on the board, kings and pawns included. The material
+baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9. Also measured: the
+calibration, which is how far the mean label of the positions with about the same
+prediction is from it; and how far the engine's integers are from the net's floats, in
+centipawns, over all positions.";
+
+/// Arguments of `trainer eval`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE, group = ArgGroup::new("positions").required(true))]
+pub struct Arguments {
+    /// Net to measure
+    #[arg(long, value_name = "NET.safetensors")]
+    model: PathBuf,
+    /// Dataset: its held-out games are taken
+    #[arg(long, value_name = "DATASET", group = "positions")]
+    data: Option<PathBuf>,
+    /// PGN files with [%eval] comments: every labelled position is taken
+    #[arg(long, value_name = "FILE", num_args = 1.., group = "positions")]
+    pgn: Vec<PathBuf>,
+    /// Write a report with pictures as one page, for a browser
+    #[arg(long, value_name = "FILE.html", value_parser = values::page)]
+    report: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `trainer eval` prints.
+#[derive(Debug, Serialize)]
+pub struct Evaluation {
+    /// The net's file.
+    pub model: PathBuf,
+    /// The dataset, or the PGN files.
+    pub data: Vec<PathBuf>,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: Measured,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    if let Some(path) = &arguments.report {
+        files::check_writable(path)?;
+    }
+    let net = net::read(&arguments.model)?;
+    let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
+    let (measured, result) = match (&dataset, &arguments.data) {
+        (Some(dataset), Some(path)) => (measured::on_dataset(&net.network, dataset, path)?, Ok(())),
+        _ => measured::on_pgn(&net.network, &arguments.pgn),
+    };
+    let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
+    let evaluation = Evaluation {
+        model: arguments.model,
+        data,
+        measured,
+    };
+    if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
+        if arguments.json {
+            print_json(&evaluation)?;
+        } else {
+            print(&evaluation.to_string())?;
+        }
+        if let Some(path) = &arguments.report {
+            let subject = match &dataset {
+                Some(dataset) => Subject::HeldOut(dataset.manifest()),
+                None => Subject::Games(&evaluation.data),
+            };
+            summary::write(path, &net, subject, Some(&evaluation.measured))?;
+        }
+    }
+    result
+}
+
+impl fmt::Display for Evaluation {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        writeln!(f, "{} on {}", self.model.display(), names(&self.data))?;
+        let Measured {
+            report,
+            calibration,
+            integers,
+            worst: _,
+        } = &self.measured;
+        writeln!(f, "mates left out: {}", report.mates)?;
+        writeln!(
+            f,
+            "\n{:23}{:>9}  {:^17}  {:^17}  {:^17}",
+            "", "", "winchance L1", "clamp10 L1", "sign accuracy"
+        )?;
+        write!(f, "{:23}{:>9}", "", "positions")?;
+        for _ in 0..3 {
+            write!(f, "  {:>8} {:>8}", "net", "material")?;
+        }
+        writeln!(f)?;
+        row(f, "all", &report.all)?;
+        for (title, parts) in [
+            ("by phase", &report.by_phase),
+            ("by |label| in pawns", &report.by_label),
+        ] {
+            writeln!(f, "{title}")?;
+            for part in parts {
+                row(f, &format!("  {}", part.name), &part.comparison)?;
+            }
+        }
+        if let Some(error) = calibration.error {
+            writeln!(f, "\ncalibration: {error:.4} in win chance off on average")?;
+        }
+        writeln!(f, "the engine's integers: {integers}")
+    }
+}
+
+fn row(f: &mut fmt::Formatter, name: &str, comparison: &Comparison) -> fmt::Result {
+    write!(f, "{name:23}{:>9}", comparison.net.count)?;
+    let cell = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
+    for figure in [
+        |figures: &Figures| figures.winchance,
+        |figures: &Figures| figures.clamp10,
+        |figures: &Figures| figures.sign_accuracy,
+    ] {
+        let (net, material) = (figure(&comparison.net), figure(&comparison.material));
+        write!(f, "  {:>8} {:>8}", cell(net), cell(material))?;
+    }
+    writeln!(f)
+}

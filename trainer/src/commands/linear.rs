@@ -1,0 +1,70 @@
+//! `trainer linear`: piece-square tables, which a network must beat.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use datasets::Split;
+
+use crate::commands::output::{held_out_figures, print, print_json};
+use crate::commands::{dataset, values};
+use crate::failure::Failure;
+use crate::training::plan::batch_for;
+use crate::training::tables::{self, Plan};
+
+const EXAMPLE: &str = "\
+Example: what a piece is worth on each square, and no more, then how far that is from a net:
+  trainer linear --data 2013-02.dataset --out linear.safetensors
+  trainer compare --pgn games.pgn.zst --contender linear=linear.safetensors \\
+      --contender net=net.safetensors
+  engine match --engine net.safetensors --engine linear.safetensors --depth 4 \\
+      --games 400 --book openings.epd
+
+The tables are fitted by the loss of `trainer fit`, and written as a small net that computes
+their sum: all programs take it. The same command gives the same net.";
+
+/// Arguments of `trainer linear`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// Dataset, as `ingest build` writes it
+    #[arg(long, value_name = "DATASET")]
+    data: PathBuf,
+    /// Where to write the net
+    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
+    out: PathBuf,
+    /// Passes over the training positions
+    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
+          value_parser = values::epochs)]
+    epochs: u64,
+    /// Decides the order of positions
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
+          value_parser = values::seed)]
+    seed: u64,
+    /// Print the summary as JSON on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`Failure`].
+pub fn run(arguments: Arguments) -> Result<(), Failure> {
+    let dataset = dataset::open_to_train_on(&arguments.data)?;
+    let plan = Plan {
+        out: arguments.out,
+        epochs: arguments.epochs,
+        batch: batch_for(dataset.len(Split::Train)),
+        seed: arguments.seed,
+    };
+    let summary = tables::fit(&dataset, &plan)?;
+    if arguments.json {
+        print_json(&summary)
+    } else {
+        let (net, seconds) = (summary.net.display(), summary.seconds);
+        print(&format!(
+            "{net}: piece-square tables, fitted in {seconds:.0} s\n{}",
+            held_out_figures(summary.validation)
+        ))
+    }
+}

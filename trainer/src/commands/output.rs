@@ -1,0 +1,52 @@
+//! How results are printed.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::training::validation::Validation;
+
+/// The figures on the held-out games, each in a line.
+pub fn held_out_figures(validation: Option<Validation>) -> String {
+    let Some(validation) = validation else {
+        return "no game was held out, so nothing says how good it is\n".to_string();
+    };
+    let figures = validation.figures;
+    let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
+    let lines = [
+        (
+            "winchance L1",
+            figures.net.winchance,
+            figures.material.winchance,
+        ),
+        ("clamp10 L1", figures.net.clamp10, figures.material.clamp10),
+        (
+            "sign accuracy",
+            figures.net.sign_accuracy,
+            figures.material.sign_accuracy,
+        ),
+    ];
+    let line = |(name, net, material)| {
+        let (net, material) = (show(net), show(material));
+        format!("{name:13} on held-out games: {net} (material alone {material})\n")
+    };
+    lines.into_iter().map(line).collect()
+}
+
+/// Prints results as JSON.
+///
+/// # Errors
+/// [`Failure::Unwritable`].
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).expect("numbers and names");
+    print(&(text + "\n"))
+}
+
+/// Prints results.
+///
+/// # Errors
+/// [`Failure::Unwritable`].
+pub fn print(text: &str) -> Result<(), Failure> {
+    host::print(text).map_err(Failure::unwritable(Path::new("standard output")))
+}

@@ -1,0 +1,228 @@
+//! Values on the command line: what nobody can mean is refused before any work.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use models::{MAX_FIRST, MAX_LATER, Shape};
+
+use crate::network::net::fits;
+
+/// The most passes over the training positions.
+const MOST_EPOCHS: u64 = 100_000;
+/// The largest batch: 32 MiB of records.
+const MOST_POSITIONS: usize = 1 << 20;
+
+fn whole<T: FromStr + PartialOrd + Display>(
+    text: &str,
+    range: RangeInclusive<T>,
+) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| range.contains(number));
+    let (least, most) = (range.start(), range.end());
+    number.ok_or_else(|| format!("expected a whole number from {least} to {most}"))
+}
+
+pub fn epochs(text: &str) -> Result<u64, String> {
+    whole(text, 1..=MOST_EPOCHS)
+}
+
+pub fn batch(text: &str) -> Result<usize, String> {
+    whole(text, 1..=MOST_POSITIONS)
+}
+
+pub fn seed(text: &str) -> Result<u64, String> {
+    whole(text, 0..=u64::MAX)
+}
+
+/// A number above 0 that f32 holds.
+pub fn positive(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(number) if number.is_normal() && number > 0.0 => Ok(number),
+        _ => Err("expected a number above 0".to_string()),
+    }
+}
+
+/// The same, as the command line has it.
+pub fn learning_rate(text: &str) -> Result<f64, String> {
+    positive(text)?;
+    text.parse().map_err(|_| "expected a number".to_string())
+}
+
+/// A number from 0 to 1.
+pub fn weight_decay(text: &str) -> Result<f64, String> {
+    let decay = text.parse().ok();
+    let decay = decay.filter(|decay| (0.0..=1.0).contains(decay));
+    decay.ok_or_else(|| "expected a number from 0 to 1".to_string())
+}
+
+/// A power of two from 1/1024 to 1.
+pub fn own_scale(text: &str) -> Result<f32, String> {
+    let scale: Option<f32> = text.parse().ok();
+    let powers = (0..=10).map(|halvings| 0.5f32.powi(halvings));
+    let found = powers.into_iter().find(|&power| scale == Some(power));
+    found.ok_or_else(|| "expected a power of two, from 0.0009765625 to 1".to_string())
+}
+
+pub fn steps(text: &str) -> Result<u64, String> {
+    whole(text, 0..=1_000_000_000)
+}
+
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    time(text, 1.0)
+}
+
+pub fn minutes(text: &str) -> Result<Duration, String> {
+    time(text, 60.0)
+}
+
+fn time(text: &str, seconds: f64) -> Result<Duration, String> {
+    let time = Duration::try_from_secs_f64(seconds * f64::from(positive(text)?));
+    time.map_err(|_| "longer than time is counted".to_string())
+}
+
+pub fn shape(text: &str) -> Result<Shape, String> {
+    let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| size.trim().parse()).collect();
+    let Ok(&[first, second, third]) = sizes.as_deref() else {
+        return Err("expected three sizes, such as 256,32,32".to_string());
+    };
+    let shape = Shape {
+        first,
+        second,
+        third,
+    };
+    match fits(shape) {
+        true => Ok(shape),
+        false => Err(format!(
+            "the engine plays with sizes from 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}"
+        )),
+    }
+}
+
+/// A name and a file.
+pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => {
+            Ok((name.to_string(), PathBuf::from(file)))
+        }
+        _ => Err("expected NAME=FILE".to_string()),
+    }
+}
+
+/// Where a net goes. What a run leaves beside it has other endings, so that no
+/// two files of a run have one name.
+pub fn net(text: &str) -> Result<PathBuf, String> {
+    ends_with(text, "safetensors")
+}
+
+pub fn page(text: &str) -> Result<PathBuf, String> {
+    ends_with(text, "html")
+}
+
+pub fn picture(text: &str) -> Result<PathBuf, String> {
+    ends_with(text, "svg")
+}
+
+/// A file that is written over has an ending that no file that is read has.
+fn ends_with(text: &str, ending: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension() {
+        Some(extension) if extension == ending => Ok(path),
+        _ => Err(format!("expected a name that ends with .{ending}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refuses<T: std::fmt::Debug>(parse: fn(&str) -> Result<T, String>, texts: &[&str]) {
+        for text in texts {
+            assert!(parse(text).is_err(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_what_they_count() {
+        assert_eq!(epochs("100000"), Ok(100_000));
+        refuses(epochs, &["", "0", "-1", "1e3", "100001", "2.5"]);
+        assert_eq!(batch("1048576"), Ok(1_048_576));
+        refuses(batch, &["", "0", "-1", "1048577", "x"]);
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        refuses(seed, &["", "-1", "18446744073709551616"]);
+        let error = epochs("0").unwrap_err();
+        assert_eq!(error, "expected a whole number from 1 to 100000");
+    }
+
+    #[test]
+    fn rates_and_lengths_are_numbers_above_0_that_f32_holds() {
+        assert_eq!(positive("0.5"), Ok(0.5));
+        assert_eq!(learning_rate("0.003"), Ok(0.003));
+        let wrong = [
+            "", "0", "-0", "-1", "nan", "inf", "-inf", "1e39", "1e-50", "x",
+        ];
+        refuses(positive, &wrong);
+        refuses(learning_rate, &wrong);
+    }
+
+    #[test]
+    fn what_holds_a_net_back_is_within_bounds() {
+        assert_eq!(weight_decay("0.3"), Ok(0.3));
+        assert_eq!(weight_decay("0"), Ok(0.0));
+        refuses(weight_decay, &["-0.1", "1.1", "nan", "", "inf"]);
+        assert_eq!(own_scale("0.0625"), Ok(0.0625));
+        assert_eq!(own_scale("1"), Ok(1.0));
+        refuses(own_scale, &["0", "0.3", "2", "-1", "nan", ""]);
+        assert_eq!(steps("0"), Ok(0));
+        refuses(steps, &["-1", "0.5", ""]);
+    }
+
+    #[test]
+    fn times_are_above_0() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
+        refuses(seconds, &["", "0", "-1", "1e30", "nan", "5s"]);
+        refuses(minutes, &["0", "-1", "1e30"]);
+    }
+
+    #[test]
+    fn shapes_are_three_sizes_the_engine_can_play() {
+        assert_eq!(shape("451, 32,32"), Ok(Shape::DEFAULT));
+        let wrong = [
+            "",
+            "451",
+            "451,32",
+            "451,32,32,1",
+            "0,32,32",
+            "0,0,0",
+            "513,32,32",
+        ];
+        refuses(shape, &wrong);
+        refuses(shape, &["451,33,32", "451,32,0", "-1,32,32", "a,b,c"]);
+        refuses(shape, &["99999999999999999999,1,1", "32x32x32"]);
+    }
+
+    #[test]
+    fn a_net_has_a_name_that_no_other_file_of_its_run_has() {
+        assert_eq!(net("a/n.safetensors"), Ok(PathBuf::from("a/n.safetensors")));
+        refuses(
+            net,
+            &[
+                "n",
+                "n.checkpoint",
+                "n.svg",
+                "n.report.html",
+                ".safetensors",
+                "",
+            ],
+        );
+        refuses(net, &["n.golden.json", "n.metrics.jsonl", "n.diverged.txt"]);
+        assert!(page("a.html").is_ok() && picture("a.svg").is_ok());
+        refuses(
+            page,
+            &["n.safetensors", "games.pgn.zst", "/dev/stdout", "html"],
+        );
+        refuses(picture, &["n.safetensors", "a.html"]);
+    }
+}

@@ -1,0 +1,166 @@
+//! What the trainer reads off a record: all of it from the view of the side
+//! to move, as the network sees it.
+
+use datasets::Record;
+use models::{CastlingSide, Color, Feature, Piece, Side, Square, Threats, material};
+use shakmaty::{Bitboard, Role, attacks};
+
+/// The inputs that are on, at most [`models::MAX_ACTIVE`].
+pub fn features(record: &Record) -> impl Iterator<Item = Feature> {
+    features_given(record, threats(record))
+}
+
+/// The same, where the threats are known.
+pub fn features_given(record: &Record, threats: Threats) -> impl Iterator<Item = Feature> {
+    let view = color(record.turn());
+    let pieces = record
+        .pieces()
+        .map(move |(at, owner, role)| Feature::piece(view, color(owner), piece(role), square(at)));
+    let en_passant = record
+        .en_passant()
+        .map(|at| Feature::en_passant(view, square(at)));
+    let castling = record.castling().map(move |(owner, side)| {
+        let side = match side {
+            shakmaty::CastlingSide::KingSide => CastlingSide::King,
+            shakmaty::CastlingSide::QueenSide => CastlingSide::Queen,
+        };
+        Feature::castling(view, color(owner), side)
+    });
+    let check = record.in_check().then_some(Feature::IN_CHECK);
+    let flags = castling.chain(check);
+    pieces
+        .chain(en_passant)
+        .chain(threats.features())
+        .chain(flags)
+}
+
+/// The threats, which a record does not hold.
+pub fn threats(record: &Record) -> Threats {
+    let mut sides = [Side::default(); 2];
+    for (at, owner, role) in record.pieces() {
+        let side = &mut sides[usize::from(owner != record.turn())];
+        side.pieces[piece(role) as usize] |= Bitboard::from(at).0;
+    }
+    let all = sides.iter().flat_map(|side| side.pieces);
+    let occupied = Bitboard(all.fold(0, |all, pieces| all | pieces));
+    for (side, color) in sides.iter_mut().zip([record.turn(), !record.turn()]) {
+        let [pawns, knights, bishops, rooks, queens, king] = side.pieces.map(Bitboard);
+        let attacks = [
+            attacked(pawns, |at| attacks::pawn_attacks(color, at)),
+            attacked(knights, attacks::knight_attacks),
+            attacked(bishops, |at| attacks::bishop_attacks(at, occupied)),
+            attacked(rooks, |at| attacks::rook_attacks(at, occupied)),
+            attacked(queens, |at| attacks::queen_attacks(at, occupied)),
+            attacked(king, attacks::king_attacks),
+        ];
+        side.attacks = attacks.map(|squares| squares.0);
+    }
+    let [own, theirs] = &sides;
+    Threats::new(own, theirs)
+}
+
+/// What the pieces on these squares attack together.
+fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bitboard {
+    let sets = pieces.into_iter().map(from);
+    sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
+}
+
+/// The label in pawns; a mate is 310 to 320 pawns.
+pub fn label(record: &Record) -> f32 {
+    f32::from(record.label().for_side(record.turn())) / 100.0
+}
+
+/// The material balance in pawns: the baseline that knows piece values alone.
+pub fn material(record: &Record) -> f32 {
+    let balance: i32 = record
+        .pieces()
+        .map(|(_, owner, role)| {
+            let sign = if owner == record.turn() { 1 } else { -1 };
+            sign * material::centipawns(piece(role))
+        })
+        .sum();
+    balance as f32 / 100.0
+}
+
+fn color(color: shakmaty::Color) -> Color {
+    match color {
+        shakmaty::Color::White => Color::White,
+        shakmaty::Color::Black => Color::Black,
+    }
+}
+
+fn piece(role: Role) -> Piece {
+    match role {
+        Role::Pawn => Piece::Pawn,
+        Role::Knight => Piece::Knight,
+        Role::Bishop => Piece::Bishop,
+        Role::Rook => Piece::Rook,
+        Role::Queen => Piece::Queen,
+        Role::King => Piece::King,
+    }
+}
+
+fn square(square: shakmaty::Square) -> Square {
+    Square::new(square as u8).expect("both count a1 to h8 as 0 to 63")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{inputs_by_python, record};
+
+    fn indices(record: &Record) -> Vec<usize> {
+        let mut indices: Vec<usize> = features(record).map(Feature::index).collect();
+        indices.sort();
+        indices
+    }
+
+    #[test]
+    fn colour_twins_look_the_same() {
+        let white = record(
+            "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 3 2",
+            -50,
+        );
+        let black = record(
+            "r3k2r/pppbbppp/2n5/1P2p3/2Qpn3/BN2qNP1/P1PP1PB1/R3K2R w KQkq - 3 2",
+            50,
+        );
+        assert_eq!(indices(&white), indices(&black));
+        assert_eq!(label(&white), 0.5);
+        assert_eq!(label(&black), 0.5);
+        assert_eq!(material(&white), material(&black));
+    }
+
+    #[test]
+    fn inputs_are_those_of_python() {
+        let mut compared = 0;
+        inputs_by_python(|record, expected| {
+            assert_eq!(indices(&record), expected, "{}", record.epd());
+            compared += 1;
+        });
+        assert!(compared > 2_000, "{compared}");
+    }
+
+    #[test]
+    fn every_kind_of_input_is_read() {
+        let record = record("4k3/8/8/2Pp4/8/8/8/4K2R w K d6 0 2", 0);
+        let expected = vec![
+            34,           // own pawn c5
+            3 * 64 + 7,   // own rook h1
+            5 * 64 + 4,   // own king e1
+            6 * 64 + 35,  // their pawn d5
+            11 * 64 + 60, // their king e8
+            12 * 64 + 43, // en passant on d6
+            14 * 64,      // own O-O
+        ];
+        assert_eq!(indices(&record), expected);
+        assert_eq!(material(&record), 5.0);
+        // A knight takes their rook, though a pawn defends it.
+        let exchange = crate::testing::record("4k3/8/3p4/4r3/8/5N2/8/4K3 w - - 0 1", 0);
+        let threats = indices(&exchange).into_iter();
+        let threats: Vec<usize> = threats.filter(|i| (832..896).contains(i)).collect();
+        assert_eq!(threats, [832 + 15 + 9]);
+        let check = crate::testing::record("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1", 0);
+        assert!(indices(&check).contains(&900));
+    }
+}

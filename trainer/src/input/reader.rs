@@ -1,0 +1,166 @@
+//! A dataset read in batches, ahead of the device that takes them.
+//!
+//! The groups of an epoch are decoded by several threads, each of which takes
+//! every n-th; another thread puts them in order and cuts them into batches. So
+//! the batches do not depend on how many threads there are, a record is copied
+//! once between the block it is unpacked into and its batch, and memory is
+//! bounded: whoever is ahead waits.
+
+use std::num::NonZero;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{self, Scope};
+
+use datasets::{Dataset, Error, Shuffled, Split};
+
+use crate::input::batch::Batch;
+
+/// Batches prepared ahead of the device.
+const AHEAD: usize = 4;
+
+/// Threads that decode, at most. One decodes some 30 million records a second
+/// (`bench_ingest`, docs/benchmarks.md); each holds two groups of 2 MiB.
+const MOST_THREADS: usize = 4;
+
+/// Reads one epoch of a dataset in batches of `size` (the last may be smaller),
+/// beginning with batch `skip`, counted from 0. The order is a function of
+/// `seed` and `epoch`; batches that are skipped are not read. Threads of their
+/// own stay a few batches ahead; dropping the receiver ends them.
+pub fn read_epoch<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    dataset: &'scope Dataset,
+    split: Split,
+    (seed, epoch): (u64, u64),
+    size: usize,
+    skip: u64,
+) -> Receiver<Result<Batch, Error>> {
+    let (sender, receiver) = sync_channel(AHEAD);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    scope.spawn(move || {
+        let result = dataset
+            .shuffled(split, seed, epoch)
+            .and_then(|order| send_batches(&order, size, skip, threads.min(MOST_THREADS), &sender));
+        if let Err(error) = result {
+            // Nobody may be there to hear of it any more.
+            let _ = sender.send(Err(error));
+        }
+    });
+    receiver
+}
+
+/// Cuts an epoch into batches, and sends them until nobody takes them.
+fn send_batches(
+    order: &Shuffled,
+    size: usize,
+    skip: u64,
+    threads: usize,
+    sender: &SyncSender<Result<Batch, Error>>,
+) -> Result<(), Error> {
+    let (first, mut skipped) = place_of(order, skip.saturating_mul(size as u64));
+    thread::scope(|scope| {
+        let decoders: Vec<_> = (0..threads)
+            .map(|thread| {
+                let (sender, receiver) = sync_channel(1);
+                let mut groups = (first + thread..order.groups()).step_by(threads);
+                scope.spawn(move || groups.all(|group| sender.send(order.group(group)).is_ok()));
+                receiver
+            })
+            .collect();
+        let mut pending = Vec::with_capacity(size);
+        // Every decoder ends after its last group, and the epoch with them.
+        for group in decoders
+            .iter()
+            .cycle()
+            .map_while(|groups| groups.recv().ok())
+        {
+            let group = group?;
+            let mut rest = &group[std::mem::take(&mut skipped)..];
+            while !rest.is_empty() {
+                let (taken, left) = rest.split_at(rest.len().min(size - pending.len()));
+                pending.extend_from_slice(taken);
+                rest = left;
+                if pending.len() == size {
+                    let full = std::mem::replace(&mut pending, Vec::with_capacity(size));
+                    if sender.send(Ok(Batch::new(full))).is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+        if !pending.is_empty() {
+            // The last batch: what becomes of it changes nothing here.
+            let _ = sender.send(Ok(Batch::new(pending)));
+        }
+        Ok(())
+    })
+}
+
+/// The group that a record lies in, counted from 0 in the order of the epoch,
+/// and its place there. Behind the last group, if there is no such record.
+fn place_of(order: &Shuffled, record: u64) -> (usize, usize) {
+    let mut before = record;
+    for group in 0..order.groups() {
+        let len = order.group_len(group) as u64;
+        if before < len {
+            return (group, before as usize);
+        }
+        before -= len;
+    }
+    (order.groups(), 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use datasets::Record;
+
+    use crate::testing;
+
+    const SIZE: usize = 1000;
+
+    /// The batches of an epoch, decoded by so many threads.
+    fn batches(order: &Shuffled, skip: u64, threads: usize) -> Vec<Vec<Record>> {
+        thread::scope(|scope| {
+            let (sender, receiver) = sync_channel(AHEAD);
+            scope.spawn(move || send_batches(order, SIZE, skip, threads, &sender));
+            let records = |batch: Result<Batch, Error>| batch.expect("a batch").records;
+            receiver.into_iter().map(records).collect()
+        })
+    }
+
+    #[test]
+    fn batches_depend_on_seed_and_epoch_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset(folder.path(), 180_000);
+        let order = |epoch| dataset.shuffled(Split::Train, 7, epoch).unwrap();
+        let first = order(1);
+        assert!(first.groups() > 2, "{}", first.groups());
+        for group in 0..first.groups() {
+            assert_eq!(first.group_len(group), first.group(group).unwrap().len());
+        }
+        let expected: Vec<Record> = order(1).flat_map(Result::unwrap).collect();
+        let whole = batches(&first, 0, 1);
+        assert_eq!(whole.concat(), expected);
+        let (last, full) = whole.split_last().unwrap();
+        assert!(full.iter().all(|batch| batch.len() == SIZE) && last.len() <= SIZE);
+        for threads in [2, 3, 8] {
+            assert!(batches(&first, 0, threads) == whole, "{threads} threads");
+        }
+        assert_ne!(batches(&order(2), 0, 2).concat(), expected);
+
+        // Wherever reading begins, the rest is the same.
+        for skip in [1, 65, 66, 131, whole.len() - 1, whole.len(), 10_000] {
+            let rest = &whole[skip.min(whole.len())..];
+            assert!(batches(&first, skip as u64, 2) == rest, "from batch {skip}");
+        }
+    }
+
+    #[test]
+    fn a_reader_that_is_dropped_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset(folder.path(), 10_000);
+        thread::scope(|scope| {
+            let batches = read_epoch(scope, &dataset, Split::Train, (1, 1), 10, 0);
+            assert_eq!(batches.recv().unwrap().unwrap().records.len(), 10);
+        });
+    }
+}

@@ -1,0 +1,18 @@
+//! Kibitz's trainer: a dataset in, a network in safetensors out.
+//!
+//! Each room may use those above it: `input` (records to batches), `network` (the
+//! model and its arithmetic), `report` (figures and pictures), `training` (a run),
+//! `commands` (the command line). All of them may use `failure` and `files`.
+
+mod commands;
+mod failure;
+mod files;
+mod input;
+mod network;
+mod report;
+#[cfg(test)]
+mod testing;
+mod training;
+
+pub use commands::{Arguments, run};
+pub use failure::Failure;

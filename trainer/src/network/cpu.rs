@@ -1,0 +1,329 @@
+//! The network on the CPU: one operation of Burn's, forward and backward,
+//! instead of a dozen.
+//!
+//! Burn's own operations would expand every position to 902 numbers of which
+//! some 25 are not zero, and pass whole batches through memory between them.
+//! Here the first layer is the sum of the active inputs' rows, and what is
+//! worked on stays in the cache: the first hidden layer is cut into slices of
+//! neurons, each a task over all samples, so that a slice of the weights is
+//! read from memory once a batch. No two tasks add to the same number, and sums
+//! over samples are formed in one order, so results are equal to the bit
+//! whatever the number of threads.
+//!
+//! Positions come as [`Samples`]: the indices of their active inputs, as they are
+//! read off the records. Burn's graph never sees them: only parameters have
+//! gradients, and the operation's state may be of any type. [`Flex`]'s tensors hold
+//! parameters, labels and values; loss and optimizer are Burn's as on any device.
+
+mod backward;
+mod forward;
+mod lanes;
+mod rows;
+mod samples;
+mod weights;
+
+use std::sync::Arc;
+
+use burn::backend::Autodiff;
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::tensor::backend::Backend;
+use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use burn_flex::{Flex, FlexTensor};
+use datasets::Record;
+use models::{Network, Shape};
+
+use crate::network::cost::Cost;
+use crate::network::tensors::Layers;
+use forward::{Activations, forward};
+use lanes::Level;
+use samples::blocks;
+use weights::{OfParameters, Weights};
+
+pub use samples::Samples;
+
+/// The layers' tensors.
+fn primitives<B: Backend>(layers: Layers<B>) -> OfParameters<B::FloatTensorPrimitive> {
+    let mut primitives = layers.into_iter().flat_map(|(weight, bias)| {
+        [
+            weight.into_primitive().tensor(),
+            bias.into_primitive().tensor(),
+        ]
+    });
+    std::array::from_fn(|_| primitives.next().expect("four layers of two"))
+}
+
+/// The values of positions in pawns, `[samples]`.
+pub fn values(layers: Layers<Flex>, samples: &Arc<Samples>) -> Tensor<Flex, 1> {
+    let run = Run::new(&primitives(layers), samples);
+    Tensor::from_primitive(TensorPrimitive::Float(run.output()))
+}
+
+/// The same, for a loss of which [`Backward`] derives the gradient.
+pub fn tracked_values(
+    layers: Layers<Autodiff<Flex>>,
+    samples: &Arc<Samples>,
+) -> Tensor<Autodiff<Flex>, 1> {
+    let tensors = primitives(layers);
+    let nodes = tensors.each_ref().map(|tensor| tensor.node.clone());
+    let run = Run::new(&tensors.map(|tensor| tensor.primitive), samples);
+    let output = run.output();
+    let values = match Evaluation
+        .prepare::<NoCheckpointing>(nodes)
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prepared) => prepared.finish(Arc::new(run), output),
+        OpsKind::UnTracked(prepared) => prepared.finish(output),
+    };
+    Tensor::from_primitive(TensorPrimitive::Float(values))
+}
+
+/// The labels of positions in pawns, `[samples]`.
+pub fn labels<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
+    let labels = TensorData::new(samples.labels.clone(), [samples.len()]);
+    Tensor::from_data(labels, device)
+}
+
+/// A network that is evaluated as its file has it: what training keeps its
+/// weights within does not matter here.
+pub struct Evaluator(Weights);
+
+impl Evaluator {
+    /// Of a network that the engine has room for
+    /// ([`net::fits`](crate::network::net::fits)).
+    pub fn new(network: &Network) -> Evaluator {
+        // As Burn has them: `[inputs, outputs]`.
+        let transposed = network.layers().each_ref().map(|layer| -> Vec<f32> {
+            let (inputs, outputs) = (layer.inputs(), layer.outputs());
+            let column = |input| (0..outputs).map(move |output| layer.row(output)[input]);
+            (0..inputs).flat_map(column).collect()
+        });
+        let [first, second, third, fourth] = &transposed;
+        let [b1, b2, b3, b4] = network.layers().each_ref().map(|layer| &layer.bias[..]);
+        let numbers = [first, b1, second, b2, third, b3, fourth, b4];
+        Evaluator(Weights::new(network.shape(), numbers))
+    }
+
+    /// The values of positions in pawns, from the mover's view. Each depends on
+    /// its position alone.
+    pub fn values(&self, records: &[Record]) -> Vec<f32> {
+        if records.is_empty() {
+            return Vec::new();
+        }
+        forward(Level::best(), &self.0, &blocks(records)).output
+    }
+}
+
+/// What training on a batch costs, a sample.
+pub fn cost(shape: Shape, samples: &Samples) -> Cost {
+    Cost::of_kernel(shape, samples.len(), samples.active())
+}
+
+/// A batch that went forward.
+#[derive(Debug)]
+struct Run {
+    shape: Shape,
+    weights: Weights,
+    samples: Arc<Samples>,
+    activations: Activations,
+}
+
+impl Run {
+    fn new(tensors: &OfParameters<FlexTensor>, samples: &Arc<Samples>) -> Run {
+        let outputs = |layer: usize| tensors[2 * layer].shape()[1];
+        let shape = Shape {
+            first: outputs(0),
+            second: outputs(1),
+            third: outputs(2),
+        };
+        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
+        let weights = Weights::new(shape, tensors.each_ref().map(floats));
+        let activations = forward(Level::best(), &weights, &samples.blocks);
+        Run {
+            shape,
+            weights,
+            samples: Arc::clone(samples),
+            activations,
+        }
+    }
+
+    fn output(&self) -> FlexTensor {
+        let output = self.activations.output.clone();
+        let samples = output.len();
+        FlexTensor::from_data(TensorData::new(output, [samples]))
+    }
+}
+
+/// The operation, as Burn's graph knows it.
+#[derive(Debug)]
+struct Evaluation;
+
+impl Backward<Flex, 8> for Evaluation {
+    type State = Arc<Run>;
+
+    fn backward(
+        self,
+        ops: Ops<Arc<Run>, 8>,
+        gradients: &mut Gradients,
+        _checkpointer: &mut Checkpointer,
+    ) {
+        let output = gradients.consume::<Flex>(&ops.node).to_contiguous();
+        let run = ops.state;
+        let found = backward::backward(
+            Level::best(),
+            &run.weights,
+            &run.samples.blocks,
+            &run.activations,
+            floats(&output),
+        );
+        let tensors = found.tensors(run.shape);
+        for (parent, tensor) in ops.parents.into_iter().zip(tensors) {
+            if let Some(parent) = parent {
+                gradients.register::<Flex>(parent.id, FlexTensor::from_data(tensor));
+            }
+        }
+    }
+}
+
+/// A contiguous tensor's numbers.
+fn floats(tensor: &FlexTensor) -> &[f32] {
+    let begin = tensor.layout().start_offset();
+    &tensor.storage::<f32>()[begin..][..tensor.shape().num_elements()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{batch, position};
+    use crate::network::model::Model;
+    use crate::network::tensors;
+    use crate::testing::{games, turn};
+
+    const SHAPES: [Shape; 3] = [
+        Shape::DEFAULT,
+        Shape {
+            first: 50,
+            second: 7,
+            third: 32,
+        },
+        Shape {
+            first: 1,
+            second: 1,
+            third: 1,
+        },
+    ];
+
+    /// Numbers that agree but for rounding.
+    fn assert_close(found: &[f32], expected: &[f32]) {
+        assert_eq!(found.len(), expected.len());
+        let scale = expected.iter().fold(1e-6f32, |max, x| max.max(x.abs()));
+        for (at, (x, y)) in found.iter().zip(expected).enumerate() {
+            assert!((x - y).abs() < 1e-4 * scale, "{at}: {x} instead of {y}");
+        }
+    }
+
+    /// Values and gradients of a batch, in Burn's own operations or in one.
+    fn pass(network: &Network, records: &[Record], in_one: bool) -> Vec<Vec<f32>> {
+        let _turn = turn();
+        let device = Default::default();
+        let model = Model::<Autodiff<Flex>>::new(network, &device);
+        let values = if in_one {
+            tracked_values(model.layers(), &Arc::new(Samples::new(records)))
+        } else {
+            model.values_by_operations(batch::words(records, &device))
+        };
+        // A loss whose gradient differs from sample to sample.
+        let weights = Tensor::arange(0..records.len() as i64, &device).float() - 300.0;
+        let gradients = (values.clone() * weights).sum().backward();
+        let mut found = vec![tensors::floats(values)];
+        found.extend(model.gradients(&gradients));
+        found
+    }
+
+    /// Values and gradients of a batch, by the kernel itself.
+    fn run(level: Level, network: &Network, records: &[Record]) -> (Vec<f32>, Vec<Vec<f32>>) {
+        let shape = network.shape();
+        let model = Model::<Flex>::new(network, &Default::default());
+        let tensors = primitives(model.layers());
+        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
+        let weights = Weights::new(shape, tensors.each_ref().map(floats));
+        let blocks = blocks(records);
+        let activations = forward(level, &weights, &blocks);
+        // A loss whose gradient differs from sample to sample.
+        let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
+        let gradients = backward::backward(level, &weights, &blocks, &activations, &output);
+        let tensors = gradients.tensors(shape);
+        let gradients = tensors.map(|tensor| tensor.to_vec().expect("f32"));
+        (activations.output, gradients.to_vec())
+    }
+
+    #[test]
+    fn every_level_computes_what_the_portable_one_does() {
+        let records = games(1030);
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let network = Network::random(shape, seed as u64);
+            let (values, gradients) = run(Level::Portable(lanes::Portable), &network, &records);
+            for level in Level::all() {
+                let (found_values, found_gradients) = run(level, &network, &records);
+                assert_close(&found_values, &values);
+                for (found, expected) in found_gradients.iter().zip(&gradients) {
+                    assert_close(found, expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_network_is_evaluated_as_its_file_has_it() {
+        let records = games(1500);
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            // Far beyond what training keeps weights within.
+            let mut layers = Network::random(shape, seed as u64).layers().clone();
+            let numbers = layers.iter_mut().flat_map(|layer| &mut layer.weight);
+            numbers.for_each(|weight| *weight *= 10.0);
+            let network = Network::new(shape, layers);
+            let evaluator = Evaluator::new(&network);
+            let values = evaluator.values(&records);
+            for (record, &value) in records.iter().zip(&values) {
+                let features: Vec<_> = position::features(record).collect();
+                let expected = network.evaluate(&features);
+                assert!((value - expected).abs() < 1e-3, "{value}, not {expected}");
+            }
+            // Whatever it is evaluated with.
+            let apart = records.chunks(7).flat_map(|part| evaluator.values(part));
+            assert!(apart.eq(values));
+            assert!(evaluator.values(&[]).is_empty());
+        }
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_no_bit() {
+        let records = games(3000);
+        let network = Network::random(Shape::DEFAULT, 3);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.expect("threads")
+                .install(|| run(Level::best(), &network, &records))
+        };
+        let one = on(1);
+        assert!(one == on(2) && one == on(5));
+    }
+
+    #[test]
+    fn is_what_burns_own_operations_compute() {
+        for (seed, shape) in SHAPES.into_iter().enumerate() {
+            let network = Network::random(shape, seed as u64);
+            for samples in [1, 9, 1027] {
+                let records = games(samples);
+                let found = pass(&network, &records, true);
+                let expected = pass(&network, &records, false);
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert_close(found, expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! Whether weights are still numbers. A clamp may hide from the loss that one
+//! is not: on some devices it turns NaN into a bound.
+
+use burn::module::{Module, ModuleVisitor, Param};
+use burn::tensor::Tensor;
+use burn::tensor::backend::Backend;
+
+use crate::network::tensors::floats;
+
+/// Whether every parameter of a model is a finite number.
+pub fn is_finite<B: Backend, M: Module<B>>(model: &M) -> bool {
+    let mut finite = Finite(true);
+    model.visit(&mut finite);
+    finite.0
+}
+
+struct Finite(bool);
+
+impl<B: Backend> ModuleVisitor<B> for Finite {
+    fn visit_float<const D: usize>(&mut self, parameter: &Param<Tensor<B, D>>) {
+        let values = floats(parameter.val());
+        self.0 &= values.iter().all(|value| value.is_finite());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_flex::Flex;
+    use models::{Network, Shape};
+
+    use crate::network::model::Model;
+
+    #[test]
+    fn a_parameter_that_is_no_number_is_found() {
+        let network = Network::random(Shape::DEFAULT, 1);
+        let model = |network: &Network| Model::<Flex>::new(network, &Default::default());
+        assert!(is_finite(&model(&network)));
+        let mut layers = network.layers().clone();
+        layers[2].bias[0] = f32::NAN;
+        assert!(!is_finite(&model(&Network::new(Shape::DEFAULT, layers))));
+    }
+}

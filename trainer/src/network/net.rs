@@ -1,0 +1,180 @@
+//! Reading nets.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use models::{MAX_FIRST, MAX_LATER, Metadata, NetError, Network, Shape};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+use crate::network::model;
+
+/// The largest file that is read, in bytes: far more than any net that the engine
+/// has room for, far less than a dump of games or a device without an end.
+const LARGEST: u64 = 64 << 20;
+
+/// A net that was read from a file.
+#[derive(Debug)]
+pub struct Net {
+    /// The file.
+    pub path: PathBuf,
+    /// SHA-256 of the file, hexadecimal.
+    sha256: String,
+    /// What it holds.
+    pub network: Network,
+    /// What it says of itself.
+    pub metadata: Metadata,
+}
+
+impl Net {
+    /// The net as the metadata of another name it: without folders, which
+    /// differ from machine to machine.
+    pub fn named(&self) -> Value {
+        let name = self.path.file_name().unwrap_or_default();
+        json!({ "file": name.to_string_lossy(), "sha256": self.sha256 })
+    }
+}
+
+/// Reads a net's file: of one that the engine has room for.
+///
+/// # Errors
+/// [`Failure::Unreadable`], [`Failure::NoNet`] or [`Failure::NetRefused`].
+pub fn read(path: &Path) -> Result<Net, Failure> {
+    let bytes = read_bytes(path)?;
+    let refused = |error| Failure::NetRefused {
+        path: path.to_path_buf(),
+        error,
+    };
+    let (network, metadata) = Network::from_bytes(&bytes).map_err(refused)?;
+    let shape = network.shape();
+    if !fits(shape) {
+        return Err(refused(NetError::TooLarge { found: shape }));
+    }
+    Ok(Net {
+        path: path.to_path_buf(),
+        sha256: format!("{:x}", Sha256::digest(&bytes)),
+        network,
+        metadata,
+    })
+}
+
+/// Reads a whole file, of [`LARGEST`] bytes at most.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let mut file = File::open(path)
+        .map_err(Failure::unreadable(path))?
+        .take(LARGEST + 1);
+    let read = file.read_to_end(&mut bytes);
+    read.map_err(Failure::unreadable(path))?;
+    match file.limit() {
+        0 => Err(Failure::NoNet {
+            path: path.to_path_buf(),
+            most: LARGEST,
+        }),
+        _ => Ok(bytes),
+    }
+}
+
+/// Reads a net that training can start from.
+///
+/// # Errors
+/// As [`read`], or [`Failure::NotTrainable`].
+pub fn read_to_train(path: &Path) -> Result<Net, Failure> {
+    let net = read(path)?;
+    for (index, layer) in net.network.layers().iter().enumerate() {
+        let most = model::bound(index);
+        let numbers = layer.weight.iter().chain(&layer.bias);
+        // A file's f16 may have rounded up what training had at the bound.
+        let mut beyond = numbers.filter(|number| number.abs() > most * 1.001);
+        if let Some(&found) = beyond.next() {
+            return Err(Failure::NotTrainable {
+                path: path.to_path_buf(),
+                layer: index,
+                found,
+                most,
+            });
+        }
+    }
+    Ok(net)
+}
+
+/// Whether the engine plays with a net of these sizes.
+pub fn fits(shape: Shape) -> bool {
+    let later = [shape.second, shape.third];
+    (1..=MAX_FIRST).contains(&shape.first) && later.iter().all(|s| (1..=MAX_LATER).contains(s))
+}
+
+/// The network as its file will hold it: weights rounded to f16. `None` if
+/// one is not a number.
+pub fn rounded(network: &Network) -> Option<Network> {
+    let metadata = Metadata::new(network.shape(), "");
+    Network::from_bytes(&network.to_bytes(&metadata))
+        .ok()
+        .map(|(network, _)| network)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    use crate::testing::SMALL;
+
+    /// Why a net of these layers is no start.
+    fn refusal(network: Network) -> Failure {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n.safetensors");
+        let metadata = Metadata::new(network.shape(), "a test");
+        fs::write(&path, network.to_bytes(&metadata)).unwrap();
+        let error = read_to_train(&path).unwrap_err();
+        assert_eq!(error.exit_code(), 6);
+        error
+    }
+
+    #[test]
+    fn a_net_the_engine_has_no_room_for_is_refused() {
+        let shape = Shape {
+            second: MAX_LATER + 1,
+            ..SMALL
+        };
+        let error = refusal(Network::random(shape, 1));
+        assert!(error.to_string().contains("33"), "{error}");
+    }
+
+    #[test]
+    fn more_than_a_net_can_be_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("n.safetensors");
+        let file = File::create(&path).unwrap();
+        // A hole, which takes no room: more than there is memory.
+        file.set_len(1 << 42).unwrap();
+        let error = read(&path).unwrap_err();
+        assert_eq!(error.exit_code(), 6);
+        assert!(error.to_string().contains("more than"), "{error}");
+    }
+
+    #[test]
+    fn a_net_beyond_what_training_keeps_is_no_start() {
+        for layer in 0..4 {
+            for sign in [1.0, -1.0] {
+                let start = Network::random(SMALL, 1);
+                let with = |number: f32| {
+                    let mut layers = start.layers().clone();
+                    layers[layer].weight[7] = sign * number;
+                    Network::new(SMALL, layers)
+                };
+                let most = model::bound(layer);
+                let error = refusal(with(1.01 * most));
+                assert!(error.to_string().contains("cannot start"), "{error}");
+                // At the bound, as f16 has it, training itself leaves them.
+                let folder = tempfile::tempdir().unwrap();
+                let path = folder.path().join("n.safetensors");
+                let metadata = Metadata::new(SMALL, "a test");
+                fs::write(&path, with(most).to_bytes(&metadata)).unwrap();
+                assert!(read_to_train(&path).is_ok());
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! How far a net is from the labels, beside material alone, and how far the
+//! engine's integers are from the net.
+
+use std::path::{Path, PathBuf};
+
+use datasets::{Dataset, Record, Split, read_labelled};
+use models::{Feature, Network};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::input::position;
+use crate::network::cpu::Evaluator;
+use crate::report::boards::{Mistake, Worst};
+use crate::report::calibration::{Calibration, CalibrationTally};
+use crate::report::figures::{Report, Tally};
+use crate::report::integers::{Integers, IntegersTally};
+
+/// PGN positions that are evaluated together.
+const BLOCK: usize = 8192;
+
+/// All that is measured of a net on a set of positions.
+#[derive(Debug, Serialize)]
+pub struct Measured {
+    /// Against the labels, beside material.
+    #[serde(flatten)]
+    pub report: Report,
+    /// Whether predictions are what the labels say on average.
+    pub calibration: Calibration,
+    /// The engine's integers against the net's floats.
+    pub integers: Integers,
+    /// The positions with the largest error in win chance, the worst first.
+    #[serde(skip)]
+    pub worst: Vec<Mistake>,
+}
+
+/// Gathers [`Measured`] block by block.
+struct Gathering {
+    evaluator: Evaluator,
+    figures: Tally,
+    calibration: CalibrationTally,
+    integers: IntegersTally,
+    worst: Worst,
+}
+
+impl Gathering {
+    fn new(network: &Network) -> Gathering {
+        Gathering {
+            evaluator: Evaluator::new(network),
+            figures: Tally::default(),
+            calibration: CalibrationTally::default(),
+            integers: IntegersTally::new(network),
+            worst: Worst::default(),
+        }
+    }
+
+    fn add(&mut self, records: &[Record]) {
+        let integers: Vec<Option<i32>> = records
+            .par_iter()
+            .map(|record| {
+                let features: Vec<Feature> = position::features(record).collect();
+                self.integers.value(&features)
+            })
+            .collect();
+        let values = self.evaluator.values(records).into_iter().zip(integers);
+        for (record, (pawns, centipawns)) in records.iter().zip(values) {
+            self.figures.add(record, pawns);
+            if record.label().mate().is_none() {
+                self.calibration.add(pawns, position::label(record));
+                self.worst.add(record, pawns);
+            }
+            self.integers.add(record, pawns, centipawns);
+        }
+    }
+
+    fn measured(&self) -> Measured {
+        Measured {
+            report: self.figures.report(),
+            calibration: self.calibration.calibration(),
+            integers: self.integers.integers(),
+            worst: self.worst.mistakes().to_vec(),
+        }
+    }
+}
+
+/// Evaluates a network on the held-out games of a dataset, which is at `path`.
+///
+/// # Errors
+/// [`Failure::Data`] or [`Failure::NoPositions`].
+pub fn on_dataset(network: &Network, dataset: &Dataset, path: &Path) -> Result<Measured, Failure> {
+    if dataset.len(Split::Validation) == 0 {
+        return Err(Failure::NoPositions {
+            path: path.to_path_buf(),
+            split: "validation",
+        });
+    }
+    let mut gathering = Gathering::new(network);
+    for block in dataset.blocks(Split::Validation)? {
+        gathering.add(&block?);
+    }
+    Ok(gathering.measured())
+}
+
+/// Evaluates a network on every labelled position of PGN files; a position
+/// that occurs twice counts twice. If a file is damaged, the error comes with
+/// the figures of what was read.
+pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Failure>) {
+    let mut gathering = Gathering::new(network);
+    let mut found = false;
+    let mut result = paths.iter().try_for_each(|path| {
+        read_in_blocks(path, |records| {
+            found |= !records.is_empty();
+            gathering.add(records);
+        })
+    });
+    if result.is_ok() && !found {
+        let files = names(paths);
+        result = Err(Failure::NoLabels { files });
+    }
+    (gathering.measured(), result)
+}
+
+/// Gives the labelled positions of a PGN file in blocks, in their order; if the
+/// file is damaged, those before the damage.
+///
+/// # Errors
+/// [`Failure::Data`].
+pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), Failure> {
+    let mut block = Vec::with_capacity(BLOCK);
+    let read = read_labelled(path, |record| {
+        block.push(record);
+        if block.len() == BLOCK {
+            each(&block);
+            block.clear();
+        }
+    });
+    each(&block);
+    read?;
+    Ok(())
+}
+
+/// Paths, as one line has them.
+pub fn names(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
+}

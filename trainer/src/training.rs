@@ -1,0 +1,20 @@
+//! A run: `plan` is what the command line asks for, `learner` takes a step on one
+//! device or several, `run` goes from the first step to the last and on from a
+//! checkpoint. `tables` fits piece-square tables, `throughput` measures devices.
+
+pub mod artifacts;
+pub mod checkpoint;
+pub mod device;
+pub mod golden;
+pub mod history;
+pub mod learner;
+pub mod plan;
+pub mod progress;
+pub mod readings;
+pub mod regularisation;
+pub mod replicas;
+pub mod run;
+pub mod schedule;
+pub mod tables;
+pub mod throughput;
+pub mod validation;

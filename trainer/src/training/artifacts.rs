@@ -1,0 +1,128 @@
+//! What a run leaves beside its net, and the net itself.
+
+use datasets::{Dataset, Split};
+use models::{Metadata, Network};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::files::{self, ending};
+use crate::input::batch::Batch;
+use crate::network::evaluate::Evaluate;
+use crate::network::model::Model;
+use crate::report::curves::{self, Point};
+use crate::training::golden;
+use crate::training::history::{Epoch, History};
+use crate::training::plan::Plan;
+
+/// Keeps the best net and the record of the run, and writes the files that are
+/// made from both.
+pub struct RunArtifacts<'a> {
+    plan: &'a Plan,
+    metadata: Metadata,
+    golden: Option<Batch>,
+    /// The run so far.
+    pub history: History,
+    /// The file of the best net so far.
+    net: Option<Vec<u8>>,
+}
+
+impl<'a> RunArtifacts<'a> {
+    /// Of a run as it stands.
+    ///
+    /// # Errors
+    /// [`Failure::Data`].
+    pub fn new(
+        dataset: &Dataset,
+        plan: &'a Plan,
+        metadata: Metadata,
+        history: History,
+        net: Option<Vec<u8>>,
+    ) -> Result<RunArtifacts<'a>, Failure> {
+        Ok(RunArtifacts {
+            plan,
+            metadata,
+            golden: golden_batch(dataset)?,
+            history,
+            net,
+        })
+    }
+
+    /// Takes in an epoch that has ended. Returns whether its net is the best so
+    /// far.
+    pub fn take(&mut self, epoch: Epoch, network: &Network) -> bool {
+        let better = self.history.close(epoch);
+        if better {
+            self.metadata.validation = json!({ "epoch": epoch.epoch, "figures": epoch.validation });
+            self.net = Some(network.to_bytes(&self.metadata));
+        }
+        better
+    }
+
+    /// The file of the best net so far; `None` before the first epoch has ended.
+    pub fn net(&self) -> Option<&[u8]> {
+        self.net.as_deref()
+    }
+
+    /// Writes the best net so far, and its golden vectors.
+    ///
+    /// # Errors
+    /// [`Failure::Unwritable`], or [`Failure::NetRefused`] if the net was made by
+    /// a trainer that knew another kind of net.
+    pub fn write_net<B: Evaluate>(&self, device: &B::Device) -> Result<(), Failure> {
+        let Some(bytes) = &self.net else {
+            return Ok(());
+        };
+        files::write(&self.plan.out, bytes)?;
+        let Some(batch) = &self.golden else {
+            return Ok(());
+        };
+        let (network, _) = Network::from_bytes(bytes).map_err(|error| Failure::NetRefused {
+            path: self.plan.out.clone(),
+            error,
+        })?;
+        let model = Model::<B>::new(&network, device);
+        let vectors = golden::vectors(&model, batch, device);
+        let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
+        files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())
+    }
+
+    /// Writes the metrics and the curves of the epochs so far.
+    ///
+    /// # Errors
+    /// [`Failure::Unwritable`].
+    pub fn write_course(&self) -> Result<(), Failure> {
+        let epochs = &self.history.epochs;
+        let lines = epochs.iter().map(|epoch| {
+            let line = serde_json::to_string(epoch).expect("numbers and names");
+            line + "\n"
+        });
+        let text: String = lines.collect();
+        files::write(&self.plan.beside(ending::METRICS), text.as_bytes())?;
+        let Some(last) = epochs.last() else {
+            return Ok(());
+        };
+        let points = epochs.iter().map(|epoch| Point {
+            epoch: epoch.epoch,
+            train: epoch.train_loss,
+            validation: epoch.validation.map(|v| v.loss),
+        });
+        let points: Vec<Point> = points.collect();
+        let material = last.validation.map(|v| v.material_loss);
+        let best = self.history.best().map_or(0, |best| best.epoch);
+        let svg = curves::svg(&points, material, best);
+        files::write(&self.plan.beside(ending::CURVES), svg.as_bytes())
+    }
+}
+
+/// The positions of the golden vectors: from the held-out games, the same in
+/// every run. `None` if no game is held out.
+fn golden_batch(dataset: &Dataset) -> Result<Option<Batch>, Failure> {
+    let block = dataset
+        .shuffled(Split::Validation, 0, 0)?
+        .next()
+        .transpose()?;
+    Ok(block.map(|mut records| {
+        records.truncate(golden::POSITIONS);
+        Batch::new(records)
+    }))
+}

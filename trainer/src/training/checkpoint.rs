@@ -1,0 +1,353 @@
+//! A run as it stands, in one file: `NAME.checkpoint` beside the net.
+//!
+//! A line that names the format; the SHA-256 of all that follows; a [`Header`],
+//! as MessagePack; the file of the best net so far; and Burn's record of the
+//! parameters and of the optimizer's moments, all f32 as they are in memory.
+//! The file is written whole or not at all.
+//!
+//! It is what a run goes on from: the net and all else that lies beside it is
+//! made from it, and written after it. So whenever the program ends, what lies
+//! there is of this checkpoint or of one before, and is made again.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use models::{Metadata, Shape};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::failure::Failure;
+use crate::files;
+use crate::training::history::History;
+
+/// What the name of every format begins with. A new meaning of the file is a
+/// new number.
+const FORMATS: &str = "kibitz checkpoint ";
+/// The format.
+const FORMAT: &str = "kibitz checkpoint 2";
+
+/// Bytes of a SHA-256.
+const DIGEST: usize = 32;
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    /// What is trained, on what, and how.
+    metadata: Metadata,
+    history: History,
+    /// Bytes of the net's file; none before the first epoch has ended.
+    net: Option<usize>,
+}
+
+/// What a checkpoint holds.
+#[derive(Debug, PartialEq)]
+pub struct State {
+    /// All but weights.
+    pub history: History,
+    /// The file of the best net so far.
+    pub net: Option<Vec<u8>>,
+    /// Burn's record.
+    pub record: Vec<u8>,
+}
+
+/// The checkpoint of one run.
+pub struct Checkpoint {
+    path: PathBuf,
+    metadata: Metadata,
+}
+
+impl Checkpoint {
+    /// The checkpoint at `path` of the run that `metadata` describes, all but
+    /// its figures.
+    pub fn new(path: PathBuf, metadata: Metadata) -> Checkpoint {
+        Checkpoint { path, metadata }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Replaces it.
+    ///
+    /// # Errors
+    /// [`Failure::Unwritable`]; the one before stays.
+    pub fn save(
+        &self,
+        history: &History,
+        net: Option<&[u8]>,
+        record: &[u8],
+    ) -> Result<(), Failure> {
+        let header = Header {
+            metadata: self.metadata.clone(),
+            history: history.clone(),
+            net: net.map(<[u8]>::len),
+        };
+        let header = rmp_serde::to_vec_named(&header).expect("numbers and names");
+        let content = [&header, net.unwrap_or_default(), record].concat();
+        let digest = Sha256::digest(&content);
+        let bytes = [FORMAT.as_bytes(), b"\n", &digest, &content].concat();
+        files::write(&self.path, &bytes)
+    }
+
+    /// Reads it. `None` if there is none.
+    ///
+    /// # Errors
+    /// [`Failure::Unreadable`], or [`Failure::CheckpointRefused`] if it is
+    /// damaged, that of another run, or of another version of the trainer.
+    pub fn load(&self) -> Result<Option<State>, Failure> {
+        let bytes = match fs::read(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            bytes => bytes.map_err(Failure::unreadable(&self.path))?,
+        };
+        let mut content = self.content(&bytes)?;
+        let header: Header = rmp_serde::from_read(&mut content)
+            .map_err(|error| self.refused(&format!("it cannot be read ({error}); {AGAIN}")))?;
+        if let Some(difference) = difference(&header.metadata, &self.metadata) {
+            return Err(self.refused(&format!(
+                "{difference}; give the command that it was made with, or another --out"
+            )));
+        }
+        let (net, record) = content
+            .split_at_checked(header.net.unwrap_or(0))
+            .ok_or_else(|| self.refused(&format!("its net is cut off; {AGAIN}")))?;
+        Ok(Some(State {
+            history: header.history,
+            net: header.net.map(|_| net.to_vec()),
+            record: record.to_vec(),
+        }))
+    }
+
+    /// What follows the checksum, which is right.
+    fn content<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], Failure> {
+        let found = named_format(bytes).unwrap_or_default();
+        if found != FORMAT && found.len() > FORMATS.len() {
+            return Err(self.refused(&format!(
+                "it is a {found:?}, and this trainer knows {FORMAT:?} alone; finish the run with \
+                 the trainer that began it, or begin again with another --out"
+            )));
+        }
+        let begin = [FORMAT.as_bytes(), b"\n"].concat();
+        let parts = bytes
+            .strip_prefix(&begin[..])
+            .and_then(|rest| rest.split_at_checked(DIGEST));
+        match parts {
+            Some((digest, content)) if digest == &Sha256::digest(content)[..] => Ok(content),
+            _ => Err(self.refused(&format!("it is damaged; {AGAIN}"))),
+        }
+    }
+
+    /// The failure that refuses it.
+    pub fn refused(&self, why: &str) -> Failure {
+        Failure::CheckpointRefused {
+            path: self.path.clone(),
+            why: why.to_string(),
+        }
+    }
+}
+
+/// What to do about a checkpoint that is of no use.
+const AGAIN: &str = "put back a copy of it, or begin again with another --out";
+
+/// The format that a file names in its first bytes, where the first version
+/// had it too.
+fn named_format(bytes: &[u8]) -> Option<&str> {
+    let head = &bytes[..bytes.len().min(64)];
+    let at = head
+        .windows(FORMATS.len())
+        .position(|window| window == FORMATS.as_bytes())?;
+    let digits = head[at + FORMATS.len()..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit());
+    str::from_utf8(&head[at..at + FORMATS.len() + digits.count()]).ok()
+}
+
+/// What decides a run and is given on the command line, as the user calls it
+/// and as metadata hold it.
+const OPTIONS: [(&str, &str); 13] = [
+    ("the fingerprint of --data", "/dataset/fingerprint"),
+    ("--init", "/training/init"),
+    ("--hidden", "/shape"),
+    ("--epochs", "/training/epochs"),
+    ("--batch", "/training/batch"),
+    ("--learning-rate", "/training/learning_rate"),
+    ("--clip-norm", "/training/clip_norm"),
+    ("--seed", "/training/seed"),
+    ("--device", "/training/device"),
+    ("--schedule", "/training/schedule"),
+    ("--warm-up", "/training/warm_up_steps"),
+    ("--weight-decay", "/training/optimizer/weight_decay"),
+    ("--own-scale", "/training/own_scale"),
+];
+
+/// The first thing in which what was done differs from what is asked for, in
+/// the user's words.
+fn difference(before: &Metadata, now: &Metadata) -> Option<String> {
+    let [before, now] = [before, now].map(|data| serde_json::to_value(data).expect("plain JSON"));
+    if before["tool"] != now["tool"] {
+        let (before, now) = (said(&before["tool"]), said(&now["tool"]));
+        return Some(format!("it was made by {before}, this is {now}"));
+    }
+    let at = |data: &Value, place: &str| data.pointer(place).cloned().unwrap_or_default();
+    let options = OPTIONS.iter().find_map(|&(option, place)| {
+        let [before, now] = [&before, &now].map(|data| at(data, place));
+        (before != now).then(|| format!("{option} was {}, now is {}", said(&before), said(&now)))
+    });
+    options.or_else(|| (before != now).then(|| "the trainer itself has changed".to_string()))
+}
+
+/// A value as the command line would have it.
+fn said(value: &Value) -> String {
+    if let Ok(Shape {
+        first,
+        second,
+        third,
+    }) = serde_json::from_value(value.clone())
+    {
+        return format!("{first},{second},{third}");
+    }
+    match value {
+        Value::Null => "not given".to_string(),
+        Value::String(text) => text.clone(),
+        // A net, by its name and the beginning of its digest.
+        Value::Object(net) => {
+            let part = |name| net.get(name).and_then(Value::as_str).unwrap_or_default();
+            format!("{} ({:.8})", part("file"), part("sha256"))
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn metadata(epochs: u64) -> Metadata {
+        let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+        metadata.training = json!({ "learning_rate": 3e-3, "epochs": epochs });
+        metadata
+    }
+
+    /// A checkpoint that was saved, in a folder.
+    fn saved() -> (tempfile::TempDir, Checkpoint) {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
+        let history = History::default();
+        checkpoint.save(&history, Some(b"net"), b"record").unwrap();
+        (folder, checkpoint)
+    }
+
+    fn refusal(checkpoint: &Checkpoint) -> String {
+        let error = checkpoint.load().unwrap_err();
+        assert_eq!(error.exit_code(), 5);
+        error.to_string()
+    }
+
+    #[test]
+    fn holds_what_was_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
+        assert!(checkpoint.load().unwrap().is_none());
+        let mut history = History::default();
+        history.steps = 7;
+        history.seconds = 0.1 + 0.2;
+        for net in [None, Some(b"the net".to_vec())] {
+            checkpoint
+                .save(&history, net.as_deref(), b"record")
+                .unwrap();
+            let state = State {
+                history: history.clone(),
+                net,
+                record: b"record".to_vec(),
+            };
+            assert_eq!(checkpoint.load().unwrap(), Some(state));
+        }
+    }
+
+    #[test]
+    fn a_bit_that_is_wrong_anywhere_is_refused() {
+        let (_folder, checkpoint) = saved();
+        let bytes = fs::read(checkpoint.path()).unwrap();
+        for at in 0..bytes.len() {
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                fs::write(checkpoint.path(), &damaged).unwrap();
+                let why = refusal(&checkpoint);
+                assert!(
+                    why.contains("a.checkpoint") && why.contains("--out"),
+                    "{why}"
+                );
+            }
+        }
+        for length in 0..bytes.len() {
+            fs::write(checkpoint.path(), &bytes[..length]).unwrap();
+            assert!(refusal(&checkpoint).contains("damaged"), "{length} bytes");
+        }
+        let longer = [&bytes[..], b"x"].concat();
+        fs::write(checkpoint.path(), longer).unwrap();
+        assert!(refusal(&checkpoint).contains("damaged"));
+    }
+
+    #[test]
+    fn other_formats_are_refused_by_name() {
+        #[derive(Serialize)]
+        struct First {
+            format: &'static str,
+            metadata: Metadata,
+        }
+        let (_folder, checkpoint) = saved();
+        let first = First {
+            format: "kibitz checkpoint 1",
+            metadata: metadata(5),
+        };
+        let first = rmp_serde::to_vec_named(&first).unwrap();
+        let later = b"kibitz checkpoint 10\nof which nothing is known".to_vec();
+        for (bytes, name) in [(first, "checkpoint 1\""), (later, "checkpoint 10\"")] {
+            fs::write(checkpoint.path(), bytes).unwrap();
+            let why = refusal(&checkpoint);
+            assert!(
+                why.contains(name) && why.contains("finish the run"),
+                "{why}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_runs_are_refused_in_the_users_words() {
+        let (_folder, checkpoint) = saved();
+        let refused = |metadata: Metadata, words: &str| {
+            let other = Checkpoint::new(checkpoint.path().to_path_buf(), metadata);
+            let why = refusal(&other);
+            assert!(why.contains(words), "{why}");
+        };
+        refused(metadata(6), "--epochs was 5, now is 6");
+        let mut other = metadata(5);
+        other.shape.second = 16;
+        refused(other, "--hidden was 451,32,32, now is 451,16,32");
+        let mut other = metadata(5);
+        other.training["init"] = json!({ "file": "a.safetensors", "sha256": "0123456789" });
+        refused(
+            other,
+            "--init was not given, now is a.safetensors (01234567)",
+        );
+        refused(
+            Metadata {
+                tool: "next".to_string(),
+                ..metadata(5)
+            },
+            "made by test, this is next",
+        );
+        let mut other = metadata(5);
+        other.training["optimizer"] = json!({ "weight_decay": 0.5 });
+        refused(other, "--weight-decay was not given, now is 0.5");
+        let mut other = metadata(5);
+        other.training["schedule"] = json!("another");
+        refused(other, "--schedule was not given, now is another");
+        let mut other = metadata(5);
+        other.target = json!("another");
+        refused(other, "the trainer itself has changed");
+    }
+}

@@ -1,0 +1,119 @@
+//! The learning rate over a run.
+
+use std::f64::consts::PI;
+
+use clap::ValueEnum;
+
+/// How the learning rate goes on once it is at its peak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Decay {
+    /// Half a cosine down to nothing (Loshchilov and Hutter, "SGDR", 2017)
+    Cosine,
+    /// A straight line down to nothing
+    Linear,
+    /// It stays at its peak
+    Constant,
+}
+
+/// A linear warm-up to the peak, then its [`Decay`].
+#[derive(Clone, Copy, Debug)]
+pub struct Schedule {
+    peak: f64,
+    decay: Decay,
+    warm_up: u64,
+    steps: u64,
+}
+
+impl Schedule {
+    /// A run of `steps` steps to the rate `peak` and along a cosine down, of
+    /// which the first twentieth, at most 500, warm up.
+    pub fn new(peak: f64, steps: u64) -> Schedule {
+        Schedule {
+            peak,
+            decay: Decay::Cosine,
+            warm_up: (steps / 20).clamp(1, 500),
+            steps,
+        }
+    }
+
+    /// The same with another decay.
+    pub fn with_decay(self, decay: Decay) -> Schedule {
+        Schedule { decay, ..self }
+    }
+
+    /// The same with so many steps of warm-up.
+    pub fn with_warm_up(self, warm_up: u64) -> Schedule {
+        Schedule { warm_up, ..self }
+    }
+
+    /// As a net's metadata names it.
+    pub fn name(&self) -> &'static str {
+        match self.decay {
+            Decay::Cosine => "linear warm-up, cosine to zero",
+            Decay::Linear => "linear warm-up, linear to zero",
+            Decay::Constant => "linear warm-up, constant",
+        }
+    }
+
+    /// Steps until the rate is at its peak.
+    pub fn warm_up(&self) -> u64 {
+        self.warm_up
+    }
+
+    /// The rate of a step, counted from 0.
+    pub fn rate(&self, step: u64) -> f64 {
+        if step < self.warm_up {
+            return self.peak * (step + 1) as f64 / self.warm_up as f64;
+        }
+        let rest = self.steps.saturating_sub(self.warm_up).max(1);
+        let done = ((step - self.warm_up) as f64 / rest as f64).min(1.0);
+        match self.decay {
+            Decay::Cosine => self.peak * 0.5 * (1.0 + (PI * done).cos()),
+            Decay::Linear => self.peak * (1.0 - done),
+            Decay::Constant => self.peak,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rises_to_the_peak_and_falls_to_nothing() {
+        let schedule = Schedule::new(1e-3, 1000);
+        assert_eq!(schedule.rate(0), 1e-3 / 50.0);
+        assert_eq!(schedule.rate(49), 1e-3);
+        assert_eq!(schedule.rate(50), 1e-3);
+        assert!((schedule.rate(525) - 0.5e-3).abs() < 1e-12, "half way down");
+        assert!(schedule.rate(999) < 1e-8);
+        assert!((51..1000).all(|step| schedule.rate(step) < schedule.rate(step - 1)));
+    }
+
+    #[test]
+    fn a_run_of_one_step_has_a_rate() {
+        assert_eq!(Schedule::new(0.1, 1).rate(0), 0.1);
+        assert_eq!(Schedule::new(0.1, 1).rate(7), 0.0);
+    }
+
+    #[test]
+    fn decay_and_warm_up_can_be_chosen() {
+        let of = |decay, warm_up| {
+            let schedule = Schedule::new(1.0, 100).with_decay(decay);
+            schedule.with_warm_up(warm_up)
+        };
+        let linear = of(Decay::Linear, 20);
+        assert_eq!(
+            [9, 19, 20, 60].map(|step| linear.rate(step)),
+            [0.5, 1.0, 1.0, 0.5]
+        );
+        let constant = of(Decay::Constant, 4);
+        assert_eq!(
+            [0, 3, 4, 99].map(|step| constant.rate(step)),
+            [0.25, 1.0, 1.0, 1.0]
+        );
+        assert_eq!(of(Decay::Cosine, 0).rate(0), 1.0, "no warm-up");
+        // Longer than the run: it never comes to its peak.
+        assert_eq!(of(Decay::Cosine, 200).rate(99), 0.5);
+    }
+}

@@ -1,0 +1,318 @@
+//! Piece-square tables, fitted to the same labels by the same loss. Each input but
+//! the threats has a worth in pawns, and a position is worth their sum: what a
+//! network must beat to be worth its time.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Instant;
+
+use datasets::{Dataset, Record, Split};
+use models::{Feature, INPUTS, Layer, Metadata, Network, Shape, Threats};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::files;
+use crate::input::position;
+use crate::input::reader::read_epoch;
+use crate::network::first_layer::{self, PIECES};
+use crate::network::net;
+use crate::network::target::{self, slope, win_chance};
+use crate::training::plan;
+use crate::training::progress::Progress;
+use crate::training::schedule::Schedule;
+use crate::training::validation::{Validation, validate};
+
+/// Peak learning rate, in pawns.
+const LEARNING_RATE: f64 = 0.02;
+/// Adam's (Kingma and Ba, 2015), with the values of its authors.
+const BETAS: [f64; 2] = [0.9, 0.999];
+const EPSILON: f64 = 1e-8;
+
+/// Neurons of each hidden layer of the net that computes the sum.
+const NEURONS: usize = 32;
+/// Pawns of which each neuron tells how many the sum is above its lower end.
+const SLICE: f32 = 2.0;
+
+/// A fit as the command line asks for it.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where the net goes.
+    pub out: PathBuf,
+    /// Passes over the training positions.
+    pub epochs: u64,
+    /// Positions a step.
+    pub batch: usize,
+    /// Decides the order of positions.
+    pub seed: u64,
+}
+
+/// How a fit ended.
+#[derive(Debug, Serialize)]
+pub struct Summary {
+    /// The net that was written.
+    pub net: PathBuf,
+    /// Passes over the training positions.
+    pub epochs: u64,
+    /// Its figures on the held-out games; none if there are none.
+    pub validation: Option<Validation>,
+    /// Time of the whole run.
+    pub seconds: f64,
+}
+
+/// Fits the tables, and writes them as a net that all programs take.
+///
+/// # Errors
+/// [`Failure::Exists`], [`Failure::Data`], [`Failure::Unwritable`].
+pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
+    let started = Instant::now();
+    refuse_to_overwrite(&plan.out)?;
+    files::check_writable(&plan.out)?;
+    let tables = Tables::fit(dataset, plan)?;
+    // As the file will hold it.
+    let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
+    let validation = validate(&network, dataset)?;
+    let mut metadata = Metadata::new(network.shape(), plan::TOOL);
+    metadata.target = target::metadata();
+    metadata.training = json!({
+        "model": "piece-square tables",
+        "optimizer": { "name": "Adam", "betas": BETAS, "epsilon": EPSILON },
+        "learning_rate": LEARNING_RATE,
+        "schedule": schedule(dataset, plan).name(),
+        "epochs": plan.epochs,
+        "batch": plan.batch,
+        "seed": plan.seed,
+    });
+    metadata.dataset = plan::dataset_metadata(dataset);
+    metadata.validation = json!(validation);
+    files::write(&plan.out, &network.to_bytes(&metadata))?;
+    Ok(Summary {
+        net: plan.out.clone(),
+        epochs: plan.epochs,
+        validation,
+        seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// The learning rate over the run.
+fn schedule(dataset: &Dataset, plan: &Plan) -> Schedule {
+    let steps = dataset.len(Split::Train).div_ceil(plan.batch as u64);
+    Schedule::new(LEARNING_RATE, plan.epochs * steps)
+}
+
+fn refuse_to_overwrite(path: &Path) -> Result<(), Failure> {
+    match path.exists() {
+        true => Err(Failure::Exists {
+            path: path.to_path_buf(),
+            resume: false,
+        }),
+        false => Ok(()),
+    }
+}
+
+/// What each input is worth, in pawns, to the side to move; the last is the
+/// worth of having the move.
+struct Tables([f64; INPUTS + 1]);
+
+/// The index of having the move.
+const MOVE: usize = INPUTS;
+
+impl Tables {
+    /// The pieces' values, whatever their squares: where fitting starts, so that
+    /// a small dataset need not teach them.
+    fn material() -> Tables {
+        let mut tables = [0.0; INPUTS + 1];
+        for (piece, squares) in tables.chunks_exact_mut(64).take(PIECES).enumerate() {
+            squares.fill(f64::from(first_layer::worth(piece)) / 100.0);
+        }
+        Tables(tables)
+    }
+
+    fn fit(dataset: &Dataset, plan: &Plan) -> Result<Tables, Failure> {
+        let samples = dataset.len(Split::Train);
+        let schedule = schedule(dataset, plan);
+        let mut adam = Adam::new(Tables::material());
+        let mut progress = Progress::new(plan.epochs * samples, 0);
+        for epoch in 1..=plan.epochs {
+            let (mut loss, mut seen) = (0.0, 0);
+            thread::scope(|scope| -> Result<(), Failure> {
+                let order = (plan.seed, epoch);
+                let mut asked = Instant::now();
+                for batch in read_epoch(scope, dataset, Split::Train, order, plan.batch, 0) {
+                    let records = batch?.records;
+                    let received = Instant::now();
+                    let rate = schedule.rate(adam.steps);
+                    loss += adam.step(&records, rate);
+                    seen += records.len();
+                    progress.step(records.len(), received - asked, received.elapsed());
+                    if progress.is_due() {
+                        progress.show(epoch, loss / seen as f64, rate);
+                    }
+                    asked = Instant::now();
+                }
+                Ok(())
+            })?;
+            let mean = loss / seen as f64;
+            progress.line(&format!("epoch {epoch}/{}: loss {mean:.4}", plan.epochs));
+        }
+        progress.finish();
+        Ok(adam.tables)
+    }
+
+    /// The value in pawns of a position with these inputs.
+    fn value(&self, features: &[Feature]) -> f64 {
+        let worth = |feature: &Feature| self.0[feature.index()];
+        features.iter().map(worth).sum::<f64>() + self.0[MOVE]
+    }
+
+    /// A net that computes the sum, for values up to 32 pawns: each neuron of the
+    /// first layer is responsible for a slice of two, over which its activation
+    /// goes from 0 to 1. The next two layers hand them on, and the output adds
+    /// them up.
+    fn network(&self) -> Network {
+        let shape = Shape {
+            first: NEURONS,
+            second: NEURONS,
+            third: NEURONS,
+        };
+        let reach = SLICE * NEURONS as f32 / 2.0;
+        let row = self.0[..INPUTS].iter().map(|&worth| worth as f32 / SLICE);
+        let row: Vec<f32> = row.collect();
+        let lower_end = |neuron: usize| SLICE * neuron as f32 - reach;
+        let bias = |neuron: usize| (self.0[MOVE] as f32 - lower_end(neuron)) / SLICE;
+        let first = Layer {
+            weight: row.repeat(NEURONS),
+            bias: (0..NEURONS).map(bias).collect(),
+        };
+        let identity = Layer {
+            weight: (0..NEURONS * NEURONS)
+                .map(|at| f32::from(u8::from(at % NEURONS == at / NEURONS)))
+                .collect(),
+            bias: vec![0.0; NEURONS],
+        };
+        let output = Layer {
+            weight: vec![SLICE; NEURONS],
+            bias: vec![-reach],
+        };
+        Network::new(shape, [first, identity.clone(), identity, output])
+    }
+}
+
+/// Tables that are being fitted by Adam.
+struct Adam {
+    tables: Tables,
+    steps: u64,
+    means: [f64; INPUTS + 1],
+    squares: [f64; INPUTS + 1],
+}
+
+impl Adam {
+    fn new(tables: Tables) -> Adam {
+        Adam {
+            tables,
+            steps: 0,
+            means: [0.0; INPUTS + 1],
+            squares: [0.0; INPUTS + 1],
+        }
+    }
+
+    /// A step down the mean loss of a batch. Gives the sum of its losses.
+    fn step(&mut self, records: &[Record], rate: f64) -> f64 {
+        let mut gradient = [0.0; INPUTS + 1];
+        let mut loss = 0.0;
+        let mut features = Vec::new();
+        for record in records {
+            features.clear();
+            // Of threats, piece-square tables know nothing.
+            features.extend(position::features_given(record, Threats::default()));
+            let chance = f64::from(win_chance(self.tables.value(&features) as f32));
+            let error = chance - f64::from(win_chance(position::label(record)));
+            loss += error.abs();
+            let pull = error.signum() * slope(chance) / records.len() as f64;
+            for feature in &features {
+                gradient[feature.index()] += pull;
+            }
+            gradient[MOVE] += pull;
+        }
+        self.steps += 1;
+        let [beta1, beta2] = BETAS;
+        let [mean_share, square_share] = BETAS.map(|beta| 1.0 - beta.powf(self.steps as f64));
+        for (at, &slope) in gradient.iter().enumerate() {
+            let (mean, square) = (&mut self.means[at], &mut self.squares[at]);
+            *mean = beta1 * *mean + (1.0 - beta1) * slope;
+            *square = beta2 * *square + (1.0 - beta2) * slope * slope;
+            let length = (*square / square_share).sqrt() + EPSILON;
+            self.tables.0[at] -= rate * (*mean / mean_share) / length;
+        }
+        loss
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use models::QuantisedNetwork;
+
+    use crate::testing::{self, games};
+
+    #[test]
+    fn the_net_computes_the_sum_of_the_tables() {
+        let mut tables = Tables([0.0; INPUTS + 1]);
+        for (at, worth) in tables.0.iter_mut().enumerate() {
+            // From -3 to 3 pawns, without order.
+            *worth = ((at * 7919) % 601) as f64 / 100.0 - 3.0;
+        }
+        let network = tables.network();
+        let quantised = QuantisedNetwork::new(&network).unwrap();
+        let mut reached = 0.0f64;
+        for record in games(300) {
+            let features: Vec<Feature> = position::features(&record).collect();
+            let sum = tables.value(&features);
+            assert!(sum.abs() < 32.0, "{sum}");
+            assert!((f64::from(network.evaluate(&features)) - sum).abs() < 1e-4);
+            // Each of some 40 terms is off by half a 127th of a slice at most.
+            let pawns = f64::from(quantised.evaluate_features(&features)) / 100.0;
+            assert!((pawns - sum).abs() < 0.3, "{pawns} {sum}");
+            reached = reached.max(sum.abs());
+        }
+        assert!(reached > 10.0, "{reached}");
+    }
+
+    #[test]
+    fn fitting_starts_from_material() {
+        let tables = Tables::material();
+        for game in games(50) {
+            let features: Vec<Feature> = position::features(&game).collect();
+            let material = f64::from(position::material(&game));
+            assert!((tables.value(&features) - material).abs() < 1e-5);
+        }
+    }
+
+    #[test]
+    fn a_sum_is_learned() {
+        let records: Vec<Record> = games(2_000).iter().map(testing::by_material).collect();
+        let mut adam = Adam::new(Tables([0.0; INPUTS + 1]));
+        let first = adam.step(&records, LEARNING_RATE);
+        let losses = (0..1_000).map(|_| adam.step(&records, LEARNING_RATE));
+        let last = losses.last().unwrap();
+        assert!(first > 0.1 * records.len() as f64, "{first}");
+        assert!(last < 0.1 * first, "{first} {last}");
+    }
+
+    #[test]
+    fn a_net_is_written_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset(folder.path(), 2_000);
+        let plan = Plan {
+            out: folder.path().join("linear.safetensors"),
+            epochs: 2,
+            batch: 512,
+            seed: 1,
+        };
+        assert_eq!(fit(&dataset, &plan).unwrap().validation, None);
+        let net = net::read(&plan.out).unwrap();
+        assert_eq!(net.metadata.training["model"], "piece-square tables");
+        let again = fit(&dataset, &plan).unwrap_err();
+        assert!(again.to_string().contains("exists already"), "{again}");
+    }
+}

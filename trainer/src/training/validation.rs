@@ -1,0 +1,54 @@
+//! How good a net is on the held-out games.
+
+use datasets::{Dataset, Split};
+use models::Network;
+use serde::{Deserialize, Serialize};
+
+use crate::failure::Failure;
+use crate::input::position;
+use crate::network::cpu::Evaluator;
+use crate::network::target::win_chance;
+use crate::report::figures::{Comparison, Tally};
+
+/// Figures on the validation side of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Validation {
+    /// The training loss here: mates count too.
+    pub loss: f64,
+    /// The material balance by the same measure.
+    pub material_loss: f64,
+    /// The named figures: mates are left out.
+    #[serde(flatten)]
+    pub figures: Comparison,
+}
+
+/// Evaluates a network on every held-out position. `None` if there is none.
+///
+/// It is done on the processor, with the network as its file has it, wherever it
+/// was trained: so the figures are those that `trainer eval` finds, to the last
+/// digit.
+///
+/// # Errors
+/// [`Failure::Data`] if the dataset cannot be read.
+pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validation>, Failure> {
+    let evaluator = Evaluator::new(network);
+    let mut tally = Tally::default();
+    let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
+    for block in dataset.blocks(Split::Validation)? {
+        let records = block?;
+        for (record, value) in records.iter().zip(evaluator.values(&records)) {
+            tally.add(record, value);
+            let target = win_chance(position::label(record));
+            let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
+            count += 1;
+            loss += distance(value);
+            material_loss += distance(position::material(record));
+        }
+    }
+    let mean = |sum: f64| sum / count as f64;
+    Ok((count > 0).then(|| Validation {
+        loss: mean(loss),
+        material_loss: mean(material_loss),
+        figures: tally.report().all,
+    }))
+}
