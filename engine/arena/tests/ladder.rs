@@ -86,7 +86,7 @@ fn what_cannot_be_played_is_one_line_and_an_exit_code() {
             3,
             "/no/such.safetensors",
         ),
-        (&["material", "books/README.md"], 6, "refused"),
+        (&["material", "../books/README.md"], 6, "refused"),
         (&[], 2, "NET"),
     ];
     for (engines, code, reason) in cases {
