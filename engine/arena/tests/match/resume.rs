@@ -331,7 +331,7 @@ fn a_difference_of_settings_is_refused_by_name() {
     fs::write(book, text).unwrap();
     refused(&first, "--book was 300 openings");
     fs::copy(source.join("../books/openings.epd"), book).unwrap();
-    fs::copy(source.join("../models/linear.safetensors"), net).unwrap();
+    fs::copy(source.join("../../models/linear.safetensors"), net).unwrap();
     refused(&first, "the net of engine 1 was of SHA-256");
     assert_eq!(fs::read(pgn).unwrap(), before);
     // How many play at a time, and how long, is no other match.
