@@ -6,7 +6,7 @@ use crate::annotate;
 use crate::terminal::stopped::Stopped;
 
 /// Prints an error as one line and gives its exit code: what
-/// [`datasets::Error::exit_code`] or [`annotate::Error::exit_code`] says of it,
+/// [`datasets::Error::exit_code`] or `annotate::Error::exit_code` says of it,
 /// that of the signal that stopped the program, 2 for wrong usage, else 1.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
