@@ -30,8 +30,7 @@ $bin/ingest build --out out/sample.dataset --validation-percent 10 \
 $bin/ingest stats out/sample.dataset --plot out/dataset.svg
 
 step "trainer: fit the network, measure it on held-out games every epoch"
-$bin/trainer fit --hidden 451,32,32 --data out/sample.dataset \
-    --out out/sample.safetensors
+$bin/trainer fit --data out/sample.dataset --out out/sample.safetensors
 
 step "trainer: how good it is on games of another month that no training saw"
 $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_first499.pgn.zst
