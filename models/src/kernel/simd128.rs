@@ -3,7 +3,7 @@
 use std::arch::wasm32::*;
 
 use super::forward::{self, Arithmetic};
-use crate::accumulator::{BLOCK, Block};
+use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::bits::ones;
 use crate::layers::{First, Second, Sums, Weights2};
 use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
