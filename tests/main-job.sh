@@ -10,7 +10,7 @@ bin=$target/release
 mkdir -p out
 rm -rf out/sample.dataset
 rm -f out/dataset.svg out/sample.{safetensors,checkpoint,metrics.jsonl,golden.json,svg,calibration.svg,errors.svg,neurons.svg,report.html} \
-    out/match.pgn{,.jsonl} out/engine
+    out/match.pgn{,.jsonl} out/engine out/arena
 
 # CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
 cuda=()
@@ -37,11 +37,11 @@ $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_fir
 
 step "engine: bake the net in"
 KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked
-# Moved, so that the next build there has the default net again.
-mv "$bin/engine" out/engine
+# Moved, so that what is built there next has the default net again.
+mv "$bin/engine" "$bin/arena" out/
 
 step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"
-"$bin/arena" match --nodes 10000 --games 200 --book engine/books/openings.epd \
+out/arena match --nodes 10000 --games 200 --book engine/books/openings.epd \
     --concurrency "$(nproc)" --pgn out/match.pgn \
     --engine "cmd=out/engine name=net" \
     --engine "cmd=out/engine name=material option.Evaluation=material"
