@@ -67,7 +67,7 @@ impl<'a> Searcher<'a> {
     }
 
     /// Shares the counters, and looks whether time is up.
-    pub(super) fn must_stop(&mut self) -> bool {
+    fn must_stop(&mut self) -> bool {
         self.share_counters();
         if self.shared.halt.load(Ordering::Relaxed) {
             return true;
@@ -87,7 +87,7 @@ impl<'a> Searcher<'a> {
     /// Whether nodes, time and who waits may end the search yet: what an iteration
     /// has not finished is no answer. What the first thread owes
     /// ([`Limits::least_depth`]), the others need not wait for.
-    pub(super) fn limits_count(&self) -> bool {
+    fn limits_count(&self) -> bool {
         self.index > 0 || self.depth >= self.shared.limits.least_depth
     }
 

@@ -22,7 +22,7 @@ use crate::statistics::ratings::{self, Rating};
 use crate::tournament::conditions::{Conditions, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::progress::Progress;
-use crate::tournament::schedule::{End, Tournament};
+use crate::tournament::schedule::End;
 use crate::tournament::tally::Tally;
 use crate::usage::{exit_codes, print, usage};
 use host::{Action, ExitCode, FileError};
@@ -195,14 +195,7 @@ fn play(
     for pair in &played {
         tallies[pair.number % meetings.len()].add(&pair.tally);
     }
-    let tournament = Tournament {
-        specs: &args.engines,
-        paces: &paces,
-        rules: &args.conditions.rules(),
-        done: &played.iter().map(|pair| pair.number).collect(),
-        concurrency: args.conditions.concurrency.into(),
-        stop: stop.flag(),
-    };
+    let tournament = (args.conditions).tournament(&args.engines, &paces, &played, stop.flag());
     let schedule = |number: usize| {
         let round = number / meetings.len();
         ((round as u64) < pairs).then(|| Pairing {

@@ -15,7 +15,7 @@ use crate::tournament::conditions::{Conditions, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
-use crate::tournament::schedule::{End, Tournament};
+use crate::tournament::schedule::End;
 use crate::tournament::tally::Tally;
 use crate::usage::{exit_codes, print, usage};
 use host::ExitCode;
@@ -125,14 +125,7 @@ fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally
     if args.is_decided(tally) {
         return Ok(End::Enough);
     }
-    let tournament = Tournament {
-        specs: &args.engines,
-        paces: &paces,
-        rules: &args.conditions.rules(),
-        done: &played.iter().map(|pair| pair.number).collect(),
-        concurrency: args.conditions.concurrency.into(),
-        stop: stop.flag(),
-    };
+    let tournament = (args.conditions).tournament(&args.engines, &paces, &played, stop.flag());
     let schedule = |number: usize| {
         let scheduled = pairs.is_none_or(|pairs| (number as u64) < pairs);
         scheduled.then(|| Pairing {

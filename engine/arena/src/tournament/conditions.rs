@@ -1,6 +1,7 @@
 //! What `match` and `ladder` have in common on the command line.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -16,6 +17,7 @@ use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
 use crate::players::spec::{EngineSpec, Evaluation, Program};
 use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
+use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
 use host::FileError;
 
@@ -55,7 +57,7 @@ pub struct Conditions {
     draw: Option<Draw>,
     /// Games at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    pub concurrency: u16,
+    concurrency: u16,
     /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; FILE must not be there yet
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
@@ -87,12 +89,26 @@ impl Conditions {
         specs.iter().map(pace).collect()
     }
 
-    /// What all games are played under.
-    pub fn rules(&self) -> Rules {
-        Rules {
-            margin: Duration::from_millis(self.margin_ms),
-            resign: self.resign,
-            draw: self.draw,
+    /// A tournament of these engines under these conditions, but for the pairs that
+    /// were played before.
+    pub fn tournament<'a>(
+        &self,
+        specs: &'a [EngineSpec],
+        paces: &'a [Pace],
+        played: &[PlayedPair],
+        stop: &'a AtomicBool,
+    ) -> Tournament<'a> {
+        Tournament {
+            specs,
+            paces,
+            rules: Rules {
+                margin: Duration::from_millis(self.margin_ms),
+                resign: self.resign,
+                draw: self.draw,
+            },
+            done: played.iter().map(|pair| pair.number).collect(),
+            concurrency: self.concurrency.into(),
+            stop,
         }
     }
 

@@ -26,9 +26,9 @@ pub struct Tournament<'a> {
     /// What each is given for a move.
     pub paces: &'a [Pace],
     /// What all games are played under.
-    pub rules: &'a Rules,
+    pub rules: Rules,
     /// The numbers of the pairs that are played already.
-    pub done: &'a HashSet<usize>,
+    pub done: HashSet<usize>,
     /// Games at a time.
     pub concurrency: usize,
     /// Ends the tournament when set; games that are under way do not count.
@@ -143,7 +143,7 @@ impl Seats<'_> {
 
     /// Plays a game between two engines, White first.
     fn play(&mut self, opening: &Board, engines: [usize; 2]) -> Result<Option<Game>> {
-        let Tournament { rules, stop, .. } = *self.tournament;
+        let Tournament { rules, stop, .. } = self.tournament;
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
@@ -207,12 +207,12 @@ mod tests {
         let tournament = Tournament {
             specs: &specs,
             paces: &[Pace::Depth(1), Pace::Depth(1)],
-            rules: &Rules {
+            rules: Rules {
                 margin: Duration::ZERO,
                 resign: None,
                 draw: None,
             },
-            done: &HashSet::new(),
+            done: HashSet::new(),
             concurrency: 2,
             stop: &AtomicBool::new(false),
         };
