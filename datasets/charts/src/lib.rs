@@ -27,8 +27,6 @@ mod style;
 
 pub use chart::{Bar, Column, Dot, Shares};
 pub use numbers::{percent, short_count, thousands};
-pub use panel::{
-    Anchor, Mark, PADDING, Panel, Point, Tone, WIDE, WIDTH, fitted, sheet, text_width,
-};
+pub use panel::{Anchor, Mark, Panel, Point, Tone, WIDE, WIDTH, fitted, sheet, text_width};
 pub use scale::{Scale, Tick, ticks};
 pub use style::{Colour, style};

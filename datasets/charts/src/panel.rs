@@ -10,7 +10,7 @@ pub const WIDTH: f64 = 480.0;
 /// Width of a panel that takes the room of two.
 pub const WIDE: f64 = 2.0 * (WIDTH + PADDING) + GAP;
 /// What a card of a sheet leaves free at its edges.
-pub const PADDING: f64 = 20.0;
+const PADDING: f64 = 20.0;
 /// What a sheet leaves between cards and at its edges.
 const GAP: f64 = 16.0;
 /// Height of a line of a note.
