@@ -1,5 +1,5 @@
 //! The search's numbers. Margins are centipawns, depths plies. Which feature
-//! is worth what is told in `docs/search.md`, and how most of them were found.
+//! is worth what is told in `docs/experiments.md`, and how most of them were found.
 
 /// Iterations from this depth on begin with a window around the last score.
 pub const ASPIRATION_DEPTH: i32 = 4;

@@ -16,7 +16,7 @@ Example: what a piece is worth on each square, and no more, then how far that is
   trainer linear --data 2013-02.dataset --out linear.safetensors
   trainer compare --pgn games.pgn.zst --contender linear=linear.safetensors \\
       --contender net=net.safetensors
-  engine match --engine net.safetensors --engine linear.safetensors --depth 4 \\
+  arena match --engine net.safetensors --engine linear.safetensors --depth 4 \\
       --games 400 --book openings.epd
 
 The tables are fitted by the loss of `trainer fit`, and written as a small net that computes
