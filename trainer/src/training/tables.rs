@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use datasets::{Dataset, Record, Split};
-use models::{Feature, INPUTS, Layer, Metadata, Network, Shape, Threats};
+use models::{Feature, INPUTS, Layer, Metadata, Network, Shape};
 use serde::Serialize;
 use serde_json::json;
 
@@ -224,7 +224,7 @@ impl Adam {
         for record in records {
             features.clear();
             // Of threats, piece-square tables know nothing.
-            features.extend(position::features_given(record, Threats::default()));
+            features.extend(position::without_attacks(record).features());
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
             let error = chance - f64::from(win_chance(position::label(record)));
             loss += error.abs();
