@@ -66,9 +66,9 @@ fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bi
     sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
 }
 
-/// The label in pawns; a mate is 310 to 320 pawns.
-pub fn label(record: &Record) -> f32 {
-    f32::from(record.label().for_side(record.turn())) / 100.0
+/// The label as training wants it, in pawns ([`Label::target_pawns`](datasets::Label)).
+pub fn target_pawns(record: &Record) -> f32 {
+    record.label().seen_by(record.turn()).target_pawns()
 }
 
 /// The material balance in pawns: the baseline that knows piece values alone.
@@ -127,8 +127,8 @@ mod tests {
             50,
         );
         assert_eq!(indices(&white), indices(&black));
-        assert_eq!(label(&white), 0.5);
-        assert_eq!(label(&black), 0.5);
+        assert_eq!(target_pawns(&white), 0.5);
+        assert_eq!(target_pawns(&black), 0.5);
         assert_eq!(material(&white), material(&black));
     }
 

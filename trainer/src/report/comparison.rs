@@ -73,7 +73,7 @@ impl Contender {
     pub fn annotated(name: String, path: &Path) -> Result<Contender, Failure> {
         let mut values = HashMap::new();
         read_labelled(path, |record| {
-            values.insert(record.epd(), position::label(&record));
+            values.insert(record.epd(), position::target_pawns(&record));
         })?;
         let evaluator = Evaluator::Annotated(values);
         Ok(Contender { name, evaluator })
@@ -194,7 +194,7 @@ struct Gathering {
 impl Gathering {
     fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_none() {
-            self.pairs.push((value, position::label(record)));
+            self.pairs.push((value, position::target_pawns(record)));
         }
     }
 

@@ -144,7 +144,7 @@ impl Tally {
             self.mates += 1;
             return;
         }
-        let (label, material) = (position::label(record), position::material(record));
+        let (label, material) = (position::target_pawns(record), position::material(record));
         let phase = &mut self.phases[Phase::of(record) as usize];
         let band = BANDS.iter().position(|&(_, least)| label.abs() >= least);
         let band = band.map(|i| &mut self.bands[i]);

@@ -66,7 +66,7 @@ impl Gathering {
         for (record, (pawns, centipawns)) in records.iter().zip(values) {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
-                self.calibration.add(pawns, position::label(record));
+                self.calibration.add(pawns, position::target_pawns(record));
                 self.worst.add(record, pawns);
             }
             self.integers.add(record, pawns, centipawns);

@@ -226,7 +226,7 @@ impl Adam {
             // Of threats, piece-square tables know nothing.
             features.extend(position::without_attacks(record).features());
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
-            let error = chance - f64::from(win_chance(position::label(record)));
+            let error = chance - f64::from(win_chance(position::target_pawns(record)));
             loss += error.abs();
             let pull = error.signum() * slope(chance) / records.len() as f64;
             for feature in &features {

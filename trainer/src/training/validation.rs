@@ -38,7 +38,7 @@ pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validatio
         let records = block?;
         for (record, value) in records.iter().zip(evaluator.values(&records)) {
             tally.add(record, value);
-            let target = win_chance(position::label(record));
+            let target = win_chance(position::target_pawns(record));
             let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
             count += 1;
             loss += distance(value);

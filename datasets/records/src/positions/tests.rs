@@ -311,10 +311,10 @@ fn text_has_scores_and_results() {
 fn every_stored_label_comes_back_from_text() {
     let scores = (-30_000..=30_000).map(Label::from_centipawns);
     let mates = (-1000..=1000).filter_map(Label::from_mate);
-    for stored in scores.chain(mates) {
-        let line = format!("{START} | {} | ?", stored.raw());
+    for label in scores.chain(mates) {
+        let line = format!("{START} | {} | ?", label.stored());
         let parsed = Text.parse(line.as_bytes()).unwrap().label;
-        assert_eq!(parsed, Some(stored));
+        assert_eq!(parsed, Some(label));
     }
 }
 
