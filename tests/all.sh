@@ -27,7 +27,9 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
-cargo test --workspace --locked
+features=()
+has_cuda || features=(--no-default-features --features engine/cli)
+cargo test --workspace --locked "${features[@]}"
 
 # The page, in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"

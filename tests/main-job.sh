@@ -12,9 +12,8 @@ rm -rf out/sample.dataset
 rm -f out/dataset.svg out/sample.{safetensors,checkpoint,metrics.jsonl,golden.json,svg,calibration.svg,errors.svg,neurons.svg,report.html} \
     out/match.pgn{,.jsonl} out/engine out/arena
 
-# CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
 cuda=()
-if [ -e /proc/driver/nvidia/version ]; then
+if has_cuda; then
     step "build ingest and trainer"
 else
     step "build ingest and trainer, which trains on the processor: no NVIDIA GPU is here"

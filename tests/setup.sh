@@ -33,3 +33,6 @@ install() {
     "${as_root[@]}" apt-get install -yq --no-install-recommends "$@"
 }
 [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
+
+# CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
+has_cuda() { [ -e /proc/driver/nvidia/version ]; }

@@ -7,10 +7,10 @@
 //! them into a [`Dataset`], which is read in shuffled blocks.
 //!
 //! ```
-//! use datasets::{Filters, Tally, read_games};
+//! use datasets::{Filters, SourceCounts, read_games};
 //!
 //! let text = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n";
-//! let mut tally = Tally::default();
+//! let mut tally = SourceCounts::default();
 //! let mut labels = Vec::new();
 //! read_games(text, &Filters::default(), &mut tally, |_, records| {
 //!     labels.extend(records.iter().map(|record| record.label().to_string()));
@@ -31,5 +31,7 @@ pub use records::position::{
     EvalComment, GameResult, Keyed, Label, Month, Origin, Phase, Record, format_eval, parse_eval,
 };
 pub use records::positions::{PositionFormat, read_positions};
-pub use records::selection::{Filters, GameId, SkipReason, Speed, Split, Tally, Termination};
+pub use records::selection::{
+    Filters, GameId, SkipReason, SourceCounts, Speed, Split, Termination,
+};
 pub use store::{Builder, Counts, Dataset, FORMAT_VERSION, Manifest, Shuffled, SourceEntry};

@@ -1,12 +1,12 @@
 //! A dataset on disk: records in blocks, sorted and joined, in RocksDB.
 
+mod build_progress;
 mod builder;
 mod database;
 mod dataset;
 mod folder;
 mod manifest;
 mod merge;
-mod progress;
 mod ranges;
 mod set;
 mod spill;

@@ -2,17 +2,17 @@
 //! thread or several over a shared transposition table.
 
 pub(crate) mod bench;
-pub(crate) mod correction;
+pub(crate) mod correction_history;
 pub(crate) mod deepening;
 pub(crate) mod engine;
 pub(crate) mod exchange;
 pub(crate) mod history;
 pub(crate) mod levels;
 pub(crate) mod limits;
+pub(crate) mod move_picker;
 pub(crate) mod moves;
 pub(crate) mod node;
 pub(crate) mod params;
-pub(crate) mod picker;
 pub(crate) mod pv;
 pub(crate) mod quiescence;
 pub(crate) mod reductions;
@@ -20,8 +20,8 @@ pub(crate) mod report;
 pub(crate) mod root;
 pub(crate) mod searcher;
 pub(crate) mod shared;
-pub(crate) mod table;
 pub(crate) mod threads;
+pub(crate) mod transposition_table;
 pub(crate) mod tree;
 pub(crate) mod worker;
 
@@ -30,5 +30,5 @@ pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};
 pub use report::{Line, Outcome, Report, Signals};
-pub use table::{HashError, ScoreBound};
+pub use transposition_table::{HashError, ScoreBound};
 pub use tree::Tree;

@@ -3,10 +3,10 @@
 
 pub(crate) mod analyst;
 pub(crate) mod archive;
+pub(crate) mod counts;
 pub(crate) mod error;
 pub(crate) mod feed;
 pub(crate) mod notation;
 pub(crate) mod pipeline;
-pub(crate) mod tally;
 
 pub(crate) use error::Error;

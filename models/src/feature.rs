@@ -28,9 +28,13 @@ pub const LAYOUT_V1: &str = "kibitz-902-v1";
 /// Number of inputs: 14 planes of 64 squares and 6 flags.
 pub const INPUTS: usize = 14 * 64 + 6;
 
-/// The most inputs that can be one at a time: 32 pieces, one en-passant
-/// square, the threats, four castling rights and the check flag.
-pub const MAX_ACTIVE: usize = 32 + 1 + Threats::INPUTS + 4 + 1;
+/// The most inputs that can be one at a time: 32 pieces, four castling rights and
+/// [`MAX_TRANSIENT`].
+pub const MAX_ACTIVE: usize = 32 + 4 + MAX_TRANSIENT;
+
+/// The most of them that come and go with every move: one en-passant square, the
+/// threats and the check flag.
+pub const MAX_TRANSIENT: usize = 1 + Threats::INPUTS + 1;
 
 const EN_PASSANT_PLANE: usize = 12;
 /// The inputs of plane 13 that have a meaning.
@@ -62,6 +66,18 @@ pub enum Piece {
     Queen,
     /// King.
     King,
+}
+
+impl Piece {
+    /// Every kind, in this order.
+    pub const ALL: [Piece; 6] = [
+        Piece::Pawn,
+        Piece::Knight,
+        Piece::Bishop,
+        Piece::Rook,
+        Piece::Queen,
+        Piece::King,
+    ];
 }
 
 /// The side of the board a king castles to.
@@ -191,17 +207,9 @@ mod tests {
     #[test]
     fn no_two_meanings_share_an_index() {
         let mut seen = std::collections::HashSet::new();
-        let pieces = [
-            Piece::Pawn,
-            Piece::Knight,
-            Piece::Bishop,
-            Piece::Rook,
-            Piece::Queen,
-            Piece::King,
-        ];
         for color in [Color::White, Color::Black] {
             for square in (0..64).map(|i| Square::new(i).unwrap()) {
-                for piece in pieces {
+                for piece in Piece::ALL {
                     let feature = Feature::piece(Color::Black, color, piece, square);
                     assert!(seen.insert(feature));
                     let other = Feature::piece(Color::White, color, piece, square);

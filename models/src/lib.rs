@@ -4,8 +4,8 @@
 //! A network passes through named stages, each a type: [`Network`] holds the
 //! weights as floats, as the trainer wrote them; [`QuantisedNetwork`] holds
 //! them as integers, as the engine plays with them. Both read the same
-//! [`Feature`]s. The crate depends on no rules library: it takes pieces,
-//! squares, what they attack, and flags.
+//! [`Feature`]s. The crate depends on no rules library: those that do fill an
+//! [`InputPosition`], which lists its inputs.
 //!
 //! ```
 //! use models::{Color, Feature, Network, Piece, Shape, Square};
@@ -25,6 +25,7 @@ mod kernel;
 mod layers;
 pub mod material;
 mod network;
+mod position;
 mod quantised;
 mod scales;
 mod tensors;
@@ -33,11 +34,13 @@ mod threats;
 pub use accumulator::{Accumulator, MAX_FIRST, MAX_LATER};
 pub use error::NetError;
 pub use feature::{
-    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, Piece, Square,
+    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, MAX_TRANSIENT, Piece,
+    Square,
 };
 pub use file::{MAX_FILE_BYTES, Metadata};
 pub use kernel::Kernel;
 pub use network::{ACTIVATION, Layer, Network, Shape};
+pub use position::{InputPosition, Side};
 pub use quantised::QuantisedNetwork;
 pub use scales::Bound;
-pub use threats::{Side, Threats};
+pub use threats::Threats;

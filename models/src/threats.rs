@@ -6,29 +6,7 @@
 //! never is. Pins, and what stands behind what attacks, are not looked at.
 
 use crate::bits::ones;
-use crate::{Feature, Piece};
-
-/// What one side has on the board: sets of squares, bit 0 for a1 to bit 63
-/// for h8.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Side {
-    /// Where its pieces stand, by [`Piece`].
-    pub pieces: [u64; 6],
-    /// The squares that its pieces attack, by [`Piece`], whoever stands there;
-    /// what stands in the way is not looked through.
-    pub attacks: [u64; 6],
-}
-
-impl Side {
-    /// By [`Piece`], the squares where one of the other side is attacked by a
-    /// lesser piece of this.
-    #[inline]
-    pub fn attacks_on_greater(&self) -> [u64; 6] {
-        let [pawns, knights, bishops, rooks, ..] = self.attacks;
-        let by_minor = pawns | knights | bishops;
-        [0, pawns, pawns, by_minor, by_minor | rooks, 0]
-    }
-}
+use crate::{Feature, Piece, Side};
 
 /// The kinds that are counted: all but the king.
 const KINDS: usize = 5;
@@ -71,7 +49,7 @@ impl Threats {
 
     /// The inputs that are on, in ascending order.
     #[inline]
-    pub fn features(self) -> impl Iterator<Item = Feature> {
+    pub fn features(self) -> impl Iterator<Item = Feature> + use<> {
         ones(self.0.into()).map(Feature::threat)
     }
 }

@@ -12,18 +12,18 @@
 //! ```
 
 mod clocks;
-mod evaluation;
 mod openings;
 mod people;
 mod playout;
 mod random;
+mod server_eval;
 
 use clocks::{Clocks, TimeControl};
-use evaluation::{Evaluation, WinChances};
 use openings::Opening;
 use people::{Player, pair, rating_change};
 use playout::{End, Ply};
 use random::Random;
+use server_eval::{ServerEval, WinChances};
 
 /// Games a second on Lichess: 90 million a month.
 const GAMES_A_SECOND: u64 = 35;
@@ -47,7 +47,7 @@ pub struct Generator {
     next: u64,
     chances: WinChances,
     plies: Vec<Ply>,
-    evaluations: Vec<Option<Evaluation>>,
+    evaluations: Vec<Option<ServerEval>>,
 }
 
 /// The parts of a game that its tags tell.
@@ -91,7 +91,7 @@ impl Generator {
         let players = pair(&mut random);
         let end = playout::play(opening, &mut random, &mut self.plies);
         if annotated {
-            evaluation::evaluate(&self.plies, end, &mut random, &mut self.evaluations);
+            server_eval::evaluate(&self.plies, end, &mut random, &mut self.evaluations);
         } else {
             self.evaluations.clear();
         }
@@ -147,7 +147,7 @@ impl Generator {
     }
 
     fn write_moves(&self, out: &mut Vec<u8>, seconds: &[i32]) {
-        let mut before = Evaluation::Centipawns(20);
+        let mut before = ServerEval::Centipawns(20);
         for (i, (ply, &seconds)) in self.plies.iter().zip(seconds).enumerate() {
             let white = i % 2 == 0;
             number(out, i as u64 / 2 + 1);
@@ -258,17 +258,17 @@ fn write_clock(out: &mut Vec<u8>, seconds: i32) {
     }
 }
 
-fn write_evaluation(out: &mut Vec<u8>, evaluation: Evaluation) {
+fn write_evaluation(out: &mut Vec<u8>, evaluation: ServerEval) {
     out.extend_from_slice(b"[%eval ");
-    let (Evaluation::Centipawns(value) | Evaluation::Mate(value)) = evaluation;
-    if matches!(evaluation, Evaluation::Mate(_)) {
+    let (ServerEval::Centipawns(value) | ServerEval::Mate(value)) = evaluation;
+    if matches!(evaluation, ServerEval::Mate(_)) {
         out.push(b'#');
     }
     if value < 0 {
         out.push(b'-');
     }
     let size = u64::from(value.unsigned_abs());
-    if matches!(evaluation, Evaluation::Mate(_)) {
+    if matches!(evaluation, ServerEval::Mate(_)) {
         number(out, size);
     } else {
         // Two decimals, the second only if it is not 0.

@@ -2,21 +2,21 @@
 
 use std::path::Path;
 
-use datasets::{Filters, Reading, Record, Source, Tally};
+use datasets::{Filters, Reading, Record, Source, SourceCounts};
 use tests::pzstd::write_frames;
 
 const JSON: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
                     [{\"pvs\":[{\"cp\":500,\"line\":\"h1h5\"}],\"knodes\":9,\"depth\":20}]}\n";
 
 /// Positions, counts, and whether the source was damaged.
-type Read = (Vec<Record>, Tally, bool);
+type Read = (Vec<Record>, SourceCounts, bool);
 
 fn read(path: &Path) -> Read {
     let filters = Filters {
         validation_percent: 0,
         ..Filters::default()
     };
-    let (mut records, mut tally) = (Vec::new(), Tally::default());
+    let (mut records, mut tally) = (Vec::new(), SourceCounts::default());
     let finished = Reading::from(Source::open(path).unwrap())
         .run(&filters, 2, |batch| {
             records.extend(batch.train);

@@ -152,8 +152,8 @@ fn assert_board_is(board: ChessBoard, record: &Record) {
             .1
     };
     assert_eq!((board.our_ksq(), board.opp_ksq()), (king(5), king(13) ^ 56));
-    let white = |mover: i16| if black { -mover } else { mover };
-    assert_eq!(white(board.score), record.label().raw(), "{record:?}");
+    let score = record.label().seen_by(record.turn()).bullet_score();
+    assert_eq!(board.score, score, "{record:?}");
     let white_result = if black {
         2 - board.result
     } else {

@@ -3,15 +3,15 @@
 
 use std::path::Path;
 
-use datasets::{Filters, GameResult, Record, SkipReason, Tally};
+use datasets::{Filters, GameResult, Record, SkipReason, SourceCounts};
 use datasets::{PositionFormat, read_positions};
 use sha2::{Digest, Sha256};
 
 /// Reads a file as what its first lines show.
-fn read(path: &Path, format: PositionFormat) -> (Vec<Record>, Tally) {
+fn read(path: &Path, format: PositionFormat) -> (Vec<Record>, SourceCounts) {
     let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
     assert_eq!(PositionFormat::detect(&text), Some(format));
-    let (mut all, mut tally) = (Vec::new(), Tally::default());
+    let (mut all, mut tally) = (Vec::new(), SourceCounts::default());
     let each = |_, records: &[Record]| all.extend_from_slice(records);
     read_positions(&text, format, &Filters::default(), &mut tally, each);
     (all, tally)

@@ -13,7 +13,7 @@ mod values;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 
 /// Trains Kibitz's network on a dataset, and measures nets.
 #[derive(Debug, Parser)]
@@ -45,8 +45,8 @@ enum Command {
 /// Runs a command line.
 ///
 /// # Errors
-/// [`Failure`], which knows its exit code.
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`], which knows its exit code.
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     match arguments.command {
         Command::Fit(arguments) => fit::run(arguments),
         Command::Linear(arguments) => linear::run(arguments),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use host::durable::{self, NewFile};
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 
 /// What the names of a run's files end with, in place of the net's `safetensors`.
 pub mod ending {
@@ -29,9 +29,9 @@ pub mod ending {
 /// Replaces a file.
 ///
 /// # Errors
-/// [`Failure::Unwritable`]; it is then as it was.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    durable::write(path, bytes).map_err(Failure::unwritable(path))?;
+/// [`TrainerError::Unwritable`]; it is then as it was.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
+    durable::write(path, bytes).map_err(TrainerError::unwritable(path))?;
     #[cfg(test)]
     watched::written();
     Ok(())
@@ -40,9 +40,9 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Finds out whether a file can be written, before the work that it is to hold.
 ///
 /// # Errors
-/// [`Failure::Unwritable`].
-pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    let file = NewFile::create(path, ".tmp").map_err(Failure::unwritable(path))?;
+/// [`TrainerError::Unwritable`].
+pub fn check_writable(path: &Path) -> Result<(), TrainerError> {
+    let file = NewFile::create(path, ".tmp").map_err(TrainerError::unwritable(path))?;
     // It leaves nothing behind.
     drop(file);
     Ok(())

@@ -2,10 +2,10 @@
 //!
 //! Each room may use those above it: `input` (records to batches), `network` (the
 //! model and its arithmetic), `report` (figures and pictures), `training` (a run),
-//! `commands` (the command line). All of them may use `failure` and `files`.
+//! `commands` (the command line). All of them may use `error` and `files`.
 
 mod commands;
-mod failure;
+mod error;
 mod files;
 mod input;
 mod network;
@@ -15,4 +15,4 @@ mod testing;
 mod training;
 
 pub use commands::{Arguments, run};
-pub use failure::Failure;
+pub use error::TrainerError;

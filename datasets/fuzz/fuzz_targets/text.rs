@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use datasets::{Filters, PositionFormat, Tally, games, read_games, read_positions};
+use datasets::{Filters, PositionFormat, SourceCounts, games, read_games, read_positions};
 use datasets_fuzz::{Scratch, check_record, check_tally, chess960, pack, read, transcribe};
 use libfuzzer_sys::fuzz_target;
 use records::games::is_plain;
@@ -52,7 +52,7 @@ fn cuts(length: usize, choice: &[u8; 9], mode: usize) -> Vec<usize> {
 }
 
 fn in_memory(text: &[u8], head: &[u8], filters: &Filters) {
-    let mut tally = Tally::default();
+    let mut tally = SourceCounts::default();
     let mut records = 0;
     let mut each = |_, read: &[datasets::Record]| {
         read.iter().for_each(check_record);

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use datasets::{
-    Chunk, Error, Filters, GameTexts, Reading, Record, Source, Tally, Transcript, games,
+    Chunk, Error, Filters, GameTexts, Reading, Record, Source, SourceCounts, Transcript, games,
 };
 use records::position::packed_and_unpacked;
 use tempfile::TempDir;
@@ -54,7 +54,7 @@ pub struct Read {
     /// Those of held-out games.
     pub validation: Vec<Record>,
     /// What was counted.
-    pub tally: Tally,
+    pub tally: SourceCounts,
     /// Whether the source was damaged.
     pub damaged: bool,
 }
@@ -67,7 +67,7 @@ pub struct Read {
 /// # Panics
 /// If something does not hold.
 pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
-    let (mut train, mut validation, mut tally) = (Vec::new(), Vec::new(), Tally::default());
+    let (mut train, mut validation, mut tally) = (Vec::new(), Vec::new(), SourceCounts::default());
     let reading = Reading::from(Source::open(path)?);
     let finished = reading.run(filters, 2, |batch| {
         tally.add(&batch.tally);
@@ -102,7 +102,7 @@ pub fn check_record(record: &Record) {
 
 /// # Panics
 /// If the counts do not add up, or not to so many records.
-pub fn check_tally(tally: &Tally, records: u64) {
+pub fn check_tally(tally: &SourceCounts, records: u64) {
     assert_eq!(tally.labels, records);
     assert_eq!(tally.months.values().sum::<u64>(), tally.labels);
     assert!(tally.mates <= tally.labels);

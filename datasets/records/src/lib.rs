@@ -3,10 +3,10 @@
 //!
 //! ```
 //! use records::games::read_games;
-//! use records::selection::{Filters, Tally};
+//! use records::selection::{Filters, SourceCounts};
 //!
 //! let text = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n";
-//! let mut tally = Tally::default();
+//! let mut tally = SourceCounts::default();
 //! let mut labels = Vec::new();
 //! read_games(text, &Filters::default(), &mut tally, |_, records| {
 //!     labels.extend(records.iter().map(|record| record.label().to_string()));

@@ -12,7 +12,7 @@ use shakmaty::{CastlingMode, Chess, FromSetup, Position};
 use evaluated::Evaluated;
 
 use crate::position::{Keyed, Month, Origin, Record};
-use crate::selection::{Filters, GameId, SkipReason, Tally};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
 /// How a line gives a position and its evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -111,7 +111,7 @@ pub fn read_positions(
     text: &[u8],
     format: PositionFormat,
     filters: &Filters,
-    tally: &mut Tally,
+    tally: &mut SourceCounts,
     mut each: impl FnMut(GameId, &[Record]),
 ) {
     let labels_before = tally.labels;

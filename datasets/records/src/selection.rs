@@ -1,18 +1,18 @@
 //! What a text says of a game, which games and positions are taken, and what
 //! was counted.
 
+mod counts;
 mod filters;
 mod speed;
 mod split;
 mod start;
 mod tags;
-mod tally;
 mod termination;
 
+pub use counts::{SkipReason, SourceCounts};
 pub use filters::Filters;
 pub use speed::Speed;
 pub use split::{GameId, Split};
-pub use tally::{SkipReason, Tally};
 pub use termination::Termination;
 
 pub(crate) use start::{castling_mode, start_position};

@@ -74,7 +74,7 @@ impl ConnectionLost {
 }
 
 /// Why there is no connection.
-enum Failure {
+enum HttpError {
     /// Trying again would not help.
     Lasting(io::Error),
     /// Trying again may help.
@@ -137,8 +137,8 @@ impl HttpReader {
         while self.body.is_none() && !self.at_end() {
             match self.connect() {
                 Ok(body) => self.body = body,
-                Err(Failure::Lasting(error)) => return Err(error),
-                Err(Failure::Passing(error)) => self.pause(error)?,
+                Err(HttpError::Lasting(error)) => return Err(error),
+                Err(HttpError::Passing(error)) => self.pause(error)?,
             }
         }
         Ok(())
@@ -161,7 +161,7 @@ impl HttpReader {
     }
 
     /// Asks for the rest of the file. `None` if there is no more.
-    fn connect(&mut self) -> Result<Option<BodyReader<'static>>, Failure> {
+    fn connect(&mut self) -> Result<Option<BodyReader<'static>>, HttpError> {
         let mut request = self.agent.get(&self.url);
         if self.offset > 0 {
             let validator = self.validator.as_deref().ok_or_else(|| {
@@ -184,7 +184,7 @@ impl HttpReader {
     }
 
     /// The server sends the file from its first byte.
-    fn whole(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, Failure> {
+    fn whole(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, HttpError> {
         let headers = response.headers();
         if self.validator.is_some() && self.is_same_file(headers) != Some(true) {
             return Err(changed());
@@ -197,13 +197,13 @@ impl HttpReader {
         let skipped = io::copy(&mut body.by_ref().take(self.offset), &mut io::sink());
         match skipped {
             Ok(skipped) if skipped == self.offset => Ok(body),
-            Ok(_) => Err(Failure::Passing(self.ended_early())),
-            Err(error) => Err(Failure::Passing(error)),
+            Ok(_) => Err(HttpError::Passing(self.ended_early())),
+            Err(error) => Err(HttpError::Passing(error)),
         }
     }
 
     /// The server sends the file from the byte that was asked for.
-    fn rest(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, Failure> {
+    fn rest(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, HttpError> {
         // It may leave out the validator, having compared it.
         if self.is_same_file(response.headers()) == Some(false) {
             return Err(changed());
@@ -223,7 +223,7 @@ impl HttpReader {
 
     /// The server has nothing from this byte on: the end, if the file ends
     /// here.
-    fn nothing(&mut self, headers: &HeaderMap) -> Result<Option<BodyReader<'static>>, Failure> {
+    fn nothing(&mut self, headers: &HeaderMap) -> Result<Option<BodyReader<'static>>, HttpError> {
         let range = headers.get(header::CONTENT_RANGE);
         match range.and_then(|range| content_range(range.to_str().ok()?)) {
             Some((_, len)) if len == Some(self.offset) => {
@@ -246,7 +246,7 @@ impl HttpReader {
         headers.get(name).map(|value| value == known)
     }
 
-    fn learn_len(&mut self, len: Option<u64>) -> Result<(), Failure> {
+    fn learn_len(&mut self, len: Option<u64>) -> Result<(), HttpError> {
         if len.is_some() && self.len.is_some() && len != self.len {
             return Err(changed());
         }
@@ -256,7 +256,7 @@ impl HttpReader {
 
     /// Whether an error may pass. Before the first answer a name that does not
     /// resolve, or a port that refuses, is more likely a mistake in the URL.
-    fn failure(&self, error: ureq::Error) -> Failure {
+    fn failure(&self, error: ureq::Error) -> HttpError {
         let passing = match &error {
             ureq::Error::Io(error) => {
                 self.reached
@@ -278,9 +278,9 @@ impl HttpReader {
             _ => false,
         };
         let kind = if passing {
-            Failure::Passing
+            HttpError::Passing
         } else {
-            Failure::Lasting
+            HttpError::Lasting
         };
         kind(error.into_io())
     }
@@ -323,16 +323,16 @@ impl Read for HttpReader {
     }
 }
 
-fn lasting(text: &str) -> Failure {
-    Failure::Lasting(io::Error::other(text))
+fn lasting(text: &str) -> HttpError {
+    HttpError::Lasting(io::Error::other(text))
 }
 
-fn changed() -> Failure {
+fn changed() -> HttpError {
     lasting("the file on the server is not the one that was begun")
 }
 
 /// A status that is not the file.
-fn refusal(status: StatusCode) -> Failure {
+fn refusal(status: StatusCode) -> HttpError {
     let kind = match status.as_u16() {
         404 | 410 => io::ErrorKind::NotFound,
         401 | 403 => io::ErrorKind::PermissionDenied,
@@ -340,8 +340,8 @@ fn refusal(status: StatusCode) -> Failure {
     };
     let error = io::Error::new(kind, format!("the server answers {status}"));
     match status.as_u16() {
-        408 | 425 | 429 | 500 | 502 | 503 | 504 => Failure::Passing(error),
-        _ => Failure::Lasting(error),
+        408 | 425 | 429 | 500 | 502 | 503 | 504 => HttpError::Passing(error),
+        _ => HttpError::Lasting(error),
     }
 }
 

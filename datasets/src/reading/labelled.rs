@@ -6,7 +6,7 @@ use crate::Error;
 use crate::input::Source;
 use crate::reading::Reading;
 use records::position::Record;
-use records::selection::{Filters, Tally};
+use records::selection::{Filters, SourceCounts};
 
 /// Reads every labelled position of one source, in the order of the file.
 /// Standard chess and Chess960 are taken, and no split is made.
@@ -14,13 +14,13 @@ use records::selection::{Filters, Tally};
 /// # Errors
 /// [`Error`] if the source cannot be opened or is damaged; in the second case
 /// everything before the damage has been handed over.
-pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<Tally, Error> {
+pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<SourceCounts, Error> {
     let filters = Filters {
         chess960: true,
         validation_percent: 0,
         ..Filters::default()
     };
-    let mut tally = Tally::default();
+    let mut tally = SourceCounts::default();
     let reading = Reading::from(Source::open(path)?);
     let finished = reading.run(&filters, rayon::current_num_threads(), |batch| {
         tally.add(&batch.tally);

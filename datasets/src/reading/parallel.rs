@@ -24,7 +24,7 @@ use crate::input::{Content, FrameDecoder, Part, Place, Prefix, Source};
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
 use records::positions::read_positions;
-use records::selection::{Filters, GameId, SkipReason, Split, Tally};
+use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
 
 /// A game is never longer than this. The longest legal game, 5,898 moves,
 /// each with a comment of a kilobyte, would fit.
@@ -48,7 +48,7 @@ pub struct Batch {
     /// Positions of held-out games, likewise.
     pub validation: Vec<Record>,
     /// What was counted.
-    pub tally: Tally,
+    pub tally: SourceCounts,
     /// Where reading can go on behind it.
     pub(crate) checkpoint: Option<Checkpoint>,
 }

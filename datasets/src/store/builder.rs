@@ -18,16 +18,16 @@ use sha2::{Digest, Sha256};
 
 use crate::input::{Source, hex};
 use crate::reading::{Batch, Finished, Reading, resume};
+use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};
-use crate::store::progress::{Failure, Progress};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::{Run, Sorted, SpillFile};
 use crate::store::{Counts, Manifest, SourceEntry};
 use crate::{Error, changes};
 use records::position::Record;
-use records::selection::{Filters, Tally};
+use records::selection::{Filters, SourceCounts};
 
 /// Records held in memory before a run is spilled: 32 MiB.
 const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
@@ -47,7 +47,7 @@ pub struct Builder {
     spill: SpillFile,
     manifest: Manifest,
     sealed: Option<u64>,
-    progress: Progress,
+    progress: BuildProgress,
     train: Vec<Record>,
     validation: Vec<Record>,
     /// Memory to gather in next.
@@ -60,7 +60,7 @@ pub struct Builder {
 /// A run that is being written, with what is committed then.
 struct Spilling {
     thread: JoinHandle<Result<Spilled, Error>>,
-    progress: Progress,
+    progress: BuildProgress,
 }
 
 /// A run that was written.
@@ -91,7 +91,7 @@ impl Builder {
             });
         }
         let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
-        let fresh = Progress::new(filters, &names);
+        let fresh = BuildProgress::new(filters, &names);
         let folder = path.join("spill");
         let mut forgot = false;
         let progress = match store.progress()? {
@@ -142,7 +142,7 @@ impl Builder {
     }
 
     /// What has been counted of that source, if it was begun before.
-    pub fn resumed(&self) -> Option<&Tally> {
+    pub fn resumed(&self) -> Option<&SourceCounts> {
         self.progress
             .checkpoint
             .as_ref()
@@ -211,7 +211,7 @@ impl Builder {
     }
 
     /// What was counted so far of the source that is being read.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &SourceCounts {
         &self.progress.tally
     }
 
@@ -237,13 +237,13 @@ impl Builder {
     pub fn skip_source(&mut self) {
         self.progress.done += 1;
         self.progress.checkpoint = None;
-        self.progress.tally = Tally::default();
+        self.progress.tally = SourceCounts::default();
     }
 
     /// Notes that a source gave nothing, or not all that it has. The first such
     /// error is kept with the progress: an interruption does not hide it.
     pub fn note_failure(&mut self, error: &Error) {
-        self.progress.failure.get_or_insert_with(|| Failure {
+        self.progress.failure.get_or_insert_with(|| SourceFailure {
             message: error.to_string(),
             exit_code: error.exit_code(),
         });
@@ -252,7 +252,7 @@ impl Builder {
     /// The first error that was noted, by this builder or by the one before
     /// the interruption.
     pub fn failure(&self) -> Option<Error> {
-        let Failure { message, exit_code } = self.progress.failure.clone()?;
+        let SourceFailure { message, exit_code } = self.progress.failure.clone()?;
         Some(Error::Noted { message, exit_code })
     }
 

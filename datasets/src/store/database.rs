@@ -16,8 +16,8 @@ use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::input::hex;
+use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
-use crate::store::progress::Progress;
 use crate::store::ranges::range_of;
 use crate::store::set::{Set, block_file_name};
 use crate::store::{FORMAT_VERSION, Manifest};
@@ -289,11 +289,11 @@ impl Store {
     }
 
     /// How far an interrupted build came.
-    pub(crate) fn progress(&self) -> Result<Option<Progress>, Error> {
+    pub(crate) fn progress(&self) -> Result<Option<BuildProgress>, Error> {
         let Some(json) = self.get(PROGRESS_KEY)? else {
             return Ok(None);
         };
-        let mut progress: Progress = serde_json::from_slice(&json)
+        let mut progress: BuildProgress = serde_json::from_slice(&json)
             .map_err(|error| self.corrupt(format!("progress: {error}")))?;
         let text = self.get(CARRIED_TEXT_KEY)?.unwrap_or_default();
         if let Some(checkpoint) = progress.checkpoint_mut() {
@@ -303,7 +303,7 @@ impl Store {
     }
 
     /// Commits how far a build has come.
-    pub(crate) fn set_progress(&self, progress: &Progress) -> Result<(), Error> {
+    pub(crate) fn set_progress(&self, progress: &BuildProgress) -> Result<(), Error> {
         let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
         let mut batch = WriteBatch::default();
         batch.put_cf(self.family(META)?, PROGRESS_KEY, json);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use records::position::Month;
-use records::selection::{Filters, Tally};
+use records::selection::{Filters, SourceCounts};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
 pub const FORMAT_VERSION: u64 = 3;
@@ -23,7 +23,7 @@ pub struct SourceEntry {
     /// Why it could not be read to its end, if it could not.
     pub damage: Option<String>,
     /// What was read from it.
-    pub tally: Tally,
+    pub tally: SourceCounts,
 }
 
 impl SourceEntry {
@@ -81,7 +81,7 @@ pub struct Manifest {
     /// Final counts.
     pub counts: Counts,
     /// Sum of the sources' tallies.
-    pub tally: Tally,
+    pub tally: SourceCounts,
     /// Every source, ordered by digest.
     pub sources: Vec<SourceEntry>,
 }
@@ -96,7 +96,7 @@ impl Manifest {
             generation: 0,
             fingerprint: String::new(),
             counts: Counts::default(),
-            tally: Tally::default(),
+            tally: SourceCounts::default(),
             sources: Vec::new(),
         }
     }
@@ -105,7 +105,7 @@ impl Manifest {
     pub(crate) fn add_source(&mut self, entry: SourceEntry) {
         self.sources.push(entry);
         self.sources.sort_by(|a, b| a.sha256.cmp(&b.sha256));
-        self.tally = Tally::default();
+        self.tally = SourceCounts::default();
         for source in &self.sources {
             self.tally.add(&source.tally);
         }

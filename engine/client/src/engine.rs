@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::error::{Failure, StartError};
+use crate::error::{EngineError, StartError};
 use crate::info::{Event, Info, Parser};
 use crate::options::EngineOption;
 use crate::process::{Process, read_line};
@@ -171,7 +171,7 @@ impl Engine {
         };
         self.hear_until(&mut hello, Event::UciOk)
             .map_err(|failure| match failure {
-                Failure::Cancelled => StartError::Cancelled,
+                EngineError::Cancelled => StartError::Cancelled,
                 failure => StartError::NotUci {
                     program: program(),
                     failure,
@@ -190,7 +190,7 @@ impl Engine {
         (hello.expected, hello.patience) = ("readyok", READY);
         self.hear_until(&mut hello, Event::ReadyOk)
             .map_err(|failure| match failure {
-                Failure::Cancelled => StartError::Cancelled,
+                EngineError::Cancelled => StartError::Cancelled,
                 failure => StartError::NotReady {
                     program: program(),
                     failure,
@@ -200,7 +200,7 @@ impl Engine {
     }
 
     /// Takes in what the engine says of itself, up to `last`.
-    fn hear_until(&mut self, hello: &mut Hello, last: Event) -> Result<(), Failure> {
+    fn hear_until(&mut self, hello: &mut Hello, last: Event) -> Result<(), EngineError> {
         let begun = Instant::now();
         let (mut told, mut heard) = (false, 0);
         loop {
@@ -216,7 +216,7 @@ impl Engine {
                     text,
                 }),
                 Ok(_) => {}
-                Err(Failure::TimedOut) if !told => {
+                Err(EngineError::TimedOut) if !told => {
                     told = true;
                     (hello.notice)(Notice::Waiting {
                         program: hello.program.into(),
@@ -280,8 +280,8 @@ impl Engine {
     /// is forgotten.
     ///
     /// # Errors
-    /// Any [`Failure`]. After one the engine is of no more use.
-    pub fn ready(&mut self, stop: &AtomicBool) -> Result<(), Failure> {
+    /// Any [`EngineError`]. After one the engine is of no more use.
+    pub fn ready(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send("isready");
         self.wait_until_ready(Instant::now(), READY, stop)
     }
@@ -290,7 +290,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::ready`].
-    pub fn position(&mut self, position: &str, stop: &AtomicBool) -> Result<(), Failure> {
+    pub fn position(&mut self, position: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send(position);
         self.ready(stop)
     }
@@ -305,7 +305,7 @@ impl Engine {
         go: &str,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, EngineError> {
         self.asked.push_back(Instant::now());
         self.send(go);
         self.answer(patience, stop)
@@ -327,7 +327,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::go`].
-    pub fn answer(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Answer, Failure> {
+    pub fn answer(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Answer, EngineError> {
         let begun = Instant::now();
         if self.awaits_ready {
             self.wait_until_ready(begun, patience, stop)?;
@@ -350,7 +350,7 @@ impl Engine {
     ///
     /// # Errors
     /// As [`Engine::ready`].
-    pub fn stop(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), Failure> {
+    pub fn stop(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), EngineError> {
         if self.asked.is_empty() {
             return Ok(());
         }
@@ -368,7 +368,7 @@ impl Engine {
         begun: Instant,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), EngineError> {
         while self.next(begun, patience, stop)?.1 != Event::ReadyOk {}
         Ok(())
     }
@@ -380,9 +380,9 @@ impl Engine {
         begun: Instant,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> Result<(Instant, Event), Failure> {
+    ) -> Result<(Instant, Event), EngineError> {
         let event = self.wait(begun, patience, stop);
-        if let Err(Failure::Ended | Failure::TimedOut) = event {
+        if let Err(EngineError::Ended | EngineError::TimedOut) = event {
             self.process.grace = Duration::ZERO;
         }
         event
@@ -393,10 +393,10 @@ impl Engine {
         begun: Instant,
         patience: Duration,
         stop: &AtomicBool,
-    ) -> Result<(Instant, Event), Failure> {
+    ) -> Result<(Instant, Event), EngineError> {
         loop {
             if stop.load(Ordering::Relaxed) {
-                return Err(Failure::Cancelled);
+                return Err(EngineError::Cancelled);
             }
             let left = patience.saturating_sub(begun.elapsed());
             let next = match self.late.take() {
@@ -408,12 +408,14 @@ impl Engine {
                 // in time is not to lose because we were held up.
                 Ok(event) if event.0.saturating_duration_since(begun) > patience => {
                     self.late = Some(event);
-                    return Err(Failure::TimedOut);
+                    return Err(EngineError::TimedOut);
                 }
                 Ok(event) => return Ok(event),
-                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(Failure::TimedOut),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => {
+                    return Err(EngineError::TimedOut);
+                }
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Ended),
+                Err(RecvTimeoutError::Disconnected) => return Err(EngineError::Ended),
             }
         }
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Why an engine did not do what it was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Failure {
+pub enum EngineError {
     /// The process ended, or closed its output.
     #[error("it ended")]
     Ended,
@@ -36,7 +36,7 @@ pub enum StartError {
         /// The program as it was named.
         program: PathBuf,
         /// What it did.
-        failure: Failure,
+        failure: EngineError,
         /// How long was waited, at most.
         seconds: u64,
     },
@@ -46,7 +46,7 @@ pub enum StartError {
         /// The program as it was named.
         program: PathBuf,
         /// What it did.
-        failure: Failure,
+        failure: EngineError,
         /// How long was waited, at most.
         seconds: u64,
     },
@@ -78,9 +78,9 @@ pub enum StartError {
 }
 
 /// Why an answer is missing.
-fn missing(expected: &str, failure: Failure, seconds: u64) -> String {
+fn missing(expected: &str, failure: EngineError, seconds: u64) -> String {
     match failure {
-        Failure::TimedOut => format!("no `{expected}` came within {seconds} s"),
-        Failure::Ended | Failure::Cancelled => format!("{failure} before `{expected}`"),
+        EngineError::TimedOut => format!("no `{expected}` came within {seconds} s"),
+        EngineError::Ended | EngineError::Cancelled => format!("{failure} before `{expected}`"),
     }
 }

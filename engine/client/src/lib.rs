@@ -33,5 +33,5 @@ mod options;
 mod process;
 
 pub use engine::{Answer, Engine, Notice, Setup};
-pub use error::{Failure, StartError};
+pub use error::{EngineError, StartError};
 pub use info::{Info, Score, Scored};

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uci_client::{Answer, Engine, Failure, Notice, Score, Setup, StartError};
+use uci_client::{Answer, Engine, EngineError, Notice, Score, Setup, StartError};
 
 /// Longer than anything here takes, were it not stuck.
 const LONG: Duration = Duration::from_secs(50);
@@ -36,7 +36,7 @@ fn start(setup: &Setup) -> Result<Engine, StartError> {
     Engine::start(setup, &GOING_ON, &mut |_| {})
 }
 
-fn play(engine: &mut Engine, patience: Duration) -> Result<Answer, Failure> {
+fn play(engine: &mut Engine, patience: Duration) -> Result<Answer, EngineError> {
     engine.position("position startpos", &GOING_ON)?;
     engine.go("go depth 1", patience, &GOING_ON)
 }
@@ -202,7 +202,7 @@ fn a_wait_ends_when_nobody_waits_any_more() {
                 stop.store(true, Ordering::Relaxed);
             });
             let answer = engine.go("go infinite", LONG, &stop);
-            assert_eq!(answer.unwrap_err(), Failure::Cancelled);
+            assert_eq!(answer.unwrap_err(), EngineError::Cancelled);
         });
     }
     assert_gone(&pids(&file, 1)[0], true);
@@ -217,7 +217,7 @@ fn lines_that_are_no_text_or_never_end_are_survived() {
     assert_eq!(toy.name(), "Stra\u{fffd}e");
     assert_eq!(play(&mut toy, LONG).unwrap().best, "e2e4");
     let mut toy = start(&engine(":", "exec tr '\\0' x </dev/zero")).unwrap();
-    assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+    assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn an_engine_that_floods_is_held_to_its_time() {
         if line == "bestmove" {
             assert_eq!(first.unwrap().best, "");
         } else {
-            assert_eq!(first.unwrap_err(), Failure::TimedOut, "{line}");
+            assert_eq!(first.unwrap_err(), EngineError::TimedOut, "{line}");
         }
     }
 }
@@ -261,22 +261,33 @@ fn a_search_that_is_too_long_can_be_called_off() {
     let patient = "read -r line; case $line in stop) echo bestmove a1a1;; esac";
     let mut toy = start(&engine(":", patient)).unwrap();
     for _ in 0..2 {
-        assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+        assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
         toy.stop(LONG, &GOING_ON).unwrap();
         // Nothing is under way now.
         toy.stop(Duration::ZERO, &GOING_ON).unwrap();
     }
     let mut deaf = start(&engine(":", "sleep 1000")).unwrap();
-    assert_eq!(play(&mut deaf, SHORT).unwrap_err(), Failure::TimedOut);
-    assert_eq!(deaf.stop(SHORT, &GOING_ON).unwrap_err(), Failure::TimedOut);
+    assert_eq!(play(&mut deaf, SHORT).unwrap_err(), EngineError::TimedOut);
+    assert_eq!(
+        deaf.stop(SHORT, &GOING_ON).unwrap_err(),
+        EngineError::TimedOut
+    );
 }
 
 #[test]
 fn an_engine_that_ends_or_closes_its_output_is_noticed() {
     for go in ["exit 1", "exec >&-; sleep 1000", "kill -9 $$"] {
         let mut toy = start(&engine(":", go)).unwrap();
-        assert_eq!(play(&mut toy, LONG).unwrap_err(), Failure::Ended, "{go}");
-        assert_eq!(toy.ready(&GOING_ON).unwrap_err(), Failure::Ended, "{go}");
+        assert_eq!(
+            play(&mut toy, LONG).unwrap_err(),
+            EngineError::Ended,
+            "{go}"
+        );
+        assert_eq!(
+            toy.ready(&GOING_ON).unwrap_err(),
+            EngineError::Ended,
+            "{go}"
+        );
     }
 }
 
@@ -284,10 +295,13 @@ fn an_engine_that_ends_or_closes_its_output_is_noticed() {
 #[test]
 fn an_engine_that_does_not_read_is_no_trap() {
     let mut toy = start(&engine(":", "exec sleep 1000")).unwrap();
-    assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+    assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
     let long = format!("position startpos moves{}", " e2e4".repeat(100_000));
     toy.ask(&long, "go depth 1");
-    assert_eq!(toy.answer(SHORT, &GOING_ON).unwrap_err(), Failure::TimedOut);
+    assert_eq!(
+        toy.answer(SHORT, &GOING_ON).unwrap_err(),
+        EngineError::TimedOut
+    );
 }
 
 #[test]
@@ -340,7 +354,7 @@ fn no_process_is_left_behind() {
         let mut toy = start(&shell(&stubborn)).unwrap();
         let processes = pids(&file, 2);
         if failed {
-            assert_eq!(play(&mut toy, SHORT).unwrap_err(), Failure::TimedOut);
+            assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
         }
         drop(toy);
         assert_gone(&processes[0], true);

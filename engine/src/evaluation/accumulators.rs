@@ -11,7 +11,7 @@ use arrayvec::ArrayVec;
 use cozy_chess::{Board, Color};
 use models::{Accumulator, Feature, QuantisedNetwork};
 
-use crate::evaluation::features::{Changes, accumulated};
+use crate::evaluation::features::{Changes, model_color, without_attacks};
 
 /// One position of the line.
 #[derive(Clone)]
@@ -95,8 +95,8 @@ impl Accumulators {
 
 /// The accumulator of a board from nothing.
 pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
-    let features: ArrayVec<Feature, { models::MAX_ACTIVE }> = accumulated(board, view).collect();
-    network.accumulator(&features)
+    let features = without_attacks(board).accumulated(model_color(view));
+    network.accumulator(&features.collect::<Vec<Feature>>())
 }
 
 fn seen_by_black<const N: usize>(seen_by_white: &ArrayVec<Feature, N>) -> ArrayVec<Feature, N> {

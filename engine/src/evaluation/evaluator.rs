@@ -3,13 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
-use models::{Accumulator, NetError, QuantisedNetwork, Threats, material};
+use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
 
 use crate::evaluation::Score;
 use crate::evaluation::accumulators::of_board;
 use crate::evaluation::danger::Danger;
-use crate::evaluation::features::{model_piece, side, transient};
+use crate::evaluation::features::{model_piece, with_attacks, without_attacks};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -107,16 +108,15 @@ pub(crate) fn network_value(
     board: &Board,
     accumulator: &Accumulator,
 ) -> (Score, Option<Danger>) {
-    let mover = board.side_to_move();
-    let sides = network
-        .counts_threats()
-        .then(|| [mover, !mover].map(|color| side(board, BitBoard::EMPTY, color)));
-    let threats = sides
-        .as_ref()
-        .map(|[own, theirs]| Threats::new(own, theirs));
-    let transient = transient(board, threats.unwrap_or_default());
+    let counts_threats = network.counts_threats();
+    let position = match counts_threats {
+        true => with_attacks(board, BitBoard::EMPTY),
+        false => without_attacks(board),
+    };
+    let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> = position.transient().collect();
     let value = network.evaluate(accumulator, &transient);
-    let danger = sides.map(|[_, theirs]| Danger::by(&theirs));
+    let theirs = &position.sides[!board.side_to_move() as usize];
+    let danger = counts_threats.then(|| Danger::by(theirs));
     (Score::from_centipawns(value), danger)
 }
 

@@ -1,26 +1,15 @@
-//! The network's inputs of a board: the one place where the rules library's
-//! pieces and squares become the network's.
+//! A board as the network's inputs see it, and what a move changes of them: the one
+//! place where the rules library's pieces and squares become the network's.
 
 use arrayvec::ArrayVec;
 use cozy_chess::{
     BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_bishop_moves, get_king_moves,
     get_knight_moves, get_rook_moves,
 };
-use models::{CastlingSide, Feature, Threats};
+use models::{CastlingSide, Feature, InputPosition, Side};
 
 use crate::board::legal_en_passant;
 use crate::board::rules::{BACK_RANKS, pawn_attacks};
-
-/// A piece as `view` sees it.
-pub(crate) fn piece_input(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
-    let (view, color) = (model_color(view), model_color(color));
-    Feature::piece(view, color, model_piece(piece), model_square(square))
-}
-
-/// A castling right as `view` sees it.
-pub(crate) fn castling_input(view: Color, color: Color, side: CastlingSide) -> Feature {
-    Feature::castling(model_color(view), model_color(color), side)
-}
 
 /// The inputs that a move switches, as White sees them. Most on: castling, king and rook. Most
 /// off: a king that takes a rook in the corner, and with it the castling
@@ -54,7 +43,8 @@ impl Changes {
         for color in Color::ALL {
             for side in [CastlingSide::King, CastlingSide::Queen] {
                 if loses_right(board, color, side, mv) {
-                    let right = castling_input(Color::White, color, side);
+                    let view = models::Color::White;
+                    let right = Feature::castling(view, model_color(color), side);
                     changes.removed.push(right);
                 }
             }
@@ -92,7 +82,8 @@ impl Changes {
 }
 
 fn seen_by_white(color: Color, piece: Piece, square: Square) -> Feature {
-    piece_input(Color::White, color, piece, square)
+    let (view, color) = (models::Color::White, model_color(color));
+    Feature::piece(view, color, model_piece(piece), model_square(square))
 }
 
 /// Whether a legal move takes a castling right: the king moves, or the rook
@@ -104,58 +95,39 @@ fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> boo
     })
 }
 
-/// The pieces and castling rights of a board, as `view` sees them: what an
-/// accumulator holds.
-pub(crate) fn accumulated(board: &Board, view: Color) -> impl Iterator<Item = Feature> {
-    let pieces = move |color| {
-        Piece::ALL.into_iter().flat_map(move |piece| {
-            let squares = board.colored_pieces(color, piece).into_iter();
-            squares.map(move |square| piece_input(view, color, piece, square))
-        })
-    };
-    let rights = move |color| {
-        [CastlingSide::King, CastlingSide::Queen]
-            .into_iter()
-            .filter(move |&side| castling_rook(board, color, side).is_some())
-            .map(move |side| castling_input(view, color, side))
-    };
-    Color::ALL
-        .into_iter()
-        .flat_map(move |color| pieces(color).chain(rights(color)))
-}
-
-/// The inputs that come and go with every move, as the side to move sees them, so
-/// that no accumulator holds them. The threats are given.
+/// A board as the network's inputs see it, once the pieces on some squares are gone.
 #[inline(always)]
-pub(crate) fn transient(
-    board: &Board,
-    threats: Threats,
-) -> ArrayVec<Feature, { 2 + Threats::INPUTS }> {
-    let mut features = ArrayVec::new();
-    features.extend(en_passant_and_check(board));
-    features.extend(threats.features());
-    features
+pub(crate) fn with_attacks(board: &Board, gone: BitBoard) -> InputPosition {
+    described(board, |color| side(board, gone, color))
 }
 
-/// Those of them that are no threats: the en-passant square and the check flag.
-pub(crate) fn en_passant_and_check(board: &Board) -> impl Iterator<Item = Feature> {
-    let view = model_color(board.side_to_move());
-    let en_passant =
-        legal_en_passant(board).map(|target| Feature::en_passant(view, model_square(target)));
-    let in_check = (!board.checkers().is_empty()).then_some(Feature::IN_CHECK);
-    en_passant.into_iter().chain(in_check)
+/// The same without what the pieces attack, and so without threats.
+#[inline(always)]
+pub(crate) fn without_attacks(board: &Board) -> InputPosition {
+    described(board, |color| Side {
+        pieces: Piece::ALL.map(|piece| board.colored_pieces(color, piece).0),
+        attacks: [0; 6],
+    })
 }
 
-/// The threats, once the pieces on some squares are gone.
-#[inline]
-pub(crate) fn threats(board: &Board, gone: BitBoard) -> Threats {
-    let mover = board.side_to_move();
-    Threats::new(&side(board, gone, mover), &side(board, gone, !mover))
+#[inline(always)]
+fn described(board: &Board, side: impl Fn(Color) -> Side) -> InputPosition {
+    let rights = |color| {
+        [CastlingSide::King, CastlingSide::Queen]
+            .map(|side| castling_rook(board, color, side).is_some())
+    };
+    InputPosition {
+        turn: model_color(board.side_to_move()),
+        sides: [side(Color::White), side(Color::Black)],
+        castling: [rights(Color::White), rights(Color::Black)],
+        en_passant: legal_en_passant(board).map(model_square),
+        in_check: !board.checkers().is_empty(),
+    }
 }
 
 /// A side's pieces and what they attack, once the pieces on some squares are gone.
 #[inline]
-pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side {
+pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> Side {
     let occupied = board.occupied() - gone;
     let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
     let [pawns, knights, bishops, rooks, queens, _] = pieces;
@@ -169,7 +141,7 @@ pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> models::Side 
         attacked(queens, |square| diagonally(square) | straight(square)),
         get_king_moves(board.king(color)),
     ];
-    models::Side {
+    Side {
         pieces: pieces.map(|set| set.0),
         attacks: attacks.map(|set| set.0),
     }
@@ -185,10 +157,7 @@ fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
 
 /// All inputs that are on, as the side to move sees them.
 pub fn features(board: &Board) -> Vec<Feature> {
-    let threats = threats(board, BitBoard::EMPTY);
-    accumulated(board, board.side_to_move())
-        .chain(transient(board, threats))
-        .collect()
+    with_attacks(board, BitBoard::EMPTY).features().collect()
 }
 
 /// The file of the rook that may still castle.
@@ -200,7 +169,8 @@ fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File
     }
 }
 
-fn model_color(color: Color) -> models::Color {
+/// The network's name for a side.
+pub(crate) fn model_color(color: Color) -> models::Color {
     match color {
         Color::White => models::Color::White,
         Color::Black => models::Color::Black,
@@ -227,11 +197,13 @@ fn model_square(square: Square) -> models::Square {
 mod tests {
     use super::*;
     use crate::board::parse_fen;
+    use models::Threats;
 
     /// By kind, the inputs of a board's threats: own, theirs.
     fn counts(fen: &str, gone: BitBoard) -> [[usize; 5]; 2] {
         let mut counts = [[0; 5]; 2];
-        for feature in threats(&parse_fen(fen).unwrap(), gone).features() {
+        let position = with_attacks(&parse_fen(fen).unwrap(), gone);
+        for feature in position.threats().features() {
             let index = feature.index() - Threats::FIRST_INPUT;
             counts[index / 15][index % 15 / 3] += 1;
         }

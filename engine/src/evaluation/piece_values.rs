@@ -1,22 +1,19 @@
 //! What each piece is worth to a network, or as material.
 
 use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
-use models::{CastlingSide, Feature, Network, material};
+use models::{Feature, InputPosition, Network, material};
 
 use crate::board::legal_en_passant;
-use crate::evaluation::features::{
-    accumulated, castling_input, en_passant_and_check, features, model_piece, piece_input, threats,
-    transient,
-};
+use crate::evaluation::features::{features, model_piece, with_attacks};
 
 /// The value of every piece but the kings, by square from a1: the position's
 /// value with it less the value without it, in pawns from White's view.
 ///
 /// "Without it" is said of the network's inputs, so it needs no legal
-/// position: the piece's input is off, and so is what cannot be without the
-/// piece (a rook's castling right, the check that only it gives, the
-/// en-passant square of the only pawn that it needs). The threats are those
-/// that are left when its square is empty. All other inputs stay.
+/// position: the piece is gone, and so is what cannot be without it (a rook's
+/// castling right, the check that only it gives, the en-passant square of the
+/// only pawn that it needs). The threats are those that are left when its
+/// square is empty. All else stays.
 pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let whole = network.evaluate(&features(board));
     let sign = match board.side_to_move() {
@@ -25,12 +22,7 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     };
     let pieces = board.occupied() - board.pieces(Piece::King);
     let value = |square| {
-        let gone = inputs_of(board, square);
-        let threats = threats(board, square.bitboard());
-        let rest: Vec<Feature> = accumulated(board, board.side_to_move())
-            .chain(transient(board, threats))
-            .filter(|input| !gone.contains(input))
-            .collect();
+        let rest: Vec<Feature> = without(board, square).features().collect();
         (square, sign * (whole - network.evaluate(&rest)))
     };
     pieces.iter().map(value).collect()
@@ -49,34 +41,26 @@ pub fn material_values(board: &Board) -> Vec<(Square, f32)> {
     pieces.iter().filter_map(value).collect()
 }
 
-/// The inputs that are on because of the piece on a square.
-fn inputs_of(board: &Board, square: Square) -> Vec<Feature> {
-    let mover = board.side_to_move();
-    let (Some(piece), Some(color)) = (board.piece_on(square), board.color_on(square)) else {
-        return Vec::new();
-    };
-    let mut inputs = vec![piece_input(mover, color, piece, square)];
-    let home = Rank::First.relative_to(color);
-    let rights = board.castle_rights(color);
-    for (file, side) in [
-        (rights.short, CastlingSide::King),
-        (rights.long, CastlingSide::Queen),
-    ] {
-        if file.is_some_and(|file| square == Square::new(file, home)) {
-            inputs.push(castling_input(mover, color, side));
+/// A board without the piece on a square.
+fn without(board: &Board, square: Square) -> InputPosition {
+    let mut position = with_attacks(board, square.bitboard());
+    for (color, castling) in Color::ALL.into_iter().zip(&mut position.castling) {
+        let home = Rank::First.relative_to(color);
+        let rights = board.castle_rights(color);
+        for (file, right) in [rights.short, rights.long].into_iter().zip(castling) {
+            *right &= file.is_none_or(|file| square != Square::new(file, home));
         }
     }
-    if board.checkers() == square.bitboard() {
-        inputs.push(Feature::IN_CHECK);
-    }
+    position.in_check &= board.checkers() != square.bitboard();
     if let Some(target) = legal_en_passant(board) {
+        let mover = board.side_to_move();
         let pushed = Square::new(target.file(), Rank::Fifth.relative_to(mover));
         let takers = get_pawn_attacks(target, !mover) & board.colored_pieces(mover, Piece::Pawn);
         if square == pushed || square.bitboard() == takers {
-            inputs.extend(en_passant_and_check(board).filter(|&input| input != Feature::IN_CHECK));
+            position.en_passant = None;
         }
     }
-    inputs
+    position
 }
 
 #[cfg(test)]
@@ -86,7 +70,7 @@ mod tests {
     use cozy_chess::BoardBuilder;
     use models::Shape;
 
-    fn without(board: &Board, square: Square) -> Option<Board> {
+    fn board_without(board: &Board, square: Square) -> Option<Board> {
         let mut builder = BoardBuilder::from_board(board);
         let color = board.color_on(square).unwrap();
         *builder.square_mut(square) = None;
@@ -119,7 +103,7 @@ mod tests {
             let kings = board.pieces(Piece::King).len();
             assert_eq!(values.len() as u32, board.occupied().len() - kings);
             for (square, value) in values {
-                let Some(less) = without(&board, square) else {
+                let Some(less) = board_without(&board, square) else {
                     continue;
                 };
                 if less.checkers().len() > board.checkers().len() {

@@ -7,7 +7,7 @@ use crate::search::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
 use crate::search::report::{Line, Outcome, Report};
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::shared::Shared;
-use crate::search::table::ScoreBound;
+use crate::search::transposition_table::ScoreBound;
 use crate::search::worker::RootMove;
 
 use std::sync::atomic::Ordering;

@@ -11,8 +11,8 @@ use crate::search::limits::Limits;
 use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
-use crate::search::table::{HashError, Table};
 use crate::search::threads;
+use crate::search::transposition_table::{HashError, TranspositionTable};
 use crate::search::worker::Worker;
 
 /// Size of the transposition table of a new engine, in MiB.
@@ -25,7 +25,7 @@ pub const MAX_THREADS: usize = 512;
 /// Searches positions, and remembers from one search to the next.
 pub struct Engine {
     evaluator: Evaluator,
-    table: Table,
+    table: TranspositionTable,
     tablebase: Option<Arc<dyn Tablebase>>,
     reductions: Reductions,
     /// One a thread, the first of which reports.
@@ -36,7 +36,7 @@ impl Engine {
     /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
     pub fn new(evaluator: Evaluator) -> Engine {
         Engine {
-            table: Table::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
+            table: TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
             tablebase: None,
             reductions: Reductions::new(),
             workers: vec![Worker::new(&evaluator)],
@@ -49,7 +49,7 @@ impl Engine {
     /// # Errors
     /// [`HashError`] when there is no memory for it; the present one stays.
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
-        self.table = Table::new(mebibytes)?;
+        self.table = TranspositionTable::new(mebibytes)?;
         Ok(())
     }
 

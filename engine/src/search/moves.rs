@@ -8,11 +8,11 @@ use crate::board::checks::Checks;
 use crate::evaluation::Score;
 use crate::search::exchange::wins_at_least;
 use crate::search::history::{HISTORY_LIMIT, is_tactical};
-use crate::search::node::{Evaluation, Node, has_pieces};
+use crate::search::move_picker::{MovePicker, Order};
+use crate::search::node::{Node, StaticEval, has_pieces};
 use crate::search::params::*;
-use crate::search::picker::{Order, Picker};
 use crate::search::searcher::{Halted, Searcher, no_move_score};
-use crate::search::table::{ScoreBound, TableEntry};
+use crate::search::transposition_table::{ScoreBound, TableEntry};
 use crate::search::worker::Worker;
 
 /// A move that is about to be searched.
@@ -60,7 +60,7 @@ impl Searcher<'_> {
         let board = self.worker.tree.board();
         let checks = OnceCell::new();
         let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
-        let mut picker = Picker::all(board, table_move, &self.worker.moves);
+        let mut picker = MovePicker::all(board, table_move, &self.worker.moves);
         let tried = self.worker.moves.tried.len();
         let mut found = Found {
             alpha: node.alpha,
@@ -130,7 +130,7 @@ impl Searcher<'_> {
         Ok(found.best)
     }
 
-    fn pick(&mut self, picker: &mut Picker, checks: &OnceCell<Checks>) -> Option<Move> {
+    fn pick(&mut self, picker: &mut MovePicker, checks: &OnceCell<Checks>) -> Option<Move> {
         let Worker {
             tree,
             history,
@@ -177,7 +177,7 @@ impl Searcher<'_> {
         node: &Node,
         candidate: &Candidate,
         found: &Found,
-        picker: &Picker,
+        picker: &MovePicker,
     ) -> Pruning {
         let board = self.worker.tree.board();
         if found.best.is_loss() || !has_pieces(board) {
@@ -206,7 +206,7 @@ impl Searcher<'_> {
         }
         // As deep as the move would be searched.
         let reduced = (depth - candidate.reduction).max(0);
-        let futile = node.evaluation.is_some_and(|evaluation| {
+        let futile = node.static_eval.is_some_and(|evaluation| {
             let reach = FUTILITY_BASE + FUTILITY_MARGIN * reduced;
             reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
         });
@@ -366,7 +366,7 @@ impl Searcher<'_> {
         } = &mut *self.worker;
         let board = tree.board();
         let quiet = best_move.is_none_or(|mv| !is_tactical(board, mv));
-        if let Some(Evaluation { corrected, .. }) = node.evaluation
+        if let Some(StaticEval { corrected, .. }) = node.static_eval
             && quiet
             && !best.is_decided()
             && bound.refutes(best, corrected)

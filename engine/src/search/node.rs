@@ -6,7 +6,7 @@ use crate::endgame::Wdl;
 use crate::evaluation::Score;
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher};
-use crate::search::table::{ScoreBound, Table, TableEntry};
+use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
 
 /// From this halfmove clock on, scores from the table are not trusted: they
 /// do not know how near the fifty-move draw is.
@@ -16,7 +16,7 @@ const TABLEBASE_DEPTH: i32 = 6;
 
 /// The static evaluation of a node.
 #[derive(Clone, Copy)]
-pub(super) struct Evaluation {
+pub(super) struct StaticEval {
     /// As searches of similar positions have corrected it.
     pub(super) corrected: Score,
     /// The table's score where that says more, else the corrected.
@@ -35,7 +35,7 @@ pub(super) struct Node {
     /// The network's value; `None` in check.
     pub(super) raw: Option<Score>,
     /// `None` in check.
-    pub(super) evaluation: Option<Evaluation>,
+    pub(super) static_eval: Option<StaticEval>,
     /// Whether the evaluation has risen since the mover's last move.
     pub(super) improving: bool,
     pub(super) excluded: Option<Move>,
@@ -70,7 +70,7 @@ impl Searcher<'_> {
         if alpha >= beta {
             return Ok(alpha);
         }
-        let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
+        let early = TranspositionTable::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let excluded = self.worker.frames[ply].excluded;
         let key = self.worker.tree.key();
         let mut entry = None;
@@ -93,7 +93,7 @@ impl Searcher<'_> {
             cut,
             entry,
             raw,
-            evaluation: None,
+            static_eval: None,
             improving: false,
             excluded,
         };
@@ -170,33 +170,33 @@ impl Searcher<'_> {
     }
 
     /// Makes the best of the network's value of the present position.
-    pub(super) fn static_evaluation(&self, raw: Score, entry: Option<&TableEntry>) -> Evaluation {
+    pub(super) fn static_eval(&self, raw: Score, entry: Option<&TableEntry>) -> StaticEval {
         let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
         let nearer = entry.filter(|entry| {
             entry.bound.refutes(entry.score, corrected) && !self.is_near_fifty_moves()
         });
-        Evaluation {
+        StaticEval {
             corrected,
             estimate: nearer.map_or(corrected, |entry| entry.score),
         }
     }
 
     fn evaluate_node(&mut self, node: &mut Node, raw: Score) {
-        let evaluation = self.static_evaluation(raw, node.entry.as_ref());
+        let static_eval = self.static_eval(raw, node.entry.as_ref());
         let frames = &mut self.worker.frames;
-        frames[node.ply].evaluation = Some(evaluation.corrected);
+        frames[node.ply].evaluation = Some(static_eval.corrected);
         let earlier = [2, 4]
             .iter()
             .filter_map(|back| frames[node.ply.checked_sub(*back)?].evaluation)
             .next();
-        node.improving = earlier.is_some_and(|earlier| evaluation.corrected > earlier);
-        node.evaluation = Some(evaluation);
+        node.improving = earlier.is_some_and(|earlier| static_eval.corrected > earlier);
+        node.static_eval = Some(static_eval);
     }
 
     /// The node's score, where its evaluation is so far from the window that
     /// no search of its moves is needed.
     fn prune(&mut self, node: &Node) -> Result<Option<Score>, Halted> {
-        let Some(Evaluation { estimate, .. }) = node.evaluation else {
+        let Some(StaticEval { estimate, .. }) = node.static_eval else {
             return Ok(None);
         };
         let (alpha, beta, depth) = (node.alpha, node.beta, node.depth);

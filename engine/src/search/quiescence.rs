@@ -7,10 +7,10 @@ use crate::board::has_legal_move;
 use crate::evaluation::Score;
 use crate::search::exchange::{value, victim};
 use crate::search::history::is_tactical;
+use crate::search::move_picker::{MovePicker, Order};
 use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
-use crate::search::picker::{Order, Picker};
 use crate::search::searcher::{Halted, Searcher, no_move_score};
-use crate::search::table::{ScoreBound, Table, TableEntry};
+use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
 use crate::search::worker::Worker;
 
 impl Searcher<'_> {
@@ -28,7 +28,7 @@ impl Searcher<'_> {
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
         }
-        let early = Table::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
+        let early = TranspositionTable::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let key = self.worker.tree.key();
         let entry = self.shared.table.probe(key, ply);
         if !PV && let Some(score) = entry.and_then(|entry| self.cutoff(&entry, 0, alpha, beta)) {
@@ -44,7 +44,7 @@ impl Searcher<'_> {
             if is_nearly_stalemate(self.worker.tree.board()) {
                 return Ok(Score::DRAW);
             }
-            best = self.static_evaluation(raw, entry.as_ref()).estimate;
+            best = self.static_eval(raw, entry.as_ref()).estimate;
             if best >= beta || self.worker.tree.is_full() {
                 return Ok(best);
             }
@@ -58,13 +58,13 @@ impl Searcher<'_> {
         let board = tree.board();
         let hint = entry.and_then(|entry| entry.mv);
         let mut picker = match in_check {
-            true => Picker::all(board, hint, &self.worker.moves),
+            true => MovePicker::all(board, hint, &self.worker.moves),
             false => {
                 let mut victims = board.colors(!board.side_to_move());
                 if plies >= RECAPTURES_FROM && !best.is_loss() {
                     victims &= landed.map_or(BitBoard::EMPTY, Square::bitboard);
                 }
-                Picker::tactical(board, hint, victims, &self.worker.moves)
+                MovePicker::tactical(board, hint, victims, &self.worker.moves)
             }
         };
         loop {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use cozy_chess::Move;
 
 use crate::evaluation::Score;
-use crate::search::table::ScoreBound;
+use crate::search::transposition_table::ScoreBound;
 
 /// What a search needs from the world around it.
 pub struct Signals<'a> {

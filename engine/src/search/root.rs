@@ -6,7 +6,7 @@ use crate::evaluation::Score;
 use crate::search::history::is_tactical;
 use crate::search::params::REDUCTION_DEPTH;
 use crate::search::searcher::{Halted, Searcher};
-use crate::search::table::{ScoreBound, TableEntry};
+use crate::search::transposition_table::{ScoreBound, TableEntry};
 
 impl Searcher<'_> {
     /// Searches the root's moves, `lines` of them for their true scores; the

@@ -9,7 +9,7 @@ use crate::board::{has_legal_move, insufficient_material};
 use crate::evaluation::Score;
 use crate::evaluation::mop_up::mop_up;
 use crate::search::shared::Shared;
-use crate::search::table::TableEntry;
+use crate::search::transposition_table::TableEntry;
 use crate::search::worker::Worker;
 
 /// How many nodes pass between two looks at the clock and the stop flag.

@@ -7,12 +7,12 @@ use crate::evaluation::Evaluator;
 use crate::search::limits::Limits;
 use crate::search::reductions::Reductions;
 use crate::search::report::Signals;
-use crate::search::table::Table;
+use crate::search::transposition_table::TranspositionTable;
 
 /// What all threads of a search have in common.
 pub(crate) struct Shared<'a> {
     pub(super) evaluator: &'a Evaluator,
-    pub(super) table: &'a Table,
+    pub(super) table: &'a TranspositionTable,
     pub(super) tablebase: Option<&'a dyn Tablebase>,
     pub(super) limits: &'a Limits,
     pub(super) signals: &'a Signals<'a>,
@@ -29,7 +29,7 @@ pub(crate) struct Shared<'a> {
 impl<'a> Shared<'a> {
     pub(super) fn new(
         evaluator: &'a Evaluator,
-        table: &'a Table,
+        table: &'a TranspositionTable,
         tablebase: Option<&'a dyn Tablebase>,
         limits: &'a Limits,
         signals: &'a Signals<'a>,

@@ -9,7 +9,7 @@ use crate::board::Position;
 use crate::search::report::{Outcome, Report};
 use crate::search::searcher::{Searcher, no_move_score};
 use crate::search::shared::Shared;
-use crate::search::table::ScoreBound;
+use crate::search::transposition_table::ScoreBound;
 use crate::search::worker::{RootMove, Worker};
 
 /// Searches with all workers; the first reports.

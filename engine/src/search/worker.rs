@@ -5,11 +5,11 @@ use cozy_chess::Move;
 
 use crate::evaluation::Evaluator;
 use crate::evaluation::score::{MAX_PLY, Score};
-use crate::search::correction::Corrections;
+use crate::search::correction_history::CorrectionHistory;
 use crate::search::history::History;
-use crate::search::picker::MoveStack;
+use crate::search::move_picker::MoveStack;
 use crate::search::pv::PvTable;
-use crate::search::table::ScoreBound;
+use crate::search::transposition_table::ScoreBound;
 use crate::search::tree::Tree;
 
 /// What a node leaves for its children and grandchildren.
@@ -50,7 +50,7 @@ pub(crate) struct Worker {
     pub(crate) tree: Tree,
     pub(crate) frames: Vec<Frame>,
     pub(crate) history: History,
-    pub(crate) corrections: Corrections,
+    pub(crate) corrections: CorrectionHistory,
     pub(crate) pv: PvTable,
     pub(crate) moves: MoveStack,
     pub(crate) root: Vec<RootMove>,
@@ -62,7 +62,7 @@ impl Worker {
             tree: Tree::new(evaluator),
             frames: vec![Frame::NEW; MAX_PLY + 2],
             history: History::new(),
-            corrections: Corrections::new(),
+            corrections: CorrectionHistory::new(),
             pv: PvTable::new(),
             moves: MoveStack::default(),
             root: Vec::new(),

@@ -1,7 +1,7 @@
 /** The game on the page: what the visitor and the engines do with it. */
-import { type Brain, type Brains, DEFAULT } from "./brains";
 import { announce, toast, trouble, untroubled } from "./dom";
 import { Engines, type SearchListener } from "./engines";
+import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import { type Result, resultText, scoreText, spoken, why } from "./format";
 import { GameState } from "./gamestate";
 import { linkTo } from "./link";
@@ -9,9 +9,9 @@ import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import type { Openings } from "./openings";
 import type { Rules } from "./rules";
-import { readGame, readSaved } from "./saved";
+import { readGame, readSaved, toKeep } from "./saved";
 import { Screen, type ScreenListener, type Source } from "./screen";
-import { BrainError } from "./searcher";
+import { EvaluatorError } from "./searcher";
 import { SIDES, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { load, save } from "./storage";
@@ -21,18 +21,18 @@ export class App implements Source, ScreenListener, SearchListener {
   private readonly state: GameState;
   private readonly engines: Engines;
   private readonly screen: Screen;
-  /** Told where another brain is used, or one is gone. */
-  brainsChanged = () => {};
+  /** Told where another evaluator is used, or one is gone. */
+  evaluatorsChanged = () => {};
   /** Whether the visitor knows that the browser keeps nothing. */
   private told = false;
 
   constructor(
     private readonly rules: Rules,
     module: WebAssembly.Module,
-    readonly brains: Brains,
+    readonly evaluators: Evaluators,
   ) {
     this.state = new GameState(rules);
-    this.engines = new Engines(module, rules, brains, this.state, this);
+    this.engines = new Engines(module, rules, evaluators, this.state, this);
     this.screen = new Screen(this.state, this, this);
     this.engines.employ();
     netview.showDescription(rules.use(DEFAULT));
@@ -249,7 +249,7 @@ export class App implements Source, ScreenListener, SearchListener {
     console.warn(error);
     this.stopSearches();
     this.screen.console.clear();
-    if (error instanceof BrainError) this.dismiss(error.brain, error.message);
+    if (error instanceof EvaluatorError) this.dismiss(error.evaluator, error.message);
     else {
       trouble(`The engine failed: ${why(error)}.`, {
         "Try again": () => this.changed({ sameGame: true }),
@@ -273,7 +273,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   curveFailed(error: unknown) {
-    if (error instanceof BrainError) this.dismiss(error.brain, error.message);
+    if (error instanceof EvaluatorError) this.dismiss(error.evaluator, error.message);
     else toast(`The curve could not be drawn: ${why(error)}.`);
   }
 
@@ -285,42 +285,42 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.engines.drawing;
   }
 
-  // Brains
+  // Evaluators
 
-  /** The brain of the drop-down. */
-  get brain(): Brain {
-    return this.engines.brain;
+  /** The evaluator of the drop-down. */
+  get evaluator(): Evaluator {
+    return this.engines.evaluator;
   }
 
-  /** Brains that the sides want, but for the one of the drop-down. */
-  get wantedBrains(): string[] {
-    return SIDES.map((side) => this.state.sides[side].brain).filter(Boolean);
+  /** Evaluators that the sides want, but for the one of the drop-down. */
+  get wantedEvaluators(): string[] {
+    return SIDES.map((side) => this.state.sides[side].evaluator).filter(Boolean);
   }
 
-  /** Evaluates with another brain; throws where it is of no use, and keeps the one before. */
-  use(brain: Brain) {
-    netview.showDescription(this.rules.use(brain));
+  /** Evaluates with another evaluator; throws where it is of no use, and keeps the one before. */
+  use(evaluator: Evaluator) {
+    netview.showDescription(this.rules.use(evaluator));
     untroubled();
-    this.engines.use(brain);
-    this.brainsChanged();
+    this.engines.use(evaluator);
+    this.evaluatorsChanged();
     this.state.found = [];
     this.state.ours = [];
     this.changed();
   }
 
-  /** A brain that breaks the engine goes, and the default one takes its place. */
-  private dismiss(brain: Brain, reason: string) {
-    void this.brains.forget(brain.id);
+  /** An evaluator that breaks the engine goes, and the default one takes its place. */
+  private dismiss(evaluator: Evaluator, reason: string) {
+    void this.evaluators.forget(evaluator.id);
     for (const side of SIDES) {
       const player = this.state.sides[side];
-      if (player.brain !== brain.id) continue;
-      this.state.sides[side] = { ...player, brain: DEFAULT.id };
+      if (player.evaluator !== evaluator.id) continue;
+      this.state.sides[side] = { ...player, evaluator: DEFAULT.id };
       // Whether the match goes on without it, the visitor says.
       this.state.paused = true;
     }
-    if (this.brain === brain) this.use(DEFAULT);
+    if (this.evaluator === evaluator) this.use(DEFAULT);
     else {
-      this.brainsChanged();
+      this.evaluatorsChanged();
       this.changed();
     }
     toast(`${reason}. It is forgotten, and the default net thinks instead.`);
@@ -330,8 +330,8 @@ export class App implements Source, ScreenListener, SearchListener {
     try {
       return this.rules.evaluate(this.state.shown);
     } catch (error) {
-      if (!this.brain.net) throw error;
-      this.dismiss(this.brain, new BrainError(this.brain, why(error)).message);
+      if (!this.evaluator.net) throw error;
+      this.dismiss(this.evaluator, new EvaluatorError(this.evaluator, why(error)).message);
       return this.rules.evaluate(this.state.shown);
     }
   }
@@ -344,8 +344,8 @@ export class App implements Source, ScreenListener, SearchListener {
     if (tag) return tag;
     const player = sides[side];
     if (player.who === "human" && !againstEngine) return side === "white" ? "White" : "Black";
-    if (player.who === "kibitz" && !player.brain && this.brain !== DEFAULT) return `Kibitz · ${this.brain.name}`;
-    return sideName(player, this.brains);
+    if (player.who === "kibitz" && !player.evaluator && this.evaluator !== DEFAULT) return `Kibitz · ${this.evaluator.name}`;
+    return sideName(player, this.evaluators);
   }
 
   /** Something has changed: shows it, saves it, and has engines think. */
@@ -399,7 +399,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private save() {
-    const saved = this.state.saved();
+    const saved = toKeep(this.state.saved());
     const kept = save("game", saved, "tab") && (!this.state.touched || save("game", saved));
     if (kept || this.told || !this.state.last) return;
     this.told = true;

@@ -1,5 +1,5 @@
 /** Who searches: an engine for each side that wants one, one for analysis, one for the curve. */
-import { type Brain, type Brains, DEFAULT } from "./brains";
+import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import type { GameState } from "./gamestate";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { Rules } from "./rules";
@@ -30,8 +30,8 @@ export interface SearchListener {
 }
 
 export class Engines {
-  /** The brain of the drop-down. */
-  brain: Brain = DEFAULT;
+  /** The evaluator of the drop-down. */
+  evaluator: Evaluator = DEFAULT;
   /** The side that an engine searches for. */
   thinking: SideName | null = null;
   /** Whether the curve is being drawn. */
@@ -47,7 +47,7 @@ export class Engines {
   constructor(
     private readonly module: WebAssembly.Module,
     private readonly rules: Rules,
-    private readonly brains: Brains,
+    private readonly evaluators: Evaluators,
     private readonly state: GameState,
     private readonly listener: SearchListener,
   ) {
@@ -58,23 +58,23 @@ export class Engines {
   /** Engines for the sides that want them. */
   employ() {
     for (const side of SIDES) {
-      const { who, brain } = this.state.sides[side];
+      const { who, evaluator } = this.state.sides[side];
       this.searchers[side]?.close();
       if (who === "kibitz") {
-        this.searchers[side] = new KibitzSearcher(this.module, brain ? this.brains.present(brain) : this.brain);
+        this.searchers[side] = new KibitzSearcher(this.module, evaluator ? this.evaluators.present(evaluator) : this.evaluator);
       } else this.searchers[side] = who === "stockfish" ? new Stockfish(this.rules) : null;
     }
   }
 
-  /** Searches with another brain from now on. */
-  use(brain: Brain) {
-    this.brain = brain;
-    this.analyst.use(brain);
-    this.curve.use(brain);
+  /** Searches with another evaluator from now on. */
+  use(evaluator: Evaluator) {
+    this.evaluator = evaluator;
+    this.analyst.use(evaluator);
+    this.curve.use(evaluator);
     this.stop();
     for (const side of SIDES) {
       const searcher = this.searchers[side];
-      if (searcher instanceof KibitzSearcher && !this.state.sides[side].brain) searcher.use(brain);
+      if (searcher instanceof KibitzSearcher && !this.state.sides[side].evaluator) searcher.use(evaluator);
     }
   }
 
@@ -112,7 +112,7 @@ export class Engines {
 
   private async findMove(side: SideName, searcher: Searcher, lines: number) {
     const { generation, state } = this;
-    const { brain } = state.sides[side];
+    const { evaluator } = state.sides[side];
     const begun = performance.now();
     this.thinking = side;
     // It stands still after a reload, or where the engine failed.
@@ -120,9 +120,9 @@ export class Engines {
     const ply = state.last;
     this.listener.began(ply, side);
     try {
-      if (brain && searcher instanceof KibitzSearcher) {
+      if (evaluator && searcher instanceof KibitzSearcher) {
         // After a reload its net may come only now.
-        const present = await this.brains.get(brain);
+        const present = await this.evaluators.get(evaluator);
         // Before it is used: that would end the search of whoever came later.
         if (generation !== this.generation) return;
         searcher.use(present);

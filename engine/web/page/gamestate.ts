@@ -21,7 +21,7 @@ export class GameState {
   /** The ply looked at, 0 for the start, and its position. */
   at = 0;
   position: PositionReport;
-  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "medium" }, brain: "" } };
+  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "medium" }, evaluator: "" } };
   clock: Clock | null = null;
   result: Result | null = null;
   /** Tags of a game that was read. */

@@ -1,6 +1,6 @@
 /** Kibitz in a worker. */
-import type { Brain } from "./brains";
-import { BrainError, type PendingSearch, type Searcher } from "./searcher";
+import type { Evaluator } from "./evaluators";
+import { EvaluatorError, type PendingSearch, type Searcher } from "./searcher";
 import type { Iteration, SearchRequest, SearchResult } from "./types";
 import type { FromWorker, ToWorker } from "./workermessages";
 
@@ -15,13 +15,13 @@ export class KibitzSearcher implements Searcher {
 
   constructor(
     private readonly module: WebAssembly.Module,
-    private brain: Brain,
+    private evaluator: Evaluator,
   ) {}
 
-  /** Searches with another brain from the next search on. */
-  use(brain: Brain) {
-    if (brain === this.brain) return;
-    this.brain = brain;
+  /** Searches with another evaluator from the next search on. */
+  use(evaluator: Evaluator) {
+    if (evaluator === this.evaluator) return;
+    this.evaluator = evaluator;
     this.close();
   }
 
@@ -76,15 +76,15 @@ export class KibitzSearcher implements Searcher {
           .catch(() => {});
       } else if ("iteration" in data) this.pending?.report(data.iteration);
       else if ("result" in data) this.settle()?.resolve(data.result);
-      else if (data.by === "brain" && this.brain.net) failed(new BrainError(this.brain, data.failed));
+      else if (data.by === "evaluator" && this.evaluator.net) failed(new EvaluatorError(this.evaluator, data.failed));
       else failed(new Error(data.failed));
     };
     worker.onerror = (event) => {
       event.preventDefault();
       failed(new Error(event.message || "its worker could not be loaded"));
     };
-    const { kind, net } = this.brain;
-    worker.postMessage({ task: "start", module: this.module, brain: { kind, net }, lock } satisfies ToWorker);
+    const { kind, net } = this.evaluator;
+    worker.postMessage({ task: "start", module: this.module, evaluator: { kind, net }, lock } satisfies ToWorker);
     return worker;
   }
 }

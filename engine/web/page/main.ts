@@ -3,9 +3,9 @@ import "chessground/assets/chessground.base.css";
 import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
 import { App } from "./app";
-import { type Brain, Brains, DEFAULT, readBrain } from "./brains";
 import { $, make, toast, trouble } from "./dom";
 import { edit } from "./editor";
+import { DEFAULT, type Evaluator, Evaluators, readEvaluator } from "./evaluators";
 import { why } from "./format";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
@@ -27,15 +27,15 @@ const click = (id: string, action: () => unknown) => ($(id).onclick = () => void
 async function start() {
   const module = await compile();
   const rules = new Rules(await Kibitz.start(module));
-  const brains = new Brains();
-  const app = new App(rules, module, brains);
+  const evaluators = new Evaluators();
+  const app = new App(rules, module, evaluators);
   if (!follow(app) && !app.resume()) app.changed();
   connect(app, rules);
   addEventListener("hashchange", () => follow(app));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
   // What can wait, waits until the first move could be made.
-  setTimeout(() => void later(app, brains));
+  setTimeout(() => void later(app, evaluators));
 }
 
 /** Shows the game of the address, if it has one. */
@@ -52,11 +52,11 @@ function follow(app: App): boolean {
   }
 }
 
-async function later(app: App, brains: Brains) {
+async function later(app: App, evaluators: Evaluators) {
   const warn = (error: unknown) => console.warn(error);
   await Promise.all([
     Openings.fetch().then((openings) => app.nameOpenings(openings)).catch(warn),
-    brains.list().then(() => recallBrains(app, brains)).catch(warn),
+    evaluators.list().then(() => recallEvaluators(app, evaluators)).catch(warn),
   ]);
   try {
     if (import.meta.env.PROD) await navigator.serviceWorker?.register("./sw.js");
@@ -65,36 +65,36 @@ async function later(app: App, brains: Brains) {
   }
 }
 
-/** Chooses the brain of the last visit, and fetches the nets of the game that goes on. */
-async function recallBrains(app: App, brains: Brains) {
-  listBrains(app);
-  const there = new Set(brains.choices().map(({ id }) => id));
+/** Chooses the evaluator of the last visit, and fetches the nets of the game that goes on. */
+async function recallEvaluators(app: App, evaluators: Evaluators) {
+  listEvaluators(app);
+  const there = new Set(evaluators.choices().map(({ id }) => id));
   const chosen = String(load("brain") ?? DEFAULT.id);
-  if (chosen !== app.brain.id && there.has(chosen)) {
-    const select = $<HTMLSelectElement>("brain");
+  if (chosen !== app.evaluator.id && there.has(chosen)) {
+    const select = $<HTMLSelectElement>("evaluator");
     select.value = chosen;
     select.dispatchEvent(new Event("change"));
   }
-  await Promise.allSettled(app.wantedBrains.filter((id) => there.has(id)).map((id) => brains.get(id)));
-  if (app.wantedBrains.length) app.changed({ sameGame: true });
+  await Promise.allSettled(app.wantedEvaluators.filter((id) => there.has(id)).map((id) => evaluators.get(id)));
+  if (app.wantedEvaluators.length) app.changed({ sameGame: true });
 }
 
-function listBrains({ brains, brain }: App) {
-  $("brain").replaceChildren(
-    ...brains.choices().map(({ id, name }) => make("option", { value: id, textContent: name, selected: id === brain.id })),
+function listEvaluators({ evaluators, evaluator }: App) {
+  $("evaluator").replaceChildren(
+    ...evaluators.choices().map(({ id, name }) => make("option", { value: id, textContent: name, selected: id === evaluator.id })),
   );
-  $("forget-net").hidden = !brains.isOwn(brain.id);
+  $("forget-net").hidden = !evaluators.isOwn(evaluator.id);
 }
 
 function connect(app: App, rules: Rules) {
   let newest: NewGame;
   click("new", async () => {
-    const game = await askNewGame(app.brains);
+    const game = await askNewGame(app.evaluators);
     if (!game) return;
     newest = game;
     try {
       // So that they are at hand when their turn comes.
-      await Promise.all([game.white, game.black].map(({ brain }) => brain && app.brains.get(brain)));
+      await Promise.all([game.white, game.black].map(({ evaluator }) => evaluator && app.evaluators.get(evaluator)));
       // While they came another game may have begun.
       if (newest === game) app.begin(game);
     } catch (error) {
@@ -200,53 +200,53 @@ function connectSettings(app: App) {
 }
 
 function connectNets(app: App) {
-  const select = $<HTMLSelectElement>("brain");
-  const { brains } = app;
+  const select = $<HTMLSelectElement>("evaluator");
+  const { evaluators } = app;
   const forget = $("forget-net");
-  app.brainsChanged = () => {
-    save("brain", app.brain.id);
-    listBrains(app);
+  app.evaluatorsChanged = () => {
+    save("brain", app.evaluator.id);
+    listEvaluators(app);
   };
-  listBrains(app);
+  listEvaluators(app);
   select.onchange = async () => {
     const id = select.value;
-    let brain: Brain;
+    let evaluator: Evaluator;
     try {
-      brain = await brains.get(id);
+      evaluator = await evaluators.get(id);
     } catch (error) {
       toast(`This net cannot be had: ${why(error)}.`);
-      return listBrains(app);
+      return listEvaluators(app);
     }
     // While it was fetched another may have been chosen.
     if (select.value !== id) return;
     try {
-      app.use(brain);
+      app.use(evaluator);
     } catch (error) {
-      const own = brains.isOwn(id);
-      toast(`${brain.name} cannot be used: ${why(error)}.${own ? " It is forgotten." : ""}`);
-      if (own) await brains.forget(id);
-      listBrains(app);
+      const own = evaluators.isOwn(id);
+      toast(`${evaluator.name} cannot be used: ${why(error)}.${own ? " It is forgotten." : ""}`);
+      if (own) await evaluators.forget(id);
+      listEvaluators(app);
     }
   };
   const file = $<HTMLInputElement>("net-file");
   const take = async (net: File) => {
     try {
       if (net.size > LARGEST_NET) throw new Error("it is too large for a net");
-      const brain = await readBrain(net);
-      app.use(brain);
+      const evaluator = await readEvaluator(net);
+      app.use(evaluator);
       // Its first look at the board may have ended it.
-      if (app.brain !== brain) return;
-      const kept = await brains.keep(brain);
+      if (app.evaluator !== evaluator) return;
+      const kept = await evaluators.keep(evaluator);
       toast(`Kibitz now thinks with ${net.name}${kept ? "." : "; the browser will not keep it."}`);
     } catch (error) {
       toast(`${net.name} cannot be used: ${why(error)}`);
     }
-    listBrains(app);
+    listEvaluators(app);
   };
   forget.onclick = async () => {
-    const { id } = app.brain;
-    if (app.wantedBrains.includes(id)) return toast("This net plays in the game on the board.");
-    await brains.forget(id);
+    const { id } = app.evaluator;
+    if (app.wantedEvaluators.includes(id)) return toast("This net plays in the game on the board.");
+    await evaluators.forget(id);
     app.use(DEFAULT);
     select.focus();
   };

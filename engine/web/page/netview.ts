@@ -1,11 +1,11 @@
-/** What the brain thinks: each piece's worth where it stands. */
+/** What the evaluator thinks: each piece's worth where it stands. */
 import { read } from "chessground/fen";
 import type { Key } from "chessground/types";
 import { $, make } from "./dom";
 import { pawns } from "./format";
 import type { NetDescription, PieceValue, PositionEvaluation } from "./types";
 
-/** What the brain makes of a position. */
+/** What the evaluator makes of a position. */
 export interface View extends PositionEvaluation {
   fen: string;
 }
@@ -62,9 +62,9 @@ export function showWorths(view: View, pick: (square: Key) => void) {
   $("worths").replaceChildren(column("white"), column("black"));
 }
 
-/** What there is to say of the brain's net. */
+/** What there is to say of the evaluator's net. */
 export function showDescription(description: NetDescription) {
-  $("brain-note").textContent = describe(description);
+  $("evaluator-note").textContent = describe(description);
 }
 
 function describe({ kind, sizes, parameters, training }: NetDescription): string {

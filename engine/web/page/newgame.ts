@@ -1,8 +1,8 @@
 /** The dialog that begins a game. */
 import type { Color } from "chessground/types";
-import type { Brains } from "./brains";
 import type { ClockSetting } from "./clock";
 import { $, make } from "./dom";
+import type { Evaluators } from "./evaluators";
 import { HUMAN, type Side, type Strength, strengthText } from "./side";
 import { fields } from "./saved";
 import { available as stockfish } from "./stockfish";
@@ -116,10 +116,10 @@ function field(text: string, control: HTMLElement, id: string): HTMLElement {
 }
 
 /** Asks what to play; `null` where the visitor would rather not. */
-export function askNewGame(brains: Brains): Promise<NewGame | null> {
+export function askNewGame(evaluators: Evaluators): Promise<NewGame | null> {
   const dialog = $<HTMLDialogElement>("new-dialog");
   const chosen = remembered();
-  const nets = brains.choices().map(({ id, name }): [string, string] => [id, name]);
+  const nets = evaluators.choices().map(({ id, name }): [string, string] => [id, name]);
 
   const slider = make("input", { type: "range", id: "slider", min: "0", step: "1" });
   const output = make("output");
@@ -136,8 +136,8 @@ export function askNewGame(brains: Brains): Promise<NewGame | null> {
     color,
     field("Strength", options("strength", STRENGTHS, chosen.strength), "strength"),
     make("div", { className: "pair", id: "slider-field" }, make("label", { htmlFor: "slider", textContent: "Limit" }), make("span", { className: "slide" }, slider, output)),
-    field("White’s brain", options("white", nets, chosen.white), "white"),
-    field("Black’s brain", options("black", nets, chosen.black), "black"),
+    field("White’s evaluator", options("white", nets, chosen.white), "white"),
+    field("Black’s evaluator", options("black", nets, chosen.black), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
     make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +"), number("seconds", "s"))),
     make("label", { className: "switch", htmlFor: "from-here" }, make("input", { type: "checkbox", id: "from-here" }), "From the position on the board"),
@@ -211,13 +211,13 @@ function clock({ mode, clock, minutes, seconds }: Choices): ClockSetting | null 
 
 function sides({ mode, color, white, black }: Choices, strength: Strength): { white: Side; black: Side } {
   if (mode === "people" || mode === "analysis") return { white: HUMAN, black: HUMAN };
-  const kibitz = (brain: string): Side => ({ who: "kibitz", strength, brain });
+  const kibitz = (evaluator: string): Side => ({ who: "kibitz", strength, evaluator });
   if (mode === "engines") return { white: kibitz(white), black: kibitz(black) };
   const first = color === "random" ? Math.random() < 0.5 : color === "white";
-  // The brain of the drop-down, whichever it is when it has to move.
+  // The evaluator of the drop-down, whichever it is when it has to move.
   const engine = kibitz("");
   if (mode === "stockfish") {
-    const rival: Side = { who: "stockfish", strength, brain: "" };
+    const rival: Side = { who: "stockfish", strength, evaluator: "" };
     return first ? { white: engine, black: rival } : { white: rival, black: engine };
   }
   return first ? { white: HUMAN, black: engine } : { white: engine, black: HUMAN };

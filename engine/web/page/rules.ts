@@ -1,10 +1,10 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
-import type { Brain } from "./brains";
+import type { Evaluator } from "./evaluators";
 import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
 import type { Game, GameReport, NetDescription, PgnGame, PositionEvaluation, PositionReport, Request, WrittenGame } from "./types";
 
 /** What evaluates. */
-type Source = Pick<Brain, "kind" | "net">;
+type Source = Pick<Evaluator, "kind" | "net">;
 
 export class Rules {
   private source: Source = { kind: "network", net: null };
@@ -34,13 +34,13 @@ export class Rules {
     return this.ask({ op: "writePgn", ...game });
   }
 
-  /** By the brain in use; throws where that is of no use. */
+  /** By the evaluator in use; throws where that is of no use. */
   evaluate(game: Game): PositionEvaluation {
     if (!this.loaded) this.load();
     return this.ask({ op: "evaluate", ...game });
   }
 
-  /** From now on evaluates with this brain; throws where it is of no use, and keeps the one before. */
+  /** From now on evaluates with this evaluator; throws where it is of no use, and keeps the one before. */
   use(source: Source): NetDescription {
     const before = this.source;
     this.source = source;

@@ -69,7 +69,7 @@ const side: Reader<Side> = (kept) => {
   const { who, strength: kind, brain } = fields(kept);
   const player = oneOf("human", "kibitz", "stockfish")(who);
   if (player === "stockfish" && !stockfish) fail(who);
-  return { who: player, strength: strength(kind), brain: text(brain) };
+  return { who: player, strength: strength(kind), evaluator: text(brain) };
 };
 
 const clock: Reader<ClockSetting> = (kept) => {
@@ -115,4 +115,12 @@ export function readSaved(kept: unknown): Saved {
     study: flag(game.study),
     orientation: color(game.orientation),
   };
+}
+
+/** A side as the browser keeps it, where the first pages called its evaluator a brain. */
+const keptSide = ({ who, strength, evaluator }: Side) => ({ who, strength, brain: evaluator });
+
+/** What `readSaved` reads. */
+export function toKeep(game: Saved): object {
+  return { ...game, white: keptSide(game.white), black: keptSide(game.black) };
 }

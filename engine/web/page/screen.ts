@@ -19,7 +19,7 @@ export interface Source {
   readonly thinking: SideName | null;
   /** Whether the curve is being drawn. */
   readonly drawing: boolean;
-  /** The brain's view of the position looked at. */
+  /** The evaluator's view of the position looked at. */
   evaluate(): PositionEvaluation;
 }
 

@@ -1,5 +1,5 @@
 /** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
-import type { Brain } from "./brains";
+import type { Evaluator } from "./evaluators";
 import type { Iteration, SearchRequest, SearchResult } from "./types";
 
 export interface Searcher {
@@ -17,12 +17,12 @@ export interface PendingSearch {
   reject(error: Error): void;
 }
 
-/** The engine fails with this brain. */
-export class BrainError extends Error {
+/** The engine fails with this evaluator. */
+export class EvaluatorError extends Error {
   constructor(
-    readonly brain: Brain,
+    readonly evaluator: Evaluator,
     why: string,
   ) {
-    super(`${brain.name} cannot be used: ${why}`);
+    super(`${evaluator.name} cannot be used: ${why}`);
   }
 }

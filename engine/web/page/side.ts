@@ -1,5 +1,5 @@
 /** Who plays a side, and how strongly. */
-import type { Brains } from "./brains";
+import type { Evaluators } from "./evaluators";
 import { count } from "./format";
 import type { SideName } from "./types";
 
@@ -15,11 +15,11 @@ export type Strength =
 export interface Side {
   who: Who;
   strength: Strength;
-  /** A brain's id; '' stands for the one of the drop-down. */
-  brain: string;
+  /** An evaluator's id; '' stands for the one of the drop-down. */
+  evaluator: string;
 }
 
-export const HUMAN: Side = { who: "human", strength: { by: "full" }, brain: "default" };
+export const HUMAN: Side = { who: "human", strength: { by: "full" }, evaluator: "default" };
 
 export const SIDES = ["white", "black"] as const;
 
@@ -40,9 +40,9 @@ export function strengthText(strength: Strength): string {
   }
 }
 
-export function sideName(side: Side, brains: Brains): string {
+export function sideName(side: Side, evaluators: Evaluators): string {
   if (side.who === "human") return "You";
   if (side.who === "stockfish") return "Stockfish";
-  const brain = brains.choices().find(({ id }) => id === side.brain);
-  return side.brain === "default" || !brain ? "Kibitz" : `Kibitz · ${brain.name}`;
+  const evaluator = evaluators.choices().find(({ id }) => id === side.evaluator);
+  return side.evaluator === "default" || !evaluator ? "Kibitz" : `Kibitz · ${evaluator.name}`;
 }

@@ -17,20 +17,20 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     post({ result: kibitz.ask({ op: "search", ...data.request }) });
   } catch (error) {
-    post({ failed: why(error), by: error instanceof Breakdown ? "brain" : "engine" });
+    post({ failed: why(error), by: error instanceof Breakdown ? "evaluator" : "engine" });
   }
 };
 self.onmessageerror = () => post({ failed: "the engine did not reach its worker", by: "engine" });
 
-/** An instance with its brain; `null` where there is none, which the page has been told. */
-async function start({ module, brain, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
-  let by: "engine" | "brain" = "engine";
+/** An instance with its evaluator; `null` where there is none, which the page has been told. */
+async function start({ module, evaluator, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
+  let by: "engine" | "evaluator" = "engine";
   try {
     await hold(lock);
     const kibitz = await Kibitz.start(module, (iteration) => post({ iteration }));
-    by = "brain";
-    if (brain.net) kibitz.loadNet(brain.net);
-    kibitz.ask({ op: "use", kind: brain.kind, embedded: !brain.net });
+    by = "evaluator";
+    if (evaluator.net) kibitz.loadNet(evaluator.net);
+    kibitz.ask({ op: "use", kind: evaluator.kind, embedded: !evaluator.net });
     post({ ready: true });
     return kibitz;
   } catch (error) {

@@ -1,14 +1,14 @@
 /** What passes between the page and the worker that searches. */
-import type { Brain } from "./brains";
+import type { Evaluator } from "./evaluators";
 import type { Iteration, SearchRequest, SearchResult } from "./types";
 
 export type ToWorker =
-  | { task: "start"; module: WebAssembly.Module; brain: Pick<Brain, "kind" | "net">; lock: string }
+  | { task: "start"; module: WebAssembly.Module; evaluator: Pick<Evaluator, "kind" | "net">; lock: string }
   | { task: "search"; request: SearchRequest };
 
 export type FromWorker =
   | { ready: true }
   | { iteration: Iteration }
   | { result: SearchResult }
-  /** Of no use any more; by the `brain` where it began well without it. */
-  | { failed: string; by: "engine" | "brain" };
+  /** Of no use any more; by the `evaluator` where it began well without it. */
+  | { failed: string; by: "engine" | "evaluator" };

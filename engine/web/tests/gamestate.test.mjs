@@ -5,12 +5,14 @@ import test from "node:test";
 import { runnerImport } from "vite";
 
 const load = async (name) => (await runnerImport(new URL(`../page/${name}.ts`, import.meta.url).pathname)).module;
-const [{ GameState }, { Kibitz }, { Rules }] = await Promise.all(["gamestate", "kibitz", "rules"].map(load));
+const [{ GameState }, { Kibitz }, { Rules }, { readSaved, toKeep }] = await Promise.all(
+  ["gamestate", "kibitz", "rules", "saved"].map(load),
+);
 const module = await WebAssembly.compile(await readFile(new URL("../wasm/kibitz-plain.wasm", import.meta.url)));
 const rules = new Rules(await Kibitz.start(module));
 
-const HUMAN = { who: "human", strength: { by: "full" }, brain: "default" };
-const KIBITZ = { who: "kibitz", strength: { by: "depth", value: 3 }, brain: "" };
+const HUMAN = { who: "human", strength: { by: "full" }, evaluator: "default" };
+const KIBITZ = { who: "kibitz", strength: { by: "depth", value: 3 }, evaluator: "" };
 const begun = (game = {}) => {
   const state = new GameState(rules);
   state.begin({ white: HUMAN, black: KIBITZ, clock: null, fromHere: false, analyse: false, ...game });
@@ -88,9 +90,11 @@ test("what is kept is restored", () => {
   const state = begun({ clock: { initial: 60_000, increment: 1000 } });
   playAll(state, "e2e4", "e7e5");
   state.clock.stop();
-  const kept = structuredClone(state.saved());
+  const kept = JSON.parse(JSON.stringify(toKeep(state.saved())));
+  // As pages before this one kept it.
+  assert.equal(kept.black.brain, state.sides.black.evaluator);
   const other = new GameState(rules);
-  other.restore(kept);
-  assert.deepEqual(other.saved(), kept);
+  other.restore(readSaved(kept));
+  assert.deepEqual(other.saved(), state.saved());
   assert.match(other.pgn({ white: "You", black: "Kibitz" }, new Date(0)), /\[Date "1970.01.01"\][^]*1\. e4 e5 \*/);
 });

@@ -120,7 +120,7 @@ test("a host that answers with a page where nets and names should be is borne", 
     await (await caches.open("nets-of-the-visitor")).put("./mine.safetensors", new Response("net"));
   });
   await reload(page);
-  await page.waitForSelector("#brain option[value='file:mine.safetensors']", { state: "attached" });
+  await page.waitForSelector("#evaluator option[value='file:mine.safetensors']", { state: "attached" });
   assert.deepEqual(errors, []);
 });
 
@@ -205,9 +205,9 @@ test("a browser that has no room left fetches what it cannot keep", async () => 
   const session = await context.newCDPSession(page);
   await session.send("Storage.overrideQuotaForOrigin", { origin: site.url.replace(/\/$/, ""), quotaSize: 1 });
   await page.click("#tab-net");
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  await page.selectOption("#brain", "games1191.safetensors");
-  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("451"));
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  await page.selectOption("#evaluator", "games1191.safetensors");
+  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("451"));
 });
 
 test("time that is up is up, though the page was busy", async () => {

@@ -117,7 +117,7 @@ test("Kibitz accepts a draw where it is not ahead, and declines where it is", as
     const { page, context } = await visit(site, { path: `#fen=${fen}` });
     // A net may like a dead position.
     await page.click("#tab-net");
-    await page.selectOption("#brain", "material");
+    await page.selectOption("#evaluator", "material");
     await page.click("#tab-engine");
     await newGame(page, { mode: "kibitz", color: "white", strength: "hard", fromHere: true });
     await type(page, "Kf2");

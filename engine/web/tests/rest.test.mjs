@@ -48,21 +48,21 @@ test("without simd128 the page finds the same", async () => {
   assert.ok([...site.loads.keys()].some((path) => path.includes("kibitz-plain")));
 });
 
-test("brains: the default, an earlier net, material, a file, and one that is refused", async () => {
+test("evaluators: the default, an earlier net, material, a file, and one that is refused", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
   await page.click("#tab-net");
-  assert.match(await page.textContent("#brain-note"), /902 → 256 → 32 → 32 → 1: .*, last fitted to/);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  await page.selectOption("#brain", "material");
+  assert.match(await page.textContent("#evaluator-note"), /902 → 256 → 32 → 32 → 1: .*, last fitted to/);
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  await page.selectOption("#evaluator", "material");
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00"));
   assert.deepEqual(await page.$$eval("[data-square=f1] .note", (notes) => notes.map((note) => note.textContent)), ["9.0"]);
   await page.mouse.click(...(await square(page, "f1")));
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00 → 0.00"));
-  await page.selectOption("#brain", "games1191.safetensors");
-  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes(", fitted to 66,795 positions"));
+  await page.selectOption("#evaluator", "games1191.safetensors");
+  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes(", fitted to 66,795 positions"));
   await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("default.safetensors", NETS)) });
-  await page.waitForFunction(() => document.getElementById("brain-note").textContent.includes("256"));
-  assert.equal(await page.$eval("#brain", (select) => select.selectedOptions[0].textContent), "mine.safetensors");
+  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("256"));
+  assert.equal(await page.$eval("#evaluator", (select) => select.selectedOptions[0].textContent), "mine.safetensors");
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
   // The one before is still in use, by the search too.
@@ -88,13 +88,13 @@ async function drop(page, name, bytes) {
 test("a net dropped on the page is there again after a reload, until it is forgotten", async () => {
   const { page, errors } = await visit(site);
   const note = (text) =>
-    page.waitForFunction((text) => document.getElementById("brain-note").textContent.includes(text), text);
+    page.waitForFunction((text) => document.getElementById("evaluator-note").textContent.includes(text), text);
   await drop(page, "my net.safetensors", await readFile(new URL("games1191.safetensors", NETS)));
   await note("451");
   assert.match(await toast(page), /thinks with my net\.safetensors/);
   await page.reload();
   await note("451");
-  assert.equal(await page.$eval("#brain", (select) => select.selectedOptions[0].textContent), "my net.safetensors");
+  assert.equal(await page.$eval("#evaluator", (select) => select.selectedOptions[0].textContent), "my net.safetensors");
   // Not while it plays.
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "file:my net.safetensors", black: "material" });
   await page.click("#forget-net");
@@ -103,8 +103,8 @@ test("a net dropped on the page is there again after a reload, until it is forgo
   await page.click("#forget-net");
   await note("256");
   await page.reload();
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  assert.equal(await page.locator("#brain option[value^='file:']").count(), 0);
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);
   assert.ok(await page.isHidden("#forget-net"));
   assert.deepEqual(errors, []);
 });
@@ -115,9 +115,9 @@ test("a game dropped on the page is read", async () => {
   await page.waitForFunction(() => document.querySelectorAll("#moves button").length === 3);
 });
 
-test("two brains play each other", async () => {
+test("two evaluators play each other", async () => {
   const { page } = await visit(site);
-  await page.waitForFunction(() => document.querySelectorAll("#brain option").length > 2);
+  await page.waitForFunction(() => document.querySelectorAll("#evaluator option").length > 2);
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
   await waitForMoves(page, 4);
   assert.match(await page.textContent("#player-bottom"), /Earlier net/);

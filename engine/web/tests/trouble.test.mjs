@@ -132,12 +132,12 @@ test("an analysis and a curve that fail say so, and are tried again", async () =
   await page.waitForSelector("#graph path");
 });
 
-test("another brain may be chosen while the curve is drawn", async () => {
+test("another evaluator may be chosen while the curve is drawn", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,e7e5,g1f3,b8c6,f1b5,a7a6,b5a4,g8f6" });
   await page.click("#tab-study");
   await page.click("#draw-curve");
   await page.evaluate(() => {
-    const select = document.getElementById("brain");
+    const select = document.getElementById("evaluator");
     select.value = "material";
     select.dispatchEvent(new Event("change"));
   });
@@ -165,7 +165,7 @@ test("a net without neurons is refused, and the board lives on", async () => {
   await type(page, "e4");
   await waitForMoves(page, 2);
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("value, without search"));
-  assert.match(await page.textContent("#brain-note"), /256/);
+  assert.match(await page.textContent("#evaluator-note"), /256/);
   assert.deepEqual(errors, []);
 });
 
@@ -178,12 +178,12 @@ test("a net that breaks the module on the page is dropped, at once or later, and
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer });
   await toast(page, "bad.safetensors cannot be used: the engine broke down");
   await page.click("#tab-net");
-  assert.match(await page.textContent("#brain-note"), /256/);
+  assert.match(await page.textContent("#evaluator-note"), /256/);
   await type(page, "e4");
   await waitForMoves(page, 2);
   await reload(page);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  assert.equal(await page.locator("#brain option[value^='file:']").count(), 0);
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);
   await type(page, "d4");
   await waitForMoves(page, 4);
   assert.deepEqual(errors, []);
@@ -199,10 +199,10 @@ test("a net that breaks the engine's worker is dropped, and the default one goes
   await type(page, "e4");
   await toast(page, "bad.safetensors cannot be used: the engine broke down");
   await waitForMoves(page, 2);
-  assert.equal(await page.$eval("#brain", (select) => select.value), "default");
+  assert.equal(await page.$eval("#evaluator", (select) => select.value), "default");
   await reload(page);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  assert.equal(await page.locator("#brain option[value^='file:']").count(), 0);
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);
   assert.deepEqual(errors, []);
 });
 
@@ -224,8 +224,8 @@ test("a kept net that is damaged is forgotten, in a match too", async () => {
   await page.click("#pause");
   await waitForMoves(page, 2);
   await reload(page);
-  await page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
-  assert.equal(await page.locator("#brain option[value^='file:']").count(), 0);
+  await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
+  assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);
 });
 
 test("a match waits for a net that cannot be fetched", async () => {
@@ -259,37 +259,37 @@ async function delay(page) {
   });
   return waiting;
 }
-const listed = (page) => page.waitForSelector("#brain option[value='games1191.safetensors']", { state: "attached" });
+const listed = (page) => page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
 const materialOnly = (page) =>
-  page.waitForFunction(() => document.getElementById("brain-note").textContent.startsWith("Counts pieces"));
+  page.waitForFunction(() => document.getElementById("evaluator-note").textContent.startsWith("Counts pieces"));
 
-test("the last of the brains that were chosen is used, whichever comes first", async () => {
+test("the last of the evaluators that were chosen is used, whichever comes first", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   const waiting = await delay(page);
   await page.click("#tab-net");
-  await page.selectOption("#brain", "games1191.safetensors");
-  await page.selectOption("#brain", "material");
+  await page.selectOption("#evaluator", "games1191.safetensors");
+  await page.selectOption("#evaluator", "material");
   await materialOnly(page);
   await waiting[0]();
-  assert.match(await page.textContent("#brain-note"), /^Counts pieces/);
-  assert.equal(await page.$eval("#brain", (select) => select.value), "material");
+  assert.match(await page.textContent("#evaluator-note"), /^Counts pieces/);
+  assert.equal(await page.$eval("#evaluator", (select) => select.value), "material");
 });
 
-test("a brain chosen before the last visit's has come stays chosen", async () => {
+test("an evaluator chosen before the last visit's has come stays chosen", async () => {
   const { page } = await visit(site, BARE);
   await listed(page);
   await page.click("#tab-net");
-  await page.selectOption("#brain", "linear.safetensors");
+  await page.selectOption("#evaluator", "linear.safetensors");
   await page.waitForFunction(() => localStorage.getItem("kibitz.brain")?.includes("linear"));
   await newGame(page, { mode: "engines", strength: "nodes", slider: 2, white: "games1191.safetensors", black: "material" });
   const waiting = await delay(page);
   await reload(page);
   await listed(page);
-  await page.selectOption("#brain", "material");
+  await page.selectOption("#evaluator", "material");
   await materialOnly(page);
   await waiting[0]();
-  assert.match(await page.textContent("#brain-note"), /^Counts pieces/);
+  assert.match(await page.textContent("#evaluator-note"), /^Counts pieces/);
 });
 
 test("a net that a match has asked for more than once ends no search as it comes", async () => {

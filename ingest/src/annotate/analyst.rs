@@ -10,11 +10,11 @@ use host::StopSignal;
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
-use uci_client::{Answer, Engine, Failure, Score, Setup};
+use uci_client::{Answer, Engine, EngineError, Score, Setup};
 
+use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::notation::{Eval, write_game};
-use crate::annotate::tally::Tally;
 
 /// Searches of one position, before it is left without an evaluation.
 const ATTEMPTS: u32 = 2;
@@ -81,7 +81,7 @@ impl<'a> Analyst<'a> {
         &mut self,
         text: &[u8],
         out: &mut Vec<u8>,
-        tally: &mut Tally,
+        tally: &mut AnnotationCounts,
     ) -> Result<(), Error> {
         let game = match Transcript::read(text) {
             Ok(Some(game)) => game,
@@ -130,7 +130,7 @@ impl<'a> Analyst<'a> {
     fn evaluate(
         &mut self,
         game: &Transcript,
-        tally: &mut Tally,
+        tally: &mut AnnotationCounts,
     ) -> Result<Vec<Option<Eval>>, Error> {
         // What the engine knows from other games would make the evaluations
         // depend on which games it happened to have had.
@@ -203,7 +203,7 @@ impl<'a> Analyst<'a> {
         asked: &mut VecDeque<Question>,
         mode: CastlingMode,
         evals: &mut [Option<Eval>],
-        tally: &mut Tally,
+        tally: &mut AnnotationCounts,
     ) -> Result<(), Error> {
         let task = self.task;
         for _ in 0..ATTEMPTS {
@@ -220,7 +220,7 @@ impl<'a> Analyst<'a> {
                     tally.mates += u64::from(label.mate().is_some());
                     return Ok(());
                 }
-                Err(Failure::Cancelled) => {
+                Err(EngineError::Cancelled) => {
                     self.engine = None;
                     asked.clear();
                     return Ok(());

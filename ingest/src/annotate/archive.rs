@@ -16,8 +16,8 @@ use host::durable;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
-use crate::annotate::tally::Tally;
 
 /// A frame closes with the game that takes its text past this. Some fifty
 /// games: the work that an interruption can cost.
@@ -78,7 +78,7 @@ pub struct Done {
     /// SHA-256 of that text.
     pub source_sha256: String,
     /// What was counted in it.
-    pub tally: Tally,
+    pub tally: AnnotationCounts,
 }
 
 /// FILE.json.
@@ -113,7 +113,7 @@ pub struct Archive {
     /// The digest of the sources' text, up to here.
     source: Sha256,
     source_text: u64,
-    tally: Tally,
+    tally: AnnotationCounts,
 }
 
 impl Archive {
@@ -152,7 +152,7 @@ impl Archive {
             text: Vec::new(),
             source: Sha256::new(),
             source_text: 0,
-            tally: Tally::default(),
+            tally: AnnotationCounts::default(),
         };
         let part_bytes = archive.part.metadata().map(|part| part.len());
         let part_bytes = part_bytes.map_err(unwritable(&archive.part_path()))?;
@@ -182,7 +182,7 @@ impl Archive {
     }
 
     /// What was counted so far, what is not sealed yet included.
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &AnnotationCounts {
         &self.tally
     }
 
@@ -217,7 +217,12 @@ impl Archive {
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
-    pub fn push(&mut self, source: &[u8], text: &[u8], tally: &Tally) -> anyhow::Result<()> {
+    pub fn push(
+        &mut self,
+        source: &[u8],
+        text: &[u8],
+        tally: &AnnotationCounts,
+    ) -> anyhow::Result<()> {
         self.pass_over(source);
         self.text.extend_from_slice(text);
         self.tally.add(tally);

@@ -19,9 +19,9 @@ use anyhow::{Result, anyhow, bail};
 use datasets::SkipReason;
 
 use crate::annotate::analyst::{Analyst, Task};
+use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::feed::{Feed, Piece};
-use crate::annotate::tally::Tally;
 use crate::terminal::stopped::Stopped;
 
 /// Games on their way for each worker: enough that the others go on while one
@@ -41,7 +41,7 @@ pub struct Annotated {
     /// The output's text; nothing, if the game was left out.
     pub text: Vec<u8>,
     /// What is to be counted.
-    pub tally: Tally,
+    pub tally: AnnotationCounts,
     /// Bytes of the sources, compressed as they are, up to about here.
     pub read: u64,
 }
@@ -160,7 +160,7 @@ fn annotate_pieces(
 fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Error> {
     #[cfg(test)]
     tests::panic_if_marked(&piece.text);
-    let (mut text, mut tally) = (Vec::new(), Tally::default());
+    let (mut text, mut tally) = (Vec::new(), AnnotationCounts::default());
     if piece.oversized {
         tally.skip(SkipReason::OversizedGame);
     }

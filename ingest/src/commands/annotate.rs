@@ -20,8 +20,8 @@ use crate::terminal::stopped::Stopped;
 
 use crate::annotate::analyst::Task;
 use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
+use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::feed::Feed;
-use crate::annotate::tally::Tally;
 use crate::annotate::{Error, pipeline};
 
 const HELP: &str = "\
@@ -117,7 +117,7 @@ struct Report<'a> {
     /// Bytes of the output.
     bytes: u64,
     #[serde(flatten)]
-    tally: &'a Tally,
+    tally: &'a AnnotationCounts,
     /// What this run did; nothing, if all was there.
     run: Option<Run>,
 }
@@ -254,7 +254,7 @@ fn annotate(
         Ok(())
     });
     let seconds = started.elapsed().as_secs_f64().max(1e-3);
-    let Tally {
+    let AnnotationCounts {
         games, positions, ..
     } = archive.tally();
     progress.finish(&format!("{games} games, {positions} positions"));

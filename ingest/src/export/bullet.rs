@@ -49,7 +49,8 @@ fn board(record: &Record) -> [u8; BOARD_BYTES] {
         Some(GameResult::Draw) | None => DRAW,
         Some(GameResult::WhiteWins) => turn.fold_wb(2, 0),
     };
-    bytes[24..26].copy_from_slice(&record.label().for_side(turn).to_le_bytes());
+    let score = record.label().seen_by(turn).bullet_score();
+    bytes[24..26].copy_from_slice(&score.to_le_bytes());
     [bytes[26], bytes[27], bytes[28]] = [result, own_king, their_king];
     bytes
 }

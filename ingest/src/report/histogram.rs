@@ -52,12 +52,13 @@ impl Histogram {
 
     /// Counts one position.
     pub fn add(&mut self, record: &Record) {
-        match record.label().centipawns() {
+        let label = record.label();
+        match label.centipawns() {
             Some(centipawns) => {
                 let bin = (centipawns + LABEL_RANGE).div_euclid(LABEL_BIN);
                 self.labels[bin.clamp(0, LABEL_BINS as i32 - 1) as usize] += 1;
             }
-            None => self.mates[usize::from(record.label().raw() < 0)] += 1,
+            None => self.mates[usize::from(label.mate() < Some(0))] += 1,
         }
         self.plies[(usize::from(record.ply()) / PLY_BIN).min(PLY_BINS - 1)] += 1;
         self.phases[Phase::of(record) as usize] += 1;

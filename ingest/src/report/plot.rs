@@ -7,7 +7,7 @@ use charts::{
     Anchor, Bar, Colour, Column, Mark, Panel, Shares, Tone, WIDE, WIDTH, fitted, percent, sheet,
     short_count, thousands,
 };
-use datasets::{Error, Month, SourceEntry, Tally};
+use datasets::{Error, Month, SourceCounts, SourceEntry};
 use host::durable;
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
@@ -258,7 +258,9 @@ fn ratings(report: &Report) -> Panel {
     let Some((&low, &high)) = bounds else {
         return panel;
     };
-    let bins: Vec<u16> = (low..=high).step_by(Tally::RATING_BIN.into()).collect();
+    let bins: Vec<u16> = (low..=high)
+        .step_by(SourceCounts::RATING_BIN.into())
+        .collect();
     let columns: Vec<Column> = bins
         .iter()
         .map(|bin| {
@@ -464,10 +466,10 @@ mod tests {
             bytes: labels,
             sha256: String::new(),
             damage: None,
-            tally: Tally {
+            tally: SourceCounts {
                 labels: 60 * labels / months.len().max(1) as u64,
                 months: months.clone(),
-                ..Tally::default()
+                ..SourceCounts::default()
             },
         };
         let mut histogram = Histogram::new();

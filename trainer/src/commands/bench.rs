@@ -11,7 +11,7 @@ use clap::Args;
 
 use crate::commands::output::{print, print_json};
 use crate::commands::{dataset, values};
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::training::device::{self, Device, DeviceChoice};
 use crate::training::throughput::{self, Bench};
 
@@ -51,8 +51,8 @@ pub struct Arguments {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let device = Device::find(arguments.device)?;
     let dataset = match &arguments.data {
         Some(path) => Some(dataset::open_to_train_on(path)?),

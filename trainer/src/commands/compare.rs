@@ -8,7 +8,7 @@ use host::tell;
 
 use crate::commands::output::{print, print_json};
 use crate::commands::values;
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files;
 use crate::report::comparison::{self, Contender};
 
@@ -43,8 +43,8 @@ pub struct Arguments {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let mut contenders = vec![Contender::material()];
     let names = arguments.contender.iter().map(|(name, _)| &name[..]);
     comparison::check_names(names)?;

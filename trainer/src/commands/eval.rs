@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::commands::output::{print, print_json};
 use crate::commands::values;
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files;
 use crate::network::net;
 use crate::report::figures::{Comparison, Figures};
@@ -57,7 +57,7 @@ pub struct Arguments {
 
 /// What `trainer eval` prints.
 #[derive(Debug, Serialize)]
-pub struct Evaluation {
+pub struct EvalReport {
     /// The net's file.
     pub model: PathBuf,
     /// The dataset, or the PGN files.
@@ -70,8 +70,8 @@ pub struct Evaluation {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.report {
         files::check_writable(path)?;
     }
@@ -82,29 +82,29 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         _ => measured::on_pgn(&net.network, &arguments.pgn),
     };
     let data = arguments.data.map_or(arguments.pgn, |path| vec![path]);
-    let evaluation = Evaluation {
+    let report = EvalReport {
         model: arguments.model,
         data,
         measured,
     };
-    if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
+    if result.is_ok() || report.measured.report.all.net.count > 0 {
         if arguments.json {
-            print_json(&evaluation)?;
+            print_json(&report)?;
         } else {
-            print(&evaluation.to_string())?;
+            print(&report.to_string())?;
         }
         if let Some(path) = &arguments.report {
             let subject = match &dataset {
                 Some(dataset) => Subject::HeldOut(dataset.manifest()),
-                None => Subject::Games(&evaluation.data),
+                None => Subject::Games(&report.data),
             };
-            summary::write(path, &net, subject, Some(&evaluation.measured))?;
+            summary::write(path, &net, subject, Some(&report.measured))?;
         }
     }
     result
 }
 
-impl fmt::Display for Evaluation {
+impl fmt::Display for EvalReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "{} on {}", self.model.display(), names(&self.data))?;
         let Measured {

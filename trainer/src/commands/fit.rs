@@ -14,7 +14,7 @@ use models::Shape;
 
 use crate::commands::output::{held_out_figures, print, print_json};
 use crate::commands::{dataset, values};
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::network::clipping::CLIP_NORM;
 use crate::network::net;
 use crate::report::summary;
@@ -119,8 +119,8 @@ pub struct Arguments {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let device = Device::find(arguments.device)?;
     let dataset = dataset::open_to_train_on(&arguments.data)?;
     let init = match arguments.init {

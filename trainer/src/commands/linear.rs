@@ -7,9 +7,9 @@ use datasets::Split;
 
 use crate::commands::output::{held_out_figures, print, print_json};
 use crate::commands::{dataset, values};
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::training::plan::batch_for;
-use crate::training::tables::{self, Plan};
+use crate::training::tables::{self, TablesPlan};
 
 const EXAMPLE: &str = "\
 Example: what a piece is worth on each square, and no more, then how far that is from a net:
@@ -48,10 +48,10 @@ pub struct Arguments {
 /// Runs the command.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn run(arguments: Arguments) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let dataset = dataset::open_to_train_on(&arguments.data)?;
-    let plan = Plan {
+    let plan = TablesPlan {
         out: arguments.out,
         epochs: arguments.epochs,
         batch: batch_for(dataset.len(Split::Train)),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::training::validation::Validation;
 
 /// The figures on the held-out games, each in a line.
@@ -37,8 +37,8 @@ pub fn held_out_figures(validation: Option<Validation>) -> String {
 /// Prints results as JSON.
 ///
 /// # Errors
-/// [`Failure::Unwritable`].
-pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+/// [`TrainerError::Unwritable`].
+pub fn print_json(value: &impl Serialize) -> Result<(), TrainerError> {
     let text = serde_json::to_string_pretty(value).expect("numbers and names");
     print(&(text + "\n"))
 }
@@ -46,7 +46,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 /// Prints results.
 ///
 /// # Errors
-/// [`Failure::Unwritable`].
-pub fn print(text: &str) -> Result<(), Failure> {
-    host::print(text).map_err(Failure::unwritable(Path::new("standard output")))
+/// [`TrainerError::Unwritable`].
+pub fn print(text: &str) -> Result<(), TrainerError> {
+    host::print(text).map_err(TrainerError::unwritable(Path::new("standard output")))
 }

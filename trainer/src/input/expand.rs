@@ -262,7 +262,7 @@ mod tests {
                 expected[feature.index()] = 1.0;
             }
             assert_eq!(row, expected, "{}", record.epd());
-            assert_eq!(label, position::label(record), "{}", record.epd());
+            assert_eq!(label, position::target_pawns(record), "{}", record.epd());
         }
     }
 

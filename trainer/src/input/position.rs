@@ -2,48 +2,50 @@
 //! to move, as the network sees it.
 
 use datasets::Record;
-use models::{CastlingSide, Color, Feature, Piece, Side, Square, Threats, material};
+use models::{CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats, material};
 use shakmaty::{Bitboard, Role, attacks};
 
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
-pub fn features(record: &Record) -> impl Iterator<Item = Feature> {
-    features_given(record, threats(record))
-}
-
-/// The same, where the threats are known.
-pub fn features_given(record: &Record, threats: Threats) -> impl Iterator<Item = Feature> {
-    let view = color(record.turn());
-    let pieces = record
-        .pieces()
-        .map(move |(at, owner, role)| Feature::piece(view, color(owner), piece(role), square(at)));
-    let en_passant = record
-        .en_passant()
-        .map(|at| Feature::en_passant(view, square(at)));
-    let castling = record.castling().map(move |(owner, side)| {
-        let side = match side {
-            shakmaty::CastlingSide::KingSide => CastlingSide::King,
-            shakmaty::CastlingSide::QueenSide => CastlingSide::Queen,
-        };
-        Feature::castling(view, color(owner), side)
-    });
-    let check = record.in_check().then_some(Feature::IN_CHECK);
-    let flags = castling.chain(check);
-    pieces
-        .chain(en_passant)
-        .chain(threats.features())
-        .chain(flags)
+pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
+    with_attacks(record).features()
 }
 
 /// The threats, which a record does not hold.
 pub fn threats(record: &Record) -> Threats {
+    with_attacks(record).threats()
+}
+
+/// What a record says of a position's inputs: all but the threats.
+pub fn without_attacks(record: &Record) -> InputPosition {
     let mut sides = [Side::default(); 2];
     for (at, owner, role) in record.pieces() {
-        let side = &mut sides[usize::from(owner != record.turn())];
-        side.pieces[piece(role) as usize] |= Bitboard::from(at).0;
+        let pieces = &mut sides[color(owner) as usize].pieces;
+        pieces[piece(role) as usize] |= Bitboard::from(at).0;
     }
-    let all = sides.iter().flat_map(|side| side.pieces);
+    let mut castling = [[false; 2]; 2];
+    for (owner, side) in record.castling() {
+        let side = match side {
+            shakmaty::CastlingSide::KingSide => CastlingSide::King,
+            shakmaty::CastlingSide::QueenSide => CastlingSide::Queen,
+        };
+        castling[color(owner) as usize][side as usize] = true;
+    }
+    InputPosition {
+        turn: color(record.turn()),
+        sides,
+        castling,
+        en_passant: record.en_passant().map(square),
+        in_check: record.in_check(),
+    }
+}
+
+/// The same with what the pieces attack.
+fn with_attacks(record: &Record) -> InputPosition {
+    let mut position = without_attacks(record);
+    let all = position.sides.iter().flat_map(|side| side.pieces);
     let occupied = Bitboard(all.fold(0, |all, pieces| all | pieces));
-    for (side, color) in sides.iter_mut().zip([record.turn(), !record.turn()]) {
+    let colors = [shakmaty::Color::White, shakmaty::Color::Black];
+    for (side, color) in position.sides.iter_mut().zip(colors) {
         let [pawns, knights, bishops, rooks, queens, king] = side.pieces.map(Bitboard);
         let attacks = [
             attacked(pawns, |at| attacks::pawn_attacks(color, at)),
@@ -55,8 +57,7 @@ pub fn threats(record: &Record) -> Threats {
         ];
         side.attacks = attacks.map(|squares| squares.0);
     }
-    let [own, theirs] = &sides;
-    Threats::new(own, theirs)
+    position
 }
 
 /// What the pieces on these squares attack together.
@@ -65,9 +66,9 @@ fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bi
     sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
 }
 
-/// The label in pawns; a mate is 310 to 320 pawns.
-pub fn label(record: &Record) -> f32 {
-    f32::from(record.label().for_side(record.turn())) / 100.0
+/// The label as training wants it, in pawns ([`Label::target_pawns`](datasets::Label)).
+pub fn target_pawns(record: &Record) -> f32 {
+    record.label().seen_by(record.turn()).target_pawns()
 }
 
 /// The material balance in pawns: the baseline that knows piece values alone.
@@ -126,8 +127,8 @@ mod tests {
             50,
         );
         assert_eq!(indices(&white), indices(&black));
-        assert_eq!(label(&white), 0.5);
-        assert_eq!(label(&black), 0.5);
+        assert_eq!(target_pawns(&white), 0.5);
+        assert_eq!(target_pawns(&black), 0.5);
         assert_eq!(material(&white), material(&black));
     }
 

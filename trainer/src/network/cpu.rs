@@ -70,7 +70,7 @@ pub fn tracked_values(
     let nodes = tensors.each_ref().map(|tensor| tensor.node.clone());
     let run = Run::new(&tensors.map(|tensor| tensor.primitive), samples);
     let output = run.output();
-    let values = match Evaluation
+    let values = match ForwardPass
         .prepare::<NoCheckpointing>(nodes)
         .compute_bound()
         .stateful()
@@ -159,9 +159,9 @@ impl Run {
 
 /// The operation, as Burn's graph knows it.
 #[derive(Debug)]
-struct Evaluation;
+struct ForwardPass;
 
-impl Backward<Flex, 8> for Evaluation {
+impl Backward<Flex, 8> for ForwardPass {
     type State = Arc<Run>;
 
     fn backward(

@@ -8,7 +8,7 @@ use models::{MAX_FIRST, MAX_LATER, Metadata, NetError, Network, Shape};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::network::model;
 
 /// The largest file that is read, in bytes: far more than any net that the engine
@@ -40,10 +40,10 @@ impl Net {
 /// Reads a net's file: of one that the engine has room for.
 ///
 /// # Errors
-/// [`Failure::Unreadable`], [`Failure::NoNet`] or [`Failure::NetRefused`].
-pub fn read(path: &Path) -> Result<Net, Failure> {
+/// [`TrainerError::Unreadable`], [`TrainerError::NoNet`] or [`TrainerError::NetRefused`].
+pub fn read(path: &Path) -> Result<Net, TrainerError> {
     let bytes = read_bytes(path)?;
-    let refused = |error| Failure::NetRefused {
+    let refused = |error| TrainerError::NetRefused {
         path: path.to_path_buf(),
         error,
     };
@@ -61,15 +61,15 @@ pub fn read(path: &Path) -> Result<Net, Failure> {
 }
 
 /// Reads a whole file, of [`LARGEST`] bytes at most.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+fn read_bytes(path: &Path) -> Result<Vec<u8>, TrainerError> {
     let mut bytes = Vec::new();
     let mut file = File::open(path)
-        .map_err(Failure::unreadable(path))?
+        .map_err(TrainerError::unreadable(path))?
         .take(LARGEST + 1);
     let read = file.read_to_end(&mut bytes);
-    read.map_err(Failure::unreadable(path))?;
+    read.map_err(TrainerError::unreadable(path))?;
     match file.limit() {
-        0 => Err(Failure::NoNet {
+        0 => Err(TrainerError::NoNet {
             path: path.to_path_buf(),
             most: LARGEST,
         }),
@@ -80,8 +80,8 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
 /// Reads a net that training can start from.
 ///
 /// # Errors
-/// As [`read`], or [`Failure::NotTrainable`].
-pub fn read_to_train(path: &Path) -> Result<Net, Failure> {
+/// As [`read`], or [`TrainerError::NotTrainable`].
+pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     let net = read(path)?;
     for (index, layer) in net.network.layers().iter().enumerate() {
         let most = model::bound(index);
@@ -89,7 +89,7 @@ pub fn read_to_train(path: &Path) -> Result<Net, Failure> {
         // A file's f16 may have rounded up what training had at the bound.
         let mut beyond = numbers.filter(|number| number.abs() > most * 1.001);
         if let Some(&found) = beyond.next() {
-            return Err(Failure::NotTrainable {
+            return Err(TrainerError::NotTrainable {
                 path: path.to_path_buf(),
                 layer: index,
                 found,
@@ -123,7 +123,7 @@ mod tests {
     use crate::testing::SMALL;
 
     /// Why a net of these layers is no start.
-    fn refusal(network: Network) -> Failure {
+    fn refusal(network: Network) -> TrainerError {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("n.safetensors");
         let metadata = Metadata::new(network.shape(), "a test");

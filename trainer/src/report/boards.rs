@@ -118,7 +118,7 @@ impl Worst {
     /// Takes in a position that the net gives `value` pawns, and whose label is
     /// no mate.
     pub fn add(&mut self, record: &Record, value: f32) {
-        let label = position::label(record);
+        let label = position::target_pawns(record);
         let least = self.0.get(KEPT - 1).map_or(0.0, Mistake::error);
         if (win_chance(value) - win_chance(label)).abs() <= least {
             return;

@@ -8,7 +8,7 @@ use charts::{Colour, Dot, Panel, WIDTH, sheet, thousands};
 use datasets::{Record, read_labelled};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::input::position;
 use crate::network::target::win_chance;
 use crate::network::{cpu, net};
@@ -58,8 +58,8 @@ impl Contender {
     /// A net.
     ///
     /// # Errors
-    /// [`Failure::Unreadable`] or [`Failure::NetRefused`].
-    pub fn net(name: String, path: &Path) -> Result<Contender, Failure> {
+    /// [`TrainerError::Unreadable`] or [`TrainerError::NetRefused`].
+    pub fn net(name: String, path: &Path) -> Result<Contender, TrainerError> {
         let network = net::read(path)?.network;
         let evaluator = Evaluator::Net(Box::new(cpu::Evaluator::new(&network)));
         Ok(Contender { name, evaluator })
@@ -69,11 +69,11 @@ impl Contender {
     /// of the games whose labels it is measured against.
     ///
     /// # Errors
-    /// [`Failure::Data`].
-    pub fn annotated(name: String, path: &Path) -> Result<Contender, Failure> {
+    /// [`TrainerError::Data`].
+    pub fn annotated(name: String, path: &Path) -> Result<Contender, TrainerError> {
         let mut values = HashMap::new();
         read_labelled(path, |record| {
-            values.insert(record.epd(), position::label(&record));
+            values.insert(record.epd(), position::target_pawns(&record));
         })?;
         let evaluator = Evaluator::Annotated(values);
         Ok(Contender { name, evaluator })
@@ -94,12 +94,12 @@ impl Contender {
 /// Looks whether contenders can be told apart by their names.
 ///
 /// # Errors
-/// [`Failure::Usage`].
-pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+/// [`TrainerError::Usage`].
+pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), TrainerError> {
     let mut taken = vec![MATERIAL];
     for name in names {
         if taken.contains(&name) {
-            return Err(Failure::Usage(format!(
+            return Err(TrainerError::Usage(format!(
                 "two contenders are called {name:?} (the first is always {MATERIAL:?}): give each \
                  --contender a name of its own"
             )));
@@ -194,7 +194,7 @@ struct Gathering {
 impl Gathering {
     fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_none() {
-            self.pairs.push((value, position::label(record)));
+            self.pairs.push((value, position::target_pawns(record)));
         }
     }
 
@@ -229,10 +229,10 @@ impl Gathering {
 /// position.
 ///
 /// # Errors
-/// [`Failure::Data`]; [`Failure::NoLabels`] where nothing is labelled, or
-/// [`Failure::NothingToCompare`] where nothing but mates is left of what all
+/// [`TrainerError::Data`]; [`TrainerError::NoLabels`] where nothing is labelled, or
+/// [`TrainerError::NothingToCompare`] where nothing but mates is left of what all
 /// contenders evaluate.
-pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, Failure> {
+pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, TrainerError> {
     let mut gatherings: Vec<Gathering> = contenders.iter().map(|_| Gathering::default()).collect();
     let (mut labelled, mut not_evaluated) = (0, 0);
     for path in &data {
@@ -256,7 +256,7 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
     }
     if labelled == 0 {
         let files = names(&data);
-        return Err(Failure::NoLabels { files });
+        return Err(TrainerError::NoLabels { files });
     }
     let missing = contenders.iter().zip(&gatherings);
     let missing = missing.filter(|(_, gathering)| gathering.missing > 0);
@@ -278,7 +278,7 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
             true => "every label is a mate".to_string(),
             false => rest,
         };
-        return Err(Failure::NothingToCompare { why });
+        return Err(TrainerError::NothingToCompare { why });
     }
     let rows = contenders.iter().zip(&gatherings);
     let rows: Vec<Row> = rows.map(|(each, gathering)| gathering.row(each)).collect();
@@ -522,7 +522,7 @@ mod tests {
         let all = [Contender::annotated("a".to_string(), &labels).expect("a contender")];
         assert!(matches!(
             compare(&all, vec![labels]),
-            Err(Failure::NothingToCompare { .. })
+            Err(TrainerError::NothingToCompare { .. })
         ));
     }
 }

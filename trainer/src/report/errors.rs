@@ -125,12 +125,12 @@ pub fn svg(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::figures::Tally;
+    use crate::report::figures::ErrorSums;
     use crate::testing::record;
 
     #[test]
     fn rows_without_a_figure_are_left_out() {
-        let mut tally = Tally::default();
+        let mut tally = ErrorSums::default();
         tally.add(&record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30), 7.0);
         let report = tally.report();
         let [chance, _, sign] = &MEASURES;
@@ -139,6 +139,6 @@ mod tests {
         assert!(!svg.contains("opening") && !svg.contains("8 and more"));
         // No label of a pawn or more: no share of right signs anywhere.
         assert!(!panel(sign, &report).inline().contains(" %"));
-        assert!(!super::svg(&Tally::default().report()).contains("NaN"));
+        assert!(!super::svg(&ErrorSums::default().report()).contains("NaN"));
     }
 }

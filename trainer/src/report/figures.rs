@@ -130,21 +130,21 @@ impl Pair {
 
 /// Gathers a [`Report`] position by position.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct ErrorSums {
     mates: u64,
     all: Pair,
     phases: [Pair; Phase::ALL.len()],
     bands: [Pair; BANDS.len()],
 }
 
-impl Tally {
+impl ErrorSums {
     /// Takes in a position that the net gives `value` pawns, mover's view.
     pub fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_some() {
             self.mates += 1;
             return;
         }
-        let (label, material) = (position::label(record), position::material(record));
+        let (label, material) = (position::target_pawns(record), position::material(record));
         let phase = &mut self.phases[Phase::of(record) as usize];
         let band = BANDS.iter().position(|&(_, least)| label.abs() >= least);
         let band = band.map(|i| &mut self.bands[i]);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn figures_of_three_positions_by_hand() {
-        let mut tally = Tally::default();
+        let mut tally = ErrorSums::default();
         tally.add(&record(ROOK_UP, 2000), 7.0); // 3 off, 12 without the clamp
         tally.add(&record(ROOK_DOWN, 400), 0.0); // mover's view: -4
         tally.add(&record(START, 20), -0.3);
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn every_position_is_in_one_phase_and_one_band() {
-        let mut tally = Tally::default();
+        let mut tally = ErrorSums::default();
         for label in [0, 49, 50, 99, 100, 200, 400, 799, 800, -30000] {
             tally.add(&record(START, label), 0.0);
             tally.add(&record(ROOK_UP, label), 0.0);

@@ -8,12 +8,12 @@ use models::{Feature, Network};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::input::position;
 use crate::network::cpu::Evaluator;
 use crate::report::boards::{Mistake, Worst};
 use crate::report::calibration::{Calibration, CalibrationTally};
-use crate::report::figures::{Report, Tally};
+use crate::report::figures::{ErrorSums, Report};
 use crate::report::integers::{Integers, IntegersTally};
 
 /// PGN positions that are evaluated together.
@@ -37,7 +37,7 @@ pub struct Measured {
 /// Gathers [`Measured`] block by block.
 struct Gathering {
     evaluator: Evaluator,
-    figures: Tally,
+    figures: ErrorSums,
     calibration: CalibrationTally,
     integers: IntegersTally,
     worst: Worst,
@@ -47,7 +47,7 @@ impl Gathering {
     fn new(network: &Network) -> Gathering {
         Gathering {
             evaluator: Evaluator::new(network),
-            figures: Tally::default(),
+            figures: ErrorSums::default(),
             calibration: CalibrationTally::default(),
             integers: IntegersTally::new(network),
             worst: Worst::default(),
@@ -66,7 +66,7 @@ impl Gathering {
         for (record, (pawns, centipawns)) in records.iter().zip(values) {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
-                self.calibration.add(pawns, position::label(record));
+                self.calibration.add(pawns, position::target_pawns(record));
                 self.worst.add(record, pawns);
             }
             self.integers.add(record, pawns, centipawns);
@@ -86,10 +86,14 @@ impl Gathering {
 /// Evaluates a network on the held-out games of a dataset, which is at `path`.
 ///
 /// # Errors
-/// [`Failure::Data`] or [`Failure::NoPositions`].
-pub fn on_dataset(network: &Network, dataset: &Dataset, path: &Path) -> Result<Measured, Failure> {
+/// [`TrainerError::Data`] or [`TrainerError::NoPositions`].
+pub fn on_dataset(
+    network: &Network,
+    dataset: &Dataset,
+    path: &Path,
+) -> Result<Measured, TrainerError> {
     if dataset.len(Split::Validation) == 0 {
-        return Err(Failure::NoPositions {
+        return Err(TrainerError::NoPositions {
             path: path.to_path_buf(),
             split: "validation",
         });
@@ -104,7 +108,7 @@ pub fn on_dataset(network: &Network, dataset: &Dataset, path: &Path) -> Result<M
 /// Evaluates a network on every labelled position of PGN files; a position
 /// that occurs twice counts twice. If a file is damaged, the error comes with
 /// the figures of what was read.
-pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Failure>) {
+pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), TrainerError>) {
     let mut gathering = Gathering::new(network);
     let mut found = false;
     let mut result = paths.iter().try_for_each(|path| {
@@ -115,7 +119,7 @@ pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Fai
     });
     if result.is_ok() && !found {
         let files = names(paths);
-        result = Err(Failure::NoLabels { files });
+        result = Err(TrainerError::NoLabels { files });
     }
     (gathering.measured(), result)
 }
@@ -124,8 +128,8 @@ pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Fai
 /// file is damaged, those before the damage.
 ///
 /// # Errors
-/// [`Failure::Data`].
-pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), Failure> {
+/// [`TrainerError::Data`].
+pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), TrainerError> {
     let mut block = Vec::with_capacity(BLOCK);
     let read = read_labelled(path, |record| {
         block.push(record);

@@ -11,7 +11,7 @@ use models::Metadata;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::network::net::{self, Net};
 use crate::report::curves::Point;
@@ -24,8 +24,8 @@ use crate::report::{calibration, errors, neurons};
 /// pictures and the page beside it.
 ///
 /// # Errors
-/// [`Failure`].
-pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
+/// [`TrainerError`].
+pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), TrainerError> {
     let net = net::read(model)?;
     let measured = match dataset.len(Split::Validation) {
         0 => None,
@@ -47,13 +47,13 @@ pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), Failure> {
 /// Writes the page about a net.
 ///
 /// # Errors
-/// [`Failure`].
+/// [`TrainerError`].
 pub fn write(
     path: &Path,
     net: &Net,
     subject: Subject,
     measured: Option<&Measured>,
-) -> Result<(), Failure> {
+) -> Result<(), TrainerError> {
     let page = Page {
         net,
         history: history(&net.path, &net.metadata)?,
@@ -73,18 +73,18 @@ struct Line {
 
 /// The history in the metrics beside a net. `None` if there are none, or if
 /// they are of another net: this one's own figures are not in them.
-fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Failure> {
+fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, TrainerError> {
     let path = model.with_extension(ending::METRICS);
     let text = match fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(Failure::unreadable(&path)(error)),
+        Err(error) => return Err(TrainerError::unreadable(&path)(error)),
     };
     let lines: Vec<Line> = text
         .lines()
         .map(serde_json::from_str)
         .collect::<Result<_, _>>()
-        .map_err(|error| Failure::unreadable(&path)(error.into()))?;
+        .map_err(|error| TrainerError::unreadable(&path)(error.into()))?;
     let loss = |line: &Line, name: &str| line.validation[name].as_f64();
     let best = metadata.validation["epoch"].as_u64();
     let kept = lines.iter().find(|line| Some(line.epoch) == best);

@@ -4,7 +4,7 @@ use datasets::{Dataset, Split};
 use models::{Metadata, Network};
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::input::batch::Batch;
 use crate::network::evaluate::Evaluate;
@@ -30,14 +30,14 @@ impl<'a> RunArtifacts<'a> {
     /// Of a run as it stands.
     ///
     /// # Errors
-    /// [`Failure::Data`].
+    /// [`TrainerError::Data`].
     pub fn new(
         dataset: &Dataset,
         plan: &'a Plan,
         metadata: Metadata,
         history: History,
         net: Option<Vec<u8>>,
-    ) -> Result<RunArtifacts<'a>, Failure> {
+    ) -> Result<RunArtifacts<'a>, TrainerError> {
         Ok(RunArtifacts {
             plan,
             metadata,
@@ -66,9 +66,9 @@ impl<'a> RunArtifacts<'a> {
     /// Writes the best net so far, and its golden vectors.
     ///
     /// # Errors
-    /// [`Failure::Unwritable`], or [`Failure::NetRefused`] if the net was made by
+    /// [`TrainerError::Unwritable`], or [`TrainerError::NetRefused`] if the net was made by
     /// a trainer that knew another kind of net.
-    pub fn write_net<B: Evaluate>(&self, device: &B::Device) -> Result<(), Failure> {
+    pub fn write_net<B: Evaluate>(&self, device: &B::Device) -> Result<(), TrainerError> {
         let Some(bytes) = &self.net else {
             return Ok(());
         };
@@ -76,10 +76,11 @@ impl<'a> RunArtifacts<'a> {
         let Some(batch) = &self.golden else {
             return Ok(());
         };
-        let (network, _) = Network::from_bytes(bytes).map_err(|error| Failure::NetRefused {
-            path: self.plan.out.clone(),
-            error,
-        })?;
+        let (network, _) =
+            Network::from_bytes(bytes).map_err(|error| TrainerError::NetRefused {
+                path: self.plan.out.clone(),
+                error,
+            })?;
         let model = Model::<B>::new(&network, device);
         let vectors = golden::vectors(&model, batch, device);
         let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
@@ -89,8 +90,8 @@ impl<'a> RunArtifacts<'a> {
     /// Writes the metrics and the curves of the epochs so far.
     ///
     /// # Errors
-    /// [`Failure::Unwritable`].
-    pub fn write_course(&self) -> Result<(), Failure> {
+    /// [`TrainerError::Unwritable`].
+    pub fn write_course(&self) -> Result<(), TrainerError> {
         let epochs = &self.history.epochs;
         let lines = epochs.iter().map(|epoch| {
             let line = serde_json::to_string(epoch).expect("numbers and names");
@@ -116,7 +117,7 @@ impl<'a> RunArtifacts<'a> {
 
 /// The positions of the golden vectors: from the held-out games, the same in
 /// every run. `None` if no game is held out.
-fn golden_batch(dataset: &Dataset) -> Result<Option<Batch>, Failure> {
+fn golden_batch(dataset: &Dataset) -> Result<Option<Batch>, TrainerError> {
     let block = dataset
         .shuffled(Split::Validation, 0, 0)?
         .next()

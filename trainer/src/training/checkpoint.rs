@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files;
 use crate::training::history::History;
 
@@ -72,13 +72,13 @@ impl Checkpoint {
     /// Replaces it.
     ///
     /// # Errors
-    /// [`Failure::Unwritable`]; the one before stays.
+    /// [`TrainerError::Unwritable`]; the one before stays.
     pub fn save(
         &self,
         history: &History,
         net: Option<&[u8]>,
         record: &[u8],
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TrainerError> {
         let header = Header {
             metadata: self.metadata.clone(),
             history: history.clone(),
@@ -94,12 +94,12 @@ impl Checkpoint {
     /// Reads it. `None` if there is none.
     ///
     /// # Errors
-    /// [`Failure::Unreadable`], or [`Failure::CheckpointRefused`] if it is
+    /// [`TrainerError::Unreadable`], or [`TrainerError::CheckpointRefused`] if it is
     /// damaged, that of another run, or of another version of the trainer.
-    pub fn load(&self) -> Result<Option<State>, Failure> {
+    pub fn load(&self) -> Result<Option<State>, TrainerError> {
         let bytes = match fs::read(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.map_err(Failure::unreadable(&self.path))?,
+            bytes => bytes.map_err(TrainerError::unreadable(&self.path))?,
         };
         let mut content = self.content(&bytes)?;
         let header: Header = rmp_serde::from_read(&mut content)
@@ -120,7 +120,7 @@ impl Checkpoint {
     }
 
     /// What follows the checksum, which is right.
-    fn content<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], Failure> {
+    fn content<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TrainerError> {
         let found = named_format(bytes).unwrap_or_default();
         if found != FORMAT && found.len() > FORMATS.len() {
             return Err(self.refused(&format!(
@@ -139,8 +139,8 @@ impl Checkpoint {
     }
 
     /// The failure that refuses it.
-    pub fn refused(&self, why: &str) -> Failure {
-        Failure::CheckpointRefused {
+    pub fn refused(&self, why: &str) -> TrainerError {
+        TrainerError::CheckpointRefused {
             path: self.path.clone(),
             why: why.to_string(),
         }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[cfg(feature = "cuda")]
 use burn_cuda::CudaDevice;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 
 /// What `--device` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,9 +81,9 @@ impl Device {
     /// Finds the device that was asked for.
     ///
     /// # Errors
-    /// [`Failure::NoDevice`], if a GPU was asked for that is not there, or
+    /// [`TrainerError::NoDevice`], if a GPU was asked for that is not there, or
     /// several that cannot exchange tensors.
-    pub fn find(choice: DeviceChoice) -> Result<Device, Failure> {
+    pub fn find(choice: DeviceChoice) -> Result<Device, TrainerError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::Cpu),
             DeviceChoice::Auto => Ok(Device::cuda(vec![0]).unwrap_or(Device::Cpu)),
@@ -93,8 +93,8 @@ impl Device {
 
     /// The CUDA GPUs of these numbers.
     #[cfg(feature = "cuda")]
-    fn cuda(gpus: Vec<usize>) -> Result<Device, Failure> {
-        let failure = |gpus: &[usize], found| Failure::NoDevice {
+    fn cuda(gpus: Vec<usize>) -> Result<Device, TrainerError> {
+        let failure = |gpus: &[usize], found| TrainerError::NoDevice {
             device: cuda_name(gpus),
             found,
         };
@@ -109,8 +109,8 @@ impl Device {
     }
 
     #[cfg(not(feature = "cuda"))]
-    fn cuda(gpus: Vec<usize>) -> Result<Device, Failure> {
-        Err(Failure::NoDevice {
+    fn cuda(gpus: Vec<usize>) -> Result<Device, TrainerError> {
+        Err(TrainerError::NoDevice {
             device: cuda_name(&gpus),
             found: "this trainer was built without the feature \"cuda\"".to_string(),
         })

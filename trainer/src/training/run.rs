@@ -10,7 +10,7 @@ use host::{StopSignal, tell};
 use models::{Metadata, Network};
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::input::batch::Batch;
 use crate::input::reader::read_epoch;
@@ -63,13 +63,13 @@ pub struct Summary {
 /// first.
 ///
 /// # Errors
-/// [`Failure`]; a net that was written before stays.
+/// [`TrainerError`]; a net that was written before stays.
 pub fn fit<B: Train>(
     dataset: &Dataset,
     plan: &Plan,
     devices: &[B::Device],
     stop: &StopSignal,
-) -> Result<Summary, Failure> {
+) -> Result<Summary, TrainerError> {
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
     if run.artifacts.history.epoch() <= plan.epochs {
         tell(plan.in_words(dataset));
@@ -80,7 +80,7 @@ pub fn fit<B: Train>(
 }
 
 /// The parts of a batch and its number of positions, if there is one more.
-type Received<B> = Result<Option<(Vec<<B as Evaluate>::Samples>, usize)>, Failure>;
+type Received<B> = Result<Option<(Vec<<B as Evaluate>::Samples>, usize)>, TrainerError>;
 
 /// A run between two steps.
 struct Run<'a, B: Train> {
@@ -107,7 +107,7 @@ impl<'a, B: Train> Run<'a, B> {
         plan: &'a Plan,
         devices: &'a [B::Device],
         stop: &'a StopSignal,
-    ) -> Result<Run<'a, B>, Failure> {
+    ) -> Result<Run<'a, B>, TrainerError> {
         let now = Instant::now();
         let device = &devices[0];
         let metadata = plan.metadata(dataset);
@@ -157,7 +157,7 @@ impl<'a, B: Train> Run<'a, B> {
         Ok(run)
     }
 
-    fn run_epochs(&mut self) -> Result<(), Failure> {
+    fn run_epochs(&mut self) -> Result<(), TrainerError> {
         while self.artifacts.history.epoch() <= self.plan.epochs {
             self.train_epoch()?;
             self.close_epoch()?;
@@ -166,7 +166,7 @@ impl<'a, B: Train> Run<'a, B> {
     }
 
     /// Trains on what is left of the epoch's positions.
-    fn train_epoch(&mut self) -> Result<(), Failure> {
+    fn train_epoch(&mut self) -> Result<(), TrainerError> {
         let (dataset, plan) = (self.dataset, self.plan);
         let order = (plan.seed, self.artifacts.history.epoch());
         let done = self
@@ -184,7 +184,7 @@ impl<'a, B: Train> Run<'a, B> {
             while let Some((parts, samples)) = next {
                 if self.stop.is_asked() {
                     self.save()?;
-                    return Err(Failure::Interrupted {
+                    return Err(TrainerError::Interrupted {
                         checkpoint: self.checkpoint.path().to_path_buf(),
                         exit_code: self.stop.exit_code(),
                     });
@@ -220,7 +220,7 @@ impl<'a, B: Train> Run<'a, B> {
     }
 
     /// Looks at what the last steps measured, where it is time to.
-    fn look_if_due(&mut self) -> Result<(), Failure> {
+    fn look_if_due(&mut self) -> Result<(), TrainerError> {
         let show = self.progress.is_due();
         if self.saved.elapsed() >= self.plan.checkpoint_every {
             self.save()?;
@@ -236,7 +236,7 @@ impl<'a, B: Train> Run<'a, B> {
     }
 
     /// Takes what the last steps measured into the history.
-    fn look(&mut self) -> Result<(), Failure> {
+    fn look(&mut self) -> Result<(), TrainerError> {
         for step in self.unseen.fetch() {
             let pass = &mut self.artifacts.history.pass;
             let batch = pass.samples / self.plan.batch as u64;
@@ -253,7 +253,7 @@ impl<'a, B: Train> Run<'a, B> {
     }
 
     /// Refuses weights that are no numbers; the losses of all steps were.
-    fn check_weights(&self) -> Result<(), Failure> {
+    fn check_weights(&self) -> Result<(), TrainerError> {
         if self.learner.is_finite() {
             return Ok(());
         }
@@ -269,10 +269,10 @@ impl<'a, B: Train> Run<'a, B> {
 
     /// Writes a batch of the epoch, counted from 0, beside the net. Returns the
     /// failure that names it.
-    fn diverged(&self, number: u64, what: String) -> Failure {
+    fn diverged(&self, number: u64, what: String) -> TrainerError {
         let batch = self.plan.beside("diverged.txt");
         match self.write_batch(number, &batch) {
-            Ok(()) => Failure::Diverged {
+            Ok(()) => TrainerError::Diverged {
                 what,
                 epoch: self.artifacts.history.epoch(),
                 step: number + 1,
@@ -282,7 +282,7 @@ impl<'a, B: Train> Run<'a, B> {
         }
     }
 
-    fn write_batch(&self, number: u64, path: &Path) -> Result<(), Failure> {
+    fn write_batch(&self, number: u64, path: &Path) -> Result<(), TrainerError> {
         let (dataset, plan) = (self.dataset, self.plan);
         let order = (plan.seed, self.artifacts.history.epoch());
         let mut text = String::new();
@@ -293,14 +293,14 @@ impl<'a, B: Train> Run<'a, B> {
                     record.write_line(&mut text);
                 }
             }
-            Ok::<(), Failure>(())
+            Ok::<(), TrainerError>(())
         })?;
         files::write(path, text.as_bytes())
     }
 
     /// Measures the net of the epoch, keeps it if it is the best, and begins
     /// the next epoch.
-    fn close_epoch(&mut self) -> Result<(), Failure> {
+    fn close_epoch(&mut self) -> Result<(), TrainerError> {
         self.check_weights()?;
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
@@ -330,7 +330,7 @@ impl<'a, B: Train> Run<'a, B> {
     }
 
     /// Writes the checkpoint.
-    fn save(&mut self) -> Result<(), Failure> {
+    fn save(&mut self) -> Result<(), TrainerError> {
         self.look()?;
         self.check_weights()?;
         let history = &mut self.artifacts.history;
@@ -370,7 +370,7 @@ fn before(
     checkpoint: &Checkpoint,
     plan: &Plan,
     metadata: &Metadata,
-) -> Result<Option<State>, Failure> {
+) -> Result<Option<State>, TrainerError> {
     let before = if plan.resume {
         checkpoint.load()?
     } else {
@@ -381,7 +381,7 @@ fn before(
         let own = [plan.out.clone(), checkpoint.path().to_path_buf()];
         for path in own.into_iter().chain(beside) {
             if path.exists() {
-                return Err(Failure::Exists {
+                return Err(TrainerError::Exists {
                     path,
                     resume: !plan.resume && checkpoint.path().exists(),
                 });
@@ -394,9 +394,9 @@ fn before(
         return Ok(None);
     };
     if plan.out.exists() {
-        let found = fs::read(&plan.out).map_err(Failure::unreadable(&plan.out))?;
+        let found = fs::read(&plan.out).map_err(TrainerError::unreadable(&plan.out))?;
         if state.net.is_none() || !is_of(&found, metadata) {
-            return Err(Failure::OtherNet {
+            return Err(TrainerError::OtherNet {
                 path: plan.out.clone(),
                 checkpoint: checkpoint.path().to_path_buf(),
             });
@@ -474,13 +474,16 @@ mod tests {
         }
     }
 
-    /// What a signal leaves that comes before the first step: [`Failure`] and
+    /// What a signal leaves that comes before the first step: [`TrainerError`] and
     /// the checkpoint.
     fn stopped(dataset: &Dataset, plan: &Plan) -> Option<State> {
         let stop = StopSignal::default();
         stop.flag().store(true, Ordering::Relaxed);
         let ended = fit::<Cpu>(dataset, plan, &[FlexDevice], &stop);
-        assert!(matches!(ended, Ok(_) | Err(Failure::Interrupted { .. })));
+        assert!(matches!(
+            ended,
+            Ok(_) | Err(TrainerError::Interrupted { .. })
+        ));
         let path = plan.beside("checkpoint");
         let checkpoint = Checkpoint::new(path, plan.metadata(dataset));
         checkpoint.load().unwrap()

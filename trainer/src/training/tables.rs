@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Instant;
 
 use datasets::{Dataset, Record, Split};
-use models::{Feature, INPUTS, Layer, Metadata, Network, Shape, Threats};
+use models::{Feature, INPUTS, Layer, Metadata, Network, Shape};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::files;
 use crate::input::position;
 use crate::input::reader::read_epoch;
@@ -36,7 +36,7 @@ const SLICE: f32 = 2.0;
 
 /// A fit as the command line asks for it.
 #[derive(Debug)]
-pub struct Plan {
+pub struct TablesPlan {
     /// Where the net goes.
     pub out: PathBuf,
     /// Passes over the training positions.
@@ -49,7 +49,7 @@ pub struct Plan {
 
 /// How a fit ended.
 #[derive(Debug, Serialize)]
-pub struct Summary {
+pub struct TablesSummary {
     /// The net that was written.
     pub net: PathBuf,
     /// Passes over the training positions.
@@ -63,8 +63,8 @@ pub struct Summary {
 /// Fits the tables, and writes them as a net that all programs take.
 ///
 /// # Errors
-/// [`Failure::Exists`], [`Failure::Data`], [`Failure::Unwritable`].
-pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
+/// [`TrainerError::Exists`], [`TrainerError::Data`], [`TrainerError::Unwritable`].
+pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, TrainerError> {
     let started = Instant::now();
     refuse_to_overwrite(&plan.out)?;
     files::check_writable(&plan.out)?;
@@ -86,7 +86,7 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
     metadata.dataset = plan::dataset_metadata(dataset);
     metadata.validation = json!(validation);
     files::write(&plan.out, &network.to_bytes(&metadata))?;
-    Ok(Summary {
+    Ok(TablesSummary {
         net: plan.out.clone(),
         epochs: plan.epochs,
         validation,
@@ -95,14 +95,14 @@ pub fn fit(dataset: &Dataset, plan: &Plan) -> Result<Summary, Failure> {
 }
 
 /// The learning rate over the run.
-fn schedule(dataset: &Dataset, plan: &Plan) -> Schedule {
+fn schedule(dataset: &Dataset, plan: &TablesPlan) -> Schedule {
     let steps = dataset.len(Split::Train).div_ceil(plan.batch as u64);
     Schedule::new(LEARNING_RATE, plan.epochs * steps)
 }
 
-fn refuse_to_overwrite(path: &Path) -> Result<(), Failure> {
+fn refuse_to_overwrite(path: &Path) -> Result<(), TrainerError> {
     match path.exists() {
-        true => Err(Failure::Exists {
+        true => Err(TrainerError::Exists {
             path: path.to_path_buf(),
             resume: false,
         }),
@@ -128,14 +128,14 @@ impl Tables {
         Tables(tables)
     }
 
-    fn fit(dataset: &Dataset, plan: &Plan) -> Result<Tables, Failure> {
+    fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<Tables, TrainerError> {
         let samples = dataset.len(Split::Train);
         let schedule = schedule(dataset, plan);
         let mut adam = Adam::new(Tables::material());
         let mut progress = Progress::new(plan.epochs * samples, 0);
         for epoch in 1..=plan.epochs {
             let (mut loss, mut seen) = (0.0, 0);
-            thread::scope(|scope| -> Result<(), Failure> {
+            thread::scope(|scope| -> Result<(), TrainerError> {
                 let order = (plan.seed, epoch);
                 let mut asked = Instant::now();
                 for batch in read_epoch(scope, dataset, Split::Train, order, plan.batch, 0) {
@@ -224,9 +224,9 @@ impl Adam {
         for record in records {
             features.clear();
             // Of threats, piece-square tables know nothing.
-            features.extend(position::features_given(record, Threats::default()));
+            features.extend(position::without_attacks(record).features());
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
-            let error = chance - f64::from(win_chance(position::label(record)));
+            let error = chance - f64::from(win_chance(position::target_pawns(record)));
             loss += error.abs();
             let pull = error.signum() * slope(chance) / records.len() as f64;
             for feature in &features {
@@ -303,7 +303,7 @@ mod tests {
     fn a_net_is_written_once() {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 2_000);
-        let plan = Plan {
+        let plan = TablesPlan {
             out: folder.path().join("linear.safetensors"),
             epochs: 2,
             batch: 512,

@@ -12,7 +12,7 @@ use datasets::{Dataset, Split};
 use models::Shape;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::input::batch::Batch;
 use crate::input::reader::read_epoch;
 use crate::input::{expand, playouts};
@@ -50,7 +50,7 @@ pub struct Bench<'a> {
 
 /// What `trainer bench` prints.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct BenchReport {
     device: String,
     batch: usize,
     shape: Shape,
@@ -58,7 +58,7 @@ pub struct Report {
     /// What training a sample costs, counted.
     sample: Sample,
     /// What the first device does by itself, measured.
-    measured: Measured,
+    measured: DeviceSpeed,
     /// Samples a second that the devices would reach, all as fast as the first,
     /// if they did nothing but ...
     limit: Limit,
@@ -84,7 +84,7 @@ struct Sample {
 }
 
 #[derive(Debug, Serialize)]
-struct Measured {
+struct DeviceSpeed {
     /// In products of square f32 matrices.
     flop_per_second: f64,
     /// Read and written, by a copy with an addition; on a CPU by one thread.
@@ -103,8 +103,8 @@ struct Limit {
 /// dataset.
 ///
 /// # Errors
-/// [`Failure::Data`] if the dataset cannot be read.
-pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Failure> {
+/// [`TrainerError::Data`] if the dataset cannot be read.
+pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
     let shape = Shape::DEFAULT;
     let clock = Clock::<B> {
         time: plan.time,
@@ -122,7 +122,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
         memory_bytes: cost.bytes,
         upload_bytes: expand::SENT,
     };
-    let measured = Measured {
+    let measured = DeviceSpeed {
         flop_per_second: square_products(&clock),
         memory_bytes_per_second: copies(&clock),
     };
@@ -155,7 +155,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
         }
         None => (None, None),
     };
-    Ok(Report {
+    Ok(BenchReport {
         device: plan.device.to_string(),
         batch: samples,
         shape,
@@ -173,7 +173,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<Report, Fa
 
 /// The batch that an epoch begins with, of `size` positions if the dataset has
 /// as many.
-fn first_batch(dataset: &Dataset, size: usize) -> Result<Batch, Failure> {
+fn first_batch(dataset: &Dataset, size: usize) -> Result<Batch, TrainerError> {
     let batch = thread::scope(|scope| Epochs::new(scope, dataset, size).next());
     Ok(batch?)
 }
@@ -255,7 +255,7 @@ fn read_endlessly<B: Backend>(
     size: usize,
     clock: &Clock<B>,
     mut step: impl FnMut(Batch) -> usize,
-) -> Result<f64, Failure> {
+) -> Result<f64, TrainerError> {
     thread::scope(|scope| {
         let mut epochs = Epochs::new(scope, dataset, size);
         let mut failure = None;
@@ -309,7 +309,7 @@ impl<'scope, 'env> Epochs<'scope, 'env> {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let Shape {
             first,
@@ -339,7 +339,7 @@ impl fmt::Display for Report {
         if let Some(both) = rates.both {
             row("both", both, "read, sent and trained on")?;
         }
-        let Measured {
+        let DeviceSpeed {
             flop_per_second,
             memory_bytes_per_second,
         } = self.measured;

@@ -4,11 +4,11 @@ use datasets::{Dataset, Split};
 use models::Network;
 use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
+use crate::error::TrainerError;
 use crate::input::position;
 use crate::network::cpu::Evaluator;
 use crate::network::target::win_chance;
-use crate::report::figures::{Comparison, Tally};
+use crate::report::figures::{Comparison, ErrorSums};
 
 /// Figures on the validation side of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,16 +29,16 @@ pub struct Validation {
 /// digit.
 ///
 /// # Errors
-/// [`Failure::Data`] if the dataset cannot be read.
-pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validation>, Failure> {
+/// [`TrainerError::Data`] if the dataset cannot be read.
+pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validation>, TrainerError> {
     let evaluator = Evaluator::new(network);
-    let mut tally = Tally::default();
+    let mut tally = ErrorSums::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
     for block in dataset.blocks(Split::Validation)? {
         let records = block?;
         for (record, value) in records.iter().zip(evaluator.values(&records)) {
             tally.add(record, value);
-            let target = win_chance(position::label(record));
+            let target = win_chance(position::target_pawns(record));
             let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
             count += 1;
             loss += distance(value);

@@ -5,7 +5,7 @@ use crate::games::general::read_general;
 use crate::games::plain::read_plain;
 use crate::games::scan::{Mark, next_mark};
 use crate::position::Record;
-use crate::selection::{Filters, GameId, SkipReason, Tally};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
 /// Reads every game of a chunk of text, which must begin and end at game
 /// boundaries, and hands each annotated game's labelled positions to `each`.
@@ -13,7 +13,7 @@ use crate::selection::{Filters, GameId, SkipReason, Tally};
 pub fn read_games(
     text: &[u8],
     filters: &Filters,
-    tally: &mut Tally,
+    tally: &mut SourceCounts,
     mut each: impl FnMut(GameId, &[Record]),
 ) {
     let (mut start, mut from) = (0, 0);
@@ -44,7 +44,7 @@ pub fn read_games(
     count_unannotated(&text[start..], tally);
 }
 
-fn count_unannotated(game: &[u8], tally: &mut Tally) {
+fn count_unannotated(game: &[u8], tally: &mut SourceCounts) {
     if game.iter().any(u8::is_ascii_graphic) {
         tally.games += 1;
         tally.skip(SkipReason::Unannotated);
@@ -55,7 +55,7 @@ fn count_unannotated(game: &[u8], tally: &mut Tally) {
 fn read_annotated(
     text: &[u8],
     filters: &Filters,
-    tally: &mut Tally,
+    tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
     if read_plain(text, filters, tally, each).is_none() {
@@ -68,9 +68,9 @@ mod tests {
     use super::*;
     use crate::games::general::COMMENT_BYTES;
 
-    fn rows(pgn: &str) -> (Vec<String>, Tally) {
+    fn rows(pgn: &str) -> (Vec<String>, SourceCounts) {
         let mut rows = Vec::new();
-        let mut tally = Tally::default();
+        let mut tally = SourceCounts::default();
         let filters = Filters {
             chess960: true,
             ..Filters::default()
@@ -246,7 +246,7 @@ mod tests {
     fn copies_of_a_game_have_one_identity() {
         let id = |pgn: &str| {
             let mut ids = Vec::new();
-            let mut tally = Tally::default();
+            let mut tally = SourceCounts::default();
             read_games(pgn.as_bytes(), &Filters::default(), &mut tally, |id, _| {
                 ids.push(id)
             });

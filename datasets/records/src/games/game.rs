@@ -8,7 +8,9 @@ use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::position::{EvalComment, Origin, Record, parse_eval};
-use crate::selection::{Filters, GameId, SkipReason, Tags, Tally, castling_mode, start_position};
+use crate::selection::{
+    Filters, GameId, SkipReason, SourceCounts, Tags, castling_mode, start_position,
+};
 
 /// The state of the game that is being read.
 struct Game {
@@ -51,7 +53,7 @@ impl Game {
 /// Reads games, one at a time, into labelled positions.
 pub(crate) struct GameReader<'a, F> {
     filters: &'a Filters,
-    tally: &'a mut Tally,
+    tally: &'a mut SourceCounts,
     previous: Previous,
     /// Receives each kept game.
     each: F,
@@ -77,7 +79,7 @@ pub(crate) enum Previous {
 impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     pub(crate) fn new(
         filters: &'a Filters,
-        tally: &'a mut Tally,
+        tally: &'a mut SourceCounts,
         previous: Previous,
         each: F,
     ) -> Self {

@@ -5,7 +5,7 @@ use std::io::{Chain, Read};
 use crate::games::game::{GameReader, Previous};
 use crate::games::movetext::{longest_tag, readable};
 use crate::position::Record;
-use crate::selection::{Filters, GameId, SkipReason, Tally};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
 /// What stands behind a game for the reader: it looks ahead, and at the end of
 /// its input it would move what is left of the game at every token.
@@ -31,7 +31,7 @@ pub(crate) fn reader(game: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u
 pub(crate) fn read_general(
     text: &[u8],
     filters: &Filters,
-    tally: &mut Tally,
+    tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
     let end = readable(text);

@@ -11,14 +11,14 @@ use crate::games::game::{GameReader, Previous};
 use crate::games::general::reader;
 use crate::games::movetext::tags_end;
 use crate::position::Record;
-use crate::selection::{Filters, GameId, Tags, Tally};
+use crate::selection::{Filters, GameId, SourceCounts, Tags};
 
 /// Reads a game as [`crate::games::chunk`] would, if it is a plain one that its tags do
 /// not leave out. `None` if not; then nothing was counted or handed over.
 pub(crate) fn read_plain(
     text: &[u8],
     filters: &Filters,
-    tally: &mut Tally,
+    tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) -> Option<()> {
     let (header, moves) = text.split_at(tags_end(text));
@@ -32,7 +32,7 @@ pub(crate) fn read_plain(
     }
     // Counted apart, so that a text that turns out not to be plain can still
     // be read from its beginning.
-    let mut counted = Tally::default();
+    let mut counted = SourceCounts::default();
     let mut game = GameReader::new(filters, &mut counted, Previous::Nothing, each);
     if game.begin_movetext(tags).is_break() {
         return None;
@@ -133,7 +133,7 @@ impl Visitor for Header {
 #[cfg(any(test, fuzzing))]
 pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
     let (mut plain, mut general) = (Vec::new(), Vec::new());
-    let (mut plain_tally, mut general_tally) = (Tally::default(), Tally::default());
+    let (mut plain_tally, mut general_tally) = (SourceCounts::default(), SourceCounts::default());
     let mut each = |id, records: &[Record]| plain.push((id, records.to_vec()));
     if read_plain(text, filters, &mut plain_tally, &mut each).is_none() {
         assert_eq!((plain, plain_tally), Default::default());

@@ -38,7 +38,7 @@ impl Record {
             None => "?",
         };
         // Writing to a String cannot fail.
-        let _ = writeln!(text, " | {} | {result}", self.label().raw());
+        let _ = writeln!(text, " | {} | {result}", self.label().stored());
     }
 
     /// Appends what [`Record::epd`] gives.

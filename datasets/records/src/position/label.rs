@@ -6,7 +6,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use shakmaty::Color;
 
-/// A score from White's point of view: centipawns, or mate in so many moves.
+/// A score: centipawns, or mate in so many moves. A record's is from White's point of
+/// view; [`Label::seen_by`] turns it to the other side's.
 ///
 /// Stored as an i16. Centipawns are clamped to ±[`Label::MAX_CENTIPAWNS`].
 /// Mate in `n` moves is ±(32000 - n), with `n` clamped to 1..=1000, so that
@@ -22,13 +23,13 @@ impl Label {
     /// The largest score that is not a mate: 300 pawns.
     pub const MAX_CENTIPAWNS: i16 = 30000;
 
-    /// A score in centipawns, White's point of view.
+    /// A score in centipawns.
     pub fn from_centipawns(centipawns: i64) -> Label {
         let max = i64::from(Label::MAX_CENTIPAWNS);
         Label(centipawns.clamp(-max, max) as i16)
     }
 
-    /// Mate in `moves`: positive if White mates, negative if White is mated.
+    /// Mate in `moves`: negative if the side whose view it is, White in a record, is mated.
     /// `None` for 0, which does not say who is mated.
     pub fn from_mate(moves: i64) -> Option<Label> {
         let distance = moves.unsigned_abs().min(MAX_MATE_MOVES as u64) as i16;
@@ -36,22 +37,22 @@ impl Label {
     }
 
     /// The stored form.
-    pub fn raw(self) -> i16 {
+    pub(crate) fn stored(self) -> i16 {
         self.0
     }
 
     /// From the stored form.
-    pub(crate) fn from_raw(raw: i16) -> Label {
-        Label(raw)
+    pub(crate) fn from_stored(stored: i16) -> Label {
+        Label(stored)
     }
 
     /// The mate that is stored so; `None` if the number lies outside the bands
     /// of mates.
-    pub(crate) fn mate_from_raw(raw: i16) -> Option<Label> {
-        let distance = i32::from(MATE) - i32::from(raw).abs();
+    pub(crate) fn mate_from_stored(stored: i16) -> Option<Label> {
+        let distance = i32::from(MATE) - i32::from(stored).abs();
         (1..=MAX_MATE_MOVES as i32)
             .contains(&distance)
-            .then_some(Label(raw))
+            .then_some(Label(stored))
     }
 
     /// The score in centipawns; `None` for a mate.
@@ -59,7 +60,7 @@ impl Label {
         (self.0.unsigned_abs() <= Label::MAX_CENTIPAWNS as u16).then_some(i32::from(self.0))
     }
 
-    /// Moves to mate, negative if White is mated; `None` for centipawns.
+    /// Moves to mate, negative for who is mated; `None` for centipawns.
     pub fn mate(self) -> Option<i32> {
         let distance = i32::from(MATE) - i32::from(self.0.unsigned_abs());
         self.centipawns()
@@ -67,14 +68,25 @@ impl Label {
             .then(|| distance * i32::from(self.0.signum()))
     }
 
-    /// The same score from `color`'s point of view, in the stored form's units.
-    pub fn for_side(self, color: Color) -> i16 {
-        color.fold_wb(self.0, -self.0)
+    /// White's score from `color`'s point of view, and back.
+    pub fn seen_by(self, color: Color) -> Label {
+        Label(color.fold_wb(self.0, -self.0))
+    }
+
+    /// What training aims at, in pawns: mate in `n` counts 320 pawns less `n` hundredths.
+    pub fn target_pawns(self) -> f32 {
+        f32::from(self.0) / 100.0
+    }
+
+    /// The score of a board of bullet's, which is the stored form: centipawns, and ±(32000 - n)
+    /// for mate in `n`.
+    pub fn bullet_score(self) -> i16 {
+        self.0
     }
 }
 
 impl fmt::Display for Label {
-    /// Centipawns as a plain number, mates as `#3` and `#-4`: White's view.
+    /// Centipawns as a plain number, mates as `#3` and `#-4`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.mate() {
             Some(moves) => write!(f, "#{moves}"),
@@ -305,8 +317,13 @@ mod tests {
                 let label = Label::from_mate(sign * moves).unwrap();
                 assert_eq!(label.mate(), Some((sign * moves) as i32));
                 assert_eq!(label.centipawns(), None);
-                assert!(label.raw().abs() > Label::MAX_CENTIPAWNS);
-                assert_eq!(label.for_side(Color::Black), -label.raw());
+                assert!(label.stored().abs() > Label::MAX_CENTIPAWNS);
+                assert_eq!(label.seen_by(Color::White), label);
+                let black = label.seen_by(Color::Black);
+                assert_eq!(black.mate(), Some((-sign * moves) as i32));
+                assert_eq!(black.bullet_score(), -label.stored());
+                let pawns = sign as f32 * (32_000 - moves) as f32 / 100.0;
+                assert_eq!(label.target_pawns(), pawns);
             }
         }
         assert!(Label::from_mate(1) > Label::from_mate(2));

@@ -145,7 +145,7 @@ impl Record {
             en_passant: position.legal_ep_square().map(|square| square as u8),
             depth: origin.depth,
             ply: plies.min(u32::from(u16::MAX)) as u16,
-            label: label.raw(),
+            label: label.stored(),
             result_check: result | if position.is_check() { IN_CHECK } else { 0 },
             month: origin.month.0,
         })
@@ -261,7 +261,7 @@ impl Record {
 
     /// The label, White's point of view.
     pub fn label(&self) -> Label {
-        Label::from_raw(Fields::of(self).label)
+        Label::from_stored(Fields::of(self).label)
     }
 
     /// The game's result; `None` if it is unknown or no fair label.

@@ -19,7 +19,7 @@ struct Line<'a> {
 }
 
 #[derive(Deserialize)]
-struct Evaluation {
+struct LichessEval {
     pvs: First,
     #[serde(default)]
     knodes: u64,
@@ -46,7 +46,7 @@ impl Score {
 struct First(Option<Score>);
 
 /// The best of an array of evaluations.
-struct Best(Option<Evaluation>);
+struct Best(Option<LichessEval>);
 
 impl<'de> Deserialize<'de> for First {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<First, D::Error> {
@@ -79,9 +79,9 @@ impl<'de> Deserialize<'de> for Best {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut evals: A) -> Result<Best, A::Error> {
-                let rank = |e: &Evaluation| (e.depth, e.knodes);
-                let mut best: Option<Evaluation> = None;
-                while let Some(next) = evals.next_element::<Evaluation>()? {
+                let rank = |e: &LichessEval| (e.depth, e.knodes);
+                let mut best: Option<LichessEval> = None;
+                while let Some(next) = evals.next_element::<LichessEval>()? {
                     let better = best.as_ref().is_none_or(|best| rank(&next) > rank(best));
                     if better && next.pvs.0.is_some() {
                         best = Some(next);

@@ -51,7 +51,7 @@ fn parse_score(text: &[u8]) -> Option<Option<Label>> {
         return parse_integer(moves).map(Label::from_mate);
     }
     let score = parse_integer(text)?;
-    let stored = i16::try_from(score).ok().and_then(Label::mate_from_raw);
+    let stored = i16::try_from(score).ok().and_then(Label::mate_from_stored);
     Some(Some(
         stored.unwrap_or_else(|| Label::from_centipawns(score)),
     ))

@@ -19,12 +19,12 @@ fn row(record: &Record) -> String {
     )
 }
 
-fn read_as(format: PositionFormat, text: &[u8], chess960: bool) -> (Vec<String>, Tally) {
+fn read_as(format: PositionFormat, text: &[u8], chess960: bool) -> (Vec<String>, SourceCounts) {
     let filters = Filters {
         chess960,
         ..Filters::default()
     };
-    let (mut rows, mut tally) = (Vec::new(), Tally::default());
+    let (mut rows, mut tally) = (Vec::new(), SourceCounts::default());
     read_positions(text, format, &filters, &mut tally, |_, records| {
         assert_eq!(records.len(), 1);
         rows.push(row(&records[0]));
@@ -32,7 +32,7 @@ fn read_as(format: PositionFormat, text: &[u8], chess960: bool) -> (Vec<String>,
     (rows, tally)
 }
 
-fn read(format: PositionFormat, text: &str) -> (Vec<String>, Tally) {
+fn read(format: PositionFormat, text: &str) -> (Vec<String>, SourceCounts) {
     read_as(format, text.as_bytes(), false)
 }
 
@@ -311,10 +311,10 @@ fn text_has_scores_and_results() {
 fn every_stored_label_comes_back_from_text() {
     let scores = (-30_000..=30_000).map(Label::from_centipawns);
     let mates = (-1000..=1000).filter_map(Label::from_mate);
-    for stored in scores.chain(mates) {
-        let line = format!("{START} | {} | ?", stored.raw());
+    for label in scores.chain(mates) {
+        let line = format!("{START} | {} | ?", label.stored());
         let parsed = Text.parse(line.as_bytes()).unwrap().label;
-        assert_eq!(parsed, Some(stored));
+        assert_eq!(parsed, Some(label));
     }
 }
 
@@ -410,7 +410,7 @@ fn chess960_is_taken_only_when_asked_for() {
 #[test]
 fn a_position_is_its_own_game_wherever_it_stands() {
     let ids = |format, text: &str| {
-        let (mut ids, mut tally) = (Vec::new(), Tally::default());
+        let (mut ids, mut tally) = (Vec::new(), SourceCounts::default());
         read_positions(
             text.as_bytes(),
             format,

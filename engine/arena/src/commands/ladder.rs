@@ -21,9 +21,9 @@ use crate::statistics::pentanomial::Pentanomial;
 use crate::statistics::ratings::{self, Rating};
 use crate::tournament::conditions::{Conditions, even, manners};
 use crate::tournament::games_file::Settings;
+use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
-use crate::tournament::tally::Tally;
 use crate::usage::{exit_codes, print, usage};
 use host::{Action, ExitCode, FileError};
 
@@ -136,7 +136,7 @@ pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
         .as_deref()
         .map(|path| NewFile::create(path, ".tmp"));
     let plot = plot.transpose().map_err(cannot_write())?;
-    let mut tallies = vec![Tally::default(); meetings.len()];
+    let mut tallies = vec![MatchScore::default(); meetings.len()];
     let end = play(args, &names, &meetings, &stop, &mut tallies);
     if end.is_ok() || games(&tallies) > 0 {
         let ladder = Ladder::new(&names, &meetings, &tallies);
@@ -162,8 +162,8 @@ pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
 }
 
 /// Games so far.
-fn games(tallies: &[Tally]) -> u64 {
-    tallies.iter().map(Tally::games).sum()
+fn games(tallies: &[MatchScore]) -> u64 {
+    tallies.iter().map(MatchScore::games).sum()
 }
 
 /// Everybody against everybody else, once; in a gauntlet the first against each.
@@ -180,7 +180,7 @@ fn play(
     names: &[String],
     meetings: &[[usize; 2]],
     stop: &StopSignal,
-    tallies: &mut [Tally],
+    tallies: &mut [MatchScore],
 ) -> Result<End> {
     let paces = args.conditions.paces(&args.engines)?;
     let pairs = args.games / 2;
@@ -207,7 +207,7 @@ fn play(
     let all = args.games.saturating_mul(meetings.len() as u64);
     let mut progress = Progress::new(Some(all), games(tallies));
     let end = tournament.play(schedule, |pairing, played| {
-        let pair = Tally::of_pair(played);
+        let pair = MatchScore::of_pair(played);
         if let Some(file) = &mut file {
             file.append(
                 pairing.number,
@@ -228,7 +228,7 @@ fn play(
 }
 
 impl<'a> Ladder<'a> {
-    fn new(names: &'a [String], meetings: &[[usize; 2]], tallies: &[Tally]) -> Ladder<'a> {
+    fn new(names: &'a [String], meetings: &[[usize; 2]], tallies: &[MatchScore]) -> Ladder<'a> {
         let results: Vec<_> = (meetings.iter().zip(tallies))
             .map(|(&engines, tally)| (engines, tally.pairs))
             .collect();

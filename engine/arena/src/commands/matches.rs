@@ -13,10 +13,10 @@ use crate::players::spec::{self, EngineSpec};
 use crate::statistics::sprt::{Sprt, SprtState, Verdict};
 use crate::tournament::conditions::{Conditions, even, manners};
 use crate::tournament::games_file::Settings;
+use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
 use crate::tournament::schedule::End;
-use crate::tournament::tally::Tally;
 use crate::usage::{exit_codes, print, usage};
 use host::ExitCode;
 
@@ -87,7 +87,7 @@ pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
     }
     let names = spec::names(&args.engines);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
-    let mut tally = Tally::default();
+    let mut tally = MatchScore::default();
     let end = play(args, &names, &stop, &mut tally);
     let state = args.state(&tally);
     if end.is_ok() || tally.games() > 0 {
@@ -108,7 +108,12 @@ pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
 }
 
 /// Plays until all games are done, the test has a verdict, or `stop` is set.
-fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally) -> Result<End> {
+fn play(
+    args: &MatchArgs,
+    names: &[String],
+    stop: &StopSignal,
+    tally: &mut MatchScore,
+) -> Result<End> {
     let paces = args.conditions.paces(&args.engines)?;
     let pairs = args.games.map(|games| games / 2);
     let book = args.conditions.openings(pairs)?;
@@ -136,7 +141,7 @@ fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally
     };
     let mut progress = Progress::new(args.games, tally.games());
     let end = tournament.play(schedule, |pairing, games| {
-        let pair = Tally::of_pair(games);
+        let pair = MatchScore::of_pair(games);
         if let Some(file) = &mut file {
             file.append(
                 pairing.number,
@@ -160,18 +165,18 @@ fn play(args: &MatchArgs, names: &[String], stop: &StopSignal, tally: &mut Tally
 
 impl MatchArgs {
     /// How the test stands, where one was asked for.
-    fn state(&self, tally: &Tally) -> Option<SprtState> {
+    fn state(&self, tally: &MatchScore) -> Option<SprtState> {
         self.sprt.map(|sprt| sprt.state(&tally.pairs))
     }
 
     /// Whether the test has a verdict.
-    fn is_decided(&self, tally: &Tally) -> bool {
+    fn is_decided(&self, tally: &MatchScore) -> bool {
         self.state(tally)
             .is_some_and(|state| state.verdict != Verdict::Undecided)
     }
 }
 
-fn progress_line(tally: &Tally, sprt: Option<SprtState>) -> String {
+fn progress_line(tally: &MatchScore, sprt: Option<SprtState>) -> String {
     let sprt = sprt.map(|state| format!(", {state}"));
     report::line(tally) + &sprt.unwrap_or_default()
 }

@@ -145,7 +145,7 @@ impl Solver {
 
 /// The counts of a suite.
 #[derive(Default, Serialize)]
-struct Tally {
+struct SuiteScore {
     problems: usize,
     solved: usize,
     /// Points earned, and the most that could be.
@@ -163,7 +163,7 @@ struct Tally {
     seconds: f64,
 }
 
-impl Tally {
+impl SuiteScore {
     /// Counts a problem; whether it is solved.
     fn count(&mut self, problem: &Problem, outcome: &Outcome) -> bool {
         let solved = match &problem.task {
@@ -274,7 +274,7 @@ pub fn run(args: &SuiteArgs) -> Result<process::ExitCode> {
     .into())
 }
 
-fn solve(args: &SuiteArgs) -> Result<Tally> {
+fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
     let bytes = host::read(&args.suite, MAX_BYTES)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -282,7 +282,7 @@ fn solve(args: &SuiteArgs) -> Result<Tally> {
         .map(|line| Problem::parse(line).map_err(|error| ProblemError::new(line, &error)))
         .collect::<Result<_, ProblemError>>()?;
     let mut solver = Solver::new(args)?;
-    let mut tally = Tally::default();
+    let mut tally = SuiteScore::default();
     let bar = ProgressBar::new(problems.len() as u64);
     let start = Instant::now();
     for problem in &problems {

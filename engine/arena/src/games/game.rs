@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
 use engine::{Position, is_chess960, parse_move, write_fen, write_move};
-use uci_client::{Failure, Info};
+use uci_client::{EngineError, Info};
 
 use crate::games::adjudication::{Adjudicator, Draw, Resign};
 use crate::games::ending::Ending;
@@ -133,7 +133,7 @@ impl Referee<'_> {
             return Err(Break::Stopped);
         }
         let answer = answer.map_err(|failure| match failure {
-            Failure::TimedOut if self.clocks.allowed(mover).is_some() => late(mover),
+            EngineError::TimedOut if self.clocks.allowed(mover).is_some() => late(mover),
             _ => lost(failure, mover),
         })?;
         if !self.clocks.press(mover, answer.time) {
@@ -176,11 +176,11 @@ fn late(loser: Color) -> Break {
     }
 }
 
-fn lost(failure: Failure, loser: Color) -> Break {
+fn lost(failure: EngineError, loser: Color) -> Break {
     let ending = match failure {
-        Failure::Cancelled => return Break::Stopped,
-        Failure::Ended => Ending::Crash,
-        Failure::TimedOut => Ending::Hang,
+        EngineError::Cancelled => return Break::Stopped,
+        EngineError::Ended => Ending::Crash,
+        EngineError::TimedOut => Ending::Hang,
     };
     Break::Lost { ending, loser }
 }

@@ -10,7 +10,7 @@ use engine::{Engine, EvaluationKind, Evaluator, Signals, write_move};
 use uci_client::{Answer, Info, Score, Scored};
 
 use crate::players::question::Question;
-use crate::players::spec::{Evaluation, Net};
+use crate::players::spec::{EvaluatorChoice, Net};
 
 /// The library with one net.
 pub struct Library {
@@ -26,9 +26,9 @@ impl Library {
         let mut evaluator = Evaluator::embedded()
             .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")?;
         match &net.evaluation {
-            Evaluation::Embedded => {}
-            Evaluation::Material => evaluator.set_kind(EvaluationKind::Material),
-            Evaluation::File(path) => evaluator.set_network(load(path)?),
+            EvaluatorChoice::Embedded => {}
+            EvaluatorChoice::Material => evaluator.set_kind(EvaluationKind::Material),
+            EvaluatorChoice::File(path) => evaluator.set_network(load(path)?),
         }
         let mut engine = Engine::new(evaluator);
         if let Some(mebibytes) = net.hash {

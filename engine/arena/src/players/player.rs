@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use host::tell;
-use uci_client::{Answer, Engine, Failure};
+use uci_client::{Answer, Engine, EngineError};
 
 use crate::players::library::Library;
 use crate::players::question::Question;
-use crate::players::spec::{EngineSpec, Evaluation, Program};
+use crate::players::spec::{EngineSpec, EvaluatorChoice, Program};
 
 /// How long an engine that was too slow may take to come to its senses.
 const GRACE: Duration = Duration::from_secs(2);
@@ -38,7 +38,7 @@ impl Player {
             Program::Net(net) => {
                 let library = Library::start(net);
                 let library = match &net.evaluation {
-                    Evaluation::File(path) if is_command(path) => library.with_context(|| {
+                    EvaluatorChoice::File(path) if is_command(path) => library.with_context(|| {
                         format!(
                             "{path:?} is taken for a net's file (a program would be cmd={path:?})"
                         )
@@ -61,8 +61,8 @@ impl Player {
     /// Prepares for a game.
     ///
     /// # Errors
-    /// [`Failure`] where the program does not get ready.
-    pub fn new_game(&mut self, chess960: bool, stop: &AtomicBool) -> Result<(), Failure> {
+    /// [`EngineError`] where the program does not get ready.
+    pub fn new_game(&mut self, chess960: bool, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => {
                 engine.new_game(chess960);
@@ -79,8 +79,8 @@ impl Player {
     /// command has it.
     ///
     /// # Errors
-    /// [`Failure`] where the program does not take it in.
-    pub fn set_position(&mut self, command: &str, stop: &AtomicBool) -> Result<(), Failure> {
+    /// [`EngineError`] where the program does not take it in.
+    pub fn set_position(&mut self, command: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => engine.position(command, stop),
             // It is asked with the position itself.
@@ -91,8 +91,8 @@ impl Player {
     /// Asks for a move.
     ///
     /// # Errors
-    /// [`Failure`] where no answer came in time.
-    pub fn best_move(&mut self, question: &Question) -> Result<Answer, Failure> {
+    /// [`EngineError`] where no answer came in time.
+    pub fn best_move(&mut self, question: &Question) -> Result<Answer, EngineError> {
         match self {
             Player::Process(engine) => {
                 let allowance = &question.allowance;
@@ -102,7 +102,7 @@ impl Player {
                 let answer = library.best_move(question);
                 match answer.time < question.allowance.patience {
                     true => Ok(answer),
-                    false => Err(Failure::TimedOut),
+                    false => Err(EngineError::TimedOut),
                 }
             }
         }
@@ -111,8 +111,8 @@ impl Player {
     /// Calls off a search whose answer nobody waits for any more.
     ///
     /// # Errors
-    /// [`Failure`] where the program does not react.
-    pub fn recover(&mut self, stop: &AtomicBool) -> Result<(), Failure> {
+    /// [`EngineError`] where the program does not react.
+    pub fn recover(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         match self {
             Player::Process(engine) => engine.stop(GRACE, stop),
             Player::Library(_) => Ok(()),
@@ -147,6 +147,6 @@ mod tests {
             chess960: false,
             stop: &stop,
         });
-        assert_eq!(answer.unwrap_err(), Failure::TimedOut);
+        assert_eq!(answer.unwrap_err(), EngineError::TimedOut);
     }
 }

@@ -33,7 +33,7 @@ pub enum Program {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Net {
     /// What positions are valued by.
-    pub evaluation: Evaluation,
+    pub evaluation: EvaluatorChoice,
     /// Size of the transposition table in MiB, where it is not the usual.
     pub hash: Option<usize>,
     /// Threads to search with.
@@ -42,7 +42,7 @@ pub struct Net {
 
 /// What a search in this process values positions by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evaluation {
+pub enum EvaluatorChoice {
     /// A network's file.
     File(PathBuf),
     /// The network compiled into this program.
@@ -71,7 +71,7 @@ impl FromStr for EngineSpec {
 #[derive(Default)]
 struct Parts {
     command: Option<Vec<String>>,
-    net: Option<Evaluation>,
+    net: Option<EvaluatorChoice>,
     name: Option<String>,
     pace: Option<Pace>,
     options: Vec<(String, String)>,
@@ -93,7 +93,7 @@ impl Parts {
         let before = match key {
             _ if pace.is_some() => std::mem::replace(&mut self.pace, pace).map(drop),
             "cmd" => self.command.replace(split(value)?).map(drop),
-            "net" => self.net.replace(Evaluation::named(value)).map(drop),
+            "net" => self.net.replace(EvaluatorChoice::named(value)).map(drop),
             "name" => self.name.replace(value.to_string()).map(drop),
             "hash" => (self.hash.replace(number(key, value, MAX_HASH_MIB)?)).map(drop),
             "threads" => (self.threads.replace(number(key, value, MAX_THREADS)?)).map(drop),
@@ -159,12 +159,12 @@ fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
     number.ok_or_else(|| format!("{key} wants a number from 1 to {most}, not {value:?}"))
 }
 
-impl Evaluation {
-    fn named(text: &str) -> Evaluation {
+impl EvaluatorChoice {
+    fn named(text: &str) -> EvaluatorChoice {
         match text {
-            "embedded" => Evaluation::Embedded,
-            "material" => Evaluation::Material,
-            path => Evaluation::File(path.into()),
+            "embedded" => EvaluatorChoice::Embedded,
+            "material" => EvaluatorChoice::Material,
+            path => EvaluatorChoice::File(path.into()),
         }
     }
 }
@@ -181,9 +181,9 @@ impl EngineSpec {
         self.name.clone().unwrap_or_else(|| match &self.program {
             Program::Command(setup) => stem(&setup.program),
             Program::Net(net) => match &net.evaluation {
-                Evaluation::File(path) => stem(path),
-                Evaluation::Embedded => "embedded".to_string(),
-                Evaluation::Material => "material".to_string(),
+                EvaluatorChoice::File(path) => stem(path),
+                EvaluatorChoice::Embedded => "embedded".to_string(),
+                EvaluatorChoice::Material => "material".to_string(),
             },
         })
     }
@@ -265,8 +265,11 @@ mod tests {
             })
         };
         let program = spec("net=embedded hash=4 threads=2 name=x").program;
-        assert_eq!(program, net(Evaluation::Embedded, Some(4), 2));
-        assert_eq!(spec("material").program, net(Evaluation::Material, None, 1));
+        assert_eq!(program, net(EvaluatorChoice::Embedded, Some(4), 2));
+        assert_eq!(
+            spec("material").program,
+            net(EvaluatorChoice::Material, None, 1)
+        );
     }
 
     #[test]

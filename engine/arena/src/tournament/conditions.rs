@@ -15,7 +15,7 @@ use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::{MAX_PLIES, Rules};
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
-use crate::players::spec::{EngineSpec, Evaluation, Program};
+use crate::players::spec::{EngineSpec, EvaluatorChoice, Program};
 use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
@@ -186,9 +186,9 @@ fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
         return Ok(None);
     };
     let digest = match &net.evaluation {
-        Evaluation::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
-        Evaluation::Embedded => Sha256::digest(EMBEDDED_NET),
-        Evaluation::Material => return Ok(None),
+        EvaluatorChoice::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
+        EvaluatorChoice::Embedded => Sha256::digest(EMBEDDED_NET),
+        EvaluatorChoice::Material => return Ok(None),
     };
     Ok(Some(format!("of SHA-256 {digest:x}")))
 }

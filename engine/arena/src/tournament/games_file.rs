@@ -19,7 +19,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 
 use crate::games::pgn::FIRST_TAG;
-use crate::tournament::tally::Tally;
+use crate::tournament::match_score::MatchScore;
 use host::{Action, FileError};
 
 /// The version of the record.
@@ -95,7 +95,7 @@ pub struct PlayedPair {
     /// Its place in the schedule.
     pub number: usize,
     /// What it counts, from the view of the first engine of the pair.
-    pub tally: Tally,
+    pub tally: MatchScore,
     /// Bytes of all games so far.
     bytes: u64,
     /// SHA-256 of these, in hexadecimal digits.
@@ -245,7 +245,12 @@ impl GamesFile {
     ///
     /// # Errors
     /// What the system said.
-    pub fn append(&mut self, number: usize, tally: &Tally, games: &str) -> Result<(), FileError> {
+    pub fn append(
+        &mut self,
+        number: usize,
+        tally: &MatchScore,
+        games: &str,
+    ) -> Result<(), FileError> {
         let written = self.games.write_all(games.as_bytes());
         let written = written.and_then(|()| match &self.record {
             Some(_) => self.games.sync_data(),

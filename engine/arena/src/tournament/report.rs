@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::games::ending::Ending;
 use crate::statistics::pentanomial::{EloInterval, Pentanomial};
 use crate::statistics::sprt::SprtState;
-use crate::tournament::tally::{Averages, Conduct, Tally};
+use crate::tournament::match_score::{Averages, Conduct, MatchScore};
 
 /// A match in numbers, from the first engine's view.
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ pub struct Summary<'a> {
 
 impl<'a> Summary<'a> {
     /// Sums up a match between two engines.
-    pub fn new(names: &'a [String], tally: &'a Tally, sprt: Option<SprtState>) -> Summary<'a> {
+    pub fn new(names: &'a [String], tally: &'a MatchScore, sprt: Option<SprtState>) -> Summary<'a> {
         let elo = tally.pairs.elo();
         let count = |of: fn(&Conduct) -> u64| [of(&tally.conduct[0]), of(&tally.conduct[1])];
         Summary {
@@ -74,7 +74,7 @@ impl<'a> Summary<'a> {
     }
 
     /// The summary as text.
-    pub fn table(&self, tally: &Tally) -> String {
+    pub fn table(&self, tally: &MatchScore) -> String {
         let [first, second] = self.engines else {
             return String::new();
         };
@@ -134,7 +134,7 @@ impl<'a> Summary<'a> {
 }
 
 /// Wins, draws and losses on one line.
-pub fn line(tally: &Tally) -> String {
+pub fn line(tally: &MatchScore) -> String {
     if tally.games() == 0 {
         return "no game was played to its end".to_string();
     }
@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn normalised_elo_has_no_interval() {
-        let mut tally = Tally {
+        let mut tally = MatchScore {
             wins: 3,
             draws: 1,
-            ..Tally::default()
+            ..MatchScore::default()
         };
         tally.pairs.0 = [0, 0, 0, 1, 1];
         let names = ["a".to_string(), "b".to_string()];
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn an_interval_without_end_is_null() {
-        let mut tally = Tally::default();
+        let mut tally = MatchScore::default();
         tally.pairs.0[4] = 1;
         let names = ["a".to_string(), "b".to_string()];
         let json = serde_json::to_value(Summary::new(&names, &tally, None)).unwrap();

@@ -33,7 +33,7 @@ impl Samples {
     pub fn new(records: &[Record]) -> Samples {
         Samples {
             blocks: blocks(records),
-            labels: records.iter().map(position::label).collect(),
+            labels: records.iter().map(position::target_pawns).collect(),
         }
     }
 

@@ -6,7 +6,7 @@ use super::random::Random;
 
 /// What Lichess's server says of a position, from White's point of view.
 #[derive(Clone, Copy)]
-pub enum Evaluation {
+pub enum ServerEval {
     /// Centipawns.
     Centipawns(i32),
     /// White mates in so many moves; negative, Black does.
@@ -15,7 +15,7 @@ pub enum Evaluation {
 
 /// Evaluates the positions after each move of a game; none for a position
 /// without moves.
-pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Option<Evaluation>>) {
+pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Option<ServerEval>>) {
     out.clear();
     let last = plies.len().saturating_sub(1);
     // How many plies before the mate it is seen.
@@ -26,7 +26,7 @@ pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Opti
         out.push(if i == last && end != End::Stopped {
             None
         } else if end == End::Mate && last - i <= horizon {
-            Some(Evaluation::Mate(countdown(last - i, last)))
+            Some(ServerEval::Mate(countdown(last - i, last)))
         } else {
             Some(static_evaluation(plies, i, drift, random))
         });
@@ -43,23 +43,23 @@ fn countdown(plies_left: usize, last: usize) -> i32 {
     }
 }
 
-fn static_evaluation(plies: &[Ply], i: usize, drift: i32, random: &mut Random) -> Evaluation {
+fn static_evaluation(plies: &[Ply], i: usize, drift: i32, random: &mut Random) -> ServerEval {
     let at = |i: usize| plies[i.min(plies.len() - 1)].material;
     let material = (at(i + 1) + at(i + 2)) / 2;
     let certain = (i as i32).min(40);
     let centipawns =
         20 + material + (drift + random.between(-12, 12)) * certain / 40 + random.between(-6, 6);
     if centipawns.abs() < 900 {
-        return Evaluation::Centipawns(centipawns);
+        return ServerEval::Centipawns(centipawns);
     }
     if random.chance(350) {
         let moves = random.quantile(&[1, 3, 5, 8, 12, 25]);
-        return Evaluation::Mate(moves * centipawns.signum());
+        return ServerEval::Mate(moves * centipawns.signum());
     }
     if random.chance(30) {
-        return Evaluation::Centipawns(centipawns.signum() * random.between(2000, 8500));
+        return ServerEval::Centipawns(centipawns.signum() * random.between(2000, 8500));
     }
-    Evaluation::Centipawns(centipawns.signum() * (800 + centipawns.abs() / 10))
+    ServerEval::Centipawns(centipawns.signum() * (800 + centipawns.abs() / 10))
 }
 
 /// Win chances by centipawns, as Lichess's analysis has them:
@@ -77,19 +77,19 @@ impl WinChances {
         WinChances(powers.take(1001).map(chance).collect())
     }
 
-    fn of(&self, evaluation: Evaluation) -> i32 {
+    fn of(&self, evaluation: ServerEval) -> i32 {
         match evaluation {
-            Evaluation::Centipawns(centipawns) => {
+            ServerEval::Centipawns(centipawns) => {
                 let size = (centipawns.unsigned_abs() as usize).min(self.0.len() - 1);
                 self.0[size] * centipawns.signum()
             }
-            Evaluation::Mate(moves) => 100_000 * moves.signum(),
+            ServerEval::Mate(moves) => 100_000 * moves.signum(),
         }
     }
 
     /// Lichess's glyph for a move from one evaluation to another, by White if
     /// `white`: it tells what chances the mover threw away.
-    pub fn glyph(&self, white: bool, before: Evaluation, after: Evaluation) -> &'static str {
+    pub fn glyph(&self, white: bool, before: ServerEval, after: ServerEval) -> &'static str {
         let loss = self.of(before) - self.of(after);
         match if white { loss } else { -loss } {
             30_000.. => "??",

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use datasets::SkipReason;
 use serde::{Deserialize, Serialize};
-use uci_client::Failure;
+use uci_client::EngineError;
 
 /// Counts over the games that were taken in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct AnnotationCounts {
     /// Games written.
     pub games: u64,
     /// Of these, games that had evaluations and kept them.
@@ -29,13 +29,13 @@ pub struct Tally {
     pub skipped: BTreeMap<SkipReason, u64>,
 }
 
-impl Tally {
+impl AnnotationCounts {
     /// Counts a search that failed.
-    pub fn fail(&mut self, failure: Failure) {
+    pub fn fail(&mut self, failure: EngineError) {
         match failure {
-            Failure::Ended => self.crashes += 1,
-            Failure::TimedOut => self.timeouts += 1,
-            Failure::Cancelled => {}
+            EngineError::Ended => self.crashes += 1,
+            EngineError::TimedOut => self.timeouts += 1,
+            EngineError::Cancelled => {}
         }
     }
 
@@ -45,7 +45,7 @@ impl Tally {
     }
 
     /// Adds another tally to this one.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &AnnotationCounts) {
         self.games += other.games;
         self.kept += other.kept;
         self.positions += other.positions;

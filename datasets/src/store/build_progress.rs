@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::reading::Checkpoint;
 use crate::store::SourceEntry;
 use crate::store::spill::Run;
-use records::selection::{Filters, Tally};
+use records::selection::{Filters, SourceCounts};
 
 /// How far a build has come: all that is needed to go on with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Progress {
+pub(crate) struct BuildProgress {
     pub(crate) filters: Filters,
     /// The sources, as they were given.
     pub(crate) names: Vec<String>,
@@ -18,9 +18,9 @@ pub(crate) struct Progress {
     /// Those of them that were taken in.
     pub(crate) entries: Vec<SourceEntry>,
     /// The first of them that was not, or not to its end.
-    pub(crate) failure: Option<Failure>,
+    pub(crate) failure: Option<SourceFailure>,
     /// What was counted so far in the one that is being read.
-    pub(crate) tally: Tally,
+    pub(crate) tally: SourceCounts,
     /// Where that one goes on.
     pub(crate) checkpoint: Option<Checkpoint>,
     /// Runs in the spill file.
@@ -30,20 +30,20 @@ pub(crate) struct Progress {
 
 /// What was wrong with a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Failure {
+pub(crate) struct SourceFailure {
     pub(crate) message: String,
     pub(crate) exit_code: u8,
 }
 
-impl Progress {
-    pub(crate) fn new(filters: Filters, names: &[String]) -> Progress {
-        Progress {
+impl BuildProgress {
+    pub(crate) fn new(filters: Filters, names: &[String]) -> BuildProgress {
+        BuildProgress {
             filters,
             names: names.to_vec(),
             done: 0,
             entries: Vec::new(),
             failure: None,
-            tally: Tally::default(),
+            tally: SourceCounts::default(),
             checkpoint: None,
             train: Vec::new(),
             validation: Vec::new(),

@@ -53,7 +53,7 @@ enum Stage {
 
 /// Tries the table's move, then captures and promotions that lose nothing,
 /// then quiet moves, then captures that lose material.
-pub(crate) struct Picker {
+pub(crate) struct MovePicker {
     table: Option<Move>,
     stage: Stage,
     /// Ends with the good captures.
@@ -76,11 +76,11 @@ const CHECK: i32 = 1 << 13;
 /// attacks it; to go to one counts as much less.
 const DANGER: i32 = 5;
 
-impl Picker {
+impl MovePicker {
     /// All legal moves, `table` first if it is legal.
-    pub(crate) fn all(board: &Board, table: Option<Move>, stack: &MoveStack) -> Picker {
+    pub(crate) fn all(board: &Board, table: Option<Move>, stack: &MoveStack) -> MovePicker {
         let table = table.filter(|&mv| board.is_legal(mv));
-        Picker {
+        MovePicker {
             stage: if table.is_some() {
                 Stage::Table
             } else {
@@ -105,12 +105,12 @@ impl Picker {
         table: Option<Move>,
         victims: BitBoard,
         stack: &MoveStack,
-    ) -> Picker {
+    ) -> MovePicker {
         let table = table.filter(|&mv| is_tactical(board, mv));
-        Picker {
+        MovePicker {
             tactical_only: true,
             victims,
-            ..Picker::all(board, table, stack)
+            ..MovePicker::all(board, table, stack)
         }
     }
 
@@ -327,7 +327,7 @@ mod tests {
             checks: None,
         };
         let mut stack = MoveStack::default();
-        let mut picker = Picker::all(tree.board(), None, &stack);
+        let mut picker = MovePicker::all(tree.board(), None, &stack);
         let moves: Vec<Move> = std::iter::from_fn(|| picker.next(&mut stack, &order)).collect();
         let (knight, others) = moves.split_at(8);
         assert!(knight.iter().all(|mv| mv.from == Square::E4), "{moves:?}");

@@ -12,7 +12,7 @@ use crate::statistics::pentanomial::Pentanomial;
 
 /// Games by result, pairs by points, why games ended, how the engines thought.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct MatchScore {
     /// Games that the first engine won.
     pub wins: u64,
     /// Drawn games.
@@ -58,11 +58,11 @@ pub struct Averages {
     pub move_ms: Option<f64>,
 }
 
-impl Tally {
+impl MatchScore {
     /// Counts the two games on one opening; the first engine has White in the
     /// first of them.
-    pub fn of_pair(games: &[Game; 2]) -> Tally {
-        let mut tally = Tally::default();
+    pub fn of_pair(games: &[Game; 2]) -> MatchScore {
+        let mut tally = MatchScore::default();
         let [first, second] = games;
         let half_points =
             tally.add_game(first, Color::White) + tally.add_game(second, Color::Black);
@@ -71,7 +71,7 @@ impl Tally {
     }
 
     /// Adds what another one counts.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &MatchScore) {
         self.wins += other.wins;
         self.draws += other.draws;
         self.losses += other.losses;

@@ -9,7 +9,7 @@ use thiserror::Error;
 /// Everything that can end a run. Each message is one line that names the
 /// file and says what to do.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub enum TrainerError {
     /// A command line that clap takes, but nobody can mean.
     #[error("{0}")]
     Usage(String),
@@ -157,36 +157,38 @@ pub enum Failure {
     },
 }
 
-impl Failure {
+impl TrainerError {
     /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Failure::Usage(_) => 2,
-            Failure::Unreadable { .. } => 3,
-            Failure::Data(error) => error.exit_code(),
-            Failure::NoPositions { .. }
-            | Failure::Exists { .. }
-            | Failure::CheckpointRefused { .. }
-            | Failure::OtherNet { .. } => 5,
-            Failure::NoLabels { .. } | Failure::NothingToCompare { .. } => 4,
-            Failure::NetRefused { .. } | Failure::NoNet { .. } | Failure::NotTrainable { .. } => 6,
-            Failure::Unwritable { .. } => 7,
-            Failure::NoDevice { .. } => 8,
-            Failure::Diverged { .. } => 9,
-            Failure::Interrupted { exit_code, .. } => *exit_code,
+            TrainerError::Usage(_) => 2,
+            TrainerError::Unreadable { .. } => 3,
+            TrainerError::Data(error) => error.exit_code(),
+            TrainerError::NoPositions { .. }
+            | TrainerError::Exists { .. }
+            | TrainerError::CheckpointRefused { .. }
+            | TrainerError::OtherNet { .. } => 5,
+            TrainerError::NoLabels { .. } | TrainerError::NothingToCompare { .. } => 4,
+            TrainerError::NetRefused { .. }
+            | TrainerError::NoNet { .. }
+            | TrainerError::NotTrainable { .. } => 6,
+            TrainerError::Unwritable { .. } => 7,
+            TrainerError::NoDevice { .. } => 8,
+            TrainerError::Diverged { .. } => 9,
+            TrainerError::Interrupted { exit_code, .. } => *exit_code,
         }
     }
 
     /// Turns a read error of `path` into a failure.
-    pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+    pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
-        move |error| Failure::Unreadable { path, error }
+        move |error| TrainerError::Unreadable { path, error }
     }
 
     /// Turns a write error of `path` into a failure.
-    pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
+    pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
-        move |error| Failure::Unwritable { path, error }
+        move |error| TrainerError::Unwritable { path, error }
     }
 }
 

@@ -89,7 +89,7 @@ impl SkipReason {
 /// over sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Tally {
+pub struct SourceCounts {
     /// Games seen.
     pub games: u64,
     /// Games with at least one `[%eval`.
@@ -105,7 +105,7 @@ pub struct Tally {
     /// Labels by the month their game was played in.
     pub months: BTreeMap<Month, u64>,
     /// Kept games by the mean of both ratings: the lower ends of bins of
-    /// [`Tally::RATING_BIN`].
+    /// [`SourceCounts::RATING_BIN`].
     pub ratings: BTreeMap<u16, u64>,
     /// Kept games with a player who has no rating.
     pub unrated: u64,
@@ -113,7 +113,7 @@ pub struct Tally {
     pub skipped: BTreeMap<SkipReason, u64>,
 }
 
-impl Tally {
+impl SourceCounts {
     /// Width of a bin of ratings.
     pub const RATING_BIN: u16 = 100;
 
@@ -143,7 +143,7 @@ impl Tally {
     }
 
     /// Adds another tally to this one.
-    pub fn add(&mut self, other: &Tally) {
+    pub fn add(&mut self, other: &SourceCounts) {
         self.games += other.games;
         self.games_annotated += other.games_annotated;
         self.games_kept += other.games_kept;

@@ -71,7 +71,7 @@ const GENERATIONS: u8 = 32;
 const PLIES_A_GENERATION: i32 = 4;
 
 /// Positions already searched, by their key.
-pub(crate) struct Table {
+pub(crate) struct TranspositionTable {
     words: Box<[AtomicU64]>,
     /// The word at which the first cluster begins, so that each is one line of
     /// the cache.
@@ -80,26 +80,26 @@ pub(crate) struct Table {
     generation: AtomicU8,
 }
 
-impl Table {
-    /// Whether [`Table::prefetch`] does anything. To evaluate a position then
+impl TranspositionTable {
+    /// Whether [`TranspositionTable::prefetch`] does anything. To evaluate a position then
     /// takes no longer than to wait for its entry; else what is stored of it
     /// saves the work.
     pub(crate) const FETCHES_AHEAD: bool = cfg!(target_arch = "x86_64");
 
-    pub(crate) fn new(mebibytes: usize) -> Result<Table, HashError> {
+    pub(crate) fn new(mebibytes: usize) -> Result<TranspositionTable, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
-        Table::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
+        TranspositionTable::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
     }
 
-    fn of_clusters(clusters: usize) -> Option<Table> {
+    fn of_clusters(clusters: usize) -> Option<TranspositionTable> {
         let spare = LINE_BYTES / size_of::<AtomicU64>();
         // Zeroed by the system page by page, when a page is first used.
         let words: Box<[AtomicU64]> =
             bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare).ok()?;
         ask_for_huge_pages(&words);
         let misaligned = words.as_ptr().addr() % LINE_BYTES;
-        Some(Table {
+        Some(TranspositionTable {
             words,
             first: (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>(),
             clusters,
@@ -111,7 +111,7 @@ impl Table {
     pub(crate) fn clear(&mut self) {
         // A new table is there at once, however large; where there is no
         // memory for two, this one is wiped.
-        match Table::of_clusters(self.clusters) {
+        match TranspositionTable::of_clusters(self.clusters) {
             Some(empty) => *self = empty,
             None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
         }
@@ -123,7 +123,7 @@ impl Table {
         self.generation.store(next, Ordering::Relaxed);
     }
 
-    /// Has the processor fetch what [`Table::probe`] will look at.
+    /// Has the processor fetch what [`TranspositionTable::probe`] will look at.
     #[inline]
     pub(crate) fn prefetch(&self, key: u64) {
         #[cfg(target_arch = "x86_64")]
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn clusters_are_cache_lines() {
         for mebibytes in [1, 2, 7] {
-            let table = Table::new(mebibytes).unwrap();
+            let table = TranspositionTable::new(mebibytes).unwrap();
             for key in [0, 1 << 60, u64::MAX / 3, u64::MAX] {
                 let cluster = table.cluster(key);
                 assert_eq!(size_of_val(cluster), LINE_BYTES);
@@ -362,7 +362,7 @@ mod tests {
 
     #[test]
     fn gives_back_what_it_was_given() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         for bound in [ScoreBound::Exact, ScoreBound::Lower, ScoreBound::Upper] {
             for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
                 for evaluation in [None, Some(-20_000), Some(-1), Some(0), Some(20_000)] {
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_torn_entry_is_not_found() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(42, 0, &entry(5, "e2e4"));
         let word = &table.cluster(42)[1];
         word.store(word.load(Ordering::Relaxed) ^ 1 << 40, Ordering::Relaxed);
@@ -390,12 +390,12 @@ mod tests {
 
     #[test]
     fn the_shallowest_and_the_oldest_gives_way() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         for (key, depth) in keys().zip([6, 5, 7, 8]) {
             table.store(key, 0, &entry(depth, "e2e4"));
         }
         table.store(5, 0, &entry(1, "d2d4"));
-        let held = |table: &Table| -> Vec<u64> {
+        let held = |table: &TranspositionTable| -> Vec<u64> {
             keys()
                 .take(6)
                 .filter(|&key| table.probe(key, 0).is_some())
@@ -413,7 +413,7 @@ mod tests {
 
     #[test]
     fn a_much_deeper_bound_of_the_same_search_stays() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, &entry(9, "e2e4"));
         table.store(1, 0, &entry(4, "d2d4"));
         assert_eq!(table.probe(1, 0).unwrap().depth, 9);
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn a_bound_without_a_move_keeps_the_move_known_before() {
-        let table = Table::new(1).unwrap();
+        let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, &entry(3, "e2e4"));
         let upper = TableEntry {
             mv: None,
@@ -436,7 +436,7 @@ mod tests {
 
     #[test]
     fn how_full_it_is_counts_this_search_alone() {
-        let mut table = Table::new(1).unwrap();
+        let mut table = TranspositionTable::new(1).unwrap();
         assert_eq!(table.permille_full(), 0);
         for key in 0..1_000_000u64 {
             let key = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -451,7 +451,7 @@ mod tests {
 
     #[test]
     fn an_impossible_size_is_an_error() {
-        assert!(Table::new(usize::MAX).is_err());
-        assert!(Table::new(1 << 40).is_err());
+        assert!(TranspositionTable::new(usize::MAX).is_err());
+        assert!(TranspositionTable::new(1 << 40).is_err());
     }
 }

@@ -18,14 +18,14 @@ const MOST_SHARE: i32 = 24;
 
 /// Sums that follow the search's score less the static evaluation, by what
 /// the positions have in common.
-pub(crate) struct Corrections {
+pub(crate) struct CorrectionHistory {
     /// By the placement of pawns, and of either side's other pieces.
     tables: [Vec<i16>; 3],
 }
 
-impl Corrections {
-    pub(crate) fn new() -> Corrections {
-        Corrections {
+impl CorrectionHistory {
+    pub(crate) fn new() -> CorrectionHistory {
+        CorrectionHistory {
             tables: std::array::from_fn(|_| vec![0; Color::NUM * ENTRIES]),
         }
     }

@@ -1,8 +1,8 @@
-/** Brains: what can evaluate, which is nets and material alone. */
+/** What can evaluate positions: nets, and material alone. */
 import { nets } from "./storage";
 import type { EvaluationKind } from "./types";
 
-export interface Brain {
+export interface Evaluator {
   id: string;
   name: string;
   kind: EvaluationKind;
@@ -10,28 +10,28 @@ export interface Brain {
   net: ArrayBuffer | null;
 }
 
-type OwnBrain = Brain & { net: ArrayBuffer };
+type OwnEvaluator = Evaluator & { net: ArrayBuffer };
 
-export const DEFAULT: Brain = { id: "default", name: "Default net", kind: "network", net: null };
-export const MATERIAL: Brain = {
+export const DEFAULT: Evaluator = { id: "default", name: "Default net", kind: "network", net: null };
+export const MATERIAL: Evaluator = {
   id: "material",
   name: "Material only (classical)",
   kind: "material",
   net: null,
 };
 
-/** What the brain of a file of the visitor's is called, before the file's name. */
+/** What the evaluator of a file of the visitor's is called, before the file's name. */
 const OWN = "file:";
 
 /** The choices of the drop-down: nets of the host and of former visits are fetched once chosen. */
-export class Brains {
-  private readonly known = new Map<string, Brain>([
+export class Evaluators {
+  private readonly known = new Map<string, Evaluator>([
     [DEFAULT.id, DEFAULT],
     [MATERIAL.id, MATERIAL],
   ]);
   private elsewhere: string[] = [];
   /** Nets on their way, so that two who ask get the same one. */
-  private readonly coming = new Map<string, Promise<Brain>>();
+  private readonly coming = new Map<string, Promise<Evaluator>>();
   private listed: Promise<void> | null = null;
 
   /** Asks which nets former visits have left, and which lie beside the page. */
@@ -55,7 +55,7 @@ export class Brains {
     return [...fetched, ...others.map((file) => ({ id: file, name: netName(file) }))];
   }
 
-  async get(id: string): Promise<Brain> {
+  async get(id: string): Promise<Evaluator> {
     const known = this.known.get(id);
     if (known) return known;
     const coming = this.coming.get(id) ?? this.fetch(id).finally(() => this.coming.delete(id));
@@ -63,7 +63,7 @@ export class Brains {
     return coming;
   }
 
-  private async fetch(id: string): Promise<Brain> {
+  private async fetch(id: string): Promise<Evaluator> {
     await this.list();
     if (!this.elsewhere.includes(id)) throw new Error(`there is no net ${netName(id)} here`);
     if (this.isOwn(id)) return this.add(id, netName(id), await nets.get(netFile(id)));
@@ -72,15 +72,15 @@ export class Brains {
     return this.add(id, netName(id), await response.arrayBuffer());
   }
 
-  /** A brain that is at hand; the default one where it is not. */
-  present(id: string): Brain {
+  /** An evaluator that is at hand; the default one where it is not. */
+  present(id: string): Evaluator {
     return this.known.get(id) ?? DEFAULT;
   }
 
   /** Takes a net of the visitor's in; whether later visits will have it too. */
-  keep(brain: OwnBrain): Promise<boolean> {
-    this.known.set(brain.id, brain);
-    return nets.keep(netFile(brain.id), brain.net);
+  keep(evaluator: OwnEvaluator): Promise<boolean> {
+    this.known.set(evaluator.id, evaluator);
+    return nets.keep(netFile(evaluator.id), evaluator.net);
   }
 
   isOwn(id: string): boolean {
@@ -93,17 +93,17 @@ export class Brains {
     await nets.forget(netFile(id));
   }
 
-  private add(id: string, name: string, net: ArrayBuffer): Brain {
-    const brain: Brain = { id, name, kind: "network", net };
-    this.known.set(id, brain);
-    return brain;
+  private add(id: string, name: string, net: ArrayBuffer): Evaluator {
+    const evaluator: Evaluator = { id, name, kind: "network", net };
+    this.known.set(id, evaluator);
+    return evaluator;
   }
 }
 
 const netFile = (id: string) => id.replace(OWN, "");
 
 /** A file of the visitor's. */
-export async function readBrain(file: File): Promise<OwnBrain> {
+export async function readEvaluator(file: File): Promise<OwnEvaluator> {
   return { id: OWN + file.name, name: file.name, kind: "network", net: await file.arrayBuffer() };
 }
 
