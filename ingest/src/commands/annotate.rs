@@ -242,7 +242,7 @@ fn annotate(
     .get();
     let name = arguments.out.file_name().unwrap_or_default();
     let total = total_bytes(&arguments.sources);
-    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total).from(start);
+    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total, start);
     let started = Instant::now();
     let searching = pipeline::run(task, feed, processes, |done| {
         archive.push(&done.source, &done.text, &done.tally)?;

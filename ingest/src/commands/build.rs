@@ -160,7 +160,7 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    let mut progress = Progress::new(&name, Unit::Bytes, source.size());
+    let mut progress = Progress::new(&name, Unit::Bytes, source.size(), 0);
     let filters = builder.filters().clone();
     let threads = rayon::current_num_threads();
     let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {

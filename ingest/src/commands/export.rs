@@ -122,7 +122,7 @@ fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
     let name = arguments.out.display().to_string();
-    let mut progress = Progress::new(&name, Unit::Positions, Some(total));
+    let mut progress = Progress::new(&name, Unit::Positions, Some(total), 0);
     let mut done = 0;
     let mut summary = Summary::new(arguments.format);
     let mut output = Output::create(&arguments.out)?;

@@ -72,11 +72,10 @@ pub fn fit<B: Train>(
 ) -> Result<Summary, Failure> {
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
     if run.artifacts.history.epoch() <= plan.epochs {
-        tell(plan.in_words(dataset));
+        run.progress.line(&plan.in_words(dataset));
     }
-    let ended = run.run_epochs();
-    run.progress.finish();
-    ended.map(|()| run.summary())
+    run.run_epochs()?;
+    Ok(run.summary())
 }
 
 /// The parts of a batch and its number of positions, if there is one more.

@@ -12,11 +12,10 @@ use clap::{ArgGroup, Args};
 use cozy_chess::util::display_san_move;
 use engine::{Engine, Evaluator, Limits, Outcome, Position, Score, Signals, TimeBudget};
 use host::ExitCode;
-use indicatif::ProgressBar;
-
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, print};
 use epd::{Problem, Task};
 
@@ -283,16 +282,17 @@ fn solve(args: &SuiteArgs) -> Result<Tally> {
         .collect::<Result<_, ProblemError>>()?;
     let mut solver = Solver::new(args)?;
     let mut tally = Tally::default();
-    let bar = ProgressBar::new(problems.len() as u64);
+    let mut progress = Progress::new(Some(problems.len() as u64), 0);
     let start = Instant::now();
     for problem in &problems {
         let outcome = solver.search(problem);
         if !tally.count(problem, &outcome) && !args.json {
-            bar.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
+            progress.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
         }
-        bar.inc(1);
+        progress.show(tally.problems as u64, || {
+            format!("{} of {} solved", tally.solved, tally.problems)
+        });
     }
-    bar.finish_and_clear();
     tally.seconds = start.elapsed().as_secs_f64();
     Ok(tally)
 }
