@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use host::{Action, ExitCode, FileError};
 use models::NetError;
 use thiserror::Error;
 
@@ -152,27 +153,29 @@ pub enum Failure {
     Interrupted {
         /// Where the run stands.
         checkpoint: PathBuf,
-        /// 128 and the number of the signal.
-        exit_code: u8,
+        /// That of the signal.
+        exit_code: ExitCode,
     },
 }
 
 impl Failure {
     /// The exit code.
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> ExitCode {
         match self {
-            Failure::Usage(_) => 2,
-            Failure::Unreadable { .. } => 3,
+            Failure::Usage(_) => ExitCode::Usage,
+            Failure::Unreadable { .. } => ExitCode::Missing,
             Failure::Data(error) => error.exit_code(),
             Failure::NoPositions { .. }
             | Failure::Exists { .. }
             | Failure::CheckpointRefused { .. }
-            | Failure::OtherNet { .. } => 5,
-            Failure::NoLabels { .. } | Failure::NothingToCompare { .. } => 4,
-            Failure::NetRefused { .. } | Failure::NoNet { .. } | Failure::NotTrainable { .. } => 6,
-            Failure::Unwritable { .. } => 7,
-            Failure::NoDevice { .. } => 8,
-            Failure::Diverged { .. } => 9,
+            | Failure::OtherNet { .. } => ExitCode::Refused,
+            Failure::NoLabels { .. } | Failure::NothingToCompare { .. } => ExitCode::Damaged,
+            Failure::NetRefused { .. } | Failure::NoNet { .. } | Failure::NotTrainable { .. } => {
+                ExitCode::Net
+            }
+            Failure::Unwritable { .. } => ExitCode::Write,
+            Failure::NoDevice { .. } => ExitCode::NoDevice,
+            Failure::Diverged { .. } => ExitCode::Diverged,
             Failure::Interrupted { exit_code, .. } => *exit_code,
         }
     }
@@ -187,6 +190,16 @@ impl Failure {
     pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> Failure {
         let path = path.to_path_buf();
         move |error| Failure::Unwritable { path, error }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Failure {
+        let to = match error.action {
+            Action::Read => |path, error| Failure::Unreadable { path, error },
+            Action::Write => |path, error| Failure::Unwritable { path, error },
+        };
+        to(error.path, error.source)
     }
 }
 

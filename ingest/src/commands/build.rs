@@ -10,7 +10,6 @@ use host::StopSignal;
 
 use crate::commands::filters::{self, FilterArguments};
 use crate::report::reason::reason_text;
-use crate::terminal::output::print;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -115,7 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         manifest => manifest?,
     };
-    print(&summary(&arguments.out, &manifest))?;
+    host::print(&summary(&arguments.out, &manifest))?;
     match failure {
         Some(error) => Err(error).context("sealed, but not with all of the sources"),
         None => Ok(()),

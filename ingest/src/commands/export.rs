@@ -12,7 +12,6 @@ use crate::export::format::Format;
 use crate::export::output::{self, Output};
 use crate::export::summary::Summary;
 use crate::export::writer::Writer;
-use crate::terminal::output::print;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -112,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         host::tell(text.trim_end());
         Ok(())
     } else {
-        print(&text)
+        Ok(host::print(&text)?)
     }
 }
 

@@ -9,7 +9,7 @@ use burn_cuda::Cuda;
 use burn_flex::{Flex, FlexDevice};
 use clap::Args;
 
-use crate::commands::output::{print, print_json};
+use crate::commands::output::json;
 use crate::commands::{dataset, values};
 use crate::failure::Failure;
 use crate::training::device::{self, Device, DeviceChoice};
@@ -71,9 +71,8 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
             throughput::bench::<Autodiff<Cuda>>(&plan, &device::burn_devices(gpus))?
         }
     };
-    if arguments.json {
-        print_json(&report)
-    } else {
-        print(&report.to_string())
-    }
+    Ok(host::print(&match arguments.json {
+        true => json(&report),
+        false => report.to_string(),
+    })?)
 }

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use datasets::Dataset;
 use serde::Serialize;
 
-use crate::commands::output::{print, print_json};
+use crate::commands::output::json;
 use crate::commands::values;
 use crate::failure::Failure;
 use crate::files;
@@ -89,9 +89,9 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
     };
     if result.is_ok() || evaluation.measured.report.all.net.count > 0 {
         if arguments.json {
-            print_json(&evaluation)?;
+            host::print(&json(&evaluation))?;
         } else {
-            print(&evaluation.to_string())?;
+            host::print(&evaluation.to_string())?;
         }
         if let Some(path) = &arguments.report {
             let subject = match &dataset {

@@ -12,7 +12,7 @@ use datasets::Split;
 use host::{StopSignal, tell};
 use models::Shape;
 
-use crate::commands::output::{held_out_figures, print, print_json};
+use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
 use crate::failure::Failure;
 use crate::network::clipping::CLIP_NORM;
@@ -165,11 +165,10 @@ pub fn run(arguments: Arguments) -> Result<(), Failure> {
         }
     };
     summary::write_beside(&summary.net, &dataset)?;
-    if arguments.json {
-        print_json(&summary)
-    } else {
-        print(&in_words(&summary))
-    }
+    Ok(host::print(&match arguments.json {
+        true => json(&summary),
+        false => in_words(&summary),
+    })?)
 }
 
 fn in_words(summary: &Summary) -> String {

@@ -559,7 +559,7 @@ mod tests {
             fs::write(&begun.out, bytes).unwrap();
             let ended = fit::<Cpu>(&dataset, &again, &[FlexDevice], &StopSignal::default());
             let error = ended.err().unwrap();
-            assert_eq!(error.exit_code(), 5);
+            assert_eq!(error.exit_code() as u8, 5);
             assert!(error.to_string().contains("no net of the run"), "{error}");
             assert!(fs::read(&begun.out).unwrap() == bytes);
         }

@@ -3,7 +3,6 @@
 mod epd;
 
 use std::path::PathBuf;
-use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -11,12 +10,12 @@ use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use cozy_chess::util::display_san_move;
 use engine::{Engine, Evaluator, Limits, Outcome, Position, Score, Signals, TimeBudget};
-use host::ExitCode;
+use host::{ExitCode, print};
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::tournament::progress::Progress;
-use crate::usage::{exit_codes, print};
+use crate::usage::exit_codes;
 use epd::{Problem, Task};
 
 /// Far more than any suite has.
@@ -260,7 +259,7 @@ fn line_mates(position: &Position, outcome: &Outcome) -> bool {
 ///
 /// # Errors
 /// Where the file cannot be read, or a line of it is no problem.
-pub fn run(args: &SuiteArgs) -> Result<process::ExitCode> {
+pub fn run(args: &SuiteArgs) -> Result<ExitCode> {
     let tally = solve(args)?;
     print(&match args.json {
         true => serde_json::to_string(&tally)? + "\n",
@@ -269,8 +268,7 @@ pub fn run(args: &SuiteArgs) -> Result<process::ExitCode> {
     Ok(match tally.mates_wrong.is_empty() {
         true => ExitCode::Done,
         false => ExitCode::Other,
-    }
-    .into())
+    })
 }
 
 fn solve(args: &SuiteArgs) -> Result<Tally> {
