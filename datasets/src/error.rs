@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use host::ExitCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use thiserror::Error;
@@ -46,7 +47,7 @@ pub enum Error {
         /// What the error said.
         message: String,
         /// Its exit code.
-        exit_code: u8,
+        exit_code: ExitCode,
     },
     /// A source that an interrupted build had begun to read is another now.
     #[error(
@@ -205,26 +206,27 @@ const FULL: [&str; 3] = [
 ];
 
 impl Error {
-    /// The exit code of a program that ends with this error: 3 unreadable,
-    /// 4 damaged input, 5 dataset refused, 7 cannot write, 130 stopped, else 1.
-    pub fn exit_code(&self) -> u8 {
+    /// The exit code of a program that ends with this error.
+    pub fn exit_code(&self) -> ExitCode {
         match self {
-            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => 3,
+            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => {
+                ExitCode::Missing
+            }
             Error::Noted { exit_code, .. } => *exit_code,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
-            | Error::NotPgn { .. } => 4,
+            | Error::NotPgn { .. } => ExitCode::Damaged,
             Error::NotADataset { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
             | Error::OtherFilters { .. }
-            | Error::Corrupt { .. } => 5,
-            Error::Unwritable { .. } => 7,
-            Error::NoThread(_) => 1,
-            Error::Stopped => 130,
+            | Error::Corrupt { .. } => ExitCode::Refused,
+            Error::Unwritable { .. } => ExitCode::Write,
+            Error::NoThread(_) => ExitCode::Other,
+            Error::Stopped => ExitCode::Interrupted,
         }
     }
 

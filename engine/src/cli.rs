@@ -12,11 +12,12 @@ mod play;
 mod session;
 
 use std::io;
-use std::process::ExitCode;
+use std::process;
 
 use clap::{Parser, Subcommand};
 use cozy_chess::Board;
 use engine::parse_fen;
+use host::ExitCode;
 
 #[derive(Parser)]
 #[command(
@@ -43,7 +44,7 @@ enum Command {
 }
 
 /// Runs the command line and turns errors into one line and an exit code.
-pub fn main() -> ExitCode {
+pub fn main() -> process::ExitCode {
     let result = match Cli::parse().command {
         None => session::run(io::stdin()),
         Some(Command::Bench(args)) => bench::run(&args).map(done),
@@ -51,11 +52,11 @@ pub fn main() -> ExitCode {
         Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Play(args)) => play::run(&args),
     };
-    result.unwrap_or_else(|error| error::report(&error))
+    result.unwrap_or_else(|error| error::report(&error)).into()
 }
 
 fn done((): ()) -> ExitCode {
-    ExitCode::SUCCESS
+    ExitCode::Done
 }
 
 /// A number given as an argument that may not be 0.

@@ -1,26 +1,27 @@
 //! From an error to one line and an exit code.
 
-use std::process::ExitCode;
+use host::{ExitCode, FileError};
 
 use crate::annotate;
 use crate::terminal::stopped::Stopped;
 
-/// Prints an error as one line and gives its exit code: what
-/// [`datasets::Error::exit_code`] or `annotate::Error::exit_code` says of it,
-/// that of the signal that stopped the program, 2 for wrong usage, else 1.
+/// Prints an error as one line and gives its exit code: what the first cause
+/// says that has one.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         usage.exit();
     }
     host::tell(format_args!("ingest: {error:#}"));
     let code = error.chain().find_map(|cause| {
-        let dataset = cause.downcast_ref::<datasets::Error>();
-        let annotate = cause.downcast_ref::<annotate::Error>();
-        let stopped = cause.downcast_ref::<Stopped>();
-        dataset
-            .map(datasets::Error::exit_code)
-            .or(annotate.map(annotate::Error::exit_code))
-            .or(stopped.map(|stopped| stopped.exit_code))
+        let dataset = cause.downcast_ref().map(datasets::Error::exit_code);
+        let annotate = || cause.downcast_ref().map(annotate::Error::exit_code);
+        let file = || cause.downcast_ref().map(FileError::exit_code);
+        let stopped = || {
+            cause
+                .downcast_ref()
+                .map(|stopped: &Stopped| stopped.exit_code)
+        };
+        dataset.or_else(annotate).or_else(file).or_else(stopped)
     });
-    ExitCode::from(code.unwrap_or(1))
+    code.unwrap_or(ExitCode::Other)
 }

@@ -8,6 +8,6 @@ use ingest::{Arguments, report_failure, run};
 fn main() -> ExitCode {
     match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report_failure(&error),
+        Err(error) => report_failure(&error).into(),
     }
 }

@@ -1,5 +1,4 @@
-//! What the commands tell the user: progress, results, why they stopped.
+//! What the commands tell the user: progress, why they stopped.
 
-pub(crate) mod output;
 pub(crate) mod progress;
 pub(crate) mod stopped;

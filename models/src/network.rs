@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Feature, INPUTS, NetError};
+use crate::{Feature, INPUTS, NetError, Random};
 
 /// The name of the activation function between layers: `clamp(x, 0, 1)`, a
 /// ReLU whose top is cut off so that activations fit 7 bits.
@@ -133,15 +133,8 @@ impl Network {
     /// # Panics
     /// If a layer of `shape` has no neurons.
     pub fn random(shape: Shape, seed: u64) -> Network {
-        let mut state = seed;
-        let mut uniform = move || {
-            // splitmix64 (Steele, Lea, Flood 2014), top 24 bits, in -1..1.
-            state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-            ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-        };
+        let mut random = Random(seed);
+        let mut uniform = move || random.uniform();
         let layers = shape.layers().map(|(outputs, inputs)| {
             let active = inputs.min(if inputs == INPUTS { 32 } else { inputs });
             let bound = 1.0 / (active as f32).sqrt();

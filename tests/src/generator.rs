@@ -23,6 +23,7 @@ use openings::Opening;
 use people::{Player, pair, rating_change};
 use playout::{End, Ply};
 use random::Random;
+use records::hash::mix;
 use server_eval::{ServerEval, WinChances};
 
 /// Games a second on Lichess: 90 million a month.
@@ -214,7 +215,7 @@ impl Tags<'_> {
         if random.chance(125) {
             let tournament = ((at / 3600) << 32) | u64::from(random.below(40));
             out.extend_from_slice(b" tournament https://lichess.org/tournament/");
-            write_id(out, random::mix(tournament));
+            write_id(out, mix(tournament));
         } else {
             out.extend_from_slice(b" game");
         }

@@ -8,6 +8,7 @@ pub mod golden;
 pub mod measure;
 pub mod pzstd;
 pub mod server;
+pub mod training;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

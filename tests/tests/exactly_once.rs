@@ -51,20 +51,6 @@ fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
     path
 }
 
-/// Random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    /// At least 0, less than 1.
-    fn fraction(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
 /// `ingest build`, to be started.
 fn building(sources: &[&Path], dataset: &Path) -> Command {
     let mut command = program("ingest");
@@ -168,7 +154,7 @@ fn kill_9_at_random_moments_changes_nothing() {
     const MOST_KILLS: usize = 500;
     const MOST_IN_A_ROW: usize = 8;
     let seed = std::env::var("KILL_SEED").map_or(1, |seed| seed.parse().unwrap());
-    let mut random = Random(seed);
+    let mut random = fastrand::Rng::with_seed(seed);
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let sources: &[&Path] = &[&MONTHS.first, &MONTHS.second];
@@ -204,7 +190,7 @@ fn kill_9_at_random_moments_changes_nothing() {
         }
         let mut behind = 0;
         for _ in 0..MOST_IN_A_ROW {
-            let delay = longest.mul_f64(random.fraction());
+            let delay = longest.mul_f64(random.f64());
             let (stderr, phase) = chain.kill_after(delay, &path("stderr"));
             if let Some(games) = resumed_behind(&stderr) {
                 resumed.push(games);

@@ -1,16 +1,17 @@
 //! However a training run is interrupted, it ends as an undisturbed one does.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use test_support::send_signal;
-use tests::{Said, build, program, run, sample};
+use tests::training::TrainingFolder;
+use tests::{Said, build, run, sample};
 
-const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
+const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
 const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
 const DIVERGED: i32 = 9;
@@ -32,56 +33,32 @@ const SMALL: [&str; 10] = [
     "3",
 ];
 
-/// A dataset, and a net that is to be trained on it.
-struct Place {
-    folder: tempfile::TempDir,
+/// `trainer fit` of a net, to be started without output.
+fn command(folder: &TrainingFolder, net: &str, arguments: &[&str]) -> Command {
+    let fit = ["fit", "--device", "cpu", "--data", "d", "--out", net];
+    let mut command = folder.trainer(&[&fit, arguments].concat());
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
-impl Place {
-    fn new() -> Place {
-        let place = Place {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        build(&[&sample(UNSEEN)], &place.path("d")).succeeded();
-        place
-    }
+fn fit(folder: &TrainingFolder, net: &str, arguments: &[&str]) -> Said {
+    let mut command = command(folder, net, arguments);
+    run(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
+}
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+/// Waits until the run of a net has taken a step, and so much longer.
+fn wait_for_a_step(net: &Path, longer: Duration) {
+    let checkpoint = net.with_extension("checkpoint");
+    let written = || {
+        fs::metadata(&checkpoint)
+            .and_then(|file| file.modified())
+            .ok()
+    };
+    let (first, began) = (written(), Instant::now());
+    while written() == first && began.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(1));
     }
-
-    fn command(&self, net: &str, arguments: &[&str]) -> Command {
-        let mut command = program("trainer");
-        command
-            .args(["fit", "--device", "cpu", "--data"])
-            .arg(self.path("d"))
-            .arg("--out")
-            .arg(self.path(net))
-            .args(arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        command
-    }
-
-    fn fit(&self, net: &str, arguments: &[&str]) -> Said {
-        let mut command = self.command(net, arguments);
-        run(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
-    }
-
-    /// Waits until the run has taken a step, and so much longer.
-    fn wait_for_a_step(&self, net: &str, longer: Duration) {
-        let checkpoint = self.path(net).with_extension("checkpoint");
-        let written = || {
-            fs::metadata(&checkpoint)
-                .and_then(|file| file.modified())
-                .ok()
-        };
-        let (first, began) = (written(), Instant::now());
-        while written() == first && began.elapsed() < Duration::from_secs(60) {
-            thread::sleep(Duration::from_millis(1));
-        }
-        thread::sleep(longer);
-    }
+    thread::sleep(longer);
 }
 
 fn resumed<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
@@ -117,16 +94,16 @@ fn results(net: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<Value>) {
 
 #[test]
 fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
-    let place = Place::new();
-    place.fit("quiet.safetensors", &SMALL).succeeded();
-    let quiet = results(&place.path("quiet.safetensors"));
+    let folder = TrainingFolder::new(SAMPLE);
+    fit(&folder, "quiet.safetensors", &SMALL).succeeded();
+    let quiet = results(&folder.path("quiet.safetensors"));
     assert_eq!(quiet.3.len(), 4);
 
     let net = "killed.safetensors";
     let (mut kills, mut ended) = (0, false);
     for longer in [0, 3, 40, 150, 11, 90, 300, 600, 25, 5] {
-        let mut child = place.command(net, &resumed(&SMALL)).spawn().unwrap();
-        place.wait_for_a_step(net, Duration::from_millis(longer));
+        let mut child = command(&folder, net, &resumed(&SMALL)).spawn().unwrap();
+        wait_for_a_step(&folder.path(net), Duration::from_millis(longer));
         ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -136,32 +113,30 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
         kills += 1;
     }
     assert!(kills >= 3, "only {kills} kills found the run at work");
-    let said = place.fit(net, &resumed(&SMALL)).succeeded();
+    let said = fit(&folder, net, &resumed(&SMALL)).succeeded();
     assert!(
         ended || said.err.contains("going on in epoch"),
         "{}",
         said.err
     );
-    let killed = results(&place.path(net));
+    let killed = results(&folder.path(net));
     assert!(killed.0 == quiet.0, "the nets differ after {kills} kills");
     assert!(killed.1 == quiet.1, "the golden vectors differ");
     assert!(killed.2 == quiet.2, "the curves differ");
     assert_eq!(killed.3, quiet.3, "the metrics");
 
     // Once more: nothing is left to do, and nothing changes.
-    let said = place
-        .fit(net, &resumed(&[&SMALL[..], &["--json"]].concat()))
-        .succeeded();
+    let said = fit(&folder, net, &resumed(&[&SMALL[..], &["--json"]].concat())).succeeded();
     assert!(said.err.contains("has ended already"), "{}", said.err);
     let summary: Value = serde_json::from_str(&said.out).unwrap();
     assert_eq!(summary["epochs"], 4);
-    assert!(results(&place.path(net)) == killed);
+    assert!(results(&folder.path(net)) == killed);
 }
 
 /// Ctrl-C, a scheduler or `docker stop`, a terminal that is closed.
 #[test]
 fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     // No checkpoint but the first and those of epochs, and more epochs than can
     // be over before the signal comes.
     let rare = [
@@ -171,38 +146,37 @@ fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
     .concat();
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let net = format!("{signal}.safetensors");
-        let trainer = place.command(&net, &rare);
+        let trainer = command(&folder, &net, &rare);
         // Whatever started the tests may have had them ignore a signal.
         let mut command = Command::new("env");
+        command.current_dir(folder.path(""));
         command.arg("--default-signal").arg(trainer.get_program());
         command.args(trainer.get_args()).stdout(Stdio::null());
         let child = command.stderr(Stdio::piped()).spawn().unwrap();
-        place.wait_for_a_step(&net, Duration::from_millis(20));
+        wait_for_a_step(&folder.path(&net), Duration::from_millis(20));
         send_signal(signal, &child);
         let said = Said::from(child.wait_with_output().unwrap());
         said.failed(code, &["--resume", &format!("{signal}.checkpoint")]);
-        let said = place.fit(&net, &resumed(&rare)).succeeded();
+        let said = fit(&folder, &net, &resumed(&rare)).succeeded();
         assert!(said.err.contains("going on in epoch"), "{}", said.err);
     }
-    place.fit("quiet.safetensors", &rare).succeeded();
-    let quiet = results(&place.path("quiet.safetensors"));
+    fit(&folder, "quiet.safetensors", &rare).succeeded();
+    let quiet = results(&folder.path("quiet.safetensors"));
     for signal in ["INT", "TERM", "HUP"] {
-        let net = place.path(&format!("{signal}.safetensors"));
+        let net = folder.path(&format!("{signal}.safetensors"));
         assert!(results(&net) == quiet, "{signal}");
     }
 }
 
 #[test]
 fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let one = ["--hidden", "16,8,8", "--epochs", "1"];
-    let said = place.fit("n.safetensors", &resumed(&one)).succeeded();
+    let said = fit(&folder, "n.safetensors", &resumed(&one)).succeeded();
     assert!(said.err.contains("no checkpoint"), "{}", said.err);
-    let before = results(&place.path("n.safetensors"));
+    let before = results(&folder.path("n.safetensors"));
     let refused = |arguments: &[&str], words: &[&str]| {
-        place
-            .fit("n.safetensors", arguments)
-            .failed(DATASET_OR_OUTPUT_REFUSED, words);
+        fit(&folder, "n.safetensors", arguments).failed(DATASET_OR_OUTPUT_REFUSED, words);
     };
     refused(&one, &["n.safetensors", "exists already", "--resume"]);
     refused(
@@ -213,7 +187,7 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
         &["--hidden", "16,8,4", "--epochs", "1", "--resume"],
         &["n.checkpoint", "--hidden was 16,8,8, now is 16,8,4"],
     );
-    let checkpoint = place.path("n.checkpoint");
+    let checkpoint = folder.path("n.checkpoint");
     let bytes = fs::read(&checkpoint).unwrap();
     for cut in [0, 100, bytes.len() - 1] {
         fs::write(&checkpoint, &bytes[..cut]).unwrap();
@@ -227,26 +201,26 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     }
     fs::remove_file(&checkpoint).unwrap();
     refused(&resumed(&one), &["n.safetensors", "exists already"]);
-    assert!(results(&place.path("n.safetensors")) == before);
+    assert!(results(&folder.path("n.safetensors")) == before);
 
     // Nor is what belongs to another net, or to nobody.
-    let net = fs::read(place.path("n.safetensors")).unwrap();
-    fs::remove_file(place.path("n.safetensors")).unwrap();
-    let course = fs::read(place.path("n.metrics.jsonl")).unwrap();
+    let net = fs::read(folder.path("n.safetensors")).unwrap();
+    fs::remove_file(folder.path("n.safetensors")).unwrap();
+    let course = fs::read(folder.path("n.metrics.jsonl")).unwrap();
     refused(&one, &["n.metrics.jsonl", "exists already"]);
-    assert!(fs::read(place.path("n.metrics.jsonl")).unwrap() == course);
-    fs::write(place.path("n.safetensors"), net).unwrap();
+    assert!(fs::read(folder.path("n.metrics.jsonl")).unwrap() == course);
+    fs::write(folder.path("n.safetensors"), net).unwrap();
 
     // Another dataset.
     fs::write(&checkpoint, &bytes).unwrap();
     let more = sample("dump_2026-06_annotated500.pgn.zst");
-    build(&[&more], &place.path("d")).succeeded();
+    build(&[&more], &folder.path("d")).succeeded();
     refused(&resumed(&one), &["n.checkpoint", "was", "now is"]);
 }
 
 #[test]
 fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let arguments = [
         "--hidden",
         "16,8,8",
@@ -257,19 +231,18 @@ fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
         "--batch",
         "64",
     ];
-    let said = place
-        .fit("n.safetensors", &arguments)
+    let said = fit(&folder, "n.safetensors", &arguments)
         .failed(DIVERGED, &["diverged", "n.diverged.txt", "--learning-rate"]);
-    assert!(!place.path("n.safetensors").exists(), "{}", said.err);
-    assert!(place.path("n.checkpoint").exists());
+    assert!(!folder.path("n.safetensors").exists(), "{}", said.err);
+    assert!(folder.path("n.checkpoint").exists());
 
     // The batch is readable, and it is the one that the message names.
     let step: usize = {
         let (_, behind) = said.err.split_once("at step ").unwrap();
         behind.split(' ').next().unwrap().parse().unwrap()
     };
-    let text = fs::read_to_string(place.path("n.diverged.txt")).unwrap();
-    let dataset = datasets::Dataset::open(&place.path("d")).unwrap();
+    let text = fs::read_to_string(folder.path("n.diverged.txt")).unwrap();
+    let dataset = datasets::Dataset::open(&folder.path("d")).unwrap();
     let shuffled = dataset.shuffled(datasets::Split::Train, 1, 1).unwrap();
     let records: Vec<_> = shuffled.map(Result::unwrap).collect::<Vec<_>>().concat();
     let mut expected = String::new();
@@ -277,13 +250,13 @@ fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
         record.write_line(&mut expected);
     }
     assert_eq!(text, expected);
-    build(&[&place.path("n.diverged.txt")], &place.path("batch")).succeeded();
+    build(&[&folder.path("n.diverged.txt")], &folder.path("batch")).succeeded();
 }
 
 /// Names that files beside a net have.
 #[test]
 fn a_net_is_not_called_what_the_run_calls_its_own_files() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     for net in [
         "n.checkpoint",
         "n.svg",
@@ -292,22 +265,22 @@ fn a_net_is_not_called_what_the_run_calls_its_own_files() {
         "n.metrics.jsonl",
         "n",
     ] {
-        let said = place.fit(net, &SMALL);
+        let said = fit(&folder, net, &SMALL);
         assert_eq!(said.code, Some(WRONG_USAGE), "{net}: {}", said.err);
         assert!(said.err.contains(".safetensors"), "{}", said.err);
     }
-    assert_eq!(fs::read_dir(place.folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
 }
 
 /// The figures in text, JSON, metadata and metrics: those of `trainer eval`, to
 /// the last digit.
 #[test]
 fn what_a_run_says_of_its_net_is_what_is_measured() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let shipped = tests::root().join("models/default.safetensors");
     let shipped = shipped.display().to_string();
-    let first = place.path("0.safetensors").display().to_string();
-    let fit = |hidden: &'static str| {
+    let first = folder.path("0.safetensors").display().to_string();
+    let shaped = |hidden: &'static str| {
         [
             "fit", "--device", "cpu", "--epochs", "3", "--hidden", hidden,
         ]
@@ -315,19 +288,19 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
     let linear = ["linear", "--epochs", "5"];
     let of_net = |net| ["fit", "--device", "cpu", "--epochs", "1", "--init", net];
     let kinds: [&[&str]; 7] = [
-        &fit("64,32,32"),
-        &fit("451,32,32"),
-        &fit("50,7,32"),
-        &fit("1,1,1"),
+        &shaped("64,32,32"),
+        &shaped("451,32,32"),
+        &shaped("50,7,32"),
+        &shaped("1,1,1"),
         &linear,
         &of_net(&first),
         &of_net(&shipped),
     ];
     for (index, kind) in kinds.into_iter().enumerate() {
-        let net = place.path(&format!("{index}.safetensors"));
+        let net = folder.path(&format!("{index}.safetensors"));
         let trainer = |arguments: &[&str]| {
-            let mut command = program("trainer");
-            run(command.args(arguments).arg("--data").arg(place.path("d"))).succeeded()
+            let arguments = [arguments, &["--data", "d"]].concat();
+            folder.run(&arguments).succeeded()
         };
         let out = net.display().to_string();
         let said = trainer(&[kind, &["--out", &out]].concat());
@@ -381,19 +354,19 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
 /// Piece-square tables have weights that training would cut off.
 #[test]
 fn training_starts_from_no_net_that_it_would_change() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     for net in ["linear", "default"] {
         let path = tests::root().join(format!("models/{net}.safetensors"));
         let init = path.display().to_string();
         let arguments = ["--init", &init, "--epochs", "1", "--learning-rate", "1e-7"];
-        let said = place.fit("n.safetensors", &arguments);
+        let said = fit(&folder, "n.safetensors", &arguments);
         match net {
             "linear" => {
                 said.failed(
                     NET_REFUSED,
                     &["linear.safetensors", "cannot start from this net"],
                 );
-                assert!(!place.path("n.checkpoint").exists());
+                assert!(!folder.path("n.checkpoint").exists());
             }
             _ => {
                 said.succeeded();
@@ -404,12 +377,9 @@ fn training_starts_from_no_net_that_it_would_change() {
 
 #[test]
 fn tables_that_cannot_be_written_are_not_fitted() {
-    let place = Place::new();
-    let mut command = program("trainer");
-    command.arg("linear").arg("--data").arg(place.path("d"));
-    let said = run(command
-        .arg("--out")
-        .arg(place.path("no/folder/n.safetensors")));
+    let folder = TrainingFolder::new(SAMPLE);
+    let linear = ["linear", "--data", "d", "--out", "no/folder/n.safetensors"];
+    let said = folder.run(&linear);
     let said = said.failed(CANNOT_WRITE, &["no/folder", "make its folder"]);
     assert!(!said.err.contains("epoch"), "{}", said.err);
 }

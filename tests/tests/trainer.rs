@@ -3,47 +3,17 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
-use tests::{Said, build, program, root, run, sample};
+use tests::training::TrainingFolder;
+use tests::{Said, root, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
 const WRONG_USAGE: i32 = 2;
 const DAMAGED_INPUT: i32 = 4;
 const CANNOT_WRITE: i32 = 7;
-
-/// A folder with the dataset `d` of the sample.
-struct Place {
-    folder: tempfile::TempDir,
-}
-
-impl Place {
-    fn new() -> Place {
-        let place = Place {
-            folder: tempfile::tempdir().unwrap(),
-        };
-        build(&[&sample(SAMPLE)], &place.path("d")).succeeded();
-        place
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// The trainer, run in the folder.
-    fn trainer(&self, arguments: &[&str]) -> Command {
-        let mut command = program("trainer");
-        command.current_dir(self.folder.path()).args(arguments);
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Said {
-        run(&mut self.trainer(arguments))
-    }
-}
 
 fn default_net() -> String {
     let path = root().join("models/default.safetensors");
@@ -67,7 +37,7 @@ const FIT: [&str; 11] = [
 /// Whoever reads the results leaves after the first line, or before.
 #[test]
 fn a_reader_that_leaves_is_no_error() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let contender = format!("net={net}");
     let commands: [&[&str]; 7] = [
@@ -88,7 +58,7 @@ fn a_reader_that_leaves_is_no_error() {
         &["--help"],
     ];
     for arguments in commands {
-        let mut command = place.trainer(arguments);
+        let mut command = folder.trainer(arguments);
         let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = piped.spawn().unwrap();
         drop(child.stdout.take());
@@ -105,8 +75,8 @@ fn a_reader_that_leaves_is_no_error() {
 /// As after `trainer fit ... 2>&1 | head -1`, or in a terminal that is closed.
 #[test]
 fn a_run_goes_on_when_nobody_reads_its_progress() {
-    let place = Place::new();
-    let mut command = place.trainer(&FIT);
+    let folder = TrainingFolder::new(SAMPLE);
+    let mut command = folder.trainer(&FIT);
     let piped = command.stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = piped.spawn().unwrap();
     let mut first = String::new();
@@ -115,7 +85,7 @@ fn a_run_goes_on_when_nobody_reads_its_progress() {
     assert!(first.starts_with("training 902-16-8-8-1"), "{first}");
     drop(progress);
     assert_eq!(child.wait().unwrap().code(), Some(0));
-    let epochs = std::fs::read_to_string(place.path("n.metrics.jsonl")).unwrap();
+    let epochs = std::fs::read_to_string(folder.path("n.metrics.jsonl")).unwrap();
     assert_eq!(epochs.lines().count(), 2);
 }
 
@@ -123,9 +93,9 @@ fn a_run_goes_on_when_nobody_reads_its_progress() {
 #[test]
 #[cfg(target_os = "linux")]
 fn results_that_cannot_be_written_are_a_failure() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let full = std::fs::File::options().write(true).open("/dev/full");
-    let mut command = place.trainer(&["eval", "--model", &default_net(), "--data", "d"]);
+    let mut command = folder.trainer(&["eval", "--model", &default_net(), "--data", "d"]);
     let command = command.stdout(full.unwrap()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let said = Said::from(child.wait_with_output().unwrap());
@@ -154,14 +124,14 @@ fn game(from: usize) -> String {
 /// Files of games that hardly have a position in common.
 #[test]
 fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     for (name, from) in [("labels", 0), ("most", 4), ("few", 8), ("none", 10)] {
-        fs::write(place.path(&format!("{name}.pgn")), game(from)).unwrap();
+        fs::write(folder.path(&format!("{name}.pgn")), game(from)).unwrap();
     }
     let compare = |contenders: &[&str], more: &[&str]| {
         let contenders = contenders.iter().flat_map(|name| ["--contender", name]);
         let arguments: Vec<&str> = ["compare", "--pgn", "labels.pgn"].into_iter().collect();
-        place.run(&[arguments, contenders.collect(), more.to_vec()].concat())
+        folder.run(&[arguments, contenders.collect(), more.to_vec()].concat())
     };
     let said = compare(&["a=most.pgn"], &[]).succeeded();
     assert!(!said.out.contains("WARNING"), "{}", said.out);
@@ -169,7 +139,7 @@ fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
     for words in [
         "WARNING: of 10 labelled positions 2 are evaluated",
         "\"a\" lacks 4, \"b\" lacks 8",
-        "ingest annotate --replace",
+        "ingest annotate --refolder",
     ] {
         assert!(said.out.contains(words), "{}", said.out);
     }
@@ -185,19 +155,19 @@ fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
     compare(&["c=none.pgn"], &[]).failed(DAMAGED_INPUT, &["nothing to compare", "\"c\" lacks 10"]);
     let unlabelled = ["compare", "--pgn", "none.pgn", "--contender", "a=most.pgn"];
     let words = ["none.pgn", "no position has an evaluation"];
-    place.run(&unlabelled).failed(DAMAGED_INPUT, &words);
-    let said = place.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
+    folder.run(&unlabelled).failed(DAMAGED_INPUT, &words);
+    let said = folder.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
     let said = said.failed(DAMAGED_INPUT, &words);
     assert_eq!(said.out, "");
 }
 
 #[test]
 fn contenders_are_told_apart_by_their_names() {
-    let place = Place::new();
-    fs::write(place.path("a.pgn"), game(0)).unwrap();
+    let folder = TrainingFolder::new(SAMPLE);
+    fs::write(folder.path("a.pgn"), game(0)).unwrap();
     for names in [["a=a.pgn", "a=a.pgn"], ["a=a.pgn", "material=a.pgn"]] {
         let contenders = ["--contender", names[0], "--contender", names[1]];
-        let said = place.run(&[&["compare", "--pgn", "a.pgn"], &contenders[..]].concat());
+        let said = folder.run(&[&["compare", "--pgn", "a.pgn"], &contenders[..]].concat());
         said.failed(WRONG_USAGE, &["two contenders are called"]);
     }
 }
@@ -205,10 +175,10 @@ fn contenders_are_told_apart_by_their_names() {
 /// What a newcomer may type: the exit code of wrong usage, and words that help.
 #[test]
 fn wrong_usage_is_refused_in_words_that_help() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let net = default_net();
     let refused = |arguments: &[&str], words: &[&str]| {
-        let said = place.run(arguments);
+        let said = folder.run(arguments);
         assert_eq!(said.code, Some(WRONG_USAGE), "{arguments:?}: {}", said.err);
         for word in words {
             assert!(
@@ -271,22 +241,22 @@ fn wrong_usage_is_refused_in_words_that_help() {
         "--picture",
     ];
     refused(&[&picture[..], &["a.pgn"]].concat(), &[".svg"]);
-    assert_eq!(fs::read_dir(place.folder.path()).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
 }
 
 /// What cannot be written is known before the work.
 #[test]
 fn pages_and_pictures_that_cannot_be_written_are_known_at_once() {
-    let place = Place::new();
+    let folder = TrainingFolder::new(SAMPLE);
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let words = ["no/folder", "make its folder"];
     let report = ["--report", "no/folder/a.html"];
     let eval = ["eval", "--model", &net, "--data", "d"];
-    let said = place.run(&[&eval[..], &report].concat());
+    let said = folder.run(&[&eval[..], &report].concat());
     assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
     let contender = format!("net={net}");
     let compare = ["compare", "--pgn", &games, "--contender", &contender];
     let picture = ["--picture", "no/folder/a.svg"];
-    let said = place.run(&[&compare[..], &picture].concat());
+    let said = folder.run(&[&compare[..], &picture].concat());
     assert_eq!(said.failed(CANNOT_WRITE, &words).out, "");
 }

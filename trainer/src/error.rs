@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
+use host::{Action, ExitCode, FileError};
 use models::NetError;
 use thiserror::Error;
 
@@ -152,29 +153,31 @@ pub enum TrainerError {
     Interrupted {
         /// Where the run stands.
         checkpoint: PathBuf,
-        /// 128 and the number of the signal.
-        exit_code: u8,
+        /// That of the signal.
+        exit_code: ExitCode,
     },
 }
 
 impl TrainerError {
     /// The exit code.
-    pub fn exit_code(&self) -> u8 {
+    pub fn exit_code(&self) -> ExitCode {
         match self {
-            TrainerError::Usage(_) => 2,
-            TrainerError::Unreadable { .. } => 3,
+            TrainerError::Usage(_) => ExitCode::Usage,
+            TrainerError::Unreadable { .. } => ExitCode::Missing,
             TrainerError::Data(error) => error.exit_code(),
             TrainerError::NoPositions { .. }
             | TrainerError::Exists { .. }
             | TrainerError::CheckpointRefused { .. }
-            | TrainerError::OtherNet { .. } => 5,
-            TrainerError::NoLabels { .. } | TrainerError::NothingToCompare { .. } => 4,
+            | TrainerError::OtherNet { .. } => ExitCode::Refused,
+            TrainerError::NoLabels { .. } | TrainerError::NothingToCompare { .. } => {
+                ExitCode::Damaged
+            }
             TrainerError::NetRefused { .. }
             | TrainerError::NoNet { .. }
-            | TrainerError::NotTrainable { .. } => 6,
-            TrainerError::Unwritable { .. } => 7,
-            TrainerError::NoDevice { .. } => 8,
-            TrainerError::Diverged { .. } => 9,
+            | TrainerError::NotTrainable { .. } => ExitCode::Net,
+            TrainerError::Unwritable { .. } => ExitCode::Write,
+            TrainerError::NoDevice { .. } => ExitCode::NoDevice,
+            TrainerError::Diverged { .. } => ExitCode::Diverged,
             TrainerError::Interrupted { exit_code, .. } => *exit_code,
         }
     }
@@ -189,6 +192,16 @@ impl TrainerError {
     pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
         move |error| TrainerError::Unwritable { path, error }
+    }
+}
+
+impl From<FileError> for TrainerError {
+    fn from(error: FileError) -> TrainerError {
+        let to = match error.action {
+            Action::Read => |path, error| TrainerError::Unreadable { path, error },
+            Action::Write => |path, error| TrainerError::Unwritable { path, error },
+        };
+        to(error.path, error.source)
     }
 }
 

@@ -86,7 +86,7 @@ mod tests {
         let path = folder.path().join("missing/net");
         for result in [write(&path, b"x"), check_writable(&path)] {
             let error = result.unwrap_err();
-            assert_eq!(error.exit_code(), 7);
+            assert_eq!(error.exit_code() as u8, 7);
             let text = error.to_string();
             assert!(
                 text.contains("missing/net") && text.contains("folder"),

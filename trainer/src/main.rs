@@ -14,7 +14,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             host::tell(format_args!("trainer: {failure}"));
-            ExitCode::from(failure.exit_code())
+            failure.exit_code().into()
         }
     }
 }

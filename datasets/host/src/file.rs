@@ -25,7 +25,8 @@ pub struct FileError {
     pub action: Action,
     /// The file as the user named it.
     pub path: PathBuf,
-    source: io::Error,
+    /// What the system said.
+    pub source: io::Error,
 }
 
 impl FileError {

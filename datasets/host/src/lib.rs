@@ -1,15 +1,20 @@
 //! What the programs ask of the operating system: files that are there whole
 //! or not at all ([`durable`]), files that the user names ([`read`]), signals
 //! that ask a program to stop ([`StopSignal`], [`unless_stopped`]), outputs whose
-//! reader may leave ([`print()`], [`tell`]), and exit codes ([`ExitCode`]).
+//! reader may leave ([`print()`], [`tell`]), and exit codes ([`ExitCode`]). With the
+//! feature `progress` also bars that show how far work has come (`Progress`).
 
 pub mod durable;
 mod exit;
 mod file;
 mod output;
+#[cfg(feature = "progress")]
+mod progress;
 mod stop;
 
 pub use exit::ExitCode;
 pub use file::{Action, FileError, read};
 pub use output::{print, tell};
+#[cfg(feature = "progress")]
+pub use progress::{Form, FormattedDuration, Progress};
 pub use stop::{StopSignal, unless_stopped};

@@ -2,19 +2,21 @@
 //! whoever reads them may stop early.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind, Write, stderr, stdout};
+use std::io::{ErrorKind, Write, stderr, stdout};
+
+use crate::file::{Action, FileError};
 
 /// Prints a result. A reader that has closed the pipe has seen enough, so that
 /// `trainer eval ... | head` is no error.
 ///
 /// # Errors
 /// If standard output cannot be written for any other reason.
-pub fn print(text: &str) -> io::Result<()> {
+pub fn print(text: &str) -> Result<(), FileError> {
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        written => written,
+        written => written.map_err(FileError::to(Action::Write, "standard output")),
     }
 }
 

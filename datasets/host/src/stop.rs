@@ -12,6 +12,8 @@ use std::time::Duration;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
+use crate::exit::ExitCode;
+
 /// The exit code of a program that a signal ended, as a shell gives it, is
 /// this and the number of the signal.
 const SIGNAL_BASE: u8 = 128;
@@ -67,7 +69,7 @@ impl StopSignal {
                 thread::sleep(GRACE);
             }
             thread::sleep(GRACE);
-            exit(stop.exit_code().into());
+            exit(stop.exit_code() as i32);
         };
         thread::Builder::new().spawn(watch).map(drop)
     }
@@ -82,13 +84,11 @@ impl StopSignal {
         &self.asked
     }
 
-    /// The exit code of a program that stopped because it was asked to: 128
-    /// and the number of the signal, 130 after Ctrl-C.
-    pub fn exit_code(&self) -> u8 {
-        match self.signal.load(Ordering::Relaxed) {
-            0 => SIGNAL_BASE + SIGINT as u8,
-            signal => SIGNAL_BASE + signal as u8,
-        }
+    /// The exit code of a program that stopped because it was asked to, by
+    /// default as after Ctrl-C.
+    pub fn exit_code(&self) -> ExitCode {
+        let signal = self.signal.load(Ordering::Relaxed) as u8;
+        ExitCode::of(SIGNAL_BASE + signal).unwrap_or(ExitCode::Interrupted)
     }
 }
 
@@ -162,9 +162,9 @@ mod tests {
     fn the_signal_is_told_by_the_exit_code() {
         let stop = StopSignal::listen().unwrap();
         assert!(!stop.is_asked());
-        assert_eq!(stop.exit_code(), 130);
+        assert_eq!(stop.exit_code(), ExitCode::Interrupted);
         signal_hook::low_level::raise(SIGTERM).unwrap();
         assert!(stop.clone().is_asked());
-        assert_eq!(stop.exit_code(), 143);
+        assert_eq!(stop.exit_code() as u8, 143);
     }
 }

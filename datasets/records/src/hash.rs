@@ -26,12 +26,18 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of a seed, an epoch and a part of it.
-    pub fn new(seed: u64, epoch: u64, part: u64) -> Random {
-        Random(mix(mix(mix(seed) ^ epoch) ^ part))
+    /// The sequence that these numbers stand for, such as a seed, an epoch and a
+    /// part of it.
+    pub fn new<const N: usize>(numbers: [u64; N]) -> Random {
+        Random(
+            numbers
+                .into_iter()
+                .fold(0, |state, number| mix(state ^ number)),
+        )
     }
 
-    fn next(&mut self) -> u64 {
+    /// The next 64 bits.
+    pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix(self.0)
     }
@@ -39,7 +45,7 @@ impl Random {
     /// A number below a limit. By multiplication (Lemire 2019), whose bias is
     /// below 2^-32 for limits this side of 2^32.
     pub fn below(&mut self, limit: usize) -> usize {
-        ((u128::from(self.next()) * limit as u128) >> 64) as usize
+        ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
 
     /// Fisher and Yates's shuffle.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use host::ExitCode;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
@@ -245,7 +246,7 @@ impl Builder {
     pub fn note_failure(&mut self, error: &Error) {
         self.progress.failure.get_or_insert_with(|| SourceFailure {
             message: error.to_string(),
-            exit_code: error.exit_code(),
+            exit_code: error.exit_code() as u8,
         });
     }
 
@@ -253,6 +254,7 @@ impl Builder {
     /// the interruption.
     pub fn failure(&self) -> Option<Error> {
         let SourceFailure { message, exit_code } = self.progress.failure.clone()?;
+        let exit_code = ExitCode::of(exit_code).unwrap_or(ExitCode::Other);
         Some(Error::Noted { message, exit_code })
     }
 

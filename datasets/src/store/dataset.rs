@@ -80,7 +80,7 @@ impl Dataset {
         let mut keys = self
             .store
             .block_keys(split.into(), self.manifest.generation)?;
-        Random::new(seed, epoch, 0).shuffle(&mut keys);
+        Random::new([seed, epoch, 0]).shuffle(&mut keys);
         Ok(Shuffled {
             dataset: self,
             split,
@@ -152,7 +152,7 @@ impl Shuffled<'_> {
     /// If there is no such group.
     pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
         let mut records = self.dataset.read(self.split, self.group_keys(group))?;
-        Random::new(self.seed, self.epoch, group as u64 + 1).shuffle(&mut records);
+        Random::new([self.seed, self.epoch, group as u64 + 1]).shuffle(&mut records);
         Ok(records)
     }
 

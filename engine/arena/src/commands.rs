@@ -4,10 +4,9 @@ mod ladder;
 mod matches;
 mod suite;
 
-use std::process::ExitCode;
-
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use host::ExitCode;
 
 pub use suite::ProblemError;
 

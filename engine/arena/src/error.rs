@@ -1,7 +1,5 @@
 //! From an error to one line and an exit code.
 
-use std::process;
-
 use host::{ExitCode, FileError, tell};
 use models::NetError;
 use uci_client::StartError;
@@ -11,14 +9,14 @@ use crate::games::openings::BookError;
 use crate::tournament::games_file::GamesError;
 
 /// Tells the user of an error, in one line, and gives its exit code.
-pub fn report(error: &anyhow::Error) -> process::ExitCode {
+pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         // Nobody may be there to read it.
         let _ = usage.print();
     } else {
         tell(format!("arena: {error:#}"));
     }
-    exit_code(error).into()
+    exit_code(error)
 }
 
 /// What the first cause says that has a code of its own.

@@ -6,5 +6,6 @@ use arena::{Arguments, report, run};
 use clap::Parser;
 
 fn main() -> ExitCode {
-    run(&Arguments::parse()).unwrap_or_else(|error| report(&error))
+    let ended = run(&Arguments::parse());
+    ended.unwrap_or_else(|error| report(&error)).into()
 }

@@ -1,7 +1,7 @@
-//! The command line: what its help says of exit codes, arguments that are wrong
-//! only together, and results.
+//! The command line: what its help says of exit codes, and arguments that are
+//! wrong only together.
 
-use host::{Action, ExitCode, FileError};
+use host::ExitCode;
 
 /// What each code but 10 and 11 means, where no command says otherwise.
 const MEANINGS: [(ExitCode, &str); 8] = [
@@ -38,12 +38,4 @@ pub fn exit_codes(own: &[(ExitCode, &str)]) -> String {
 pub fn usage(message: &str) -> anyhow::Error {
     use clap::error::ErrorKind;
     clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n")).into()
-}
-
-/// Prints a result. A reader who has closed the pipe has seen enough.
-///
-/// # Errors
-/// If standard output cannot be written for any other reason.
-pub fn print(text: &str) -> Result<(), FileError> {
-    host::print(text).map_err(FileError::to(Action::Write, "standard output"))
 }

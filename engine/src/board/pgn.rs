@@ -25,29 +25,50 @@ pub fn opening_tags(opening: &Board) -> String {
     variant + &tag("SetUp", "1") + &tag("FEN", &write_fen(opening))
 }
 
-/// The words of a movetext: legal moves in SAN with their numbers, each with
-/// the comment that follows it, if any.
+/// The Seven Tag Roster of a game, site and date unknown.
+pub fn roster(event: &str, round: &str, [white, black]: [&str; 2], result: &str) -> String {
+    let tags = [
+        ("Event", event),
+        ("Site", "?"),
+        ("Date", "????.??.??"),
+        ("Round", round),
+        ("White", white),
+        ("Black", black),
+        ("Result", result),
+    ];
+    tags.map(|(name, value)| tag(name, value)).concat()
+}
+
+/// The number of the next move: `12.`, or `12...` where Black makes it.
+pub fn number(board: &Board) -> String {
+    let dots = match board.side_to_move() {
+        Color::White => ".",
+        Color::Black => "...",
+    };
+    format!("{}{dots}", board.fullmove_number())
+}
+
+/// The words of a movetext, move by move: its number where it needs one, the
+/// legal move in SAN, and the comment that follows it, if any, in braces.
 pub fn words(
     opening: &Board,
     moves: impl IntoIterator<Item = (Move, Option<String>)>,
-) -> Vec<String> {
+) -> impl Iterator<Item = Vec<String>> {
     let mut board = opening.clone();
-    let mut words = Vec::new();
     // Black's moves are numbered at the start and after a comment.
     let mut numbered = false;
-    for (mv, comment) in moves {
-        match board.side_to_move() {
-            Color::White => words.push(format!("{}.", board.fullmove_number())),
-            Color::Black if !numbered => words.push(format!("{}...", board.fullmove_number())),
-            Color::Black => {}
-        }
-        words.push(util::display_san_move(&board, mv).to_string());
+    moves.into_iter().map(move |(mv, comment)| {
+        let number = match board.side_to_move() {
+            Color::Black if numbered => None,
+            _ => Some(number(&board)),
+        };
+        let san = util::display_san_move(&board, mv).to_string();
         numbered = comment.is_none();
-        // A comment cannot hold the brace that ends it.
-        words.extend(comment.map(|text| format!("{{ {} }}", text.replace('}', ")"))));
         board.play_unchecked(mv);
-    }
-    words
+        // A comment cannot hold the brace that ends it.
+        let comment = comment.map(|text| format!("{{{}}}", text.replace('}', ")")));
+        number.into_iter().chain([san]).chain(comment).collect()
+    })
 }
 
 /// The result of a game that has ended.

@@ -9,11 +9,12 @@ use engine::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, EMBEDDED_NET, Engine, Evaluator, Tree, bench,
     features,
 };
+use host::print;
 use models::{Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
 use super::at_least_one;
-use super::files::{embedded_evaluator, networks, print};
+use super::files::{embedded_evaluator, networks};
 
 /// How long each figure of `--evaluations` is measured.
 const MEASURED: Duration = Duration::from_millis(200);

@@ -1,14 +1,12 @@
 //! From an error to one line and an exit code.
 
-use std::process;
-
 use host::{ExitCode, FileError, tell};
 use models::NetError;
 
 /// Tells the user of an error, in one line, and gives its exit code.
-pub fn report(error: &anyhow::Error) -> process::ExitCode {
+pub fn report(error: &anyhow::Error) -> ExitCode {
     tell(format!("engine: {error:#}"));
-    exit_code(error).into()
+    exit_code(error)
 }
 
 /// What the first cause says that has a code of its own.

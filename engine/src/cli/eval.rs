@@ -98,7 +98,7 @@ pub fn run(args: &EvalArgs) -> Result<()> {
         true => serde_json::to_string(&values)?,
         false => table(&values) + "\n" + &worth_board(board, &values.pieces),
     };
-    Ok(files::print(&(text + "\n"))?)
+    Ok(host::print(&(text + "\n"))?)
 }
 
 fn worths(network: &Network, board: &Board) -> Vec<Worth> {

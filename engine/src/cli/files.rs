@@ -1,9 +1,8 @@
-//! Files named by the user, and results for them.
+//! Networks named by the user, and the embedded one.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use host::{Action, FileError};
 use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
 /// Reads a network, as floats and as integers.
@@ -23,12 +22,4 @@ pub fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
 pub fn embedded_evaluator() -> Result<engine::Evaluator> {
     engine::Evaluator::embedded()
         .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")
-}
-
-/// Prints a result. A reader who has closed the pipe has seen enough.
-///
-/// # Errors
-/// If standard output cannot be written for any other reason.
-pub fn print(text: &str) -> Result<(), FileError> {
-    host::print(text).map_err(FileError::to(Action::Write, "standard output"))
 }

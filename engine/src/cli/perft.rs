@@ -4,9 +4,9 @@ use anyhow::Result;
 use clap::Args;
 use cozy_chess::Board;
 use engine::{divide, is_chess960, perft, write_move};
+use host::print;
 
 use super::fen_argument;
-use super::files::print;
 
 /// Arguments of `engine perft`.
 #[derive(Args)]

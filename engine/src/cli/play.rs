@@ -6,7 +6,6 @@ mod thinking;
 
 use std::io::{self, IsTerminal};
 use std::ops::ControlFlow;
-use std::process::ExitCode;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +14,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use cozy_chess::{Board, Color, Move};
 use engine::{Engine, Level, write_fen};
-use host::{StopSignal, print};
+use host::{ExitCode, FileError, StopSignal, print};
 
 use super::diagram::{Style, diagram};
 use super::files::embedded_evaluator;
@@ -135,7 +134,7 @@ struct Table {
 
 impl Table {
     /// The engine's move, if it is its turn.
-    fn answer(&mut self) -> io::Result<()> {
+    fn answer(&mut self) -> Result<(), FileError> {
         let mover = self.record.position().board().side_to_move();
         if self.record.ending().is_some() || mover == self.human {
             return Ok(());
@@ -156,13 +155,13 @@ impl Table {
         line.first().copied()
     }
 
-    fn play(&mut self, mv: Move) -> io::Result<()> {
+    fn play(&mut self, mv: Move) -> Result<(), FileError> {
         print(&format!("{}\n", self.record.play(mv)))?;
         self.show()
     }
 
     /// The board, and the result where there is one.
-    fn show(&self) -> io::Result<()> {
+    fn show(&self) -> Result<(), FileError> {
         let board = diagram(self.record.position().board(), self.style);
         let verdict = self.record.verdict();
         let verdict = verdict.map(|verdict| format!("{verdict}\n\n"));
@@ -170,7 +169,7 @@ impl Table {
     }
 
     /// Asks for a move where somebody looks.
-    fn prompt(&self) -> io::Result<()> {
+    fn prompt(&self) -> Result<(), FileError> {
         if !io::stdin().is_terminal() {
             return Ok(());
         }
@@ -184,12 +183,12 @@ impl Table {
 
     /// What the human types next; nothing after the end of the input, and once a
     /// signal asks to stop.
-    fn next_line(&self, lines: &Receiver<Line>) -> io::Result<Option<String>> {
+    fn next_line(&self, lines: &Receiver<Line>) -> Result<Option<String>> {
         while !self.stop.is_asked() {
             match lines.recv_timeout(TICK) {
                 Ok(Line::Text(line)) => return Ok(Some(line)),
                 Ok(Line::TooLong) => print("That line is too long.\n")?,
-                Ok(Line::Failed(error)) => return Err(error),
+                Ok(Line::Failed(error)) => return Err(error.into()),
                 Ok(Line::End) | Err(RecvTimeoutError::Disconnected) => return Ok(None),
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -197,7 +196,7 @@ impl Table {
         Ok(None)
     }
 
-    fn obey(&mut self, line: &str) -> io::Result<ControlFlow<()>> {
+    fn obey(&mut self, line: &str) -> Result<ControlFlow<()>, FileError> {
         match Input::read(line, self.record.position().board()) {
             Input::Nothing => {}
             Input::Quit => return Ok(ControlFlow::Break(())),
@@ -224,7 +223,7 @@ impl Table {
     }
 
     /// Back to the human's last turn.
-    fn undo(&mut self) -> io::Result<()> {
+    fn undo(&mut self) -> Result<(), FileError> {
         if self.record.undo(self.human) {
             self.show()
         } else {
@@ -232,7 +231,7 @@ impl Table {
         }
     }
 
-    fn hint(&mut self) -> io::Result<()> {
+    fn hint(&mut self) -> Result<(), FileError> {
         let effort = Effort {
             level: None,
             ..self.effort.clone()
@@ -246,10 +245,10 @@ impl Table {
     /// The exit code. Whoever is interrupted keeps the game.
     fn leave(&self) -> Result<ExitCode> {
         if !self.stop.is_asked() {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(ExitCode::Done);
         }
         // Of a terminal that was closed, nobody reads it.
         let _ = print(&format!("\n{}", self.record.pgn(self.human)));
-        Ok(ExitCode::from(self.stop.exit_code()))
+        Ok(self.stop.exit_code())
     }
 }

@@ -5,7 +5,6 @@
 mod worker;
 
 use std::io::{self, BufReader, Read, Write, stdout};
-use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender, TrySendError};
@@ -14,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use engine::uci::{Command, Go, SetOption};
-use host::StopSignal;
+use host::{ExitCode, StopSignal};
 
 use super::lines::{Line, MAX_LINE, read_lines};
 use worker::{Job, Worker};
@@ -280,8 +279,8 @@ impl Session {
         }
         self.worker.join().map_err(|_| engine_lost())?;
         Ok(match asked {
-            true => ExitCode::from(self.events.stop.exit_code()),
-            false => ExitCode::SUCCESS,
+            true => self.events.stop.exit_code(),
+            false => ExitCode::Done,
         })
     }
 }

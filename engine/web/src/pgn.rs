@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use engine::cozy_chess::{Color, util};
+use engine::cozy_chess::util;
 use engine::{Position, is_chess960, parse_fen, pgn, write_fen, write_move};
 use pgn_reader::{Outcome, RawComment, RawTag, Reader, SanPlus, Visitor};
 use serde::{Deserialize, Serialize};
@@ -82,16 +82,16 @@ pub fn write(text: &WrittenGame) -> Result<String, RequestError> {
         let eval = text.evals.get(moves.len()).copied().flatten();
         let comment = eval
             .and_then(WhiteScore::label)
-            .map(|label| format_eval(label, 0));
+            .map(|label| format!(" {} ", format_eval(label, 0)));
         moves.push((mv, comment));
     })?;
     let tags: String = (text.tags.iter())
         .map(|(name, value)| pgn::tag(name, value))
         .collect();
-    let mut words = pgn::words(&opening, moves);
-    words.push(text.result.clone());
+    let words = pgn::words(&opening, moves).flatten();
+    let movetext = pgn::wrap(words.chain([text.result.clone()]));
     let opening = pgn::opening_tags(&opening);
-    Ok(format!("{tags}{opening}\n{}\n", pgn::wrap(words)))
+    Ok(format!("{tags}{opening}\n{movetext}\n"))
 }
 
 /// A game that is being read: what is known, and where it stands.
@@ -139,12 +139,8 @@ impl Visitor for GameReader {
         let board = position.board();
         let text = san.san.to_string();
         let Ok(mv) = util::parse_san_move(board, &text) else {
-            let dots = match board.side_to_move() {
-                Color::White => ".",
-                Color::Black => "...",
-            };
-            let number = board.fullmove_number();
-            game.error = Some(format!("{number}{dots} {san} is no legal move"));
+            let number = pgn::number(board);
+            game.error = Some(format!("{number} {san} is no legal move"));
             return ControlFlow::Break(std::mem::take(game));
         };
         game.moves.push(write_move(board, mv, is_chess960(board)));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use host::ExitCode;
 use thiserror::Error;
 use uci_client::StartError;
 
@@ -84,17 +85,16 @@ pub enum Error {
 }
 
 impl Error {
-    /// The exit code: 3 the engine cannot be run, 5 the output is refused,
-    /// else 1.
-    pub fn exit_code(&self) -> u8 {
+    /// The exit code.
+    pub fn exit_code(&self) -> ExitCode {
         match self {
-            Error::Engine(StartError::Program { .. }) => 3,
-            Error::Engine(_) | Error::EngineBroken { .. } => 1,
+            Error::Engine(StartError::Program { .. }) => ExitCode::Missing,
+            Error::Engine(_) | Error::EngineBroken { .. } => ExitCode::Other,
             Error::Exists { .. }
             | Error::Unfinished { .. }
             | Error::OtherSettings { .. }
             | Error::OtherGames { .. }
-            | Error::Corrupt { .. } => 5,
+            | Error::Corrupt { .. } => ExitCode::Refused,
         }
     }
 }

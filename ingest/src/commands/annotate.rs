@@ -14,7 +14,6 @@ use uci_client::{Engine, Setup, StartError};
 
 use crate::commands::values;
 use crate::report::reason::reason_text;
-use crate::terminal::output::print;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -187,11 +186,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         tally: &record.done.tally,
         run,
     };
-    if arguments.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&report)?))
-    } else {
-        print(&summary(&report))
-    }
+    Ok(host::print(&match arguments.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => summary(&report),
+    })?)
 }
 
 /// How the engine is started: with one thread, unless an option says otherwise.
@@ -242,7 +240,7 @@ fn annotate(
     .get();
     let name = arguments.out.file_name().unwrap_or_default();
     let total = total_bytes(&arguments.sources);
-    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total).from(start);
+    let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total, start);
     let started = Instant::now();
     let searching = pipeline::run(task, feed, processes, |done| {
         archive.push(&done.source, &done.text, &done.tally)?;

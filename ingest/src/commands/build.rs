@@ -10,7 +10,6 @@ use host::StopSignal;
 
 use crate::commands::filters::{self, FilterArguments};
 use crate::report::reason::reason_text;
-use crate::terminal::output::print;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -115,7 +114,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         manifest => manifest?,
     };
-    print(&summary(&arguments.out, &manifest))?;
+    host::print(&summary(&arguments.out, &manifest))?;
     match failure {
         Some(error) => Err(error).context("sealed, but not with all of the sources"),
         None => Ok(()),
@@ -160,7 +159,7 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    let mut progress = Progress::new(&name, Unit::Bytes, source.size());
+    let mut progress = Progress::new(&name, Unit::Bytes, source.size(), 0);
     let filters = builder.filters().clone();
     let threads = rayon::current_num_threads();
     let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {

@@ -12,7 +12,6 @@ use crate::export::format::Format;
 use crate::export::output::{self, Output};
 use crate::export::summary::Summary;
 use crate::export::writer::Writer;
-use crate::terminal::output::print;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -112,7 +111,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         host::tell(text.trim_end());
         Ok(())
     } else {
-        print(&text)
+        Ok(host::print(&text)?)
     }
 }
 
@@ -122,7 +121,7 @@ fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
     let name = arguments.out.display().to_string();
-    let mut progress = Progress::new(&name, Unit::Positions, Some(total));
+    let mut progress = Progress::new(&name, Unit::Positions, Some(total), 0);
     let mut done = 0;
     let mut summary = Summary::new(arguments.format);
     let mut output = Output::create(&arguments.out)?;

@@ -11,7 +11,6 @@ use host::StopSignal;
 use crate::report::histogram::Histogram;
 use crate::report::summary::Report;
 use crate::report::{plot, table};
-use crate::terminal::output::print;
 use crate::terminal::stopped::Stopped;
 
 /// What `ingest stats` takes.
@@ -69,11 +68,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         let name = path.file_name().unwrap_or(path.as_os_str());
         plot::draw(file, &name.to_string_lossy(), &report)?;
     }
-    if arguments.json {
-        print(&(serde_json::to_string_pretty(&report)? + "\n"))
-    } else {
-        print(&table::text(path, &report)?)
-    }
+    Ok(host::print(&match arguments.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => table::text(path, &report)?,
+    })?)
 }
 
 fn count(dataset: &Dataset, split: Split, stop: &StopSignal) -> Result<Histogram> {

@@ -1,13 +1,13 @@
 //! A program that was asked to stop.
 
-use host::StopSignal;
+use host::{ExitCode, StopSignal};
 use thiserror::Error;
 
 /// A signal asked the program to stop, and it did.
 #[derive(Debug, Error)]
 #[error("stopped{}", if *goes_on { "; run the same command again to go on" } else { "" })]
 pub struct Stopped {
-    pub(crate) exit_code: u8,
+    pub(crate) exit_code: ExitCode,
     /// Whether the same command goes on where it was.
     goes_on: bool,
 }

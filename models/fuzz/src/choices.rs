@@ -46,27 +46,3 @@ impl<'a> Choices<'a> {
         self.below(times) == times - 1
     }
 }
-
-/// Numbers that follow from a seed (splitmix64; Steele, Lea, Flood 2014).
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub fn word(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `end`, which is not 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.word() >> 32) as usize % end
-    }
-
-    /// Between -1 and 1.
-    pub fn uniform(&mut self) -> f32 {
-        (self.word() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
-    }
-}

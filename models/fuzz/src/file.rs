@@ -1,10 +1,9 @@
 //! Files that are nearly right.
 
 use half::f16;
-use models::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1};
+use models::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Random};
 
 use crate::Choices;
-use crate::choices::Random;
 
 /// Hidden sizes, at the edges of what kernels take in at once.
 const FIRST: [usize; 12] = [8, 1, 2, 31, 32, 33, 64, 65, 96, 511, 512, 513];

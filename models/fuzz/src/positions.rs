@@ -1,9 +1,8 @@
 //! Inputs that a position may have.
 
-use models::{CastlingSide, Color, Feature, Network, Piece, Square, Threats};
+use models::{CastlingSide, Color, Feature, Network, Piece, Random, Square, Threats};
 
 use crate::Choices;
-use crate::choices::Random;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 const PIECES: [Piece; 6] = [

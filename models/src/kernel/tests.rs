@@ -3,7 +3,7 @@
 
 use crate::{
     Accumulator, CastlingSide, Color, Feature, INPUTS, Kernel, Layer, Network, Piece,
-    QuantisedNetwork, Shape, Square, Threats,
+    QuantisedNetwork, Random, Shape, Square, Threats,
 };
 
 const PIECES: [Piece; 6] = [
@@ -20,23 +20,7 @@ const fn many(count: usize) -> usize {
     if cfg!(miri) { 1 } else { count }
 }
 
-/// splitmix64 (Steele, Lea, Flood 2014).
-struct Random(u64);
-
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ (z >> 31)) >> 32) as usize % end
-    }
-
-    /// Between -1 and 1.
-    fn uniform(&mut self) -> f32 {
-        self.below(1 << 24) as f32 / (1 << 23) as f32 - 1.0
-    }
-
     fn network(&mut self) -> Network {
         let shape = match self.below(3) {
             _ if cfg!(miri) => Shape {

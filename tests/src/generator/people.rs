@@ -1,6 +1,8 @@
 //! Who plays whom, and how strong they are.
 
-use super::random::{Random, mix};
+use records::hash::mix;
+
+use super::random::Random;
 
 /// Players that a dump draws from; few play much and many play little.
 const PLAYERS: u64 = 600_000;

@@ -1,11 +1,12 @@
 //! Legal games of people: moves are drawn by a weight that likes captures,
 //! checks, the centre and safe squares, and what others play.
 
+use records::hash::mix;
 use shakmaty::san::{San, SanPlus, Suffix};
 use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
 use super::openings::Opening;
-use super::random::{Random, mix};
+use super::random::Random;
 
 /// Plies of a game, from the shortest to the longest, every tenth; measured on
 /// the games of `datasets/samples`.

@@ -1,26 +1,19 @@
 //! Random numbers in integers only: the same dump on every machine.
 
-/// The splitmix64 sequence of a seed.
-pub struct Random(u64);
+use records::hash;
 
-/// The finaliser of splitmix64: a bijection that mixes well.
-pub fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    x ^ (x >> 31)
-}
+/// A sequence, and what is drawn from it.
+pub struct Random(hash::Random);
 
 impl Random {
     /// The sequence that a seed and a number in it stand for.
     pub fn new(seed: u64, stream: u64) -> Random {
-        Random(mix(mix(seed) ^ stream))
+        Random(hash::Random::new([seed, stream]))
     }
 
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        mix(self.0)
+        self.0.bits()
     }
 
     /// A number below `bound`.

@@ -9,10 +9,12 @@ use burn_cuda::Cuda;
 use burn_flex::{Flex, FlexDevice};
 use clap::Args;
 
-use crate::commands::output::{print, print_json};
+use crate::commands::output::json;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::training::device::{self, Device, DeviceChoice};
+#[cfg(feature = "cuda")]
+use crate::training::device::burn_devices;
+use crate::training::device::{Device, DeviceChoice};
 use crate::training::throughput::{self, Bench};
 
 const EXAMPLE: &str = "\
@@ -67,13 +69,10 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let report = match &plan.device {
         Device::Cpu => throughput::bench::<Autodiff<Flex>>(&plan, &[FlexDevice])?,
         #[cfg(feature = "cuda")]
-        Device::Cuda(gpus) => {
-            throughput::bench::<Autodiff<Cuda>>(&plan, &device::burn_devices(gpus))?
-        }
+        Device::Cuda(gpus) => throughput::bench::<Autodiff<Cuda>>(&plan, &burn_devices(gpus))?,
     };
-    if arguments.json {
-        print_json(&report)
-    } else {
-        print(&report.to_string())
-    }
+    Ok(host::print(&match arguments.json {
+        true => json(&report),
+        false => report.to_string(),
+    })?)
 }

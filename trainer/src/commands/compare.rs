@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use host::tell;
 
-use crate::commands::output::{print, print_json};
+use crate::commands::output::json;
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
@@ -62,9 +62,9 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         if let Some(warning) = &comparison.warning {
             tell(format_args!("trainer: WARNING: {warning}"));
         }
-        print_json(&comparison)?;
+        host::print(&json(&comparison))?;
     } else {
-        print(&comparison.to_string())?;
+        host::print(&comparison.to_string())?;
     }
     match arguments.picture {
         Some(path) => files::write(&path, comparison::svg(&comparison).as_bytes()),

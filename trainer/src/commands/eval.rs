@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use datasets::Dataset;
 use serde::Serialize;
 
-use crate::commands::output::{print, print_json};
+use crate::commands::output::json;
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
@@ -89,9 +89,9 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     };
     if result.is_ok() || report.measured.report.all.net.count > 0 {
         if arguments.json {
-            print_json(&report)?;
+            host::print(&json(&report))?;
         } else {
-            print(&report.to_string())?;
+            host::print(&report.to_string())?;
         }
         if let Some(path) = &arguments.report {
             let subject = match &dataset {

@@ -12,13 +12,15 @@ use datasets::Split;
 use host::{StopSignal, tell};
 use models::Shape;
 
-use crate::commands::output::{held_out_figures, print, print_json};
+use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::clipping::CLIP_NORM;
 use crate::network::net;
 use crate::report::summary;
-use crate::training::device::{self, Device, DeviceChoice};
+#[cfg(feature = "cuda")]
+use crate::training::device::burn_devices;
+use crate::training::device::{Device, DeviceChoice};
 use crate::training::plan::{Plan, batch_for};
 use crate::training::regularisation::Regularisation;
 use crate::training::run::{self, Summary};
@@ -161,15 +163,14 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Device::Cpu => run::fit::<Autodiff<Flex>>(&dataset, &plan, &[FlexDevice], &stop)?,
         #[cfg(feature = "cuda")]
         Device::Cuda(gpus) => {
-            run::fit::<Autodiff<Cuda>>(&dataset, &plan, &device::burn_devices(gpus), &stop)?
+            run::fit::<Autodiff<Cuda>>(&dataset, &plan, &burn_devices(gpus), &stop)?
         }
     };
     summary::write_beside(&summary.net, &dataset)?;
-    if arguments.json {
-        print_json(&summary)
-    } else {
-        print(&in_words(&summary))
-    }
+    Ok(host::print(&match arguments.json {
+        true => json(&summary),
+        false => in_words(&summary),
+    })?)
 }
 
 fn in_words(summary: &Summary) -> String {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use datasets::Split;
 
-use crate::commands::output::{held_out_figures, print, print_json};
+use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::training::plan::batch_for;
@@ -58,13 +58,12 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         seed: arguments.seed,
     };
     let summary = tables::fit(&dataset, &plan)?;
-    if arguments.json {
-        print_json(&summary)
-    } else {
-        let (net, seconds) = (summary.net.display(), summary.seconds);
-        print(&format!(
+    let (net, seconds) = (summary.net.display(), summary.seconds);
+    Ok(host::print(&match arguments.json {
+        true => json(&summary),
+        false => format!(
             "{net}: piece-square tables, fitted in {seconds:.0} s\n{}",
             held_out_figures(summary.validation)
-        ))
-    }
+        ),
+    })?)
 }

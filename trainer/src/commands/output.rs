@@ -1,10 +1,7 @@
 //! How results are printed.
 
-use std::path::Path;
-
 use serde::Serialize;
 
-use crate::error::TrainerError;
 use crate::training::validation::Validation;
 
 /// The figures on the held-out games, each in a line.
@@ -34,19 +31,7 @@ pub fn held_out_figures(validation: Option<Validation>) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// Prints results as JSON.
-///
-/// # Errors
-/// [`TrainerError::Unwritable`].
-pub fn print_json(value: &impl Serialize) -> Result<(), TrainerError> {
-    let text = serde_json::to_string_pretty(value).expect("numbers and names");
-    print(&(text + "\n"))
-}
-
-/// Prints results.
-///
-/// # Errors
-/// [`TrainerError::Unwritable`].
-pub fn print(text: &str) -> Result<(), TrainerError> {
-    host::print(text).map_err(TrainerError::unwritable(Path::new("standard output")))
+/// Results as JSON.
+pub fn json(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).expect("numbers and names") + "\n"
 }

@@ -129,7 +129,7 @@ mod tests {
         let metadata = Metadata::new(network.shape(), "a test");
         fs::write(&path, network.to_bytes(&metadata)).unwrap();
         let error = read_to_train(&path).unwrap_err();
-        assert_eq!(error.exit_code(), 6);
+        assert_eq!(error.exit_code() as u8, 6);
         error
     }
 
@@ -151,7 +151,7 @@ mod tests {
         // A hole, which takes no room: more than there is memory.
         file.set_len(1 << 42).unwrap();
         let error = read(&path).unwrap_err();
-        assert_eq!(error.exit_code(), 6);
+        assert_eq!(error.exit_code() as u8, 6);
         assert!(error.to_string().contains("more than"), "{error}");
     }
 

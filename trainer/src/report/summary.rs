@@ -134,7 +134,7 @@ mod tests {
         assert!(history(&model, &metadata).unwrap().is_none());
         fs::write(&metrics, "{ \"epoch\": 1,").unwrap();
         let error = history(&model, &metadata).err().unwrap();
-        assert_eq!(error.exit_code(), 3);
+        assert_eq!(error.exit_code() as u8, 3);
         assert!(error.to_string().contains("n.metrics.jsonl"), "{error}");
     }
 }

@@ -241,7 +241,7 @@ mod tests {
 
     fn refusal(checkpoint: &Checkpoint) -> String {
         let error = checkpoint.load().unwrap_err();
-        assert_eq!(error.exit_code(), 5);
+        assert_eq!(error.exit_code() as u8, 5);
         error.to_string()
     }
 

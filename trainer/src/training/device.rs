@@ -191,7 +191,7 @@ mod tests {
     fn a_gpu_that_is_not_there_is_an_error_and_auto_takes_the_cpu() {
         for gpus in [vec![999], vec![0, 999]] {
             let error = Device::find(DeviceChoice::Cuda(gpus)).unwrap_err();
-            assert_eq!(error.exit_code(), 8);
+            assert_eq!(error.exit_code() as u8, 8);
             assert!(error.to_string().contains("999"), "{error}");
         }
         if Device::find(DeviceChoice::Cuda(vec![0])).is_err() {

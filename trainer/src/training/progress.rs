@@ -1,14 +1,8 @@
-//! What a run shows while it runs: a bar on a terminal, plain lines elsewhere.
+//! What a run shows while it runs.
 
-use std::io::{IsTerminal, stderr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use host::tell;
-use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
-
-/// Between two states of the bar, and between two plain lines.
-const BAR_EVERY: Duration = Duration::from_secs(1);
-const LINE_EVERY: Duration = Duration::from_secs(10);
+use host::{FormattedDuration, tell};
 
 /// Training that was done: positions, and the time they took.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,32 +32,28 @@ impl Work {
 
 /// The display of a run, on standard error.
 pub struct Progress {
-    bar: Option<ProgressBar>,
+    display: host::Progress,
     /// Positions of the run, all epochs together.
     total: u64,
     /// Of these, done before this program was started.
     start: u64,
     /// Done since.
     work: Work,
-    /// When a state was last shown, and the work until then.
-    shown: (Instant, Work),
+    /// The work until a state was last shown.
+    shown: Work,
 }
 
 impl Progress {
     /// For a run over so many positions, all epochs together, of which so many
     /// are done.
     pub fn new(total: u64, start: u64) -> Progress {
-        let bar = stderr().is_terminal().then(|| {
-            let template = "{bar:24} {percent:>3} %  {msg}";
-            let style = ProgressStyle::with_template(template).expect("a template of this file");
-            ProgressBar::new(total).with_style(style)
-        });
+        let template = "{bar:24} {percent:>3} %  {msg}";
         Progress {
-            bar,
+            display: host::Progress::new(template, Some(total), start),
             total,
             start,
             work: Work::default(),
-            shown: (Instant::now(), Work::default()),
+            shown: Work::default(),
         }
     }
 
@@ -77,43 +67,24 @@ impl Progress {
 
     /// Whether it is time to show a state.
     pub fn is_due(&self) -> bool {
-        let every = match self.bar {
-            Some(_) => BAR_EVERY,
-            None => LINE_EVERY,
-        };
-        self.shown.0.elapsed() >= every
+        self.display.is_due()
     }
 
     /// Shows the state, with the epoch's mean loss so far and the learning
     /// rate.
     pub fn show(&mut self, epoch: u64, loss: f64, rate: f64) {
         let left = self.total - self.start - self.work.samples;
-        let recent = self.work.since(self.shown.1);
+        let recent = self.work.since(self.shown);
         let state = state(recent, self.work, left);
-        let text = format!("epoch {epoch}, loss {loss:.4}, learning rate {rate:.1e}, {state}");
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position(self.start + self.work.samples);
-                bar.set_message(text);
-            }
-            None => tell(text),
-        }
-        self.shown = (Instant::now(), self.work);
+        self.display.show(self.start + self.work.samples, |_| {
+            format!("epoch {epoch}, loss {loss:.4}, learning rate {rate:.1e}, {state}")
+        });
+        self.shown = self.work;
     }
 
     /// Prints a line above the bar.
     pub fn line(&self, text: &str) {
-        match &self.bar {
-            Some(bar) => bar.suspend(|| tell(text)),
-            None => tell(text),
-        }
-    }
-
-    /// Takes the bar away.
-    pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.display.suspend(|| tell(text));
     }
 }
 

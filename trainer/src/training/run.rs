@@ -72,11 +72,10 @@ pub fn fit<B: Train>(
 ) -> Result<Summary, TrainerError> {
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
     if run.artifacts.history.epoch() <= plan.epochs {
-        tell(plan.in_words(dataset));
+        run.progress.line(&plan.in_words(dataset));
     }
-    let ended = run.run_epochs();
-    run.progress.finish();
-    ended.map(|()| run.summary())
+    run.run_epochs()?;
+    Ok(run.summary())
 }
 
 /// The parts of a batch and its number of positions, if there is one more.
@@ -563,7 +562,7 @@ mod tests {
             fs::write(&begun.out, bytes).unwrap();
             let ended = fit::<Cpu>(&dataset, &again, &[FlexDevice], &StopSignal::default());
             let error = ended.err().unwrap();
-            assert_eq!(error.exit_code(), 5);
+            assert_eq!(error.exit_code() as u8, 5);
             assert!(error.to_string().contains("no net of the run"), "{error}");
             assert!(fs::read(&begun.out).unwrap() == bytes);
         }

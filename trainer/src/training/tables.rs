@@ -155,7 +155,6 @@ impl Tables {
             let mean = loss / seen as f64;
             progress.line(&format!("epoch {epoch}/{}: loss {mean:.4}", plan.epochs));
         }
-        progress.finish();
         Ok(adam.tables)
     }
 

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::ControlFlow;
 use std::path::{self, PathBuf};
-use std::process;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -24,8 +23,8 @@ use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
-use crate::usage::{exit_codes, print, usage};
-use host::{Action, ExitCode, FileError};
+use crate::usage::{exit_codes, usage};
+use host::{Action, ExitCode, FileError, print};
 
 fn help() -> String {
     format!(
@@ -114,7 +113,7 @@ struct Encounter<'a> {
 /// # Errors
 /// Where a file cannot be used or an engine cannot be started; what was played
 /// before is printed. A lost or broken game is no error.
-pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
+pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let count = args.engines.len();
     if count < 2 {
         return Err(usage("a ladder needs two engines or more"));
@@ -156,8 +155,8 @@ pub fn run(args: &LadderArgs) -> Result<process::ExitCode> {
         }
     }
     Ok(match end? {
-        End::Stopped => process::ExitCode::from(stop.exit_code()),
-        End::Complete | End::Enough => ExitCode::Done.into(),
+        End::Stopped => stop.exit_code(),
+        End::Complete | End::Enough => ExitCode::Done,
     })
 }
 

@@ -1,7 +1,6 @@
 //! `arena match`: two engines, each opening played twice with colours swapped.
 
 use std::ops::ControlFlow;
-use std::process;
 
 use anyhow::{Context, Result};
 use clap::Args;
@@ -17,8 +16,8 @@ use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
 use crate::tournament::schedule::End;
-use crate::usage::{exit_codes, print, usage};
-use host::ExitCode;
+use crate::usage::{exit_codes, usage};
+use host::{ExitCode, print};
 
 fn help() -> String {
     format!(
@@ -78,7 +77,7 @@ pub struct MatchArgs {
 /// # Errors
 /// Where a file cannot be used or an engine cannot be started; what was played
 /// before is printed. A lost or broken game is no error.
-pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
+pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     if args.engines.len() != 2 {
         let count = args.engines.len();
         return Err(usage(&format!(
@@ -97,14 +96,13 @@ pub fn run(args: &MatchArgs) -> Result<process::ExitCode> {
             false => summary.table(&tally),
         })?;
     }
-    let code = match (end?, state.map(|state| state.verdict)) {
+    Ok(match (end?, state.map(|state| state.verdict)) {
         (_, Some(Verdict::AcceptedH1)) => ExitCode::Done,
         (_, Some(Verdict::AcceptedH0)) => ExitCode::AcceptedH0,
-        (End::Stopped, _) => return Ok(process::ExitCode::from(stop.exit_code())),
+        (End::Stopped, _) => stop.exit_code(),
         (_, Some(Verdict::Undecided)) => ExitCode::Undecided,
         (_, None) => ExitCode::Done,
-    };
-    Ok(code.into())
+    })
 }
 
 /// Plays until all games are done, the test has a verdict, or `stop` is set.

@@ -3,7 +3,6 @@
 mod epd;
 
 use std::path::PathBuf;
-use std::process;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
@@ -11,13 +10,12 @@ use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use cozy_chess::util::display_san_move;
 use engine::{Engine, Evaluator, Limits, Outcome, Position, Score, Signals, TimeBudget};
-use host::ExitCode;
-use indicatif::ProgressBar;
-
+use host::{ExitCode, print};
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::usage::{exit_codes, print};
+use crate::tournament::progress::Progress;
+use crate::usage::exit_codes;
 use epd::{Problem, Task};
 
 /// Far more than any suite has.
@@ -261,7 +259,7 @@ fn line_mates(position: &Position, outcome: &Outcome) -> bool {
 ///
 /// # Errors
 /// Where the file cannot be read, or a line of it is no problem.
-pub fn run(args: &SuiteArgs) -> Result<process::ExitCode> {
+pub fn run(args: &SuiteArgs) -> Result<ExitCode> {
     let tally = solve(args)?;
     print(&match args.json {
         true => serde_json::to_string(&tally)? + "\n",
@@ -270,8 +268,7 @@ pub fn run(args: &SuiteArgs) -> Result<process::ExitCode> {
     Ok(match tally.mates_wrong.is_empty() {
         true => ExitCode::Done,
         false => ExitCode::Other,
-    }
-    .into())
+    })
 }
 
 fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
@@ -283,16 +280,17 @@ fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
         .collect::<Result<_, ProblemError>>()?;
     let mut solver = Solver::new(args)?;
     let mut tally = SuiteScore::default();
-    let bar = ProgressBar::new(problems.len() as u64);
+    let mut progress = Progress::new(Some(problems.len() as u64), 0);
     let start = Instant::now();
     for problem in &problems {
         let outcome = solver.search(problem);
         if !tally.count(problem, &outcome) && !args.json {
-            bar.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
+            progress.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
         }
-        bar.inc(1);
+        progress.show(tally.problems as u64, || {
+            format!("{} of {} solved", tally.solved, tally.problems)
+        });
     }
-    bar.finish_and_clear();
     tally.seconds = start.elapsed().as_secs_f64();
     Ok(tally)
 }

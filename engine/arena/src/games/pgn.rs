@@ -1,6 +1,5 @@
 //! The games of a match as PGN.
 
-use cozy_chess::{Board, Color, util};
 use engine::{is_chess960, pgn, write_fen};
 use uci_client::{Score, Scored};
 
@@ -8,8 +7,12 @@ use crate::games::ending::Ending;
 use crate::games::game::Game;
 use crate::games::pairing::Pairing;
 
+const EVENT: &str = "engine match";
+
 /// What every game begins with.
-pub const FIRST_TAG: &str = "[Event \"engine match\"]\n";
+pub fn first_tag() -> String {
+    pgn::tag("Event", EVENT)
+}
 
 /// The two games of a pair, one after the other.
 pub fn write_pair(pairing: &Pairing, names: &[String], games: &[Game; 2]) -> String {
@@ -32,13 +35,7 @@ fn write_game(round: usize, white: &str, black: &str, game: &Game) -> String {
         pgn::tag("WhiteTimeControl", &white_pace) + &pgn::tag("BlackTimeControl", &black_pace)
     };
     let tags = [
-        FIRST_TAG.to_string(),
-        pgn::tag("Site", "?"),
-        pgn::tag("Date", "????.??.??"),
-        pgn::tag("Round", &round.to_string()),
-        pgn::tag("White", white),
-        pgn::tag("Black", black),
-        pgn::tag("Result", result),
+        pgn::roster(EVENT, &round.to_string(), [white, black], result),
         pgn::tag("Variant", variant),
         pgn::tag("SetUp", "1"),
         pgn::tag("FEN", &write_fen(&game.opening)),
@@ -69,16 +66,7 @@ fn termination(ending: Ending) -> &'static str {
 /// The moves in SAN, each with what its engine said of it and the time it
 /// took, as cutechess-cli writes them: `{+0.30/12 0.105s}`.
 fn movetext(game: &Game) -> impl Iterator<Item = String> {
-    let mut board: Board = game.opening.clone();
-    game.plies.iter().map(move |ply| {
-        let san = util::display_san_move(&board, ply.mv).to_string();
-        let number = board.fullmove_number();
-        // After a comment Black's moves are numbered too.
-        let dots = match board.side_to_move() {
-            Color::White => ".",
-            Color::Black => "...",
-        };
-        board.play_unchecked(ply.mv);
+    let plies = game.plies.iter().map(|ply| {
         let seconds = ply.time.as_secs_f64();
         // The last depth may be that of a search that did not come to its end.
         let said = match ply.info.score {
@@ -89,8 +77,10 @@ fn movetext(game: &Game) -> impl Iterator<Item = String> {
             }) => format!("{}/{depth} ", write_score(score)),
             _ => String::new(),
         };
-        format!("{number}{dots} {san} {{{said}{seconds:.3}s}}")
-    })
+        (ply.mv, Some(format!("{said}{seconds:.3}s")))
+    });
+    // No line ends within a move.
+    pgn::words(&game.opening, plies).map(|words| words.join(" "))
 }
 
 /// As cutechess-cli writes it: pawns, or plies to the mate.
@@ -107,6 +97,7 @@ fn write_score(score: Score) -> String {
 mod tests {
     use std::time::Duration;
 
+    use cozy_chess::Board;
     use engine::parse_move;
     use uci_client::Info;
 

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::games::pgn::FIRST_TAG;
+use crate::games::pgn::first_tag;
 use crate::tournament::match_score::MatchScore;
 use host::{Action, FileError};
 
@@ -389,8 +389,8 @@ fn cut_off(games: &mut File, path: &Path, last: Option<&PlayedPair>, size: u64) 
 
 /// Whether bytes are the beginning of a pair of games.
 fn is_torn_pair(bytes: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(bytes);
-    is_torn(bytes, FIRST_TAG) && text.matches(FIRST_TAG).count() <= 2
+    let (text, first) = (String::from_utf8_lossy(bytes), first_tag());
+    is_torn(bytes, &first) && text.matches(&first).count() <= 2
 }
 
 /// Whether bytes are the beginning of what begins with `start`. A power cut may

@@ -48,12 +48,8 @@ impl Record {
     /// A legal move with its number: `12. Nf3` or `12... Nf6`.
     pub fn san(&self, mv: Move) -> String {
         let board = self.position.board();
-        let dots = match board.side_to_move() {
-            Color::White => ".",
-            Color::Black => "...",
-        };
         let san = util::display_san_move(board, mv);
-        format!("{}{dots} {san}", board.fullmove_number())
+        format!("{} {san}", pgn::number(board))
     }
 
     /// Plays a legal move and returns it with its number.
@@ -82,23 +78,16 @@ impl Record {
 
     /// The game as PGN.
     pub fn pgn(&self, human: Color) -> String {
-        let (white, black) = match human {
-            Color::White => ("Human", "Kibitz"),
-            Color::Black => ("Kibitz", "Human"),
+        let names = match human {
+            Color::White => ["Human", "Kibitz"],
+            Color::Black => ["Kibitz", "Human"],
         };
         let result = self.result();
-        let mut text = format!(
-            "[Event \"engine play\"]\n[Site \"?\"]\n[Date \"????.??.??\"]\n[Round \"-\"]\n\
-             [White \"{white}\"]\n[Black \"{black}\"]\n[Result \"{result}\"]\n"
-        );
-        text.push_str(&pgn::opening_tags(&self.opening));
-        format!("{text}\n{}\n", self.movetext(result))
-    }
-
-    fn movetext(&self, result: &str) -> String {
+        let tags = pgn::roster("engine play", "-", names, result);
+        let opening = pgn::opening_tags(&self.opening);
         let moves = self.moves.iter().map(|&mv| (mv, None));
-        let mut words = pgn::words(&self.opening, moves);
-        words.push(result.to_string());
-        pgn::wrap(words)
+        let words = pgn::words(&self.opening, moves).flatten();
+        let movetext = pgn::wrap(words.chain([result.to_string()]));
+        format!("{tags}{opening}\n{movetext}\n")
     }
 }
