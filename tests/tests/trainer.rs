@@ -139,7 +139,7 @@ fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
     for words in [
         "WARNING: of 10 labelled positions 2 are evaluated",
         "\"a\" lacks 4, \"b\" lacks 8",
-        "ingest annotate --refolder",
+        "ingest annotate --replace",
     ] {
         assert!(said.out.contains(words), "{}", said.out);
     }
