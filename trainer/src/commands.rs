@@ -5,6 +5,7 @@
 mod bench;
 mod compare;
 mod dataset;
+mod devices;
 mod eval;
 mod fit;
 mod linear;
@@ -25,8 +26,9 @@ pub struct Arguments {
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
-5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, 9 training
-diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM, 129 by SIGHUP.";
+5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
+failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM,
+129 by SIGHUP.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -40,6 +42,8 @@ enum Command {
     Compare(compare::Arguments),
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(bench::Arguments),
+    /// List what there is to train on: GPUs by name, with their memory, and the CPU.
+    Devices(devices::Arguments),
 }
 
 /// Runs a command line.
@@ -53,6 +57,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::Devices(arguments) => devices::run(arguments),
     }
 }
 

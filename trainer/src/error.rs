@@ -96,6 +96,17 @@ pub enum TrainerError {
         /// What was found instead.
         found: String,
     },
+    /// A device, or its driver, failed in the middle of its work.
+    #[error(
+        "device {device} failed: {what}; if it ran out of memory, choose a smaller --batch, \
+         else update its driver or use --device cpu"
+    )]
+    DeviceFailed {
+        /// The device, as the command line names it.
+        device: String,
+        /// What it said first.
+        what: String,
+    },
     /// The net, or another file that the run would write, is there already.
     #[error(
         "{path}: exists already; {}remove it, or choose another --out",
@@ -176,7 +187,7 @@ impl TrainerError {
             | TrainerError::NoNet { .. }
             | TrainerError::NotTrainable { .. } => ExitCode::Net,
             TrainerError::Unwritable { .. } => ExitCode::Write,
-            TrainerError::NoDevice { .. } => ExitCode::NoDevice,
+            TrainerError::NoDevice { .. } | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
             TrainerError::Interrupted { exit_code, .. } => *exit_code,
         }

@@ -23,7 +23,7 @@ pub enum ExitCode {
     Net = 6,
     /// An output cannot be written.
     Write = 7,
-    /// There is no such device.
+    /// There is no such device, or it failed.
     NoDevice = 8,
     /// Training diverged.
     Diverged = 9,

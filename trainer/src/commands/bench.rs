@@ -3,19 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use burn::backend::Autodiff;
-#[cfg(feature = "cuda")]
-use burn_cuda::Cuda;
-use burn_flex::{Flex, FlexDevice};
 use clap::Args;
 
 use crate::commands::output::json;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-#[cfg(feature = "cuda")]
-use crate::training::device::burn_devices;
-use crate::training::device::{Device, DeviceChoice};
-use crate::training::throughput::{self, Bench};
+use crate::network::evaluate::Train;
+use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::throughput::{self, Bench, BenchReport};
 
 const EXAMPLE: &str = "\
 Examples:
@@ -34,8 +29,13 @@ pub struct Arguments {
     /// Dataset to read; without it, positions of random games are trained on
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
-    #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
+    /// Device: auto takes the best GPU, or the CPU where there is none; cuda:0,1 shares each
+    /// step between two (`trainer devices` lists them)
+    #[arg(
+        long,
+        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        default_value = "auto"
+    )]
     device: DeviceChoice,
     /// Positions a step
     #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
@@ -66,13 +66,17 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         time: arguments.seconds,
         device,
     };
-    let report = match &plan.device {
-        Device::Cpu => throughput::bench::<Autodiff<Flex>>(&plan, &[FlexDevice])?,
-        #[cfg(feature = "cuda")]
-        Device::Cuda(gpus) => throughput::bench::<Autodiff<Cuda>>(&plan, &burn_devices(gpus))?,
-    };
+    let report = plan.device.run(&plan)?;
     Ok(host::print(&match arguments.json {
         true => json(&report),
         false => report.to_string(),
     })?)
+}
+
+impl Job for &Bench<'_> {
+    type Output = BenchReport;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
+        throughput::bench::<B>(self, devices)
+    }
 }

@@ -3,12 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use burn::backend::Autodiff;
-#[cfg(feature = "cuda")]
-use burn_cuda::Cuda;
-use burn_flex::{Flex, FlexDevice};
 use clap::Args;
-use datasets::Split;
+use datasets::{Dataset, Split};
 use host::{StopSignal, tell};
 use models::Shape;
 
@@ -16,11 +12,10 @@ use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::clipping::CLIP_NORM;
+use crate::network::evaluate::Train;
 use crate::network::net;
 use crate::report::summary;
-#[cfg(feature = "cuda")]
-use crate::training::device::burn_devices;
-use crate::training::device::{Device, DeviceChoice};
+use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::plan::{Plan, batch_for};
 use crate::training::regularisation::Regularisation;
 use crate::training::run::{self, Summary};
@@ -60,8 +55,13 @@ pub struct Arguments {
     /// Where to write the net
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
-    /// Device: auto takes a GPU where there is one; cuda:0,1 shares each step between two
-    #[arg(long, value_name = "auto|cpu|cuda[:N,...]", default_value = "auto")]
+    /// Device: auto takes the best GPU, or the CPU where there is none; cuda:0,1 shares each
+    /// step between two (`trainer devices` lists them)
+    #[arg(
+        long,
+        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        default_value = "auto"
+    )]
     device: DeviceChoice,
     /// Passes over the training positions
     #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
@@ -159,18 +159,31 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         ));
         StopSignal::default()
     });
-    let summary = match &plan.device {
-        Device::Cpu => run::fit::<Autodiff<Flex>>(&dataset, &plan, &[FlexDevice], &stop)?,
-        #[cfg(feature = "cuda")]
-        Device::Cuda(gpus) => {
-            run::fit::<Autodiff<Cuda>>(&dataset, &plan, &burn_devices(gpus), &stop)?
-        }
-    };
+    let summary = plan.device.run(Fit {
+        dataset: &dataset,
+        plan: &plan,
+        stop: &stop,
+    })?;
     summary::write_beside(&summary.net, &dataset)?;
     Ok(host::print(&match arguments.json {
         true => json(&summary),
         false => in_words(&summary),
     })?)
+}
+
+/// A run, on whichever device.
+struct Fit<'a> {
+    dataset: &'a Dataset,
+    plan: &'a Plan,
+    stop: &'a StopSignal,
+}
+
+impl Job for Fit<'_> {
+    type Output = Summary;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Summary, TrainerError> {
+        run::fit::<B>(self.dataset, self.plan, devices, self.stop)
+    }
 }
 
 fn in_words(summary: &Summary) -> String {

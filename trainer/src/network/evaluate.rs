@@ -8,6 +8,8 @@ use burn::tensor::backend::{AutodiffBackend, Backend};
 #[cfg(feature = "cuda")]
 use burn_cuda::Cuda;
 use burn_flex::Flex;
+#[cfg(feature = "wgpu")]
+use burn_wgpu::Wgpu;
 use datasets::Record;
 use models::Shape;
 
@@ -78,7 +80,7 @@ by_kernel!(Flex, cpu::values);
 by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 
 /// A GPU: records as they are, and Burn's own operations.
-#[cfg(feature = "cuda")]
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
 macro_rules! by_operations {
     ($backend:ty) => {
         impl Evaluate for $backend {
@@ -111,6 +113,10 @@ macro_rules! by_operations {
 by_operations!(Cuda);
 #[cfg(feature = "cuda")]
 by_operations!(Autodiff<Cuda>);
+#[cfg(feature = "wgpu")]
+by_operations!(Wgpu);
+#[cfg(feature = "wgpu")]
+by_operations!(Autodiff<Wgpu>);
 
 /// A batch cut into one part a device, in order, each made ready for its device.
 /// If there are fewer records than devices, the last devices have none.

@@ -1,43 +1,113 @@
 //! Which device to train on.
 
-use std::fmt;
 #[cfg(feature = "cuda")]
-use std::panic::{self, UnwindSafe};
+mod cuda;
+#[cfg(feature = "wgpu")]
+mod wgpu;
+
+use std::fmt;
 use std::str::FromStr;
 
-#[cfg(feature = "cuda")]
-use burn_cuda::CudaDevice;
+use burn::backend::Autodiff;
+use burn_flex::{Flex, FlexDevice};
+use serde::Serialize;
 
 use crate::error::TrainerError;
+use crate::network::evaluate::Train;
+
+/// How a GPU is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Api {
+    /// NVIDIA's own.
+    Cuda,
+    /// AMD's, Intel's and NVIDIA's GPUs on Linux and Windows, and software.
+    Vulkan,
+    /// Apple's.
+    Metal,
+}
+
+impl Api {
+    const ALL: [Api; 3] = [Api::Cuda, Api::Vulkan, Api::Metal];
+
+    /// As the command line names it; the cargo feature is called the same.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Cuda => "cuda",
+            Api::Vulkan => "vulkan",
+            Api::Metal => "metal",
+        }
+    }
+
+    /// The GPUs that it finds, the best first.
+    fn gpus(self) -> Result<Vec<Gpu>, String> {
+        match self {
+            #[cfg(feature = "cuda")]
+            Api::Cuda => cuda::gpus(),
+            #[cfg(feature = "vulkan")]
+            Api::Vulkan => wgpu::gpus(self),
+            #[cfg(feature = "metal")]
+            Api::Metal => wgpu::gpus(self),
+            #[cfg(not(all(feature = "cuda", feature = "vulkan", feature = "metal")))]
+            _ => Err(format!(
+                "this trainer was built without it; build it with --features {}",
+                self.name()
+            )),
+        }
+    }
+}
+
+/// A GPU, or software that stands in for one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gpu {
+    /// What it calls itself.
+    pub name: String,
+    /// Its memory in bytes, where that can be asked for.
+    pub memory: Option<u64>,
+    /// Whether the processor does its work: never taken without being asked for.
+    pub software: bool,
+}
 
 /// What `--device` asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The first GPU, or the CPU where there is none.
+    /// The best GPU, or the CPU where there is none.
     Auto,
+    /// This one.
+    Named(Device),
+}
+
+/// The device, or the GPUs together, to train on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
     /// The CPU.
     Cpu,
-    /// The CUDA GPUs of these numbers, one at least and all different, which
-    /// share each step.
-    Cuda(Vec<usize>),
+    /// The GPUs of these numbers, one at least and all different, which share each
+    /// step.
+    Gpus(Api, Vec<usize>),
 }
 
 impl FromStr for DeviceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<DeviceChoice, String> {
-        match text.split_once(':') {
-            None if text == "auto" => Ok(DeviceChoice::Auto),
-            None if text == "cpu" => Ok(DeviceChoice::Cpu),
-            None if text == "cuda" => Ok(DeviceChoice::Cuda(vec![0])),
-            Some(("cuda", numbers)) => Ok(DeviceChoice::Cuda(gpus(numbers)?)),
-            _ => Err("expected auto, cpu, cuda, cuda:N or cuda:N,N,...".to_string()),
+        match text {
+            "auto" => return Ok(DeviceChoice::Auto),
+            "cpu" => return Ok(DeviceChoice::Named(Device::Cpu)),
+            _ => {}
         }
+        let (name, numbers) = text.split_once(':').unwrap_or((text, "0"));
+        let api = Api::ALL.into_iter().find(|api| api.name() == name);
+        let api = api.ok_or("expected auto, cpu, cuda, vulkan or metal; cuda:N or cuda:N,N,...")?;
+        Ok(DeviceChoice::Named(Device::Gpus(
+            api,
+            gpu_numbers(numbers)?,
+        )))
     }
 }
 
 /// The numbers of GPUs, between commas.
-fn gpus(text: &str) -> Result<Vec<usize>, String> {
+fn gpu_numbers(text: &str) -> Result<Vec<usize>, String> {
     let mut numbers = Vec::new();
     for number in text.split(',') {
         let number = number
@@ -51,113 +121,171 @@ fn gpus(text: &str) -> Result<Vec<usize>, String> {
     Ok(numbers)
 }
 
-/// The device, or the GPUs together, that are there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Device {
-    /// The CPU.
-    Cpu,
-    /// The CUDA GPUs of these numbers, as in [`DeviceChoice::Cuda`].
-    #[cfg(feature = "cuda")]
-    Cuda(Vec<usize>),
-}
-
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Device::Cpu => f.write_str("cpu"),
-            #[cfg(feature = "cuda")]
-            Device::Cuda(gpus) => f.write_str(&cuda_name(gpus)),
+            Device::Gpus(api, numbers) => {
+                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+                write!(f, "{}:{}", api.name(), numbers.join(","))
+            }
         }
     }
 }
 
-/// GPUs as the command line names them.
-fn cuda_name(gpus: &[usize]) -> String {
-    let numbers: Vec<String> = gpus.iter().map(usize::to_string).collect();
-    format!("cuda:{}", numbers.join(","))
+/// Work on whichever device it is given.
+pub trait Job {
+    /// What comes out.
+    type Output;
+
+    /// Does it on the devices of one backend, one at least.
+    ///
+    /// # Errors
+    /// [`TrainerError`].
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Self::Output, TrainerError>;
 }
 
 impl Device {
     /// Finds the device that was asked for.
     ///
     /// # Errors
-    /// [`TrainerError::NoDevice`], if a GPU was asked for that is not there, or
-    /// several that cannot exchange tensors.
+    /// [`TrainerError::NoDevice`], if a GPU was asked for that is not there, or several that
+    /// cannot exchange tensors.
     pub fn find(choice: DeviceChoice) -> Result<Device, TrainerError> {
-        match choice {
-            DeviceChoice::Cpu => Ok(Device::Cpu),
-            DeviceChoice::Auto => Ok(Device::cuda(vec![0]).unwrap_or(Device::Cpu)),
-            DeviceChoice::Cuda(gpus) => Device::cuda(gpus),
-        }
-    }
-
-    /// The CUDA GPUs of these numbers.
-    #[cfg(feature = "cuda")]
-    fn cuda(gpus: Vec<usize>) -> Result<Device, TrainerError> {
-        let failure = |gpus: &[usize], found| TrainerError::NoDevice {
-            device: cuda_name(gpus),
-            found,
+        let device = match choice {
+            DeviceChoice::Auto => return Ok(Device::best()),
+            DeviceChoice::Named(device) => device,
         };
-        let count = cuda_devices().map_err(|found| failure(&gpus, found))?;
-        if let Some(&missing) = gpus.iter().find(|&&gpu| gpu >= count) {
-            return Err(failure(&[missing], format!("CUDA knows {count} GPUs")));
+        if let Device::Gpus(api, numbers) = &device {
+            check(*api, numbers).map_err(|found| TrainerError::NoDevice {
+                device: device.to_string(),
+                found,
+            })?;
         }
-        if gpus.len() > 1 {
-            check_exchange().map_err(|found| failure(&gpus, found))?;
-        }
-        Ok(Device::Cuda(gpus))
+        Ok(device)
     }
 
-    #[cfg(not(feature = "cuda"))]
-    fn cuda(gpus: Vec<usize>) -> Result<Device, TrainerError> {
-        Err(TrainerError::NoDevice {
-            device: cuda_name(&gpus),
-            found: "this trainer was built without the feature \"cuda\"".to_string(),
-        })
+    /// The first GPU that is no software, or the CPU.
+    fn best() -> Device {
+        let real = |api: &Api| api.gpus().ok()?.iter().position(|gpu| !gpu.software);
+        let found = Api::ALL
+            .into_iter()
+            .find_map(|api| Some((api, real(&api)?)));
+        found.map_or(Device::Cpu, |(api, gpu)| Device::Gpus(api, vec![gpu]))
+    }
+
+    /// Does a job.
+    ///
+    /// # Errors
+    /// Those of the job; [`TrainerError::NoDevice`] if the device cannot be used after all,
+    /// and [`TrainerError::DeviceFailed`] if it fails in the middle.
+    pub fn run<J: Job>(&self, job: J) -> Result<J::Output, TrainerError> {
+        match self {
+            Device::Cpu => job.run::<Autodiff<Flex>>(&[FlexDevice]),
+            #[cfg(feature = "cuda")]
+            Device::Gpus(Api::Cuda, gpus) => cuda::run(job, gpus),
+            #[cfg(feature = "wgpu")]
+            Device::Gpus(api @ (Api::Vulkan | Api::Metal), gpus) => wgpu::run(job, *api, gpus),
+            #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
+            Device::Gpus(..) => unreachable!("`find` found it"),
+        }
     }
 }
 
-/// Calls into one of CUDA's libraries; `None` if it is not installed. cudarc
-/// panics then, and Burn would let it do so in a thread of its own; here,
-/// before Burn touches CUDA, it can be caught.
-#[cfg(feature = "cuda")]
-fn if_installed<T>(call: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(call);
-    panic::set_hook(hook);
-    result.ok()
-}
-
-/// Whether GPUs can exchange tensors: Burn does it by NCCL.
-#[cfg(feature = "cuda")]
-fn check_exchange() -> Result<(), String> {
-    if_installed(cudarc::nccl::result::get_nccl_version)
-        .ok_or("NCCL (libnccl), by which GPUs exchange tensors, is not installed")?
-        .map_err(|error| format!("NCCL says {:?}", error.0))?;
+/// Whether the GPUs of these numbers are there, and can share steps.
+fn check(api: Api, numbers: &[usize]) -> Result<(), String> {
+    let count = api.gpus()?.len();
+    if let Some(missing) = numbers.iter().find(|&&number| number >= count) {
+        return Err(format!(
+            "no number {missing}: there are {count} (`trainer devices` lists them)"
+        ));
+    }
+    #[cfg(feature = "cuda")]
+    if api == Api::Cuda && numbers.len() > 1 {
+        cuda::check_exchange()?;
+    }
     Ok(())
 }
 
-/// Number of CUDA devices, or why CUDA cannot be used.
-#[cfg(feature = "cuda")]
-fn cuda_devices() -> Result<usize, String> {
-    let driver = if_installed(cudarc::driver::CudaContext::device_count);
-    let compiler = if_installed(|| cudarc::nvrtc::compile_ptx(""));
-    let count = driver
-        .ok_or("the NVIDIA driver (libcuda) is not installed")?
-        .map_err(|error| format!("the NVIDIA driver says {error}"))?;
-    compiler
-        .ok_or("CUDA's run-time compiler (libnvrtc) is not installed")?
-        .map_err(|error| format!("CUDA's run-time compiler says {error}"))?;
-    Ok(usize::try_from(count).unwrap_or(0))
+/// Does work on a GPU: where Burn or a driver panics, in whatever thread, the message
+/// becomes a failure. Both say so in no other way that there is too little memory.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+fn guarded<T>(
+    device: &Device,
+    work: impl FnOnce() -> Result<T, TrainerError>,
+) -> Result<T, TrainerError> {
+    use std::panic::{self, AssertUnwindSafe};
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    let said = Arc::new(Mutex::new(None));
+    let hook = panic::take_hook();
+    let first = Arc::clone(&said);
+    panic::set_hook(Box::new(move |info| {
+        let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
+        first.get_or_insert_with(|| info.to_string());
+    }));
+    // What the work leaves behind unfinished is not looked at again.
+    let ended = panic::catch_unwind(AssertUnwindSafe(work));
+    panic::set_hook(hook);
+    ended.unwrap_or_else(|_| {
+        let said = said.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Err(TrainerError::DeviceFailed {
+            device: device.to_string(),
+            what: said.unwrap_or_else(|| "it gave no reason".to_string()),
+        })
+    })
 }
 
-/// The GPUs of these numbers as Burn knows them.
-#[cfg(feature = "cuda")]
-pub fn burn_devices(gpus: &[usize]) -> Vec<CudaDevice> {
-    gpus.iter().map(|&gpu| CudaDevice::new(gpu)).collect()
+/// A device and what is known of it, for `trainer devices`.
+#[derive(Debug, Serialize)]
+pub struct Listed {
+    /// What `--device` calls it.
+    pub device: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub gpu: Gpu,
 }
 
+/// What the devices are that this trainer can use, and why it has no others.
+#[derive(Debug, Serialize)]
+pub struct Devices {
+    /// In the order that `auto` prefers.
+    pub devices: Vec<Listed>,
+    /// What `auto` takes.
+    pub auto: String,
+    /// Kinds of GPU that cannot be used, and why.
+    pub unusable: Vec<(Api, String)>,
+}
+
+impl Devices {
+    /// Looks for all of them.
+    pub fn find() -> Devices {
+        let (mut devices, mut unusable) = (Vec::new(), Vec::new());
+        for api in Api::ALL {
+            match api.gpus() {
+                Ok(gpus) => devices.extend(gpus.into_iter().enumerate().map(|(number, gpu)| {
+                    let device = Device::Gpus(api, vec![number]).to_string();
+                    Listed { device, gpu }
+                })),
+                Err(why) => unusable.push((api, why)),
+            }
+        }
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        devices.push(Listed {
+            device: Device::Cpu.to_string(),
+            gpu: Gpu {
+                name: format!("the processor, {threads} threads"),
+                memory: None,
+                software: false,
+            },
+        });
+        Devices {
+            devices,
+            auto: Device::best().to_string(),
+            unusable,
+        }
+    }
+}
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,8 +293,10 @@ mod tests {
     #[test]
     fn devices_have_names() {
         assert_eq!("auto".parse(), Ok(DeviceChoice::Auto));
-        assert_eq!("cpu".parse(), Ok(DeviceChoice::Cpu));
-        let cuda = |gpus: &[usize]| Ok(DeviceChoice::Cuda(gpus.to_vec()));
+        assert_eq!("cpu".parse(), Ok(DeviceChoice::Named(Device::Cpu)));
+        let gpus =
+            |api, numbers: &[usize]| Ok(DeviceChoice::Named(Device::Gpus(api, numbers.to_vec())));
+        let cuda = |numbers: &[usize]| gpus(Api::Cuda, numbers);
         assert_eq!("cuda".parse(), cuda(&[0]));
         assert_eq!("cuda:3".parse(), cuda(&[3]));
         assert_eq!("cuda:0,1".parse(), cuda(&[0, 1]));
@@ -176,7 +306,10 @@ mod tests {
         ] {
             assert!(wrong.parse::<DeviceChoice>().is_err(), "{wrong}");
         }
-        assert_eq!(cuda_name(&[7, 2]), "cuda:7,2");
+        assert_eq!("vulkan".parse(), gpus(Api::Vulkan, &[0]));
+        assert_eq!("vulkan:1".parse(), gpus(Api::Vulkan, &[1]));
+        assert_eq!("metal".parse(), gpus(Api::Metal, &[0]));
+        assert_eq!(Device::Gpus(Api::Cuda, vec![7, 2]).to_string(), "cuda:7,2");
     }
 
     #[test]
@@ -189,12 +322,17 @@ mod tests {
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_and_auto_takes_the_cpu() {
-        for gpus in [vec![999], vec![0, 999]] {
-            let error = Device::find(DeviceChoice::Cuda(gpus)).unwrap_err();
-            assert_eq!(error.exit_code() as u8, 8);
-            assert!(error.to_string().contains("999"), "{error}");
+        for api in Api::ALL {
+            for gpus in [vec![999], vec![0, 999]] {
+                let choice = DeviceChoice::Named(Device::Gpus(api, gpus));
+                let error = Device::find(choice).unwrap_err();
+                assert_eq!(error.exit_code() as u8, 8);
+                assert!(error.to_string().contains("999"), "{error}");
+            }
         }
-        if Device::find(DeviceChoice::Cuda(vec![0])).is_err() {
+        // Software is no GPU.
+        let real = |gpus: Vec<Gpu>| gpus.iter().any(|gpu| !gpu.software);
+        if !Api::ALL.into_iter().any(|api| api.gpus().is_ok_and(real)) {
             assert_eq!(Device::find(DeviceChoice::Auto).unwrap(), Device::Cpu);
         }
     }
