@@ -27,9 +27,10 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
-features=()
-has_cuda || features=(--no-default-features --features engine/cli)
-cargo test --workspace --locked "${features[@]}"
+# Read by tests/support too, which builds the programs that tests run.
+has_cuda || export KIBITZ_FEATURES="--no-default-features --features engine/cli"
+# shellcheck disable=SC2086
+cargo test --workspace --locked ${KIBITZ_FEATURES:-}
 
 # The page, in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"

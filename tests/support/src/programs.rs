@@ -23,6 +23,10 @@ pub fn program_path(name: &str) -> PathBuf {
         .with_extension(std::env::consts::EXE_EXTENSION)
 }
 
+/// The variable that holds the options of features that the tests are built with: with
+/// others, all would be built a second time.
+const FEATURES: &str = "KIBITZ_FEATURES";
+
 /// The folder that the programs are in. `cargo test -p tests` by itself would
 /// leave them as an earlier build made them.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -46,8 +50,10 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
             cargo.env_remove(name);
         }
     }
+    let features = std::env::var(FEATURES).unwrap_or_default();
     let built = cargo
         .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
+        .args(features.split_whitespace())
         .args(["--profile", profile, "--target-dir"])
         .arg(folder.parent().expect("target/PROFILE"))
         .current_dir(root)

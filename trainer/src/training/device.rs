@@ -177,8 +177,7 @@ impl Device {
     /// Does a job.
     ///
     /// # Errors
-    /// Those of the job; [`TrainerError::NoDevice`] if the device cannot be used after all,
-    /// and [`TrainerError::DeviceFailed`] if it fails in the middle.
+    /// Those of the job, and [`TrainerError::DeviceFailed`] if a GPU fails in the middle.
     pub fn run<J: Job>(&self, job: J) -> Result<J::Output, TrainerError> {
         match self {
             Device::Cpu => job.run::<Autodiff<Flex>>(&[FlexDevice]),
