@@ -16,7 +16,8 @@ json() {
 }
 build=$(json target_directory cargo metadata --format-version 1 --no-deps)
 # Its figures depend on no profile.
-cargo build --locked --workspace --bin engine
+# shellcheck disable=SC2086 # As the tests were built (tests/all.sh).
+cargo build --locked --workspace --bin engine ${KIBITZ_FEATURES:-}
 engine=$build/debug/engine
 nodes=$(json nodes "$engine" bench --json "$@")
 sum=$(json sum "$engine" bench --evaluations --json)
