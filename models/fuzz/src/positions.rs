@@ -5,14 +5,6 @@ use models::{CastlingSide, Color, Feature, Network, Piece, Random, Square, Threa
 use crate::Choices;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
-const PIECES: [Piece; 6] = [
-    Piece::Pawn,
-    Piece::Knight,
-    Piece::Bishop,
-    Piece::Rook,
-    Piece::Queen,
-    Piece::King,
-];
 
 /// Some positions, among them those that move a neuron the furthest either way.
 pub fn some(network: &Network, choices: &mut Choices) -> Vec<Vec<Feature>> {
@@ -32,7 +24,7 @@ fn any(random: &mut Random) -> Vec<Feature> {
     let mut squares: Vec<u8> = (0..64).collect();
     let pieces = (0..random.below(33)).map(|_| {
         let square = squares.swap_remove(random.below(squares.len()));
-        piece(COLORS[random.below(2)], PIECES[random.below(6)], square)
+        piece(COLORS[random.below(2)], Piece::ALL[random.below(6)], square)
     });
     let mut features: Vec<Feature> = pieces.collect();
     let rest = features_besides_pieces();
@@ -50,7 +42,7 @@ fn extreme(row: &[f32], sign: f32) -> Vec<Feature> {
     };
     let on_square = |square| {
         let colors = COLORS.into_iter();
-        best_of(&mut colors.flat_map(|color| PIECES.map(|kind| piece(color, kind, square))))
+        best_of(&mut colors.flat_map(|color| Piece::ALL.map(|kind| piece(color, kind, square))))
     };
     let mut features: Vec<Feature> = (0..64).filter_map(on_square).collect();
     features.sort_by(|a, b| gain(b).total_cmp(&gain(a)));

@@ -6,15 +6,6 @@ use crate::{
     QuantisedNetwork, Random, Shape, Square, Threats,
 };
 
-const PIECES: [Piece; 6] = [
-    Piece::Pawn,
-    Piece::Knight,
-    Piece::Bishop,
-    Piece::Rook,
-    Piece::Queen,
-    Piece::King,
-];
-
 /// So many, or one where each takes a minute.
 const fn many(count: usize) -> usize {
     if cfg!(miri) { 1 } else { count }
@@ -67,7 +58,7 @@ impl Random {
             .map(|_| {
                 let square = squares.swap_remove(self.below(squares.len()));
                 let color = [Color::White, Color::Black][self.below(2)];
-                piece(color, PIECES[self.below(6)], square)
+                piece(color, Piece::ALL[self.below(6)], square)
             })
             .collect();
         features.extend(rest().filter(|_| self.below(2) == 0));
@@ -83,7 +74,7 @@ impl Random {
             .map(|square| {
                 let pieces = [Color::White, Color::Black]
                     .into_iter()
-                    .flat_map(|color| PIECES.map(|kind| piece(color, kind, square)));
+                    .flat_map(|color| Piece::ALL.map(|kind| piece(color, kind, square)));
                 pieces.max_by(|a, b| gain(a).total_cmp(&gain(b))).unwrap()
             })
             .collect();
