@@ -184,14 +184,14 @@ fn errors_have_their_codes_and_one_line() {
 
 #[test]
 fn a_net_of_another_layout_is_refused_by_name() {
-    use models::{Metadata, Network, Shape};
-    let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+    use models::{Architecture, Metadata, Network};
+    let mut metadata = Metadata::new(Architecture::ARTICLE, "test");
     metadata.layout = "someone-elses".to_string();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.safetensors");
     std::fs::write(
         &path,
-        Network::random(Shape::DEFAULT, 1).to_bytes(&metadata),
+        Network::random(Architecture::ARTICLE, 1).to_bytes(&metadata),
     )
     .unwrap();
     let output = run(&[

@@ -3,10 +3,10 @@
 
 use cozy_chess::{Board, Move};
 use engine::{EvaluationKind, Evaluator, Position, Tree, features, parse_fen, write_fen};
-use models::{Kernel, Network, QuantisedNetwork, Shape};
+use models::{Architecture, Kernel, Network, QuantisedNetwork};
 
 fn network() -> Network {
-    Network::random(Shape::DEFAULT, 902)
+    Network::random(Architecture::ARTICLE, 902)
 }
 
 fn quantised() -> QuantisedNetwork {

@@ -13,14 +13,14 @@ use engine::{
     BENCH_POSITIONS, Engine, EvaluationKind, Evaluator, Handicap, Limits, MIN_ELO, Outcome,
     Position, Report, ScoreBound, Tablebase, TimeBudget, Wdl, has_legal_move,
 };
-use models::{Network, QuantisedNetwork, Shape};
+use models::{Architecture, Network, QuantisedNetwork};
 
 use common::{played, search, signals};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
 fn engine(kind: EvaluationKind) -> Engine {
-    let network = QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 1)).unwrap();
+    let network = QuantisedNetwork::new(&Network::random(Architecture::ARTICLE, 1)).unwrap();
     let mut evaluator = Evaluator::new(network);
     evaluator.set_kind(kind);
     Engine::new(evaluator)

@@ -1,7 +1,7 @@
 //! The first layer's sums, and how wide the layers may be.
 
 /// The widest accumulator this build plays with, a multiple of 32 lanes.
-pub const MAX_FIRST: usize = 512;
+pub const MAX_FIRST: usize = 1024;
 /// The widest second and third hidden layer this build plays with.
 pub const MAX_LATER: usize = 32;
 

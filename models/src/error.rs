@@ -1,6 +1,6 @@
 use thiserror::Error;
 
-use crate::{Bound, Shape};
+use crate::{Architecture, Bound};
 
 /// What a file says, cut to a length that fits a message.
 fn short(text: &str) -> String {
@@ -26,18 +26,16 @@ pub enum NetError {
         /// The layout the file names.
         found: String,
     },
-    /// The net was trained with another activation function.
-    #[error("its activation is {found:?}, this build knows only {known:?}",
-        found = short(found), known = crate::ACTIVATION)]
-    UnknownActivation {
-        /// The activation the file names.
-        found: String,
-    },
-    /// A hidden layer has no neurons.
-    #[error("its hidden sizes are {found}, and a layer needs at least one neuron")]
-    NoNeurons {
-        /// The hidden sizes in the file.
-        found: Shape,
+    /// The net is put together from parts that this build does not know.
+    #[error("its architecture is not known to this build: {}", short(.0))]
+    UnknownArchitecture(String),
+    /// The net's parts do not fit each other.
+    #[error("its hidden sizes are {found}, and {why}")]
+    Impossible {
+        /// The parts in the file.
+        found: Architecture,
+        /// What does not fit.
+        why: &'static str,
     },
     /// The file holds a tensor that a network has not.
     #[error("tensor {:?} belongs to no net of Kibitz", short(.0))]
@@ -75,8 +73,8 @@ pub enum NetError {
         first = crate::MAX_FIRST, later = crate::MAX_LATER
     )]
     TooLarge {
-        /// The hidden sizes in the file.
-        found: Shape,
+        /// The parts in the file.
+        found: Architecture,
     },
     /// The weights are so large that integers could overflow.
     #[error(

@@ -9,12 +9,17 @@
 //! | plane 13, first 30 | the pieces en prise, counted by kind ([`Threats`]) |
 //! | the rest of it | always zero |
 //! | 896-899 | own O-O, own O-O-O, their O-O, their O-O-O |
-//! | 900 | the side to move is in check |
-//! | 901 | always zero |
+//! | 900 | the side that looks is in check |
+//! | 901 | the other side is in check |
 //!
 //! For Black the board is mirrored by ranks (`square ^ 56`) and the colours
 //! are swapped, so that a position and its colour-flipped twin have the same
 //! inputs.
+//!
+//! A network that looks from both sides ([`View::Both`](crate::View::Both)) is given the
+//! inputs of the side to move, and the same as the other side sees them
+//! ([`Feature::seen_by_other`]). Only the side to move can be in check, so 901 is on in
+//! the other side's view alone.
 
 use crate::Threats;
 
@@ -128,6 +133,11 @@ impl Feature {
     /// The flag that says that the side to move is in check.
     pub const IN_CHECK: Feature = Feature((FIRST_FLAG + 4) as u16);
 
+    /// Every input there is, 0 to 901.
+    pub fn all() -> impl ExactSizeIterator<Item = Feature> {
+        (0..INPUTS as u16).map(Feature)
+    }
+
     /// A piece of `color` on `square`, as `view` sees it.
     #[inline]
     pub const fn piece(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
@@ -154,17 +164,34 @@ impl Feature {
         Feature((FIRST_FLAG + theirs + side as usize) as u16)
     }
 
-    /// A piece or a castling right as the other side sees it.
+    /// The same as the other side sees it: its own are theirs, and the ranks are
+    /// mirrored.
     #[inline]
     pub const fn seen_by_other(self) -> Feature {
         const PLANES: u16 = 6 * 64;
         const PIECES: u16 = 2 * PLANES;
-        debug_assert!(self.0 < PIECES || self.0 as usize >= FIRST_FLAG);
+        const FIRST_THREAT: u16 = THREATS.start as u16;
+        const THREATS_OF_SIDE: u16 = Threats::INPUTS as u16 / 2;
+        const THEIR_THREATS: u16 = FIRST_THREAT + THREATS_OF_SIDE;
+        const UNUSED: u16 = THREATS.end as u16;
+        const FIRST_FLAG: u16 = self::FIRST_FLAG as u16;
+        const CHECKS: u16 = Feature::IN_CHECK.0;
         Feature(match self.0 {
             0..PLANES => (self.0 + PLANES) ^ 56,
             PLANES..PIECES => (self.0 - PLANES) ^ 56,
-            _ => self.0 ^ 2,
+            PIECES..FIRST_THREAT => self.0 ^ 56,
+            FIRST_THREAT..THEIR_THREATS => self.0 + THREATS_OF_SIDE,
+            THEIR_THREATS..UNUSED => self.0 - THREATS_OF_SIDE,
+            UNUSED..FIRST_FLAG => self.0,
+            FIRST_FLAG..CHECKS => self.0 ^ 2,
+            _ => self.0 ^ 1,
         })
+    }
+
+    /// Whether it is a piece on a square.
+    #[inline]
+    pub const fn is_piece(self) -> bool {
+        self.0 < 2 * 6 * 64
     }
 
     /// The input's index, 0 to 901.
@@ -226,11 +253,18 @@ mod tests {
             }
         }
         for square in (0..64).map(|i| Square::new(i).unwrap()) {
-            assert!(seen.insert(Feature::en_passant(Color::Black, square)));
+            let feature = Feature::en_passant(Color::Black, square);
+            assert!(seen.insert(feature));
+            let other = Feature::en_passant(Color::White, square);
+            assert_eq!(feature.seen_by_other(), other);
         }
         assert!(seen.insert(Feature::IN_CHECK));
+        assert_eq!(Feature::IN_CHECK.seen_by_other().index(), 901);
         for threat in Threats::ALL.features() {
             assert!(seen.insert(threat));
+            let other = threat.seen_by_other();
+            assert_eq!(other.index().abs_diff(threat.index()), Threats::INPUTS / 2);
+            assert_eq!(other.seen_by_other(), threat);
         }
         assert_eq!(
             seen.len(),
@@ -238,5 +272,9 @@ mod tests {
             "all but the rest of plane 13 and the spare flag"
         );
         assert!(seen.iter().all(|f| f.index() < INPUTS));
+        for feature in Feature::all() {
+            assert_eq!(feature.seen_by_other().seen_by_other(), feature);
+        }
+        assert!(seen.iter().all(|f| f.is_piece() == (f.index() < 768)));
     }
 }

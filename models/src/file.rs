@@ -1,6 +1,7 @@
-//! A net's file: safetensors with eight tensors, `layers.{0..3}.weight` of
-//! shape `[outputs, inputs]` and `layers.{0..3}.bias`, and one metadata entry,
-//! `kibitz`, that holds [`Metadata`] as JSON. One entry rather than many,
+//! A net's file: safetensors with two tensors a layer, `layers.{i}.weight` of
+//! shape `[outputs, inputs]` and `layers.{i}.bias`, and one metadata entry,
+//! `kibitz`, that holds [`Metadata`] as JSON. Behind the first layer, the outputs of all
+//! buckets follow each other. One entry rather than many,
 //! because safetensors keeps entries in a hash map, whose order would make
 //! files differ from run to run.
 
@@ -13,14 +14,15 @@ use serde_json::Value;
 
 use crate::feature::THREATS;
 use crate::tensors::Tensors;
-use crate::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network, Shape};
+use crate::{Architecture, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network};
 
 /// Far more bytes than the file of any net has that this crate reads.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 const METADATA_KEY: &str = "kibitz";
 
-/// Weight and bias of each layer; a file has no other tensors.
+/// Weight and bias of each layer, of which a net has two to four; a file has no other
+/// tensors.
 const NAMES: [[&str; 2]; 4] = [
     ["layers.0.weight", "layers.0.bias"],
     ["layers.1.weight", "layers.1.bias"],
@@ -33,10 +35,9 @@ const NAMES: [[&str; 2]; 4] = [
 pub struct Metadata {
     /// The input layout, [`LAYOUT`] or [`LAYOUT_V1`].
     pub layout: String,
-    /// Hidden sizes.
-    pub shape: Shape,
-    /// The function between layers, [`ACTIVATION`].
-    pub activation: String,
+    /// The parts the network is put together from.
+    #[serde(rename = "shape")]
+    pub architecture: Architecture,
     /// What the network puts out, in words.
     pub output: String,
     /// The transform that prediction and label went through before the loss,
@@ -53,13 +54,11 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Metadata for a network of this build's layout and activation; the
-    /// trainer fills in the rest.
-    pub fn new(shape: Shape, tool: &str) -> Metadata {
+    /// Metadata for a network of this build's layout; the trainer fills in the rest.
+    pub fn new(architecture: Architecture, tool: &str) -> Metadata {
         Metadata {
             layout: LAYOUT.to_string(),
-            shape,
-            activation: ACTIVATION.to_string(),
+            architecture,
             output: "pawns, from the view of the side to move".to_string(),
             target: Value::Null,
             training: Value::Null,
@@ -69,8 +68,7 @@ impl Metadata {
         }
     }
 
-    /// Refuses a layout or an activation that this build does not know, and a
-    /// layer without neurons.
+    /// Refuses a layout or an architecture that this build does not know, or that is none.
     fn of(tensors: &Tensors) -> Result<Metadata, NetError> {
         let json = tensors.metadata(METADATA_KEY).ok_or(NetError::NoMetadata)?;
         // The layout first: a file of a later version may differ in all else.
@@ -82,18 +80,18 @@ impl Metadata {
                 found: layout.to_string(),
             });
         }
+        let unknown = |what: &str| Err(NetError::UnknownArchitecture(what.to_string()));
+        // Where files had it before there was another.
+        match value["activation"].as_str() {
+            None | Some("clipped-relu") => {}
+            Some(other) => return unknown(&format!("activation {other:?}")),
+        }
+        if let Err(error) = Architecture::deserialize(&value["shape"]) {
+            return unknown(&error.to_string());
+        }
         let metadata: Metadata =
             serde_json::from_value(value).map_err(|e| NetError::BadMetadata(e.to_string()))?;
-        if metadata.activation != ACTIVATION {
-            return Err(NetError::UnknownActivation {
-                found: metadata.activation,
-            });
-        }
-        if metadata.shape.has_empty_layer() {
-            return Err(NetError::NoNeurons {
-                found: metadata.shape,
-            });
-        }
+        metadata.architecture.check()?;
         Ok(metadata)
     }
 }
@@ -106,29 +104,27 @@ impl Network {
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, Metadata), NetError> {
         let tensors = Tensors::read(bytes)?;
         let metadata = Metadata::of(&tensors)?;
-        if let Some(name) = tensors
-            .names()
-            .find(|name| !NAMES.as_flattened().contains(name))
-        {
+        let sizes = metadata.architecture.layers();
+        let names = &NAMES[..sizes.len()];
+        let mut found = tensors.names();
+        if let Some(name) = found.find(|name| !names.as_flattened().contains(name)) {
             return Err(NetError::UnknownTensor(name.to_string()));
         }
-        let read_layer = |i: usize| -> Result<Layer, NetError> {
-            let (outputs, inputs) = metadata.shape.layers()[i];
-            let [weight, bias] = NAMES[i];
+        let read_layer = |((outputs, inputs), [weight, bias]): ((usize, usize), &[&str; 2])| {
             Ok(Layer {
                 weight: tensors.values(weight, &[outputs, inputs])?,
                 bias: tensors.values(bias, &[outputs])?,
             })
         };
-        let mut first = read_layer(0)?;
+        let layers = sizes.into_iter().zip(names).map(read_layer);
+        let mut layers = layers.collect::<Result<Vec<Layer>, NetError>>()?;
         if metadata.layout == LAYOUT_V1 {
             // Never on in training, so whatever they weigh was not learned.
-            for row in first.weight.chunks_exact_mut(INPUTS) {
+            for row in layers[0].weight.chunks_exact_mut(INPUTS) {
                 row[THREATS].fill(0.0);
             }
         }
-        let layers = [first, read_layer(1)?, read_layer(2)?, read_layer(3)?];
-        Ok((Network::new(metadata.shape, layers), metadata))
+        Ok((Network::new(metadata.architecture, layers), metadata))
     }
 
     /// The net as a safetensors file, weights rounded to f16: half the size,
@@ -168,11 +164,7 @@ mod tests {
     use super::*;
     use crate::{Feature, Threats};
 
-    const SMALL: Shape = Shape {
-        first: 8,
-        second: 4,
-        third: 4,
-    };
+    const SMALL: Architecture = Architecture::hidden([8, 4, 4]);
 
     fn file() -> Vec<u8> {
         Network::random(SMALL, 7).to_bytes(&Metadata::new(SMALL, "test"))
@@ -183,7 +175,7 @@ mod tests {
         let bytes = file();
         let (network, metadata) = Network::from_bytes(&bytes).unwrap();
         assert_eq!(network.to_bytes(&metadata), bytes);
-        assert_eq!(metadata.shape, SMALL);
+        assert_eq!(metadata.architecture, SMALL);
     }
 
     #[test]
@@ -227,16 +219,72 @@ mod tests {
         assert!(error.to_string().contains(LAYOUT_V1));
     }
 
+    /// The file of a small net whose metadata is changed.
+    fn changed(change: impl Fn(&mut Value)) -> Vec<u8> {
+        let mut metadata = serde_json::to_value(Metadata::new(SMALL, "test")).unwrap();
+        change(&mut metadata);
+        let zeros = zeros(SMALL, &tensors(SMALL));
+        let mut header: Value = serde_json::from_slice(&zeros[8..][..length_of(&zeros)]).unwrap();
+        header["__metadata__"][METADATA_KEY] = metadata.to_string().into();
+        let header = header.to_string();
+        let length = (header.len() as u64).to_le_bytes();
+        [&length, header.as_bytes(), &zeros[8 + length_of(&zeros)..]].concat()
+    }
+
+    fn length_of(file: &[u8]) -> usize {
+        u64::from_le_bytes(*file.first_chunk().unwrap()) as usize
+    }
+
     #[test]
-    fn refuses_other_activations_shapes_and_junk() {
-        let mut metadata = Metadata::new(SMALL, "test");
-        metadata.activation = "screlu".to_string();
+    fn every_architecture_is_read_as_it_was_written() {
+        for architecture in crate::testing::architectures() {
+            let network = Network::random(architecture, 3);
+            let metadata = Metadata::new(architecture, "test");
+            let bytes = network.to_bytes(&metadata);
+            let (read, same) = Network::from_bytes(&bytes).unwrap();
+            assert_eq!(same, metadata);
+            assert_eq!(read.to_bytes(&same), bytes);
+        }
+    }
+
+    #[test]
+    fn files_from_before_there_were_other_architectures_are_read() {
+        let before = changed(|metadata| {
+            metadata["shape"] = serde_json::json!({ "first": 8, "second": 4, "third": 4 });
+            metadata["activation"] = "clipped-relu".into();
+        });
+        let (_, metadata) = Network::from_bytes(&before).unwrap();
+        assert_eq!(metadata.architecture, SMALL);
+    }
+
+    #[test]
+    fn refuses_an_unknown_architecture_by_name() {
+        type Change = fn(&mut Value);
+        let changes: [(&str, Change); 4] = [
+            ("screlu", |metadata| {
+                metadata["activation"] = "screlu".into()
+            }),
+            ("gelu", |metadata| {
+                metadata["shape"]["activation"] = "gelu".into()
+            }),
+            ("three-eyes", |metadata| {
+                metadata["shape"]["view"] = "three-eyes".into()
+            }),
+            ("experts", |metadata| {
+                metadata["shape"]["experts"] = 4.into()
+            }),
+        ];
+        for (name, change) in changes {
+            let error = Network::from_bytes(&changed(change)).unwrap_err();
+            assert!(matches!(error, NetError::UnknownArchitecture(_)), "{error}");
+            assert!(error.to_string().contains(name), "{error}");
+        }
+    }
+
+    #[test]
+    fn refuses_other_shapes_and_junk() {
         let network = Network::random(SMALL, 7);
-        assert!(matches!(
-            Network::from_bytes(&network.to_bytes(&metadata)),
-            Err(NetError::UnknownActivation { .. })
-        ));
-        let wrong = Metadata::new(Shape { first: 9, ..SMALL }, "test");
+        let wrong = Metadata::new(Architecture { first: 9, ..SMALL }, "test");
         assert!(matches!(
             Network::from_bytes(&network.to_bytes(&wrong)),
             Err(NetError::WrongShape { .. })
@@ -253,7 +301,7 @@ mod tests {
 
     #[test]
     fn refuses_weights_beyond_f16() {
-        let mut layers = Network::random(SMALL, 7).layers().clone();
+        let mut layers = Network::random(SMALL, 7).layers().to_vec();
         layers[2].weight[3] = 1e9;
         let bytes = Network::new(SMALL, layers).to_bytes(&Metadata::new(SMALL, "test"));
         assert_eq!(
@@ -264,7 +312,7 @@ mod tests {
 
     /// A file of these tensors, each with its shape and as many zero bytes as
     /// that takes in F32, and of the metadata of `shape`.
-    fn zeros(shape: Shape, tensors: &[(&str, Vec<usize>)]) -> Vec<u8> {
+    fn zeros(architecture: Architecture, tensors: &[(&str, Vec<usize>)]) -> Vec<u8> {
         let (mut infos, mut end) = (Vec::new(), 0);
         for (name, sizes) in tensors {
             let start = end;
@@ -273,20 +321,20 @@ mod tests {
                 r#""{name}":{{"dtype":"F32","shape":{sizes:?},"data_offsets":[{start},{end}]}}"#
             ));
         }
-        raw(shape, &infos.join(","), &vec![0; end])
+        raw(architecture, &infos.join(","), &vec![0; end])
     }
 
     /// A file of these tensors, as JSON has them, and of these bytes.
-    fn raw(shape: Shape, tensors: &str, data: &[u8]) -> Vec<u8> {
-        let metadata = serde_json::to_string(&Metadata::new(shape, "test")).unwrap();
+    fn raw(architecture: Architecture, tensors: &str, data: &[u8]) -> Vec<u8> {
+        let metadata = serde_json::to_string(&Metadata::new(architecture, "test")).unwrap();
         let entry = serde_json::json!({ METADATA_KEY: metadata });
         let header = format!(r#"{{"__metadata__":{entry},{tensors}}}"#);
         let length = (header.len() as u64).to_le_bytes();
         [&length, header.as_bytes(), data].concat()
     }
 
-    fn tensors(shape: Shape) -> Vec<(&'static str, Vec<usize>)> {
-        let sizes = shape.layers().into_iter();
+    fn tensors(architecture: Architecture) -> Vec<(&'static str, Vec<usize>)> {
+        let sizes = architecture.layers().into_iter();
         let sizes = sizes.flat_map(|(outputs, inputs)| [vec![outputs, inputs], vec![outputs]]);
         NAMES.as_flattened().iter().copied().zip(sizes).collect()
     }
@@ -300,9 +348,15 @@ mod tests {
     fn refuses_layers_without_neurons() {
         assert!(Network::from_bytes(&zeros(SMALL, &tensors(SMALL))).is_ok());
         for shape in [
-            Shape { first: 0, ..SMALL },
-            Shape { second: 0, ..SMALL },
-            Shape { third: 0, ..SMALL },
+            Architecture { first: 0, ..SMALL },
+            Architecture {
+                second: Some(0),
+                ..SMALL
+            },
+            Architecture {
+                third: Some(0),
+                ..SMALL
+            },
         ] {
             let message = refusal(&zeros(shape, &tensors(shape)));
             assert!(message.contains("at least one neuron"), "{message}");
@@ -379,15 +433,13 @@ mod tests {
         let network = Network::random(SMALL, 7);
         metadata.layout = long.clone();
         let layout = network.to_bytes(&metadata);
-        metadata.layout = LAYOUT.to_string();
-        metadata.activation = long.clone();
-        let activation = network.to_bytes(&metadata);
+        let architecture = changed(|metadata| metadata["activation"] = long.clone().into());
         let mut more = tensors(SMALL);
         let name = long.replace('\n', "\\n");
         more.push((&name, vec![1]));
         let tensor = zeros(SMALL, &more);
         let dtype = String::from_utf8_lossy(&file()).replacen("F16", &name, 1);
-        for bytes in [layout, activation, tensor, dtype.into_bytes()] {
+        for bytes in [layout, architecture, tensor, dtype.into_bytes()] {
             let message = refusal(&bytes);
             assert!(message.len() < 500, "{} characters", message.len());
             assert!(!message.contains('\n'), "{message}");

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::layers::First;
-use crate::{Accumulator, Feature, QuantisedNetwork};
+use crate::{Accumulated, Accumulator, Feature, QuantisedNetwork};
 
 mod forward;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
@@ -114,32 +114,23 @@ impl Kernel {
 
     /// [`QuantisedNetwork::evaluate`].
     #[inline]
-    pub(crate) fn evaluate(
-        self,
-        network: &QuantisedNetwork,
-        accumulator: &Accumulator,
-        transient: &[Feature],
-    ) -> i32 {
+    pub(crate) fn evaluate(self, network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         match self.0 {
-            Instructions::Scalar => scalar::evaluate(network, accumulator, transient),
+            Instructions::Scalar => scalar::evaluate(network, position),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a kernel of AVX2 exists only where the processor has it.
-            Instructions::Avx2 => unsafe { x86::avx2::evaluate(network, accumulator, transient) },
+            Instructions::Avx2 => unsafe { x86::avx2::evaluate(network, position) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above, of AVX2 and AVX-VNNI.
-            Instructions::AvxVnni => unsafe {
-                x86::avx_vnni::evaluate(network, accumulator, transient)
-            },
+            Instructions::AvxVnni => unsafe { x86::avx_vnni::evaluate(network, position) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: as above, of AVX-512 F, BW and VNNI.
-            Instructions::Avx512Vnni => unsafe {
-                x86::avx512_vnni::evaluate(network, accumulator, transient)
-            },
+            Instructions::Avx512Vnni => unsafe { x86::avx512_vnni::evaluate(network, position) },
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
             // SAFETY: this build is for processors with NEON.
-            Instructions::Neon => unsafe { neon::evaluate(network, accumulator, transient) },
+            Instructions::Neon => unsafe { neon::evaluate(network, position) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-            Instructions::Simd128 => simd128::evaluate(network, accumulator, transient),
+            Instructions::Simd128 => simd128::evaluate(network, position),
         }
     }
 }

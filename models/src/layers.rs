@@ -5,7 +5,10 @@
 //! many outputs, so that no kernel adds up across a register.
 
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
-use crate::{Accumulator, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError, Threats, scales};
+use crate::{
+    Accumulator, Activation, Architecture, Feature, INPUTS, Layer, MAX_FIRST, MAX_LATER, NetError,
+    Threats, scales,
+};
 
 /// The first layer: one column an input.
 #[derive(Clone, Debug)]
@@ -17,21 +20,60 @@ pub(crate) struct First {
     pub(crate) bias: Accumulator,
     /// log2 of the sums' scale over [`ACTIVATION_MAX`].
     pub(crate) shift: u32,
+    pub(crate) activation: Activation,
+}
+
+/// Where the first layer's neurons and activations lie, in whole blocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lanes {
+    /// Neurons that lie side by side: all of them, or, where they are multiplied in
+    /// pairs, half of them. The other half begins with a block of its own.
+    neurons: usize,
+    /// Blocks that they need, and so the activations of a view.
+    pub(crate) blocks: usize,
+}
+
+impl Lanes {
+    pub(crate) fn of(architecture: Architecture) -> Lanes {
+        let neurons = architecture.activations();
+        let blocks = neurons.div_ceil(BLOCK);
+        Lanes { neurons, blocks }
+    }
+
+    /// The lane of a neuron, or of an activation of any view.
+    fn lane(self, index: usize) -> usize {
+        index / self.neurons * self.blocks * BLOCK + index % self.neurons
+    }
+
+    /// Lanes of so many neurons or activations.
+    fn lanes(self, count: usize) -> usize {
+        count / self.neurons * self.blocks * BLOCK
+    }
 }
 
 impl First {
     /// # Errors
     /// [`NetError::Unquantisable`].
-    pub(crate) fn new(layer: &Layer) -> Result<First, NetError> {
-        let shift = scales::first_shift(layer)?;
+    pub(crate) fn new(layer: &Layer, architecture: Architecture) -> Result<First, NetError> {
+        let finest = match architecture.activation {
+            Activation::ClippedRelu => 5,
+            // What `kernel::forward` shifts products by.
+            Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 4,
+        };
+        let shift = scales::first_shift(layer, finest)?;
         let one = (ACTIVATION_MAX << shift) as f32;
-        let blocks = layer.outputs().div_ceil(BLOCK);
+        let lanes = Lanes::of(architecture);
+        let blocks = lanes.lanes(layer.outputs()) / BLOCK;
         let mut columns = vec![Block([0; BLOCK]); INPUTS * blocks];
         let mut bias = Accumulator::ZERO;
-        // So that the shift rounds to the nearest.
-        let rounding = ((1i32 << shift) >> 1) as f32;
+        let rounding = match architecture.activation {
+            // So that the shift rounds to the nearest.
+            Activation::ClippedRelu => ((1i32 << shift) >> 1) as f32,
+            Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 0.0,
+        };
         for neuron in 0..layer.outputs() {
-            let (block, lane) = (neuron / BLOCK, neuron % BLOCK);
+            let lane = lanes.lane(neuron);
+            let (block, lane) = (lane / BLOCK, lane % BLOCK);
             bias.0[block].0[lane] = (layer.bias[neuron] * one + rounding).round() as i16;
             for (input, weight) in layer.row(neuron).iter().enumerate() {
                 columns[input * blocks + block].0[lane] = (weight * one).round() as i16;
@@ -42,6 +84,7 @@ impl First {
             blocks,
             bias,
             shift,
+            activation: architecture.activation,
         })
     }
 
@@ -71,6 +114,58 @@ pub(crate) type Weights2 = Aligned<[[i16; 2]; MAX_LATER]>;
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub(crate) T);
 
+/// The layers behind the first, of one bucket.
+#[derive(Clone, Debug)]
+pub(crate) enum Stack {
+    /// The output alone.
+    Output(Output),
+    /// Hidden layers before it.
+    Hidden(Box<Hidden>),
+}
+
+/// One hidden layer behind the first or two, and the output.
+#[derive(Clone, Debug)]
+pub(crate) struct Hidden {
+    pub(crate) second: Second,
+    pub(crate) third: Option<Third>,
+    pub(crate) fourth: Fourth,
+}
+
+impl Stack {
+    /// Of the layers as floats, one to three.
+    ///
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    pub(crate) fn new(layers: &[Layer], architecture: Architecture) -> Result<Stack, NetError> {
+        Ok(match layers {
+            [output] => Stack::Output(Output::new(output, architecture)?),
+            [second, third @ .., fourth] => {
+                let second = Second::new(second, architecture)?;
+                let one = ACTIVATION_MAX << second.shift;
+                let third = third.first().map(|third| Third::new(third, one));
+                Stack::Hidden(Box::new(Hidden {
+                    third: third.transpose()?,
+                    fourth: Fourth::new(fourth, layers.len(), one)?,
+                    second,
+                }))
+            }
+            [] => unreachable!("a network has an output"),
+        })
+    }
+}
+
+/// What a weight behind the first layer stands for, in the second layer's units: a product
+/// of two activations is [`ACTIVATION_MAX`]` / 128` smaller than one activation, since
+/// dividing by 128 is a shift.
+fn weight_one(architecture: Architecture) -> f32 {
+    match architecture.activation {
+        Activation::ClippedRelu => 1.0,
+        Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => {
+            128.0 / ACTIVATION_MAX as f32
+        }
+    }
+}
+
 /// The second layer: inputs of 7 bits, weights of 8.
 #[derive(Clone, Debug)]
 pub(crate) struct Second {
@@ -87,14 +182,16 @@ pub(crate) struct Second {
 impl Second {
     /// # Errors
     /// [`NetError::Unquantisable`].
-    pub(crate) fn new(layer: &Layer) -> Result<Second, NetError> {
-        let shift = scales::second_shift(layer)?;
-        let scale = (1u32 << shift) as f32;
-        let inputs = layer.inputs().next_multiple_of(BLOCK);
-        let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); inputs / 4];
+    fn new(layer: &Layer, architecture: Architecture) -> Result<Second, NetError> {
+        let one = weight_one(architecture);
+        let shift = scales::second_shift(layer, one)?;
+        let scale = (1u32 << shift) as f32 * one;
+        let lanes = Lanes::of(architecture);
+        let mut weight = vec![Aligned([[0; 4]; MAX_LATER]); lanes.lanes(layer.inputs()) / 4];
         for output in 0..layer.outputs() {
             for (input, w) in layer.row(output).iter().enumerate() {
-                weight[input / 4].0[output][input % 4] = (w * scale).round() as i8;
+                let lane = lanes.lane(input);
+                weight[lane / 4].0[output][lane % 4] = (w * scale).round() as i8;
             }
         }
         Ok(Second {
@@ -102,6 +199,37 @@ impl Second {
             pairs: weight.iter().flat_map(pairs).collect(),
             weight,
             bias: bias(layer, f64::from(ACTIVATION_MAX << shift), 0),
+            shift,
+        })
+    }
+}
+
+/// The output, where it follows the first layer: inputs of 7 bits, weights of 8.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    /// One an input.
+    pub(crate) weight: Vec<[i8; BLOCK]>,
+    pub(crate) bias: i32,
+    /// log2 of the weights' scale.
+    pub(crate) shift: u32,
+}
+
+impl Output {
+    /// # Errors
+    /// [`NetError::Unquantisable`].
+    fn new(layer: &Layer, architecture: Architecture) -> Result<Output, NetError> {
+        let one = weight_one(architecture);
+        let shift = scales::second_shift(layer, one)?;
+        let scale = (1u32 << shift) as f32 * one;
+        let lanes = Lanes::of(architecture);
+        let mut weight = vec![[0; BLOCK]; lanes.lanes(layer.inputs()) / BLOCK];
+        for (input, w) in layer.row(0).iter().enumerate() {
+            let lane = lanes.lane(input);
+            weight[lane / BLOCK][lane % BLOCK] = (w * scale).round() as i8;
+        }
+        Ok(Output {
+            weight,
+            bias: bias(layer, f64::from(ACTIVATION_MAX << shift), 0)[0],
             shift,
         })
     }
@@ -130,7 +258,7 @@ impl Third {
     ///
     /// # Errors
     /// [`NetError::Unquantisable`].
-    pub(crate) fn new(layer: &Layer, activation_one: i32) -> Result<Third, NetError> {
+    fn new(layer: &Layer, activation_one: i32) -> Result<Third, NetError> {
         let shift = scales::later_shift(layer, 2, activation_one)?;
         let scale = (1u32 << shift) as f32;
         let mut weight = [Aligned([[0; 2]; MAX_LATER]); MAX_LATER / 2];
@@ -148,7 +276,7 @@ impl Third {
     }
 }
 
-/// The fourth layer: one output.
+/// The output behind a hidden layer of 16 bits: the fourth layer, or the third of three.
 #[derive(Clone, Debug)]
 pub(crate) struct Fourth {
     pub(crate) weight: [i16; MAX_LATER],
@@ -158,12 +286,12 @@ pub(crate) struct Fourth {
 }
 
 impl Fourth {
-    /// A layer whose inputs lie in `0..=activation_one`.
+    /// A layer whose inputs lie in `0..=activation_one`; `index` counts layers from 0.
     ///
     /// # Errors
     /// [`NetError::Unquantisable`].
-    pub(crate) fn new(layer: &Layer, activation_one: i32) -> Result<Fourth, NetError> {
-        let shift = scales::later_shift(layer, 3, activation_one)?;
+    fn new(layer: &Layer, index: usize, activation_one: i32) -> Result<Fourth, NetError> {
+        let shift = scales::later_shift(layer, index, activation_one)?;
         let scale = (1u32 << shift) as f32;
         let mut weight = [0; MAX_LATER];
         for (slot, w) in weight.iter_mut().zip(layer.row(0)) {

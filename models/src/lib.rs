@@ -8,15 +8,16 @@
 //! [`InputPosition`], which lists its inputs.
 //!
 //! ```
-//! use models::{Color, Feature, Network, Piece, Shape, Square};
+//! use models::{Architecture, Color, Feature, Network, Piece, Square};
 //!
-//! let network = Network::random(Shape::DEFAULT, 1);
+//! let network = Network::random(Architecture::ARTICLE, 1);
 //! let king = Feature::piece(Color::White, Color::White, Piece::King, Square::new(4).unwrap());
 //! let pawns = network.evaluate(&[king]);
 //! assert!(pawns.is_finite());
 //! ```
 
 mod accumulator;
+mod architecture;
 mod bits;
 mod error;
 mod feature;
@@ -30,9 +31,12 @@ mod quantised;
 mod random;
 mod scales;
 mod tensors;
+#[cfg(test)]
+mod testing;
 mod threats;
 
 pub use accumulator::{Accumulator, MAX_FIRST, MAX_LATER};
+pub use architecture::{Activation, Architecture, View};
 pub use error::NetError;
 pub use feature::{
     CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, MAX_TRANSIENT, Piece,
@@ -40,9 +44,9 @@ pub use feature::{
 };
 pub use file::{MAX_FILE_BYTES, Metadata};
 pub use kernel::Kernel;
-pub use network::{ACTIVATION, Layer, Network, Shape};
+pub use network::{Layer, Network};
 pub use position::{InputPosition, Side};
-pub use quantised::QuantisedNetwork;
+pub use quantised::{Accumulated, QuantisedNetwork};
 pub use random::Random;
 pub use scales::Bound;
 pub use threats::Threats;

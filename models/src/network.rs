@@ -1,62 +1,6 @@
-use std::fmt;
+use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
-use crate::{Feature, INPUTS, NetError, Random};
-
-/// The name of the activation function between layers: `clamp(x, 0, 1)`, a
-/// ReLU whose top is cut off so that activations fit 7 bits.
-pub const ACTIVATION: &str = "clipped-relu";
-
-/// The sizes of the three hidden layers, between 902 inputs and one output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shape {
-    /// Neurons of the first hidden layer: the width of the accumulator.
-    pub first: usize,
-    /// Neurons of the second hidden layer.
-    pub second: usize,
-    /// Neurons of the third hidden layer.
-    pub third: usize,
-}
-
-impl Shape {
-    /// 902 -> 451 -> 32 -> 32 -> 1.
-    pub const DEFAULT: Shape = Shape {
-        first: 451,
-        second: 32,
-        third: 32,
-    };
-
-    /// `(outputs, inputs)` of the four layers, in order.
-    pub fn layers(self) -> [(usize, usize); 4] {
-        [
-            (self.first, INPUTS),
-            (self.second, self.first),
-            (self.third, self.second),
-            (1, self.third),
-        ]
-    }
-
-    /// Whether some layer has no neuron, which no network may have.
-    pub(crate) fn has_empty_layer(self) -> bool {
-        [self.first, self.second, self.third].contains(&0)
-    }
-
-    /// Number of weights and biases.
-    pub fn parameters(self) -> usize {
-        self.layers()
-            .iter()
-            .map(|(outputs, inputs)| outputs * (inputs + 1))
-            .sum()
-    }
-}
-
-/// The hidden sizes: `256-32-32`.
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}-{}-{}", self.first, self.second, self.third)
-    }
-}
+use crate::{Activation, Architecture, Feature, NetError, Random, View};
 
 /// One linear layer: `y = weight * x + bias`.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,8 +27,9 @@ impl Layer {
         &self.weight[output * self.inputs()..][..self.inputs()]
     }
 
-    fn apply(&self, input: &[f32]) -> Vec<f32> {
-        (0..self.outputs())
+    /// Some of the outputs.
+    fn apply(&self, input: &[f32], outputs: Range<usize>) -> Vec<f32> {
+        outputs
             .map(|o| {
                 self.bias[o]
                     + self
@@ -98,62 +43,85 @@ impl Layer {
     }
 }
 
-/// The network as floats: 902 inputs, three hidden layers with clipped ReLU,
-/// one linear output, the value in pawns from the view of the side to move.
+/// The network as floats: the value in pawns from the view of the side to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
-    shape: Shape,
-    layers: [Layer; 4],
+    architecture: Architecture,
+    layers: Vec<Layer>,
 }
 
 impl Network {
-    /// A network of the given layers.
+    /// A network of the given layers, as many and as large as
+    /// [`Architecture::layers`] has them.
     ///
     /// # Panics
-    /// If a layer's sizes are not those of `shape`, or are 0: the caller made
-    /// both.
-    pub fn new(shape: Shape, layers: [Layer; 4]) -> Network {
-        assert!(
-            !shape.has_empty_layer(),
-            "{shape} has a layer without neurons"
-        );
-        for (layer, (outputs, inputs)) in layers.iter().zip(shape.layers()) {
+    /// If they are not, or the architecture is none: the caller made both.
+    pub fn new(architecture: Architecture, layers: Vec<Layer>) -> Network {
+        if let Err(error) = architecture.check() {
+            panic!("{error}");
+        }
+        let sizes = architecture.layers();
+        assert_eq!(layers.len(), sizes.len());
+        for (layer, (outputs, inputs)) in layers.iter().zip(sizes) {
             assert_eq!(layer.bias.len(), outputs);
             assert_eq!(layer.weight.len(), outputs * inputs);
         }
-        Network { shape, layers }
+        Network {
+            architecture,
+            layers,
+        }
     }
 
     /// A network with random weights, uniform in `±1/sqrt(inputs)`, the same
-    /// for the same seed: where training starts, and what tests play with.
+    /// for the same seed: where training starts, and what tests play with. All buckets
+    /// have the same.
     ///
     /// The first layer counts some 32 active inputs rather than 902: hardly more
     /// are on in a position.
     ///
     /// # Panics
-    /// If a layer of `shape` has no neurons.
-    pub fn random(shape: Shape, seed: u64) -> Network {
+    /// If the architecture is none.
+    pub fn random(architecture: Architecture, seed: u64) -> Network {
         let mut random = Random(seed);
         let mut uniform = move || random.uniform();
-        let layers = shape.layers().map(|(outputs, inputs)| {
-            let active = inputs.min(if inputs == INPUTS { 32 } else { inputs });
+        let layers = architecture.layers().into_iter().enumerate();
+        let layers = layers.map(|(index, (outputs, inputs))| {
+            let (copies, active) = match index {
+                0 => (1, 32),
+                _ => (architecture.buckets, inputs),
+            };
             let bound = 1.0 / (active as f32).sqrt();
+            let outputs = outputs / copies;
+            let weight: Vec<f32> = (0..outputs * inputs).map(|_| bound * uniform()).collect();
+            let bias: Vec<f32> = (0..outputs).map(|_| bound * uniform()).collect();
             Layer {
-                weight: (0..outputs * inputs).map(|_| bound * uniform()).collect(),
-                bias: (0..outputs).map(|_| bound * uniform()).collect(),
+                weight: weight.repeat(copies),
+                bias: bias.repeat(copies),
             }
         });
-        Network::new(shape, layers)
+        Network::new(architecture, layers.collect())
     }
 
-    /// The sizes of the hidden layers.
-    pub fn shape(&self) -> Shape {
-        self.shape
+    /// The parts it is put together from.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
     }
 
-    /// The four layers, input side first.
-    pub fn layers(&self) -> &[Layer; 4] {
+    /// The layers, input side first, two to four.
+    pub fn layers(&self) -> &[Layer] {
         &self.layers
+    }
+
+    /// The layers behind the first that a bucket's positions go through.
+    pub fn stack(&self, bucket: usize) -> impl Iterator<Item = Layer> {
+        let buckets = self.architecture.buckets;
+        self.layers[1..].iter().map(move |layer| {
+            let (outputs, inputs) = (layer.outputs() / buckets, layer.inputs());
+            Layer {
+                weight: layer.weight[bucket * outputs * inputs..][..outputs * inputs].to_vec(),
+                bias: layer.bias[bucket * outputs..][..outputs].to_vec(),
+            }
+        })
     }
 
     /// That every weight is a number.
@@ -174,19 +142,40 @@ impl Network {
     /// The value in pawns from the view of the side to move, of the position
     /// with these inputs on.
     pub fn evaluate(&self, features: &[Feature]) -> f32 {
-        let first = &self.layers[0];
-        let mut activations: Vec<f32> = (0..first.outputs())
-            .map(|o| {
-                let row = first.row(o);
-                first.bias[o] + features.iter().map(|f| row[f.index()]).sum::<f32>()
-            })
-            .collect();
-        for layer in &self.layers[1..] {
-            for x in &mut activations {
-                *x = x.clamp(0.0, 1.0);
+        let mut activations = self.first_activations(features);
+        if self.architecture.view == View::Both {
+            let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
+            activations.extend(self.first_activations(&others));
+        }
+        let buckets = self.architecture.buckets;
+        let bucket = self.architecture.bucket_of(features);
+        for (index, layer) in self.layers[1..].iter().enumerate() {
+            if index > 0 {
+                activations.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
             }
-            activations = layer.apply(&activations);
+            let outputs = layer.outputs() / buckets;
+            activations = layer.apply(&activations, bucket * outputs..(bucket + 1) * outputs);
         }
         activations[0]
+    }
+
+    /// The first layer's activations of one view.
+    fn first_activations(&self, features: &[Feature]) -> Vec<f32> {
+        let first = &self.layers[0];
+        let clipped = (0..first.outputs()).map(|o| {
+            let row = first.row(o);
+            let sum = first.bias[o] + features.iter().map(|f| row[f.index()]).sum::<f32>();
+            sum.clamp(0.0, 1.0)
+        });
+        let mut clipped: Vec<f32> = clipped.collect();
+        match self.architecture.activation {
+            Activation::ClippedRelu => {}
+            Activation::SquaredClippedRelu => clipped.iter_mut().for_each(|x| *x *= *x),
+            Activation::PairwiseClippedRelu => {
+                let second = clipped.split_off(clipped.len() / 2);
+                clipped.iter_mut().zip(second).for_each(|(x, y)| *x *= y);
+            }
+        }
+        clipped
     }
 }

@@ -1,8 +1,8 @@
 //! Integer inference.
 //!
 //! The first layer is a sum of the active inputs' columns, kept in an
-//! [`Accumulator`] of i16 that a move updates by a few columns. Then come three
-//! small dense layers. Scales are powers of two (times 127), each the largest
+//! [`Accumulator`] of i16 that a move updates by a few columns. Then come up to
+//! three small dense layers. Scales are powers of two (times 127), each the largest
 //! for which no sum can overflow, proved from the weights when a net is loaded
 //! (`scales.rs`). Integer sums have one value in any order, so every platform
 //! gives the same centipawns.
@@ -10,24 +10,49 @@
 //! | stage | type | one is |
 //! |---|---|---|
 //! | accumulator | i16 | `127 << first_shift` |
-//! | first activation | 0..=127 | 127 |
-//! | second layer's weights | i8 range | `1 << second_shift` |
+//! | first activation | 0..=127 | 127; of products 127 * 127 / 128 |
+//! | second layer's weights | i8 range | `1 << second_shift`; of products 128 / 127 of it |
 //! | second and third activation | 0..=`127 << second_shift` | `127 << second_shift` |
 //! | third and fourth layer's weights | i16 | `1 << weight_shift` |
 
-use crate::accumulator::ACTIVATION_MAX;
-use crate::layers::{First, Fourth, Second, Third};
-use crate::{Accumulator, Feature, Kernel, MAX_FIRST, MAX_LATER, NetError, Network};
+use crate::layers::{First, Lanes, Stack};
+use crate::{
+    Accumulator, Architecture, Feature, Kernel, Layer, MAX_FIRST, MAX_LATER, NetError, Network,
+    View,
+};
+
+/// On a board of chess.
+const MAX_PIECES: usize = 32;
 
 /// The network as integers, ready to play.
 #[derive(Clone, Debug)]
 pub struct QuantisedNetwork {
     pub(crate) first: First,
-    pub(crate) second: Second,
-    pub(crate) third: Third,
-    pub(crate) fourth: Fourth,
+    /// By bucket.
+    stacks: Vec<Stack>,
+    /// The bucket of so many pieces: looked up, since dividing takes as long as a layer.
+    buckets: [u8; MAX_PIECES + 1],
+    /// Accumulators that a value is made of: one or two.
+    pub(crate) views: usize,
+    /// Blocks of a view's activations.
+    pub(crate) activations: usize,
     kernel: Kernel,
     counts_threats: bool,
+}
+
+/// A position as [`QuantisedNetwork::evaluate`] takes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Accumulated<'a> {
+    /// The accumulator of the side to move.
+    pub own: &'a Accumulator,
+    /// The other side's; asked for if the network [sees both](QuantisedNetwork::view).
+    pub other: Option<&'a Accumulator>,
+    /// The features that change with every move and are therefore never in the
+    /// accumulators, as the side to move sees them: the en-passant square, the threats and
+    /// the check flag. At most [`MAX_TRANSIENT`](crate::MAX_TRANSIENT).
+    pub transient: &'a [Feature],
+    /// The pieces on the board, kings and pawns included.
+    pub pieces: usize,
 }
 
 impl QuantisedNetwork {
@@ -37,23 +62,34 @@ impl QuantisedNetwork {
     /// [`NetError::TooLarge`], [`NetError::NotFinite`], or
     /// [`NetError::Unquantisable`] where a sum could overflow.
     pub fn new(network: &Network) -> Result<QuantisedNetwork, NetError> {
-        let shape = network.shape();
-        if shape.first > MAX_FIRST || shape.second > MAX_LATER || shape.third > MAX_LATER {
-            return Err(NetError::TooLarge { found: shape });
+        let architecture = network.architecture();
+        if !QuantisedNetwork::fits(architecture) {
+            return Err(NetError::TooLarge {
+                found: architecture,
+            });
         }
         network.check_finite()?;
-        let [first, second, third, fourth] = network.layers();
-        let second = Second::new(second)?;
-        let one = ACTIVATION_MAX << second.shift;
-        let first = First::new(first)?;
+        let first = First::new(&network.layers()[0], architecture)?;
+        let stack = |bucket| {
+            let layers: Vec<Layer> = network.stack(bucket).collect();
+            Stack::new(&layers, architecture)
+        };
+        let stacks = (0..architecture.buckets).map(stack);
         Ok(QuantisedNetwork {
             counts_threats: first.counts_threats(),
             first,
-            third: Third::new(third, one)?,
-            fourth: Fourth::new(fourth, one)?,
-            second,
+            stacks: stacks.collect::<Result<_, NetError>>()?,
+            buckets: std::array::from_fn(|pieces| architecture.bucket(pieces) as u8),
+            views: architecture.views(),
+            activations: Lanes::of(architecture).blocks,
             kernel: Kernel::best(),
         })
+    }
+
+    /// Whether this build has room for a network of these parts.
+    pub fn fits(architecture: Architecture) -> bool {
+        let later = [architecture.second, architecture.third];
+        architecture.first <= MAX_FIRST && later.into_iter().flatten().all(|size| size <= MAX_LATER)
     }
 
     /// Reads a safetensors net and quantises it.
@@ -72,6 +108,21 @@ impl QuantisedNetwork {
     /// What it runs on.
     pub fn kernel(&self) -> Kernel {
         self.kernel
+    }
+
+    /// Which sides' accumulators the value is made of.
+    #[inline]
+    pub fn view(&self) -> View {
+        match self.views {
+            1 => View::Mover,
+            _ => View::Both,
+        }
+    }
+
+    /// The layers behind the first that a position with so many pieces goes through.
+    #[inline]
+    pub(crate) fn stack(&self, pieces: usize) -> &Stack {
+        &self.stacks[usize::from(self.buckets[pieces.min(MAX_PIECES)])]
     }
 
     /// Whether the value depends on the [`Threats`](crate::Threats): if not, nobody
@@ -103,25 +154,35 @@ impl QuantisedNetwork {
             .update(&self.first, parent, (added, removed), child);
     }
 
-    /// The value in centipawns, from the view of the side to move, to which
-    /// the accumulator must belong. `transient` are the features that change
-    /// with every move and are therefore never in the accumulator: the
-    /// en-passant square, the threats and the check flag.
+    /// The value in centipawns, from the view of the side to move.
+    ///
+    /// # Panics
+    /// If the network sees both sides, and the other's accumulator is not there.
     #[inline]
-    pub fn evaluate(&self, accumulator: &Accumulator, transient: &[Feature]) -> i32 {
-        self.kernel.evaluate(self, accumulator, transient)
+    pub fn evaluate(&self, position: &Accumulated) -> i32 {
+        self.kernel.evaluate(self, position)
     }
 
     /// The value in centipawns of all the features of a position, from nothing.
     pub fn evaluate_features(&self, features: &[Feature]) -> i32 {
-        self.evaluate(&self.accumulator(features), &[])
+        let other = (self.view() == View::Both).then(|| {
+            let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
+            self.accumulator(&others)
+        });
+        self.evaluate(&Accumulated {
+            own: &self.accumulator(features),
+            other: other.as_ref(),
+            transient: &[],
+            pieces: features.iter().filter(|feature| feature.is_piece()).count(),
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, CastlingSide, Color, Layer, Piece, Shape, Square, Threats};
+    use crate::testing::architectures;
+    use crate::{Bound, CastlingSide, Color, Piece, Square, Threats};
 
     fn position() -> Vec<Feature> {
         let square = |i| Square::new(i).unwrap();
@@ -135,29 +196,47 @@ mod tests {
 
     #[test]
     fn agrees_with_floats_within_a_few_centipawns() {
-        for seed in 0..20 {
-            let network = Network::random(Shape::DEFAULT, seed);
-            let quantised = QuantisedNetwork::new(&network).unwrap();
-            let integer = quantised.evaluate_features(&position());
-            let float = network.evaluate(&position()) * 100.0;
-            assert!(
-                (integer as f32 - float).abs() <= 3.0,
-                "{integer} against {float}"
-            );
+        let small = architectures().map(|architecture| (architecture, 9.0));
+        for (architecture, most) in [(Architecture::ARTICLE, 3.0)].into_iter().chain(small) {
+            for seed in 0..20 {
+                let network = Network::random(architecture, seed);
+                let quantised = QuantisedNetwork::new(&network).unwrap();
+                let integer = quantised.evaluate_features(&position());
+                let float = network.evaluate(&position()) * 100.0;
+                assert!(
+                    (integer as f32 - float).abs() <= most,
+                    "{architecture}: {integer} against {float}"
+                );
+            }
         }
+    }
+
+    /// The accumulators of a position, and its value with these transient features.
+    fn value(network: &QuantisedNetwork, kept: &[Feature], transient: &[Feature]) -> i32 {
+        let others: Vec<Feature> = kept.iter().map(|f| f.seen_by_other()).collect();
+        network.evaluate(&Accumulated {
+            own: &network.accumulator(kept),
+            other: Some(&network.accumulator(&others)),
+            transient,
+            pieces: kept.iter().filter(|f| f.is_piece()).count(),
+        })
     }
 
     #[test]
     fn transient_features_count_without_staying() {
-        let quantised = QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 3)).unwrap();
-        let accumulator = quantised.accumulator(&position());
-        let before = accumulator.clone();
-        let transient = quantised.evaluate(&accumulator, &[Feature::IN_CHECK]);
-        assert_eq!(accumulator, before);
-        let mut checked = position();
-        checked.push(Feature::IN_CHECK);
-        assert_eq!(quantised.evaluate_features(&checked), transient);
-        assert_ne!(quantised.evaluate(&accumulator, &[]), transient);
+        for architecture in architectures() {
+            let transient: Vec<Feature> = Threats::ALL.features().collect();
+            let all = [position(), transient.clone()].concat();
+            let mut changed = false;
+            for seed in 0..20 {
+                let network = Network::random(architecture, seed);
+                let quantised = QuantisedNetwork::new(&network).unwrap();
+                let with = value(&quantised, &position(), &transient);
+                assert_eq!(quantised.evaluate_features(&all), with);
+                changed |= value(&quantised, &position(), &[]) != with;
+            }
+            assert!(changed, "{architecture}");
+        }
     }
 
     #[test]
@@ -171,10 +250,49 @@ mod tests {
             let net = net(before);
             assert!(!net.counts_threats());
             let threats: Vec<Feature> = Threats::ALL.features().collect();
-            let accumulator = net.accumulator(&position());
-            let value = net.evaluate(&accumulator, &[]);
-            assert_eq!(net.evaluate(&accumulator, &threats), value);
+            let with = value(&net, &position(), &threats);
+            assert_eq!(with, value(&net, &position(), &[]));
         }
+    }
+
+    #[test]
+    fn a_position_goes_through_the_layers_of_its_pieces() {
+        let architecture = Architecture {
+            buckets: 8,
+            ..Architecture::ARTICLE
+        };
+        let mut layers = Network::random(architecture, 1).layers().to_vec();
+        // The output of each bucket is its number in pawns.
+        layers[3].weight.fill(0.0);
+        layers[3].bias = (0..8).map(|bucket| bucket as f32).collect();
+        let network = Network::new(architecture, layers);
+        let quantised = QuantisedNetwork::new(&network).unwrap();
+        let pawn = |square| {
+            let square = Square::new(square).unwrap();
+            Feature::piece(Color::White, Color::White, Piece::Pawn, square)
+        };
+        for pieces in 2..=32 {
+            let features: Vec<Feature> = (0..pieces).map(pawn).collect();
+            let bucket = architecture.bucket(pieces.into());
+            assert_eq!(network.evaluate(&features), bucket as f32);
+            assert_eq!(quantised.evaluate_features(&features), 100 * bucket as i32);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "both accumulators")]
+    fn a_network_that_sees_both_sides_is_not_evaluated_from_one() {
+        let architecture = Architecture {
+            view: View::Both,
+            ..Architecture::ARTICLE
+        };
+        let quantised = QuantisedNetwork::new(&Network::random(architecture, 1)).unwrap();
+        quantised.evaluate(&Accumulated {
+            own: &quantised.accumulator(&position()),
+            other: None,
+            transient: &[],
+            pieces: 3,
+        });
     }
 
     /// Layer, bound, and what is put into the layer to break that bound alone.
@@ -196,9 +314,9 @@ mod tests {
             (3, Bound::Sum, |layer| layer.bias[0] = -5000.0),
         ];
         for (index, expected, put) in breaks {
-            let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+            let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
             put(&mut layers[index]);
-            match QuantisedNetwork::new(&Network::new(Shape::DEFAULT, layers)) {
+            match QuantisedNetwork::new(&Network::new(Architecture::ARTICLE, layers)) {
                 Err(NetError::Unquantisable {
                     layer,
                     bound,
@@ -222,7 +340,7 @@ mod tests {
         for (weight, bias) in [(0.4, 2e5), (0.9, 9e5), (15.8, 2e6)] {
             for third in [1.0, 100.0, 515.0] {
                 for sign in [1.0, -1.0] {
-                    let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+                    let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
                     layers[0].bias.fill(200.0);
                     layers[1].weight.fill(sign * weight);
                     layers[1].bias.fill(sign * bias);
@@ -230,7 +348,7 @@ mod tests {
                     layers[2].bias.fill(sign * 30.0);
                     layers[3].weight.fill(sign * third);
                     layers[3].bias.fill(sign * 30.0);
-                    let network = Network::new(Shape::DEFAULT, layers);
+                    let network = Network::new(Architecture::ARTICLE, layers);
                     let quantised = QuantisedNetwork::new(&network).unwrap();
                     let integer = quantised.evaluate_features(&[]);
                     let float = network.evaluate(&[]) * 100.0;
@@ -246,9 +364,9 @@ mod tests {
     #[test]
     fn refuses_what_is_no_number() {
         for layer in 0..4 {
-            let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+            let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
             layers[layer].bias[0] = f32::NAN;
-            let network = Network::new(Shape::DEFAULT, layers);
+            let network = Network::new(Architecture::ARTICLE, layers);
             assert_eq!(
                 QuantisedNetwork::new(&network).unwrap_err(),
                 NetError::NotFinite(format!("layers.{layer}.bias"))
@@ -258,11 +376,13 @@ mod tests {
 
     #[test]
     fn refuses_what_it_has_no_room_for() {
-        let shape = Shape {
-            first: 513,
-            ..Shape::DEFAULT
-        };
-        let error = QuantisedNetwork::new(&Network::random(shape, 1)).unwrap_err();
-        assert_eq!(error, NetError::TooLarge { found: shape });
+        for found in [
+            Architecture::hidden([MAX_FIRST + 1, 32, 32]),
+            Architecture::hidden([8, MAX_LATER + 1, 32]),
+            Architecture::hidden([8, 32, MAX_LATER + 1]),
+        ] {
+            let error = QuantisedNetwork::new(&Network::random(found, 1)).unwrap_err();
+            assert_eq!(error, NetError::TooLarge { found });
+        }
     }
 }

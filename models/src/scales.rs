@@ -63,11 +63,11 @@ fn finest(layer: usize, shifts: RangeInclusive<u32>, limits: &[Limit]) -> Result
 }
 
 /// log2 of the scale of the first layer's sums over [`ACTIVATION_MAX`]: every
-/// sum, and every column's weight by itself, fits i16.
+/// sum, and every column's weight by itself, fits i16. At most `finest_shift`.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
-pub fn first_shift(layer: &Layer) -> Result<u32, NetError> {
+pub fn first_shift(layer: &Layer, finest_shift: u32) -> Result<u32, NetError> {
     // Each active input is off by at most one half when rounded, and the bias
     // by one half and by the rounding of the shift that it carries.
     let most = |shift: u32| {
@@ -90,7 +90,7 @@ pub fn first_shift(layer: &Layer) -> Result<u32, NetError> {
             most: &most,
         },
     ];
-    finest(0, 0..=5, &limits)
+    finest(0, 0..=finest_shift, &limits)
 }
 
 /// The lowest and the highest sum that a neuron of the first layer reaches in
@@ -114,18 +114,19 @@ fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
 }
 
 /// log2 of the scale of the second layer's weights, which fit the range of
-/// i8. At most 8, so that its activations, `127 << shift`, fit i16.
+/// i8 once they are multiplied by `weight_one`. At most 8, so that its activations,
+/// `127 << shift`, fit i16.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
-pub fn second_shift(layer: &Layer) -> Result<u32, NetError> {
-    // What products of a first activation and a weight can sum up to.
-    let products = (MAX_FIRST as i32 * ACTIVATION_MAX * ACTIVATION_MAX) as f64;
+pub fn second_shift(layer: &Layer, weight_one: f32) -> Result<u32, NetError> {
+    // What products of a first activation and a weight can sum up to, of both views.
+    let products = (2 * MAX_FIRST as i32 * ACTIVATION_MAX * ACTIVATION_MAX) as f64;
     let limits = [
         Limit {
             bound: Bound::Weight,
             reach: largest(floats(&layer.weight)),
-            most: &|shift| f64::from(i8::MAX) / power(shift),
+            most: &|shift| f64::from(i8::MAX) / (power(shift) * f64::from(weight_one)),
         },
         Limit {
             bound: Bound::Bias,
@@ -137,7 +138,7 @@ pub fn second_shift(layer: &Layer) -> Result<u32, NetError> {
 }
 
 /// log2 of the scale of a later layer's weights, which fit i16 as its sums
-/// fit i32. `layer_index` is 2 or 3; its inputs lie in `0..=activation_one`.
+/// fit i32. Its inputs lie in `0..=activation_one`.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
@@ -190,7 +191,7 @@ fn one(shift: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Network, Shape};
+    use crate::{Architecture, Network};
 
     /// A first layer of one neuron.
     fn neuron(weight: impl Fn(usize) -> f32, bias: f32) -> Layer {
@@ -235,7 +236,7 @@ mod tests {
     #[test]
     fn accumulators_fit_at_the_very_edge() {
         for seed in 0..4 {
-            let network = Network::random(Shape::DEFAULT, seed);
+            let network = Network::random(Architecture::ARTICLE, seed);
             let layer = &network.layers()[0];
             let reach = largest((0..layer.outputs()).flat_map(|neuron| {
                 let (low, high) = first_layer_range(layer, neuron);
@@ -244,8 +245,9 @@ mod tests {
             for shift in 0..=5u32 {
                 let most = (f64::from(i16::MAX) - MAX_ACTIVE as f64 - power(shift)) / one(shift);
                 let edge = scaled(layer, most / reach * 0.999_999);
-                assert_eq!(first_shift(&edge), Ok(shift));
-                let beyond = first_shift(&scaled(layer, most / reach * 1.000_001));
+                assert_eq!(first_shift(&edge, 5), Ok(shift));
+                assert_eq!(first_shift(&edge, 3), Ok(shift.min(3)));
+                let beyond = first_shift(&scaled(layer, most / reach * 1.000_001), 5);
                 match shift {
                     0 => assert!(matches!(
                         beyond,

@@ -253,14 +253,10 @@ fn limited(command: &Command, kibibytes: u32) -> Command {
 fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let shape = models::Shape {
-        first: 8,
-        second: 4,
-        third: 4,
-    };
-    let mut metadata = models::Metadata::new(shape, "test");
+    let architecture = models::Architecture::hidden([8, 4, 4]);
+    let mut metadata = models::Metadata::new(architecture, "test");
     metadata.layout = "halfkp-41024".to_string();
-    let bytes = models::Network::random(shape, 1).to_bytes(&metadata);
+    let bytes = models::Network::random(architecture, 1).to_bytes(&metadata);
     fs::write(path("other.safetensors"), bytes).unwrap();
     fs::write(path("noise.safetensors"), "noise").unwrap();
     for (file, code, words) in [

@@ -6,13 +6,13 @@ use std::collections::BTreeSet;
 
 use engine::cozy_chess::Board;
 use engine::{Evaluator, Position, Tree, features, parse_fen, parse_move};
-use models::{INPUTS, Network, QuantisedNetwork, Shape};
+use models::{Architecture, INPUTS, Network, QuantisedNetwork};
 use test_support::inputs_by_python;
 
 #[test]
 fn inputs_of_boards_and_along_moves_are_those_of_python() {
     // Random weights: no input goes without an effect.
-    let network = Network::random(Shape::DEFAULT, 902);
+    let network = Network::random(Architecture::ARTICLE, 902);
     let evaluator = Evaluator::new(QuantisedNetwork::new(&network).unwrap());
     let mut tree = Tree::new(&evaluator);
     let (mut compared, mut moves) = (0, 0);

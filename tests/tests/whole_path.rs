@@ -52,7 +52,7 @@ fn a_dump_becomes_an_engine_that_plays() {
     let bytes = std::fs::read(&net).unwrap();
     let (network, metadata) = Network::from_bytes(&bytes).unwrap();
     assert_eq!(metadata.layout, "kibitz-902-v2");
-    assert_eq!(network.shape().first, 64);
+    assert_eq!(network.architecture().first, 64);
     assert_eq!(metadata.training["seed"], 5);
     let fingerprint = tests::stats(&dataset)["fingerprint"].clone();
     assert_eq!(metadata.dataset["fingerprint"], fingerprint);
@@ -131,7 +131,11 @@ fn training_goes_on_from_a_net() {
     )
     .succeeded();
     let (network, _) = Network::from_bytes(&std::fs::read(path("b.safetensors")).unwrap()).unwrap();
-    assert_eq!(network.shape().first, 32, "the shape is the starting net's");
+    assert_eq!(
+        network.architecture().first,
+        32,
+        "the shape is the starting net's"
+    );
 }
 
 /// The figures that the shipped nets' files hold, on the dataset that is whole in

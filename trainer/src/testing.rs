@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use burn::backend::Autodiff;
 use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
-use models::Shape;
+use models::{Activation, Architecture, View};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position, PositionError};
@@ -28,11 +28,29 @@ pub fn turn() -> MutexGuard<'static, ()> {
 }
 
 /// A network that is trained in no time.
-pub const SMALL: Shape = Shape {
-    first: 64,
-    second: 16,
-    third: 16,
-};
+pub const SMALL: Architecture = Architecture::hidden([64, 16, 16]);
+
+/// Small ones of every kind: each view, each activation, one to three layers behind the
+/// first, one bucket and several.
+pub fn architectures() -> impl Iterator<Item = Architecture> {
+    let views = [View::Mover, View::Both].into_iter();
+    let kinds = views.flat_map(|view| Activation::ALL.map(|activation| (view, activation)));
+    kinds.enumerate().flat_map(|(kind, (view, activation))| {
+        let later = [(None, None), (Some(5), None), (Some(4), Some(7))];
+        later
+            .into_iter()
+            .enumerate()
+            .map(move |(depth, (second, third))| Architecture {
+                view,
+                // Halves that fill no slice.
+                first: 70,
+                activation,
+                second,
+                third,
+                buckets: [1, 8, 3][(kind + depth) % 3],
+            })
+    })
+}
 
 fn board(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");

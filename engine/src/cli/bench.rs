@@ -1,6 +1,7 @@
 //! `engine bench`.
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -10,11 +11,11 @@ use engine::{
     features,
 };
 use host::print;
-use models::{Accumulator, Kernel, QuantisedNetwork};
+use models::{Accumulated, Accumulator, Feature, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
 use super::at_least_one;
-use super::files::{embedded_evaluator, networks};
+use super::files::{embedded_evaluator, load_network, networks};
 
 /// How long each figure of `--evaluations` is measured.
 const MEASURED: Duration = Duration::from_millis(200);
@@ -33,6 +34,9 @@ pub struct BenchArgs {
     /// this machine has; of each figure the fastest of many passes
     #[arg(long, conflicts_with = "depth")]
     evaluations: bool,
+    /// Measure the evaluation of this net instead of the embedded one
+    #[arg(long, value_name = "NET.safetensors", requires = "evaluations")]
+    model: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -41,7 +45,7 @@ pub struct BenchArgs {
 /// Runs what the arguments ask for.
 pub fn run(args: &BenchArgs) -> Result<()> {
     if args.evaluations {
-        run_evaluations(args.json)
+        run_evaluations(args)
     } else {
         run_search(args)
     }
@@ -95,8 +99,11 @@ struct Speed {
     dense_ns: f64,
 }
 
-fn run_evaluations(json: bool) -> Result<()> {
-    let network = networks(EMBEDDED_NET)?.1;
+fn run_evaluations(args: &BenchArgs) -> Result<()> {
+    let network = match &args.model {
+        Some(path) => load_network(path)?.1,
+        None => networks(EMBEDDED_NET)?.1,
+    };
     let games = BenchGames::new();
     let mut sums = Vec::new();
     let mut kernels = Vec::new();
@@ -114,7 +121,7 @@ fn run_evaluations(json: bool) -> Result<()> {
         sum: sums[0],
         kernels,
     };
-    Ok(print(&match json {
+    Ok(print(&match args.json {
         true => serde_json::to_string(&evaluations)? + "\n",
         false => table(&evaluations),
     })?)
@@ -124,14 +131,22 @@ fn run_evaluations(json: bool) -> Result<()> {
 fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
     let boards = games.boards();
     // Few enough to stay in the nearest cache.
-    let accumulators: Vec<Accumulator> = boards
-        .iter()
-        .step_by(boards.len() / 16)
-        .map(|board| network.accumulator(&features(board)))
+    let few = boards.iter().step_by(boards.len() / 16);
+    let accumulators: Vec<[Accumulator; 2]> = few
+        .map(|board| {
+            let own = features(board);
+            let other: Vec<Feature> = own.iter().map(|f| f.seen_by_other()).collect();
+            [&own, &other].map(|features| network.accumulator(features))
+        })
         .collect();
     let dense = fastest(accumulators.len(), || {
-        for accumulator in &accumulators {
-            black_box(network.evaluate(black_box(accumulator), &[]));
+        for [own, other] in &accumulators {
+            black_box(network.evaluate(black_box(&Accumulated {
+                own,
+                other: Some(other),
+                transient: &[],
+                pieces: 32,
+            })));
         }
     });
     let kernel = network.kernel().to_string();

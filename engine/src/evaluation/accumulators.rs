@@ -2,14 +2,14 @@
 //! needed.
 //!
 //! A move is only noted. What an evaluation needs is the accumulator of the
-//! side to move: it is carried on from the nearest position of the line that
+//! side to move, and the other's if the network sees both: it is carried on from the nearest position of the line that
 //! has that side's, and kept for all that come from there. No input that is kept depends on
 //! where the kings stand, so that only the first position of a line is ever
 //! added up from nothing.
 
 use arrayvec::ArrayVec;
 use cozy_chess::{Board, Color};
-use models::{Accumulator, Feature, QuantisedNetwork};
+use models::{Accumulator, Feature, QuantisedNetwork, View};
 
 use crate::evaluation::features::{Changes, model_color, without_attacks};
 
@@ -58,15 +58,31 @@ impl Accumulators {
         entry.is_computed = [false; Color::NUM];
     }
 
-    /// The accumulator of the position `index`, as `view` sees it. `changes`
-    /// tells what the move to a position has changed.
+    /// The accumulators of the position `index`, by side, if `mover` is to move: those
+    /// that the network looks at are this position's. `changes` tells what the move to a
+    /// position has changed.
     pub(crate) fn get(
         &mut self,
         network: &QuantisedNetwork,
         index: usize,
-        view: Color,
+        mover: Color,
         changes: impl Fn(usize) -> Changes,
-    ) -> &Accumulator {
+    ) -> &[Accumulator; Color::NUM] {
+        self.compute(network, index, mover, &changes);
+        if network.view() == View::Both {
+            self.compute(network, index, !mover, &changes);
+        }
+        &self.entries[index].sides
+    }
+
+    /// Carries the accumulator of the position `index` on, as `view` sees it.
+    fn compute(
+        &mut self,
+        network: &QuantisedNetwork,
+        index: usize,
+        view: Color,
+        changes: &impl Fn(usize) -> Changes,
+    ) {
         let side = view as usize;
         let mut computed = index;
         while !self.entries[computed].is_computed[side] {
@@ -89,7 +105,6 @@ impl Accumulators {
             }
             child.is_computed[side] = true;
         }
-        &self.entries[index].sides[side]
     }
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
-use models::{Accumulator, Feature, NetError, QuantisedNetwork, material};
+use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, View, material};
 
 use crate::evaluation::Score;
 use crate::evaluation::accumulators::of_board;
@@ -93,20 +93,24 @@ impl Evaluator {
         match self.network() {
             None => material_balance(board),
             Some(network) => {
-                let accumulator = of_board(network, board, board.side_to_move());
-                network_value(network, board, &accumulator).0
+                let mover = board.side_to_move();
+                let own = of_board(network, board, mover);
+                let other =
+                    (network.view() == View::Both).then(|| of_board(network, board, !mover));
+                network_value(network, board, &own, other.as_ref()).0
             }
         }
     }
 }
 
-/// The network's value of a board, whose accumulator, as the side to move sees
-/// it, is given; and the danger that was found on the way, if it was looked for.
+/// The network's value of a board, whose accumulators are given, that of the side to move
+/// first; and the danger that was found on the way, if it was looked for.
 #[inline(always)]
 pub(crate) fn network_value(
     network: &QuantisedNetwork,
     board: &Board,
-    accumulator: &Accumulator,
+    own: &Accumulator,
+    other: Option<&Accumulator>,
 ) -> (Score, Option<Danger>) {
     let counts_threats = network.counts_threats();
     let position = match counts_threats {
@@ -114,7 +118,12 @@ pub(crate) fn network_value(
         false => without_attacks(board),
     };
     let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> = position.transient().collect();
-    let value = network.evaluate(accumulator, &transient);
+    let value = network.evaluate(&Accumulated {
+        own,
+        other,
+        transient: &transient,
+        pieces: board.occupied().len() as usize,
+    });
     let theirs = &position.sides[!board.side_to_move() as usize];
     let danger = counts_threats.then(|| Danger::by(theirs));
     (Score::from_centipawns(value), danger)

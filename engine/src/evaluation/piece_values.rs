@@ -68,7 +68,7 @@ mod tests {
     use super::*;
     use crate::board::parse_fen;
     use cozy_chess::BoardBuilder;
-    use models::Shape;
+    use models::Architecture;
 
     fn board_without(board: &Board, square: Square) -> Option<Board> {
         let mut builder = BoardBuilder::from_board(board);
@@ -89,7 +89,7 @@ mod tests {
     /// mover's king, the value is the difference of two static values.
     #[test]
     fn worth_is_a_difference_of_two_positions() {
-        let network = Network::random(Shape::DEFAULT, 3);
+        let network = Network::random(Architecture::ARTICLE, 3);
         let mut compared = 0;
         for fen in [
             "r3k2r/pppq1ppp/2n2n2/3pp3/3PP3/2N2N2/PPPQ1PPP/R3K2R w KQkq - 0 9",

@@ -160,13 +160,14 @@ impl Tree {
         let Some(network) = evaluator.network() else {
             return material_balance(board);
         };
-        let view = board.side_to_move();
+        let mover = board.side_to_move();
         let changes = |ply: usize| match nodes[ply].played {
             Some(mv) => Changes::of(&nodes[ply - 1].board, mv),
             None => Changes::default(),
         };
-        let accumulator = self.accumulators.get(network, self.ply, view, changes);
-        let (value, danger) = network_value(network, board, accumulator);
+        let sides = self.accumulators.get(network, self.ply, mover, changes);
+        let [own, other] = [mover, !mover].map(|side| &sides[side as usize]);
+        let (value, danger) = network_value(network, board, own, Some(other));
         let node = &mut self.nodes[self.ply];
         node.value = Some(value);
         node.danger = danger;
@@ -196,15 +197,30 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::{Network, QuantisedNetwork, Shape};
+    use models::{Architecture, Network, QuantisedNetwork, View};
 
     fn evaluator() -> Evaluator {
-        Evaluator::new(QuantisedNetwork::new(&Network::random(Shape::DEFAULT, 4)).unwrap())
+        evaluator_of(Architecture::ARTICLE)
+    }
+
+    fn evaluator_of(architecture: Architecture) -> Evaluator {
+        Evaluator::new(QuantisedNetwork::new(&Network::random(architecture, 4)).unwrap())
     }
 
     #[test]
     fn what_is_carried_along_equals_what_is_computed_anew() {
-        let evaluator = evaluator();
+        let both = Architecture {
+            view: View::Both,
+            buckets: 8,
+            ..Architecture::ARTICLE
+        };
+        for architecture in [Architecture::ARTICLE, both] {
+            carry_along(architecture);
+        }
+    }
+
+    fn carry_along(architecture: Architecture) {
+        let evaluator = evaluator_of(architecture);
         let mut tree = Tree::new(&evaluator);
         let mut random = fastrand::Rng::with_seed(7);
         tree.start(&Position::startpos(), &evaluator);

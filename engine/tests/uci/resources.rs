@@ -7,13 +7,13 @@ use crate::process::{Uci, field};
 
 #[test]
 fn another_network_can_be_loaded_and_put_back() {
-    use models::{Metadata, Network, Shape};
-    let network = Network::random(Shape::DEFAULT, 5);
+    use models::{Architecture, Metadata, Network};
+    let network = Network::random(Architecture::ARTICLE, 5);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a net.safetensors");
     fs::write(
         &path,
-        network.to_bytes(&Metadata::new(Shape::DEFAULT, "test")),
+        network.to_bytes(&Metadata::new(Architecture::ARTICLE, "test")),
     )
     .unwrap();
     let mut uci = Uci::start();

@@ -1,5 +1,7 @@
 //! The evaluation in use, a net or material alone, and what it makes of a position.
 
+use std::iter;
+
 use engine::cozy_chess::Color;
 use engine::{EMBEDDED_NET, Evaluator, features, material_values, piece_values};
 use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork};
@@ -110,12 +112,19 @@ impl SelectedEvaluator {
 
     /// What there is to say of it.
     pub fn describe(&self) -> NetDescription {
-        let shape = self.network.shape();
-        let outputs = shape.layers().map(|(outputs, _)| outputs);
+        let architecture = self.network.architecture();
+        let hidden = [
+            Some(architecture.first),
+            architecture.second,
+            architecture.third,
+        ];
         NetDescription {
             kind: self.kind,
-            sizes: [INPUTS].into_iter().chain(outputs).collect(),
-            parameters: shape.parameters(),
+            sizes: iter::once(INPUTS)
+                .chain(hidden.into_iter().flatten())
+                .chain([1])
+                .collect(),
+            parameters: architecture.parameters(),
             training: Training::of(&self.metadata),
         }
     }
@@ -159,12 +168,12 @@ impl SelectedEvaluator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::Shape;
+    use models::Architecture;
     use serde_json::json;
 
     #[test]
     fn metadata_of_other_versions_is_read() {
-        let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+        let mut metadata = Metadata::new(Architecture::ARTICLE, "test");
         let unknown = Training {
             positions: None,
             from_another_net: false,

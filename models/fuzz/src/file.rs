@@ -1,12 +1,12 @@
 //! Files that are nearly right.
 
 use half::f16;
-use models::{ACTIVATION, INPUTS, LAYOUT, LAYOUT_V1, Random};
+use models::{Activation, Architecture, LAYOUT, LAYOUT_V1, Random, View};
 
 use crate::Choices;
 
 /// Hidden sizes, at the edges of what kernels take in at once.
-const FIRST: [usize; 12] = [8, 1, 2, 31, 32, 33, 64, 65, 96, 511, 512, 513];
+const FIRST: [usize; 12] = [8, 1, 2, 31, 32, 33, 64, 65, 96, 1023, 1024, 1025];
 const LATER: [usize; 8] = [4, 1, 3, 31, 32, 33, 16, 2];
 
 /// Weights, at the edges of what integers and f16 hold.
@@ -82,14 +82,9 @@ const ODD_JSON: [&str; 8] = [
 
 /// A file; mostly a whole net.
 pub fn file(choices: &mut Choices) -> Vec<u8> {
-    let [first, second, third] = [choices.of(&FIRST), choices.of(&LATER), choices.of(&LATER)];
-    let layers = [
-        (first, INPUTS),
-        (second, first),
-        (third, second),
-        (1, third),
-    ];
-    let mut entries = vec![metadata([first, second, third], choices)];
+    let architecture = architecture(choices);
+    let layers = architecture.layers();
+    let mut entries = vec![metadata(architecture, choices)];
     let mut data = Vec::new();
     for (index, (outputs, inputs)) in layers.into_iter().enumerate() {
         tensor(
@@ -134,19 +129,37 @@ pub fn file(choices: &mut Choices) -> Vec<u8> {
     file
 }
 
+/// Mostly of parts that fit each other.
+fn architecture(choices: &mut Choices) -> Architecture {
+    let depth = choices.below(4);
+    Architecture {
+        view: choices.of(&[View::Mover, View::Both]),
+        first: choices.of(&FIRST),
+        activation: choices.of(&Activation::ALL),
+        second: (depth > 0).then(|| choices.of(&LATER)),
+        third: (depth > 1).then(|| choices.of(&LATER)),
+        buckets: choices.of(&[1, 8, 2, 3]),
+    }
+}
+
 /// The entry of the header that is no tensor.
-fn metadata([first, second, third]: [usize; 3], choices: &mut Choices) -> String {
+fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
     let mut number = |size: usize| odd_or(choices, size.to_string());
-    let [first, second, third] = [number(first), number(second), number(third)];
+    let first = number(architecture.first);
+    let mut optional = |size: Option<usize>| match size {
+        Some(size) => number(size),
+        None => "null".to_string(),
+    };
+    let [second, third] = [architecture.second, architecture.third].map(&mut optional);
+    let (view, buckets) = (architecture.view, number(architecture.buckets));
     let layout = match choices.below(16) {
         15 => "halfkp",
         8..15 => LAYOUT_V1,
         _ => LAYOUT,
     };
-    let activation = if choices.seldom(32) {
-        "screlu"
-    } else {
-        ACTIVATION
+    let activation = match choices.seldom(32) {
+        true => "screlu".to_string(),
+        false => architecture.activation.to_string(),
     };
     let mut any = || match choices.seldom(4) {
         true => choices.of(&ODD_JSON),
@@ -154,7 +167,7 @@ fn metadata([first, second, third]: [usize; 3], choices: &mut Choices) -> String
     };
     let (target, training, dataset, validation) = (any(), any(), any(), any());
     let json = format!(
-        r#"{{"layout":"{layout}","shape":{{"first":{first},"second":{second},"third":{third}}},"activation":"{activation}","output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
+        r#"{{"layout":"{layout}","shape":{{"view":"{view}","first":{first},"activation":"{activation}","second":{second},"third":{third},"buckets":{buckets}}},"output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
     );
     let json = json.replace('\\', "\\\\").replace('"', "\\\"");
     format!(r#""__metadata__":{{"kibitz":"{json}"}}"#)

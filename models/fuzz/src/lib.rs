@@ -8,7 +8,10 @@ mod positions;
 pub use choices::Choices;
 pub use file::file;
 
-use models::{Accumulator, Feature, Kernel, Metadata, NetError, Network, QuantisedNetwork};
+use models::{
+    Accumulated, Accumulator, Feature, Kernel, MAX_TRANSIENT, Metadata, NetError, Network,
+    QuantisedNetwork,
+};
 
 /// Reads a net's file, and checks what must hold of any: it is refused in one
 /// short line, or it has a value in every position.
@@ -56,10 +59,19 @@ fn check_kernels(network: &QuantisedNetwork, positions: &[Vec<Feature>], choices
         for features in positions {
             let value = scalar.evaluate_features(features);
             assert_eq!(network.evaluate_features(features), value, "{kernel}");
-            let (transient, kept) = features.split_at(choices.below(features.len() + 1));
+            let most = features.len().min(MAX_TRANSIENT);
+            let kept = features.len() - choices.below(most + 1);
+            let (kept, transient) = features.split_at(kept);
             let accumulator = network.accumulator(kept);
             assert_eq!(accumulator, scalar.accumulator(kept), "{kernel}");
-            assert_eq!(network.evaluate(&accumulator, transient), value, "{kernel}");
+            let others: Vec<Feature> = kept.iter().map(|f| f.seen_by_other()).collect();
+            let position = Accumulated {
+                own: &accumulator,
+                other: Some(&network.accumulator(&others)),
+                transient,
+                pieces: features.iter().filter(|f| f.is_piece()).count(),
+            };
+            assert_eq!(network.evaluate(&position), value, "{kernel}");
         }
         for pair in positions.windows(2) {
             let [from, to] = [&pair[0], &pair[1]].map(|features| network.accumulator(features));

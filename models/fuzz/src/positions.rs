@@ -8,7 +8,7 @@ const COLORS: [Color; 2] = [Color::White, Color::Black];
 
 /// Some positions, among them those that move a neuron the furthest either way.
 pub fn some(network: &Network, choices: &mut Choices) -> Vec<Vec<Feature>> {
-    let neuron = choices.below(network.shape().first);
+    let neuron = choices.below(network.architecture().first);
     let row = network.layers()[0].row(neuron);
     let mut random = Random(choices.word());
     vec![

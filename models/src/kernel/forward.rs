@@ -1,9 +1,14 @@
 //! What all kernels have in common. Everything here is inlined into functions
 //! that are compiled for the instructions of one kernel.
 
+use std::mem::MaybeUninit;
+
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
-use crate::layers::{Aligned, First, Second, Sums, Weights2};
-use crate::{Accumulator, Feature, MAX_FIRST, MAX_LATER, QuantisedNetwork};
+use crate::layers::{Aligned, First, Hidden, Output, Second, Stack, Sums, Weights2};
+use crate::{
+    Accumulated, Accumulator, Activation, Feature, MAX_FIRST, MAX_LATER, MAX_TRANSIENT,
+    QuantisedNetwork,
+};
 
 /// What is done by the instructions of a kernel: the products of the second and third layer, and
 /// the activations where the compiler would not find the best.
@@ -15,16 +20,32 @@ pub(super) trait Arithmetic {
     /// The processor has the kernel's instructions.
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
+    /// The sum of the products of activations and an output's weights, of which there are
+    /// as many.
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    #[inline(always)]
+    unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+        let pairs = inputs
+            .as_flattened()
+            .iter()
+            .zip(output.weight.as_flattened());
+        pairs.map(|(&x, &w)| i32::from(x) * i32::from(w)).sum()
+    }
+
     /// The first layer's activations, of a part of its sums: shifted to the right, and
     /// clamped to 0 to [`ACTIVATION_MAX`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
     #[inline(always)]
-    unsafe fn activate_first(sums: Block, shift: u32, activations: &mut [u8; BLOCK]) {
+    unsafe fn activate_first(sums: Block, shift: u32) -> [u8; BLOCK] {
+        let mut activations = [0; BLOCK];
         for (activation, sum) in activations.iter_mut().zip(sums.0) {
             *activation = (sum >> shift).clamp(0, ACTIVATION_MAX as i16) as u8;
         }
+        activations
     }
 
     /// The second layer's activations: its sums, clamped to 0 to `top`, which is no more
@@ -115,66 +136,48 @@ fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
     a
 }
 
-/// The value in centipawns of an accumulator with the transient inputs.
+/// The value in centipawns of a position.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
 #[inline(always)]
 pub(super) unsafe fn evaluate<P: Arithmetic>(
     network: &QuantisedNetwork,
-    accumulator: &Accumulator,
-    transient: &[Feature],
+    position: &Accumulated,
 ) -> i32 {
-    let QuantisedNetwork {
-        first,
-        second,
-        third,
-        fourth,
-        ..
-    } = network;
-    let mut inputs = Aligned([0; MAX_FIRST]);
-    // SAFETY: the caller's promise, in each of them.
-    unsafe {
-        match *transient {
-            [] => activate::<P, _>(first, accumulator, [], &mut inputs.0),
-            [a] => activate::<P, _>(first, accumulator, [a], &mut inputs.0),
-            [a, b] => activate::<P, _>(first, accumulator, [a, b], &mut inputs.0),
-            [a, b, c] => activate::<P, _>(first, accumulator, [a, b, c], &mut inputs.0),
-            [a, b, c, d] => activate::<P, _>(first, accumulator, [a, b, c, d], &mut inputs.0),
-            [a, b, c, d, e] => activate::<P, _>(first, accumulator, [a, b, c, d, e], &mut inputs.0),
-            [a, b, c, d, e, f] => {
-                activate::<P, _>(first, accumulator, [a, b, c, d, e, f], &mut inputs.0)
+    let first = &network.first;
+    // Not cleared: most networks need a small part of it.
+    let mut inputs = Aligned([const { MaybeUninit::uninit() }; 2 * MAX_FIRST / BLOCK]);
+    let blocks = network.views * network.activations;
+    for begin in (0..blocks).step_by(network.activations) {
+        let seen;
+        let (accumulator, transient) = match begin {
+            0 => (position.own, position.transient),
+            _ => {
+                let Some(other) = position.other else {
+                    panic!("a network that sees both sides is given both accumulators")
+                };
+                seen = seen_by_other(position.transient);
+                (other, &seen[..position.transient.len()])
             }
-            [a, b, c, d, e, f, g] => {
-                activate::<P, _>(first, accumulator, [a, b, c, d, e, f, g], &mut inputs.0);
-            }
-            [a, b, c, d, e, f, g, ref rest @ ..] => {
-                let mut complete = Accumulator::ZERO;
-                update(first, accumulator, (rest, &[]), &mut complete);
-                activate::<P, _>(first, &complete, [a, b, c, d, e, f, g], &mut inputs.0);
-            }
-        }
+        };
+        let activations = &mut inputs.0[begin..][..network.activations];
+        // SAFETY: the caller's promise.
+        unsafe { first_activations::<P>(first, accumulator, transient, activations) };
     }
-    let (inputs, _) = inputs.0[..first.blocks * BLOCK].as_chunks();
-    let mut sums = second.bias;
-    // SAFETY: the caller's promise.
-    unsafe { P::add_second(&mut sums, inputs, second) };
-    let top = ACTIVATION_MAX << second.shift;
-    debug_assert!(top <= i16::MAX.into());
-    // SAFETY: the caller's promise.
-    let inputs = unsafe { P::activate_second(&sums, top) };
-    let mut sums = third.bias;
-    // SAFETY: the caller's promise.
-    unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
-    let sum: i32 = sums
-        .iter()
-        .zip(&fourth.weight)
-        .map(|(sum, &weight)| (sum >> third.shift).clamp(0, top) * i32::from(weight))
-        .sum();
+    // SAFETY: the blocks of both views, if there are two, have been written.
+    let inputs = unsafe { inputs.0[..blocks].assume_init_ref() };
+    let stack = network.stack(position.pieces);
+    // SAFETY: the caller's promise, in each of them.
+    let (sum, shift) = unsafe {
+        match stack {
+            Stack::Output(output) => (P::output(inputs, output) + output.bias, output.shift),
+            Stack::Hidden(layers) => behind_first::<P>(inputs, layers),
+        }
+    };
     // A pawn is `ACTIVATION_MAX << shift`: a shift and a division by a constant, which
     // compiles to a product. By magnitude, so that halves round away from zero.
-    let shift = second.shift + fourth.shift;
-    let hundredfold = i64::from(sum + fourth.bias) * 100;
+    let hundredfold = i64::from(sum) * 100;
     let half = i64::from(ACTIVATION_MAX) << shift >> 1;
     let rounded = (hundredfold.unsigned_abs() + half as u64) >> shift;
     let centipawns = (rounded / ACTIVATION_MAX as u64) as i32;
@@ -185,26 +188,150 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
     }
 }
 
-/// The first layer's activations.
+/// Transient inputs as the other side sees them; behind them, what fills up.
+#[inline(always)]
+fn seen_by_other(transient: &[Feature]) -> [Feature; MAX_TRANSIENT] {
+    let mut seen = [Feature::IN_CHECK; MAX_TRANSIENT];
+    for (seen, feature) in seen.iter_mut().zip(transient) {
+        *seen = feature.seen_by_other();
+    }
+    seen
+}
+
+/// The output's sum and log2 of its scale over [`ACTIVATION_MAX`], where there are hidden
+/// layers behind the first.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
 #[inline(always)]
-unsafe fn activate<P: Arithmetic, const N: usize>(
+unsafe fn behind_first<P: Arithmetic>(inputs: &[[u8; BLOCK]], layers: &Hidden) -> (i32, u32) {
+    let Hidden {
+        second,
+        third,
+        fourth,
+    } = layers;
+    let (inputs, _) = inputs.as_flattened().as_chunks();
+    let mut sums = second.bias;
+    // SAFETY: the caller's promise.
+    unsafe { P::add_second(&mut sums, inputs, second) };
+    let top = ACTIVATION_MAX << second.shift;
+    debug_assert!(top <= i16::MAX.into());
+    let mut shift = 0;
+    if let Some(third) = third {
+        // SAFETY: the caller's promise.
+        let inputs = unsafe { P::activate_second(&sums, top) };
+        sums = third.bias;
+        // SAFETY: the caller's promise.
+        unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
+        shift = third.shift;
+    }
+    let mut sum = fourth.bias;
+    for (hidden, &weight) in sums.iter().zip(&fourth.weight) {
+        sum += (hidden >> shift).clamp(0, top) * i32::from(weight);
+    }
+    (sum, second.shift + fourth.shift)
+}
+
+/// The first layer's activations of one view.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
+#[inline(always)]
+unsafe fn first_activations<P: Arithmetic>(
+    first: &First,
+    accumulator: &Accumulator,
+    transient: &[Feature],
+    activations: &mut [MaybeUninit<[u8; BLOCK]>],
+) {
+    if first.activation != Activation::ClippedRelu {
+        return products(first, accumulator, transient, activations);
+    }
+    // SAFETY: the caller's promise, in each of them.
+    unsafe {
+        match *transient {
+            [] => clip::<P, _>(first, accumulator, [], activations),
+            [a] => clip::<P, _>(first, accumulator, [a], activations),
+            [a, b] => clip::<P, _>(first, accumulator, [a, b], activations),
+            [a, b, c] => clip::<P, _>(first, accumulator, [a, b, c], activations),
+            [a, b, c, d] => clip::<P, _>(first, accumulator, [a, b, c, d], activations),
+            [a, b, c, d, e] => clip::<P, _>(first, accumulator, [a, b, c, d, e], activations),
+            [a, b, c, d, e, f] => {
+                clip::<P, _>(first, accumulator, [a, b, c, d, e, f], activations);
+            }
+            [a, b, c, d, e, f, g] => {
+                clip::<P, _>(first, accumulator, [a, b, c, d, e, f, g], activations);
+            }
+            [a, b, c, d, e, f, g, ref rest @ ..] => {
+                let mut complete = Accumulator::ZERO;
+                update(first, accumulator, (rest, &[]), &mut complete);
+                clip::<P, _>(first, &complete, [a, b, c, d, e, f, g], activations);
+            }
+        }
+    }
+}
+
+/// Clipped sums, with so many inputs that are in no accumulator.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
+#[inline(always)]
+unsafe fn clip<P: Arithmetic, const N: usize>(
     first: &First,
     accumulator: &Accumulator,
     transient: [Feature; N],
-    activations: &mut [u8; MAX_FIRST],
+    activations: &mut [MaybeUninit<[u8; BLOCK]>],
 ) {
     let columns = transient.map(|feature| first.column(feature));
-    let (blocks, _) = activations.as_chunks_mut::<BLOCK>();
-    let sums = &accumulator.0[..first.blocks];
-    for (index, (block, &sums)) in blocks.iter_mut().zip(sums).enumerate() {
+    let sums = &accumulator.0[..activations.len()];
+    for (index, (block, &sums)) in activations.iter_mut().zip(sums).enumerate() {
         let mut sums = sums;
         for column in columns {
             sums = zip(sums, column[index], i16::wrapping_add);
         }
         // SAFETY: the caller's promise.
-        unsafe { P::activate_first(sums, first.shift, block) };
+        block.write(unsafe { P::activate_first(sums, first.shift) });
     }
+}
+
+/// Products of clipped sums: their squares, or those of two halves.
+#[inline(always)]
+fn products(
+    first: &First,
+    accumulator: &Accumulator,
+    transient: &[Feature],
+    activations: &mut [MaybeUninit<[u8; BLOCK]>],
+) {
+    let mut complete = MaybeUninit::uninit();
+    let accumulator = match transient {
+        [] => accumulator,
+        _ => {
+            let complete = complete.write(Accumulator::ZERO);
+            update(first, accumulator, (transient, &[]), complete);
+            complete
+        }
+    };
+    // Where the other factors begin.
+    let second = first.blocks - activations.len();
+    let pairs = accumulator.0[..activations.len()]
+        .iter()
+        .zip(&accumulator.0[second..]);
+    for (block, (&a, &b)) in activations.iter_mut().zip(pairs) {
+        block.write(multiply(a, b, first.shift));
+    }
+}
+
+/// The products of two parts of the first layer's sums, each clamped to 0 to one: shifted
+/// so that one times one is `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is 126.
+#[inline(always)]
+fn multiply(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+    let one = (ACTIVATION_MAX << shift) as i16;
+    // `a * b >> (7 + 2 * shift)`: with a shift to the left before it, what is left is the
+    // upper half of 32 bits, for which there are instructions.
+    let left = 9 - 2 * shift;
+    let mut activations = [0; BLOCK];
+    for ((activation, a), b) in activations.iter_mut().zip(a.0).zip(b.0) {
+        let (a, b) = (a.clamp(0, one) as u16, b.clamp(0, one) as u16);
+        *activation = ((u32::from(a << left) * u32::from(b)) >> 16) as u8;
+    }
+    activations
 }

@@ -4,7 +4,7 @@ use std::arch::aarch64::*;
 
 use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
-use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Neon;
 
@@ -81,11 +81,7 @@ pub(super) fn update(
 }
 
 #[target_feature(enable = "neon")]
-pub(super) fn evaluate(
-    network: &QuantisedNetwork,
-    accumulator: &Accumulator,
-    transient: &[Feature],
-) -> i32 {
+pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: this function has the same feature.
-    unsafe { forward::evaluate::<Neon>(network, accumulator, transient) }
+    unsafe { forward::evaluate::<Neon>(network, position) }
 }

@@ -2,7 +2,7 @@
 
 use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
-use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Scalar;
 
@@ -48,11 +48,7 @@ pub(super) fn update(
     forward::update(first, parent, change, child);
 }
 
-pub(super) fn evaluate(
-    network: &QuantisedNetwork,
-    accumulator: &Accumulator,
-    transient: &[Feature],
-) -> i32 {
+pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: it needs no instructions that a processor may lack.
-    unsafe { forward::evaluate::<Scalar>(network, accumulator, transient) }
+    unsafe { forward::evaluate::<Scalar>(network, position) }
 }

@@ -6,7 +6,7 @@ use super::forward::{self, Arithmetic};
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::bits::ones;
 use crate::layers::{First, Second, Sums, Weights2};
-use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Simd128;
 
@@ -128,11 +128,7 @@ pub(super) fn update(
     forward::update(first, parent, change, child);
 }
 
-pub(super) fn evaluate(
-    network: &QuantisedNetwork,
-    accumulator: &Accumulator,
-    transient: &[Feature],
-) -> i32 {
+pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
     // SAFETY: this module is compiled only for builds with simd128.
-    unsafe { forward::evaluate::<Simd128>(network, accumulator, transient) }
+    unsafe { forward::evaluate::<Simd128>(network, position) }
 }

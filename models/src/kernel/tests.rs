@@ -1,9 +1,10 @@
 //! Every kernel this machine has against integers that cannot overflow, with
 //! nets and positions of all kinds, up to the ends of the types.
 
+use crate::layers::{Hidden, Stack};
 use crate::{
-    Accumulator, CastlingSide, Color, Feature, INPUTS, Kernel, Layer, Network, Piece,
-    QuantisedNetwork, Random, Shape, Square, Threats,
+    Accumulated, Accumulator, Activation, Architecture, CastlingSide, Color, Feature, INPUTS,
+    Kernel, Layer, Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
 };
 
 /// So many, or one where each takes a minute.
@@ -13,22 +14,10 @@ const fn many(count: usize) -> usize {
 
 impl Random {
     fn network(&mut self) -> Network {
-        let shape = match self.below(3) {
-            _ if cfg!(miri) => Shape {
-                first: 33,
-                second: 5,
-                third: 32,
-            },
-            0 => Shape::DEFAULT,
-            _ => Shape {
-                first: 1 + self.below(512),
-                second: 1 + self.below(32),
-                third: 1 + self.below(32),
-            },
-        };
-        let mut layers = Network::random(shape, self.below(1 << 30) as u64)
+        let architecture = self.architecture();
+        let mut layers = Network::random(architecture, self.below(1 << 30) as u64)
             .layers()
-            .clone();
+            .to_vec();
         // How far each layer's weights go, and its biases; the last are near
         // what `scales.rs` allows at most.
         let weights = [[0.2, 1.0, 4.4], [0.02, 0.3, 15.8], [0.1, 1.0, 100.0]];
@@ -47,7 +36,31 @@ impl Random {
             fill(&mut layer.weight, weight);
             fill(&mut layer.bias, bias);
         }
-        Network::new(shape, layers)
+        Network::new(architecture, layers)
+    }
+
+    fn architecture(&mut self) -> Architecture {
+        let size = |random: &mut Random, most| match cfg!(miri) {
+            true => 33.min(most),
+            false => 1 + random.below(most),
+        };
+        let activation = Activation::ALL[self.below(3)];
+        let first = match self.below(4) {
+            0 if !cfg!(miri) => 1024,
+            _ => size(self, 512),
+        };
+        let later = self.below(4);
+        Architecture {
+            view: [View::Mover, View::Both][self.below(2)],
+            first: match activation {
+                Activation::PairwiseClippedRelu => first.next_multiple_of(2),
+                _ => first,
+            },
+            activation,
+            second: (later > 0).then(|| size(self, 32)),
+            third: (later > 1).then(|| size(self, 32)),
+            buckets: [1, 8][self.below(2)],
+        }
     }
 
     /// The features of a position, the pieces first, and how many these are.
@@ -108,39 +121,90 @@ fn piece(color: Color, piece: Piece, square: u8) -> Feature {
 /// The value by the definition in `docs/network.md`: from the floats and the
 /// scales, row by row, in 64 bits.
 fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Feature]) -> i64 {
-    let [first, second, third, fourth] = network.layers();
-    let bias = |b: f32, one: i64| (f64::from(b) * one as f64).round() as i64;
-    let products = |row: &[f32], inputs: &[i64], one: i64| -> i64 {
-        let round = |w: f32| (w * one as f32).round() as i64;
-        row.iter().zip(inputs).map(|(&w, x)| round(w) * x).sum()
+    let architecture = network.architecture();
+    let mut activations = first_activations(network, quantised, features);
+    if architecture.view == View::Both {
+        let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
+        activations.extend(first_activations(network, quantised, &others));
+    }
+    let weight_one = match architecture.activation {
+        Activation::ClippedRelu => 1.0,
+        _ => 128.0 / 127.0,
     };
-    let layer = |layer: &Layer, inputs: &[i64], weight_one: i64, bias_one: i64| -> Vec<i64> {
-        let sum = |o| products(layer.row(o), inputs, weight_one) + bias(layer.bias[o], bias_one);
-        (0..layer.outputs()).map(sum).collect()
+    let pieces = features.iter().filter(|feature| feature.is_piece()).count();
+    let stack: Vec<Layer> = network.stack(architecture.bucket(pieces)).collect();
+    let (scale, sum) = match (&stack[..], quantised.stack(pieces)) {
+        ([output], Stack::Output(integers)) => {
+            let scale = 1 << integers.shift;
+            let one = 127 * scale;
+            (
+                one,
+                layer(output, &activations, scale as f32 * weight_one, one)[0],
+            )
+        }
+        ([floats_of_second, later @ .., floats_of_fourth], Stack::Hidden(layers)) => {
+            let Hidden {
+                second,
+                third,
+                fourth,
+            } = &**layers;
+            let scale = 1 << second.shift;
+            let top = 127 * scale;
+            let weight_one = scale as f32 * weight_one;
+            let sums = layer(floats_of_second, &activations, weight_one, top);
+            let mut activations = shifted(sums, 0, top);
+            for (floats, third) in later.iter().zip(third) {
+                let scale = 1 << third.shift;
+                let sums = layer(floats, &activations, scale as f32, scale * top);
+                activations = shifted(sums, third.shift, top);
+            }
+            let scale = 1 << fourth.shift;
+            let sum = layer(floats_of_fourth, &activations, scale as f32, scale * top)[0];
+            (scale * top, sum)
+        }
+        _ => panic!("as many layers as floats"),
     };
-    let shifted = |sums: Vec<i64>, shift: u32, top: i64| -> Vec<i64> {
-        let rounding = (1 << shift) >> 1;
-        let shift = |sum: i64| ((sum + rounding) >> shift).clamp(0, top);
-        sums.into_iter().map(shift).collect()
-    };
+    (sum * 100 + (sum * 100).signum() * scale / 2) / scale
+}
+
+/// The sums of a layer.
+fn layer(layer: &Layer, inputs: &[i64], weight_one: f32, bias_one: i64) -> Vec<i64> {
+    let round = |w: f32| (w * weight_one).round() as i64;
+    let bias = |b: f32| (f64::from(b) * bias_one as f64).round() as i64;
+    let products = |o| layer.row(o).iter().zip(inputs).map(|(&w, x)| round(w) * x);
+    let sum = |o| products(o).sum::<i64>() + bias(layer.bias[o]);
+    (0..layer.outputs()).map(sum).collect()
+}
+
+fn shifted(sums: Vec<i64>, shift: u32, top: i64) -> Vec<i64> {
+    let rounding = (1 << shift) >> 1;
+    let shift = |sum: i64| ((sum + rounding) >> shift).clamp(0, top);
+    sums.into_iter().map(shift).collect()
+}
+
+fn first_activations(
+    network: &Network,
+    quantised: &QuantisedNetwork,
+    features: &[Feature],
+) -> Vec<i64> {
     let mut inputs = [0; INPUTS];
     features.iter().for_each(|f| inputs[f.index()] = 1);
-    let one = 127 << quantised.first.shift;
-    let sums = layer(first, &inputs, one, one);
-    let activations = shifted(sums, quantised.first.shift, 127);
-    let top = 127 << quantised.second.shift;
-    let sums = layer(second, &activations, 1 << quantised.second.shift, top);
-    let activations = shifted(sums, 0, top);
-    let scale = 1 << quantised.third.shift;
-    let activations = shifted(
-        layer(third, &activations, scale, scale * top),
-        quantised.third.shift,
-        top,
-    );
-    let scale = 1 << quantised.fourth.shift;
-    let sum = layer(fourth, &activations, scale, scale * top)[0];
-    let one = scale * top;
-    (sum * 100 + (sum * 100).signum() * one / 2) / one
+    let shift = quantised.first.shift;
+    let one = 127 << shift;
+    let sums = layer(&network.layers()[0], &inputs, one as f32, one);
+    let clamped = |sums: &[i64]| sums.iter().map(|sum| *sum.clamp(&0, &one)).collect();
+    let products = |a: Vec<i64>, b: Vec<i64>| {
+        let pairs = a.into_iter().zip(b);
+        pairs.map(|(a, b)| (a * b) >> (7 + 2 * shift)).collect()
+    };
+    match network.architecture().activation {
+        Activation::ClippedRelu => shifted(sums, shift, 127),
+        Activation::SquaredClippedRelu => products(clamped(&sums), clamped(&sums)),
+        Activation::PairwiseClippedRelu => {
+            let (a, b) = sums.split_at(sums.len() / 2);
+            products(clamped(a), clamped(b))
+        }
+    }
 }
 
 /// Nets that integers can hold, and their integers.
@@ -190,8 +254,15 @@ fn every_kernel_adds_what_is_in_no_accumulator() {
             let quantised = quantised.clone().with_kernel(kernel);
             for count in 0..12 {
                 let (features, _) = random.position();
-                let (transient, kept) = features.split_at(count.min(features.len()));
-                let value = quantised.evaluate(&quantised.accumulator(kept), transient);
+                // Behind the pieces.
+                let (kept, transient) = features.split_at(features.len().saturating_sub(count));
+                let others: Vec<Feature> = kept.iter().map(|f| f.seen_by_other()).collect();
+                let value = quantised.evaluate(&Accumulated {
+                    own: &quantised.accumulator(kept),
+                    other: Some(&quantised.accumulator(&others)),
+                    transient,
+                    pieces: features.iter().filter(|f| f.is_piece()).count(),
+                });
                 assert_eq!(value, quantised.evaluate_features(&features), "{kernel}");
                 counts.insert(transient.len());
             }

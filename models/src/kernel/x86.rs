@@ -4,9 +4,10 @@
 pub(super) mod avx512_vnni {
     use std::arch::x86_64::*;
 
+    use crate::accumulator::BLOCK;
     use crate::kernel::forward::{self, Arithmetic};
-    use crate::layers::{First, Second, Sums, Weights2};
-    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+    use crate::layers::{First, Output, Second, Sums, Weights2};
+    use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx512Vnni;
 
@@ -29,6 +30,33 @@ pub(super) mod avx512_vnni {
             }
             let [a, b, c, d] = chains;
             store(sums, add(add(a, b), add(c, d)));
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+        unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+            let mut sums = [_mm512_setzero_si512(); 2];
+            let (inputs, last) = inputs.as_chunks::<2>();
+            let (weights, last_weights) = output.weight.as_chunks::<2>();
+            for (index, (inputs, weights)) in inputs.iter().zip(weights).enumerate() {
+                // SAFETY: both point to 64 bytes, and may be unaligned.
+                let (inputs, weights) = unsafe {
+                    let inputs = _mm512_loadu_si512(inputs.as_ptr().cast());
+                    (inputs, _mm512_loadu_si512(weights.as_ptr().cast()))
+                };
+                let sum = &mut sums[index % 2];
+                *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);
+            }
+            for (inputs, weights) in last.iter().zip(last_weights) {
+                // SAFETY: both point to 32 bytes, and may be unaligned.
+                let (inputs, weights) = unsafe {
+                    let inputs = _mm256_loadu_si256(inputs.as_ptr().cast());
+                    (inputs, _mm256_loadu_si256(weights.as_ptr().cast()))
+                };
+                let [inputs, weights] = [inputs, weights].map(|half| _mm512_zextsi256_si512(half));
+                sums[0] = _mm512_dpbusd_epi32(sums[0], inputs, weights);
+            }
+            _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
         }
 
         #[inline]
@@ -111,13 +139,9 @@ pub(super) mod avx512_vnni {
     }
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-    pub fn evaluate(
-        network: &QuantisedNetwork,
-        accumulator: &Accumulator,
-        transient: &[Feature],
-    ) -> i32 {
+    pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<Avx512Vnni>(network, accumulator, transient) }
+        unsafe { forward::evaluate::<Avx512Vnni>(network, position) }
     }
 }
 
@@ -126,9 +150,10 @@ pub(super) mod avx512_vnni {
 pub(super) mod avx2 {
     use std::arch::x86_64::*;
 
+    use crate::accumulator::BLOCK;
     use crate::kernel::forward::{self, Arithmetic};
-    use crate::layers::{First, Second, Sums, Weights2};
-    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+    use crate::layers::{First, Output, Second, Sums, Weights2};
+    use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
     struct Avx2;
 
@@ -150,6 +175,19 @@ pub(super) mod avx2 {
 
         #[inline]
         #[target_feature(enable = "avx2")]
+        unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+            let ones = _mm256_set1_epi16(1);
+            let mut sums = [_mm256_setzero_si256(); 2];
+            for (index, (inputs, weights)) in inputs.iter().zip(&output.weight).enumerate() {
+                let pairs = _mm256_maddubs_epi16(load_block(inputs), load_block(weights));
+                let sum = &mut sums[index % 2];
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+            }
+            total(_mm256_add_epi32(sums[0], sums[1]))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
         unsafe fn add_third(
             sums: &mut Sums,
             inputs: &[[i16; 2]; MAX_LATER / 2],
@@ -164,6 +202,28 @@ pub(super) mod avx2 {
             }
             store(sums, totals);
         }
+    }
+
+    /// 32 bytes, with a sign or without.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn load_block<T>(from: &[T; BLOCK]) -> __m256i {
+        const { assert!(size_of::<T>() == 1) };
+        // SAFETY: `from` points to 32 bytes, and may be unaligned.
+        unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+    }
+
+    /// The sum of eight numbers.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn total(sums: __m256i) -> i32 {
+        let fours = _mm_add_epi32(
+            _mm256_castsi256_si128(sums),
+            _mm256_extracti128_si256::<1>(sums),
+        );
+        let twos = _mm_add_epi32(fours, _mm_shuffle_epi32::<0b00_00_11_10>(fours));
+        let one = _mm_add_epi32(twos, _mm_shuffle_epi32::<0b00_00_00_01>(twos));
+        _mm_cvtsi128_si32(one)
     }
 
     /// 32 numbers of 4 bytes, however they are divided.
@@ -197,13 +257,9 @@ pub(super) mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn evaluate(
-        network: &QuantisedNetwork,
-        accumulator: &Accumulator,
-        transient: &[Feature],
-    ) -> i32 {
+    pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<Avx2>(network, accumulator, transient) }
+        unsafe { forward::evaluate::<Avx2>(network, position) }
     }
 }
 
@@ -211,10 +267,11 @@ pub(super) mod avx2 {
 pub(super) mod avx_vnni {
     use std::arch::x86_64::*;
 
-    use super::avx2::{load, store};
+    use super::avx2::{load, load_block, store, total};
+    use crate::accumulator::BLOCK;
     use crate::kernel::forward::{self, Arithmetic};
-    use crate::layers::{Second, Sums, Weights2};
-    use crate::{Accumulator, Feature, MAX_LATER, QuantisedNetwork};
+    use crate::layers::{Output, Second, Sums, Weights2};
+    use crate::{Accumulated, MAX_LATER, QuantisedNetwork};
 
     struct AvxVnni;
 
@@ -242,6 +299,18 @@ pub(super) mod avx_vnni {
 
         #[inline]
         #[target_feature(enable = "avx2,avxvnni")]
+        unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+            let mut sums = [_mm256_setzero_si256(); 2];
+            for (index, (inputs, weights)) in inputs.iter().zip(&output.weight).enumerate() {
+                let (inputs, weights) = (load_block(inputs), load_block(weights));
+                let sum = &mut sums[index % 2];
+                *sum = _mm256_dpbusd_avx_epi32(*sum, inputs, weights);
+            }
+            total(_mm256_add_epi32(sums[0], sums[1]))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2,avxvnni")]
         unsafe fn add_third(
             sums: &mut Sums,
             inputs: &[[i16; 2]; MAX_LATER / 2],
@@ -259,13 +328,9 @@ pub(super) mod avx_vnni {
     }
 
     #[target_feature(enable = "avx2,avxvnni")]
-    pub fn evaluate(
-        network: &QuantisedNetwork,
-        accumulator: &Accumulator,
-        transient: &[Feature],
-    ) -> i32 {
+    pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         // SAFETY: this function has the same features.
-        unsafe { forward::evaluate::<AvxVnni>(network, accumulator, transient) }
+        unsafe { forward::evaluate::<AvxVnni>(network, position) }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use datasets::{Dataset, Split};
 use host::{StopSignal, tell};
-use models::Shape;
+use models::{Activation, Architecture, View};
 
 use crate::commands::output::{held_out_figures, json};
 use crate::commands::{dataset, values};
@@ -95,16 +95,28 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,
-    /// Sizes of the three hidden layers
-    #[arg(long, value_name = "N,N,N", default_value = "256,32,32", allow_hyphen_values = true,
-          value_parser = values::shape)]
-    hidden: Shape,
+    /// Sizes of the one to three hidden layers
+    #[arg(long, value_name = "N[,N[,N]]", default_value = "256,32,32", allow_hyphen_values = true,
+          value_parser = values::hidden)]
+    hidden: Architecture,
+    /// Which sides look at the board, each through the first layer: mover or both
+    #[arg(long, default_value_t = View::Mover)]
+    view: View,
+    /// What becomes of the first layer's sums: clipped-relu, squared-clipped-relu, or
+    /// pairwise-clipped-relu, the products of two halves
+    #[arg(long, default_value_t = Activation::ClippedRelu)]
+    activation: Activation,
+    /// How often the layers behind the first are there, for so many ranges of the number of
+    /// pieces
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
+          value_parser = values::buckets)]
+    buckets: usize,
     /// Shorten gradients that are longer, all parameters together (docs/training.md)
     #[arg(long, value_name = "LENGTH", default_value_t = CLIP_NORM, allow_negative_numbers = true,
           value_parser = values::positive)]
     clip_norm: f32,
     /// Start from this net instead of random weights
-    #[arg(long, value_name = "NET.safetensors", conflicts_with = "hidden")]
+    #[arg(long, value_name = "NET.safetensors", conflicts_with_all = ["hidden", "view", "activation", "buckets"])]
     init: Option<PathBuf>,
     /// Go on from the checkpoint beside the net, if there is one
     #[arg(long)]
@@ -129,14 +141,23 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Some(path) => Some(net::read_to_train(&path)?),
         None => None,
     };
-    let shape = init
-        .as_ref()
-        .map_or(arguments.hidden, |net| net.network.shape());
+    let architecture = match &init {
+        Some(net) => net.network.architecture(),
+        None => Architecture {
+            view: arguments.view,
+            activation: arguments.activation,
+            buckets: arguments.buckets,
+            ..arguments.hidden
+        },
+    };
+    if let Err(error) = architecture.check() {
+        return Err(TrainerError::Usage(error.to_string()));
+    }
     let positions = dataset.len(Split::Train);
     let default = Regularisation::for_positions(positions);
     let plan = Plan {
         out: arguments.out,
-        shape,
+        architecture,
         regularisation: Regularisation {
             own_scale: arguments.own_scale.unwrap_or(default.own_scale),
             weight_decay: arguments.weight_decay.unwrap_or(default.weight_decay),

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use models::{MAX_FIRST, MAX_LATER, Shape};
-
-use crate::network::net::fits;
+use models::{Architecture, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
 /// The most passes over the training positions.
 const MOST_EPOCHS: u64 = 100_000;
@@ -82,22 +80,28 @@ fn time(text: &str, seconds: f64) -> Result<Duration, String> {
     time.map_err(|_| "longer than time is counted".to_string())
 }
 
-pub fn shape(text: &str) -> Result<Shape, String> {
+/// The sizes of one to three hidden layers, of an architecture whose other parts are the
+/// article's.
+pub fn hidden(text: &str) -> Result<Architecture, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| size.trim().parse()).collect();
-    let Ok(&[first, second, third]) = sizes.as_deref() else {
-        return Err("expected three sizes, such as 256,32,32".to_string());
-    };
-    let shape = Shape {
-        first,
-        second,
-        third,
-    };
-    match fits(shape) {
-        true => Ok(shape),
-        false => Err(format!(
-            "the engine plays with sizes from 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}"
-        )),
+    let sizes = sizes.as_deref().unwrap_or_default();
+    if !(1..=3).contains(&sizes.len()) {
+        return Err("expected one to three sizes, such as 256,32,32".to_string());
     }
+    let architecture = Architecture {
+        first: sizes[0],
+        second: sizes.get(1).copied(),
+        third: sizes.get(2).copied(),
+        ..Architecture::ARTICLE
+    };
+    let possible = architecture.check().is_ok() && QuantisedNetwork::fits(architecture);
+    possible.then_some(architecture).ok_or_else(|| {
+        format!("the engine plays with sizes from 1 to {MAX_FIRST}, {MAX_LATER} and {MAX_LATER}")
+    })
+}
+
+pub fn buckets(text: &str) -> Result<usize, String> {
+    whole(text, 1..=Architecture::MAX_BUCKETS)
 }
 
 /// A name and a file.
@@ -187,20 +191,27 @@ mod tests {
     }
 
     #[test]
-    fn shapes_are_three_sizes_the_engine_can_play() {
-        assert_eq!(shape("451, 32,32"), Ok(Shape::DEFAULT));
+    fn hidden_layers_are_one_to_three_the_engine_can_play() {
+        assert_eq!(hidden("451, 32,32"), Ok(Architecture::ARTICLE));
+        let two = hidden("1024,16").unwrap();
+        assert_eq!((two.second, two.third), (Some(16), None));
+        assert_eq!(hidden("8").unwrap().layers().len(), 2);
         let wrong = [
             "",
-            "451",
-            "451,32",
             "451,32,32,1",
             "0,32,32",
             "0,0,0",
-            "513,32,32",
+            "1025,32,32",
+            "451,33,32",
+            "451,32,0",
+            "-1,32,32",
+            "a,b,c",
+            "99999999999999999999,1,1",
+            "32x32x32",
         ];
-        refuses(shape, &wrong);
-        refuses(shape, &["451,33,32", "451,32,0", "-1,32,32", "a,b,c"]);
-        refuses(shape, &["99999999999999999999,1,1", "32x32x32"]);
+        refuses(hidden, &wrong);
+        assert_eq!(buckets("8"), Ok(8));
+        refuses(buckets, &["0", "9", "-1", "x"]);
     }
 
     #[test]

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use burn::module::Module;
     use burn_flex::Flex;
-    use models::{Network, Shape};
+    use models::{Architecture, Network};
 
     use crate::network::model::Model;
     use crate::network::tensors::floats;
@@ -99,12 +99,8 @@ mod tests {
 
     /// Clips gradients of ones, and gives their length before and after.
     fn clipped(most: f32) -> (f64, f64) {
-        let shape = Shape {
-            first: 3,
-            second: 2,
-            third: 2,
-        };
-        let model = Model::<Cpu>::new(&Network::random(shape, 1), &Default::default());
+        let architecture = Architecture::hidden([3, 2, 2]);
+        let model = Model::<Cpu>::new(&Network::random(architecture, 1), &Default::default());
         let mut gradients = GradientsParams::new();
         model.visit(&mut Fill(&mut gradients));
         let norm = clip(&model, &mut gradients, most).into_scalar();

@@ -7,7 +7,7 @@
 //! and nothing stayed in a cache. What is done once a step (the optimizer, the
 //! sum of the first layer's parts) is shared out among the batch.
 
-use models::{INPUTS, Shape};
+use models::{Architecture, INPUTS};
 
 use crate::input::expand;
 use crate::network::first_layer::SHARED;
@@ -42,17 +42,18 @@ impl Cost {
     /// By Burn's operations on whole batches of this size: matrix products
     /// forward, for the gradients of the weights, and for the gradients of all
     /// layers' inputs but the first's.
-    pub fn of_operations(shape: Shape, batch: usize) -> Cost {
-        let layers = shape.layers().map(|(outputs, inputs)| outputs * inputs);
-        let all: usize = layers.iter().sum();
-        let later = all - layers[0];
-        let neurons = shape.first + shape.second + shape.third;
+    pub fn of_operations(architecture: Architecture, batch: usize) -> Cost {
+        let buckets = architecture.buckets;
+        let views = architecture.views();
+        let (first, later) = weights(architecture, buckets);
+        let all = first + later;
         // The products forward and for the weights' gradients read the inputs.
-        let inputs = 2 * INPUTS;
-        let sample = FLOAT * (inputs + NEURON_PASSES * neurons) + expand::BYTES;
+        let inputs = 2 * views * INPUTS;
+        let sample =
+            FLOAT * (inputs + NEURON_PASSES * neurons(architecture, buckets)) + expand::BYTES;
         Cost {
-            flop: (2 * (2 * all + later)) as f64 + step_flop(shape) / batch as f64,
-            bytes: sample as f64 + step_bytes(shape) / batch as f64,
+            flop: (2 * (2 * all + later)) as f64 + step_flop(architecture) / batch as f64,
+            bytes: sample as f64 + step_bytes(architecture) / batch as f64,
         }
     }
 
@@ -62,29 +63,52 @@ impl Cost {
     /// is in a cache is no memory: of a batch, the first hidden layer is
     /// written, and read for the second layer and twice on the way back; of the
     /// others, one number is written and two are read.
-    pub fn of_kernel(shape: Shape, batch: usize, active: f64) -> Cost {
-        let later: usize = shape.layers()[1..].iter().map(|(o, i)| o * i).sum();
-        let neurons = 4 * shape.first + 3 * (shape.second + shape.third);
+    pub fn of_kernel(architecture: Architecture, batch: usize, active: f64) -> Cost {
+        let (_, later) = weights(architecture, 1);
+        let views = architecture.views();
+        let first = views * architecture.first;
+        let neurons = 4 * first + 3 * (neurons(architecture, 1) - first);
+        let active = views as f64 * active;
         Cost {
-            flop: 2.0 * active * shape.first as f64
+            flop: 2.0 * active * architecture.first as f64
                 + (6 * later) as f64
-                + step_flop(shape) / batch as f64,
+                + step_flop(architecture) / batch as f64,
             bytes: 2.0 * active
                 + (2 * FLOAT + FLOAT * neurons) as f64
-                + step_bytes(shape) / batch as f64,
+                + step_bytes(architecture) / batch as f64,
         }
     }
 }
 
+/// Weights that a sample is multiplied by: in the first layer, dense, and behind it, in so
+/// many of the buckets.
+fn weights(architecture: Architecture, buckets: usize) -> (usize, usize) {
+    let architecture = Architecture {
+        buckets,
+        ..architecture
+    };
+    let layers = architecture.layers().into_iter();
+    let weights: Vec<usize> = layers.map(|(outputs, inputs)| outputs * inputs).collect();
+    let later = weights[1..].iter().sum();
+    (architecture.views() * weights[0], later)
+}
+
+/// Hidden neurons of a sample, in so many of the buckets.
+fn neurons(architecture: Architecture, buckets: usize) -> usize {
+    let later = [architecture.second, architecture.third];
+    let later: usize = later.into_iter().flatten().sum();
+    architecture.views() * architecture.first + buckets * later
+}
+
 /// Operations of a step: the first layer's shared parts are spread by a product,
 /// forward and back.
-fn step_flop(shape: Shape) -> f64 {
-    (2 * 2 * INPUTS * SHARED * shape.first) as f64
+fn step_flop(architecture: Architecture) -> f64 {
+    (2 * 2 * INPUTS * SHARED * architecture.first) as f64
 }
 
 /// Bytes of parameters that are read and written in a step.
-fn step_bytes(shape: Shape) -> f64 {
-    let parameters = shape.parameters() + SHARED * shape.first;
+fn step_bytes(architecture: Architecture) -> f64 {
+    let parameters = architecture.parameters() + SHARED * architecture.first;
     (FLOAT * PARAMETER_PASSES * parameters) as f64
 }
 
@@ -96,15 +120,15 @@ mod tests {
     fn the_default_network_by_hand() {
         // 902 * 451 + 451 * 32 + 32 * 32 + 32 = 422,290 weights, 15,488 of them
         // behind the first layer; 2 * (2 * 422,290 + 15,488) operations.
-        let whole = Cost::of_operations(Shape::DEFAULT, usize::MAX);
+        let whole = Cost::of_operations(Architecture::ARTICLE, usize::MAX);
         assert_eq!(whole.flop.round(), 1_720_136.0);
         // 2 * 2 * 902 * 186 * 451 more in a step.
-        let spread = Cost::of_operations(Shape::DEFAULT, 1).flop - whole.flop;
+        let spread = Cost::of_operations(Architecture::ARTICLE, 1).flop - whole.flop;
         assert_eq!(spread.round(), 302_660_688.0);
         let bytes = (4 * (1804 + 13 * 515) + expand::BYTES) as f64;
         assert_eq!(whole.bytes.round(), bytes);
         // 25 rows of 451 added forward and back, and 6 * 15,488.
-        let kernel = Cost::of_kernel(Shape::DEFAULT, usize::MAX, 25.0);
+        let kernel = Cost::of_kernel(Architecture::ARTICLE, usize::MAX, 25.0);
         assert_eq!(kernel.flop.round(), 115_478.0);
         assert_eq!(
             kernel.bytes.round(),

@@ -33,42 +33,60 @@ use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
 use datasets::Record;
-use models::{Network, Shape};
+use models::{Architecture, Network};
 
 use crate::network::cost::Cost;
 use crate::network::tensors::Layers;
 use forward::{Activations, forward};
 use lanes::Level;
-use samples::blocks;
-use weights::{OfParameters, Weights};
+use weights::Weights;
 
 pub use samples::Samples;
 
-/// The layers' tensors.
-fn primitives<B: Backend>(layers: Layers<B>) -> OfParameters<B::FloatTensorPrimitive> {
-    let mut primitives = layers.into_iter().flat_map(|(weight, bias)| {
+/// The layers' tensors: of each its weights and its biases.
+fn primitives<B: Backend>(layers: Layers<B>) -> Vec<B::FloatTensorPrimitive> {
+    let primitives = layers.into_iter().flat_map(|(weight, bias)| {
         [
             weight.into_primitive().tensor(),
             bias.into_primitive().tensor(),
         ]
     });
-    std::array::from_fn(|_| primitives.next().expect("four layers of two"))
+    primitives.collect()
 }
 
 /// The values of positions in pawns, `[samples]`.
-pub fn values(layers: Layers<Flex>, samples: &Arc<Samples>) -> Tensor<Flex, 1> {
-    let run = Run::new(&primitives(layers), samples);
+pub fn values(
+    architecture: Architecture,
+    layers: Layers<Flex>,
+    samples: &Arc<Samples>,
+) -> Tensor<Flex, 1> {
+    let run = Run::new(architecture, &primitives(layers), samples);
     Tensor::from_primitive(TensorPrimitive::Float(run.output()))
 }
 
 /// The same, for a loss of which [`Backward`] derives the gradient.
 pub fn tracked_values(
+    architecture: Architecture,
+    layers: Layers<Autodiff<Flex>>,
+    samples: &Arc<Samples>,
+) -> Tensor<Autodiff<Flex>, 1> {
+    match layers.len() {
+        2 => tracked::<4>(architecture, layers, samples),
+        3 => tracked::<6>(architecture, layers, samples),
+        _ => tracked::<8>(architecture, layers, samples),
+    }
+}
+
+/// [`tracked_values`], where there are so many tensors of parameters.
+fn tracked<const PARAMETERS: usize>(
+    architecture: Architecture,
     layers: Layers<Autodiff<Flex>>,
     samples: &Arc<Samples>,
 ) -> Tensor<Autodiff<Flex>, 1> {
     let tensors = primitives(layers);
-    let nodes = tensors.each_ref().map(|tensor| tensor.node.clone());
-    let run = Run::new(&tensors.map(|tensor| tensor.primitive), samples);
+    let nodes: [_; PARAMETERS] = std::array::from_fn(|index| tensors[index].node.clone());
+    let tensors: Vec<FlexTensor> = tensors.into_iter().map(|tensor| tensor.primitive).collect();
+    let run = Run::new(architecture, &tensors, samples);
     let output = run.output();
     let values = match ForwardPass
         .prepare::<NoCheckpointing>(nodes)
@@ -93,18 +111,19 @@ pub struct Evaluator(Weights);
 
 impl Evaluator {
     /// Of a network that the engine has room for
-    /// ([`net::fits`](crate::network::net::fits)).
+    /// ([`QuantisedNetwork::fits`](models::QuantisedNetwork::fits)).
     pub fn new(network: &Network) -> Evaluator {
         // As Burn has them: `[inputs, outputs]`.
-        let transposed = network.layers().each_ref().map(|layer| -> Vec<f32> {
+        let transposed = network.layers().iter().map(|layer| -> Vec<f32> {
             let (inputs, outputs) = (layer.inputs(), layer.outputs());
             let column = |input| (0..outputs).map(move |output| layer.row(output)[input]);
             (0..inputs).flat_map(column).collect()
         });
-        let [first, second, third, fourth] = &transposed;
-        let [b1, b2, b3, b4] = network.layers().each_ref().map(|layer| &layer.bias[..]);
-        let numbers = [first, b1, second, b2, third, b3, fourth, b4];
-        Evaluator(Weights::new(network.shape(), numbers))
+        let transposed: Vec<Vec<f32>> = transposed.collect();
+        let layers = transposed.iter().zip(network.layers());
+        let numbers = layers.flat_map(|(weight, layer)| [&weight[..], &layer.bias[..]]);
+        let numbers: Vec<&[f32]> = numbers.collect();
+        Evaluator(Weights::new(network.architecture(), &numbers))
     }
 
     /// The values of positions in pawns, from the mover's view. Each depends on
@@ -113,37 +132,31 @@ impl Evaluator {
         if records.is_empty() {
             return Vec::new();
         }
-        forward(Level::best(), &self.0, &blocks(records)).output
+        let samples = Samples::new(self.0.layout.architecture, records);
+        samples.in_order(&forward(Level::best(), &self.0, &samples.blocks).output)
     }
 }
 
 /// What training on a batch costs, a sample.
-pub fn cost(shape: Shape, samples: &Samples) -> Cost {
-    Cost::of_kernel(shape, samples.len(), samples.active())
+pub fn cost(architecture: Architecture, samples: &Samples) -> Cost {
+    Cost::of_kernel(architecture, samples.len(), samples.active())
 }
 
 /// A batch that went forward.
 #[derive(Debug)]
 struct Run {
-    shape: Shape,
     weights: Weights,
     samples: Arc<Samples>,
     activations: Activations,
 }
 
 impl Run {
-    fn new(tensors: &OfParameters<FlexTensor>, samples: &Arc<Samples>) -> Run {
-        let outputs = |layer: usize| tensors[2 * layer].shape()[1];
-        let shape = Shape {
-            first: outputs(0),
-            second: outputs(1),
-            third: outputs(2),
-        };
-        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
-        let weights = Weights::new(shape, tensors.each_ref().map(floats));
+    fn new(architecture: Architecture, tensors: &[FlexTensor], samples: &Arc<Samples>) -> Run {
+        let tensors: Vec<FlexTensor> = tensors.iter().map(FlexTensor::to_contiguous).collect();
+        let numbers: Vec<&[f32]> = tensors.iter().map(floats).collect();
+        let weights = Weights::new(architecture, &numbers);
         let activations = forward(Level::best(), &weights, &samples.blocks);
         Run {
-            shape,
             weights,
             samples: Arc::clone(samples),
             activations,
@@ -161,12 +174,12 @@ impl Run {
 #[derive(Debug)]
 struct ForwardPass;
 
-impl Backward<Flex, 8> for ForwardPass {
+impl<const PARAMETERS: usize> Backward<Flex, PARAMETERS> for ForwardPass {
     type State = Arc<Run>;
 
     fn backward(
         self,
-        ops: Ops<Arc<Run>, 8>,
+        ops: Ops<Arc<Run>, PARAMETERS>,
         gradients: &mut Gradients,
         _checkpointer: &mut Checkpointer,
     ) {
@@ -179,7 +192,7 @@ impl Backward<Flex, 8> for ForwardPass {
             &run.activations,
             floats(&output),
         );
-        let tensors = found.tensors(run.shape);
+        let tensors = found.tensors();
         for (parent, tensor) in ops.parents.into_iter().zip(tensors) {
             if let Some(parent) = parent {
                 gradients.register::<Flex>(parent.id, FlexTensor::from_data(tensor));
@@ -202,19 +215,13 @@ mod tests {
     use crate::network::tensors;
     use crate::testing::{games, turn};
 
-    const SHAPES: [Shape; 3] = [
-        Shape::DEFAULT,
-        Shape {
-            first: 50,
-            second: 7,
-            third: 32,
-        },
-        Shape {
-            first: 1,
-            second: 1,
-            third: 1,
-        },
-    ];
+    /// The article's; ones whose sizes are no multiples of anything; and small ones of
+    /// every kind.
+    fn architectures() -> impl Iterator<Item = Architecture> {
+        let odd = [[50, 7, 32], [1, 1, 1]].map(Architecture::hidden);
+        let some = [Architecture::ARTICLE].into_iter().chain(odd);
+        some.chain(crate::testing::architectures())
+    }
 
     /// Numbers that agree but for rounding.
     fn assert_close(found: &[f32], expected: &[f32]) {
@@ -230,41 +237,51 @@ mod tests {
         let _turn = turn();
         let device = Default::default();
         let model = Model::<Autodiff<Flex>>::new(network, &device);
-        let values = if in_one {
-            tracked_values(model.layers(), &Arc::new(Samples::new(records)))
-        } else {
-            model.values_by_operations(batch::words(records, &device))
-        };
+        let samples = Arc::new(Samples::new(network.architecture(), records));
         // A loss whose gradient differs from sample to sample.
-        let weights = Tensor::arange(0..records.len() as i64, &device).float() - 300.0;
+        let weights: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
+        let (values, weights) = if in_one {
+            let values = tracked_values(network.architecture(), model.layers(), &samples);
+            (values, samples.as_ordered(&weights))
+        } else {
+            let words = batch::words(records, &device);
+            (model.values_by_operations(words), weights)
+        };
+        let weights = TensorData::new(weights, [records.len()]);
+        let weights = Tensor::from_data(weights, &device);
         let gradients = (values.clone() * weights).sum().backward();
-        let mut found = vec![tensors::floats(values)];
+        let values = tensors::floats(values);
+        let values = match in_one {
+            true => samples.in_order(&values),
+            false => values,
+        };
+        let mut found = vec![values];
         found.extend(model.gradients(&gradients));
         found
     }
 
     /// Values and gradients of a batch, by the kernel itself.
     fn run(level: Level, network: &Network, records: &[Record]) -> (Vec<f32>, Vec<Vec<f32>>) {
-        let shape = network.shape();
         let model = Model::<Flex>::new(network, &Default::default());
         let tensors = primitives(model.layers());
-        let tensors = tensors.each_ref().map(FlexTensor::to_contiguous);
-        let weights = Weights::new(shape, tensors.each_ref().map(floats));
-        let blocks = blocks(records);
-        let activations = forward(level, &weights, &blocks);
+        let tensors: Vec<FlexTensor> = tensors.iter().map(FlexTensor::to_contiguous).collect();
+        let numbers: Vec<&[f32]> = tensors.iter().map(floats).collect();
+        let weights = Weights::new(network.architecture(), &numbers);
+        let samples = Samples::new(network.architecture(), records);
+        let activations = forward(level, &weights, &samples.blocks);
         // A loss whose gradient differs from sample to sample.
         let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
-        let gradients = backward::backward(level, &weights, &blocks, &activations, &output);
-        let tensors = gradients.tensors(shape);
-        let gradients = tensors.map(|tensor| tensor.to_vec().expect("f32"));
-        (activations.output, gradients.to_vec())
+        let gradients = backward::backward(level, &weights, &samples.blocks, &activations, &output);
+        let gradients = gradients.tensors().into_iter();
+        let gradients = gradients.map(|tensor| tensor.to_vec().expect("f32"));
+        (activations.output, gradients.collect())
     }
 
     #[test]
     fn every_level_computes_what_the_portable_one_does() {
         let records = games(1030);
-        for (seed, shape) in SHAPES.into_iter().enumerate() {
-            let network = Network::random(shape, seed as u64);
+        for (seed, architecture) in architectures().enumerate() {
+            let network = Network::random(architecture, seed as u64);
             let (values, gradients) = run(Level::Portable(lanes::Portable), &network, &records);
             for level in Level::all() {
                 let (found_values, found_gradients) = run(level, &network, &records);
@@ -279,12 +296,12 @@ mod tests {
     #[test]
     fn a_network_is_evaluated_as_its_file_has_it() {
         let records = games(1500);
-        for (seed, shape) in SHAPES.into_iter().enumerate() {
+        for (seed, architecture) in architectures().enumerate() {
             // Far beyond what training keeps weights within.
-            let mut layers = Network::random(shape, seed as u64).layers().clone();
+            let mut layers = Network::random(architecture, seed as u64).layers().to_vec();
             let numbers = layers.iter_mut().flat_map(|layer| &mut layer.weight);
             numbers.for_each(|weight| *weight *= 10.0);
-            let network = Network::new(shape, layers);
+            let network = Network::new(architecture, layers);
             let evaluator = Evaluator::new(&network);
             let values = evaluator.values(&records);
             for (record, &value) in records.iter().zip(&values) {
@@ -302,7 +319,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_changes_no_bit() {
         let records = games(3000);
-        let network = Network::random(Shape::DEFAULT, 3);
+        let network = Network::random(Architecture::ARTICLE, 3);
         let on = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             pool.expect("threads")
@@ -314,8 +331,8 @@ mod tests {
 
     #[test]
     fn is_what_burns_own_operations_compute() {
-        for (seed, shape) in SHAPES.into_iter().enumerate() {
-            let network = Network::random(shape, seed as u64);
+        for (seed, architecture) in architectures().enumerate() {
+            let network = Network::random(architecture, seed as u64);
             for samples in [1, 9, 1027] {
                 let records = games(samples);
                 let found = pass(&network, &records, true);

@@ -11,7 +11,7 @@ use burn_flex::Flex;
 #[cfg(feature = "wgpu")]
 use burn_wgpu::Wgpu;
 use datasets::Record;
-use models::Shape;
+use models::Architecture;
 
 use crate::input::batch::Batch;
 use crate::network::cost::Cost;
@@ -26,8 +26,12 @@ pub trait Evaluate: Backend {
     /// expands them; indices of active inputs on the CPU. A clone is cheap.
     type Samples: Clone;
 
-    /// Makes records ready for a device.
-    fn samples(records: &[Record], device: &Self::Device) -> Self::Samples;
+    /// Makes records ready for a device, and for networks of these parts.
+    fn samples(
+        architecture: Architecture,
+        records: &[Record],
+        device: &Self::Device,
+    ) -> Self::Samples;
 
     /// The number of positions.
     fn count(samples: &Self::Samples) -> usize;
@@ -38,8 +42,11 @@ pub trait Evaluate: Backend {
     /// The values in pawns, from the mover's view, `[samples]`.
     fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1>;
 
+    /// What was found of each sample, in the order of the records it was made of.
+    fn in_order(samples: &Self::Samples, found: Vec<f32>) -> Vec<f32>;
+
     /// What training on a batch of such positions costs, a sample.
-    fn cost(shape: Shape, samples: &Self::Samples) -> Cost;
+    fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost;
 }
 
 /// A backend that trains the network.
@@ -53,8 +60,12 @@ macro_rules! by_kernel {
         impl Evaluate for $backend {
             type Samples = Arc<cpu::Samples>;
 
-            fn samples(records: &[Record], _device: &Self::Device) -> Self::Samples {
-                Arc::new(cpu::Samples::new(records))
+            fn samples(
+                architecture: Architecture,
+                records: &[Record],
+                _device: &Self::Device,
+            ) -> Self::Samples {
+                Arc::new(cpu::Samples::new(architecture, records))
             }
 
             fn count(samples: &Self::Samples) -> usize {
@@ -66,11 +77,15 @@ macro_rules! by_kernel {
             }
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
-                $values(model.layers(), samples)
+                $values(model.architecture(), model.layers(), samples)
             }
 
-            fn cost(shape: Shape, samples: &Self::Samples) -> Cost {
-                cpu::cost(shape, samples)
+            fn in_order(samples: &Self::Samples, found: Vec<f32>) -> Vec<f32> {
+                samples.in_order(&found)
+            }
+
+            fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost {
+                cpu::cost(architecture, samples)
             }
         }
     };
@@ -86,7 +101,11 @@ macro_rules! by_operations {
         impl Evaluate for $backend {
             type Samples = Tensor<Self, 2, burn::tensor::Int>;
 
-            fn samples(records: &[Record], device: &Self::Device) -> Self::Samples {
+            fn samples(
+                _architecture: Architecture,
+                records: &[Record],
+                device: &Self::Device,
+            ) -> Self::Samples {
                 crate::input::batch::words(records, device)
             }
 
@@ -102,8 +121,12 @@ macro_rules! by_operations {
                 model.values_by_operations(samples.clone())
             }
 
-            fn cost(shape: Shape, samples: &Self::Samples) -> Cost {
-                Cost::of_operations(shape, Self::count(samples))
+            fn in_order(_samples: &Self::Samples, found: Vec<f32>) -> Vec<f32> {
+                found
+            }
+
+            fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost {
+                Cost::of_operations(architecture, Self::count(samples))
             }
         }
     };
@@ -120,10 +143,14 @@ by_operations!(Autodiff<Wgpu>);
 
 /// A batch cut into one part a device, in order, each made ready for its device.
 /// If there are fewer records than devices, the last devices have none.
-pub fn parts<B: Evaluate>(batch: &Batch, devices: &[B::Device]) -> Vec<B::Samples> {
+pub fn parts<B: Evaluate>(
+    architecture: Architecture,
+    batch: &Batch,
+    devices: &[B::Device],
+) -> Vec<B::Samples> {
     let parts = batch.parts(devices.len()).zip(devices);
     parts
-        .map(|(records, device)| B::samples(records, device))
+        .map(|(records, device)| B::samples(architecture, records, device))
         .collect()
 }
 
@@ -138,6 +165,7 @@ impl<B: Evaluate> Model<B> {
 
     /// The values in pawns of records, from the mover's view.
     pub fn values(&self, records: &[Record], device: &B::Device) -> Vec<f32> {
-        floats(B::values(self, &B::samples(records, device)))
+        let samples = B::samples(self.architecture(), records, device);
+        B::in_order(&samples, floats(B::values(self, &samples)))
     }
 }

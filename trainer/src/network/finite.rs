@@ -27,17 +27,20 @@ impl<B: Backend> ModuleVisitor<B> for Finite {
 mod tests {
     use super::*;
     use burn_flex::Flex;
-    use models::{Network, Shape};
+    use models::{Architecture, Network};
 
     use crate::network::model::Model;
 
     #[test]
     fn a_parameter_that_is_no_number_is_found() {
-        let network = Network::random(Shape::DEFAULT, 1);
+        let network = Network::random(Architecture::ARTICLE, 1);
         let model = |network: &Network| Model::<Flex>::new(network, &Default::default());
         assert!(is_finite(&model(&network)));
-        let mut layers = network.layers().clone();
+        let mut layers = network.layers().to_vec();
         layers[2].bias[0] = f32::NAN;
-        assert!(!is_finite(&model(&Network::new(Shape::DEFAULT, layers))));
+        assert!(!is_finite(&model(&Network::new(
+            Architecture::ARTICLE,
+            layers
+        ))));
     }
 }

@@ -12,7 +12,7 @@
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
-use models::{INPUTS, Layer, Network, Piece, Shape, Threats, material};
+use models::{Architecture, INPUTS, Layer, Network, Piece, Threats, material};
 
 use crate::network::tensors::{clip_parameter, floats};
 
@@ -67,9 +67,9 @@ impl<B: Backend> FirstLayer<B> {
     /// A layer to start training with: every neuron counts material, half of
     /// them for the mover and half against, each with small random parts of
     /// its own. Nothing is known of squares.
-    pub fn fresh(shape: Shape, seed: u64, device: &B::Device) -> FirstLayer<B> {
-        let outputs = shape.first;
-        let random = Network::random(shape, seed);
+    pub fn fresh(architecture: Architecture, seed: u64, device: &B::Device) -> FirstLayer<B> {
+        let outputs = architecture.first;
+        let random = Network::random(architecture, seed);
         let random = &random.layers()[0];
         let mut shared: Vec<f32> = random.weight[..SHARED * outputs]
             .iter()
@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn a_fresh_layer_counts_material_for_both_sides() {
-        let layer = FirstLayer::<Flex>::fresh(Shape::DEFAULT, 1, &Default::default()).layer();
+        let layer =
+            FirstLayer::<Flex>::fresh(Architecture::ARTICLE, 1, &Default::default()).layer();
         let queen = 4 * 64 + 3;
         let mean = |first: usize, input: usize| -> f32 {
             let neurons = (first..layer.outputs()).step_by(2);

@@ -1,26 +1,41 @@
 //! The network as Burn trains it.
 
+use std::iter;
+
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{Int, Tensor, TensorData};
-use models::{Layer, Network, Shape};
+use burn::tensor::{DType, Int, Tensor, TensorData};
+use models::{Activation, Architecture, Feature, INPUTS, Layer, Network, View};
 
 use crate::input::expand::Expansion;
 use crate::network::first_layer::{self, FirstLayer};
 use crate::network::tensors::{Layers, clip_parameter, floats};
 
-/// How far the second layer's weights may grow: up to 127 / 128 they fit i8 at
-/// 128 steps to the unit. A net with larger ones lost three times as much when
-/// they were rounded.
+/// How far a layer's weights may grow whose inputs are the first layer's activations: up
+/// to 127 / 128 they fit i8 at 128 steps to the unit. A net with larger ones lost three
+/// times as much when they were rounded. The output's may be twice as large, at half as
+/// many steps.
 const SECOND_BOUND: f32 = 0.99;
-/// How far those of the third and the fourth may: their sums fit i32 at 512
-/// steps and more.
+/// The same where activations are products, which integers hold 127 / 128 as large.
+const SECOND_BOUND_OF_PRODUCTS: f32 = 0.98;
+/// How far those of the later ones may: their sums fit i32 at 512 steps and more.
 const LATER_BOUND: f32 = 1.98;
 
 /// How far from zero training lets the numbers of a layer be, counted from 0.
-pub fn bound(layer: usize) -> f32 {
-    [first_layer::BOUND, SECOND_BOUND, LATER_BOUND, LATER_BOUND][layer]
+pub fn bound(architecture: Architecture, layer: usize) -> f32 {
+    let second = match architecture.activation {
+        Activation::ClippedRelu => SECOND_BOUND,
+        Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => {
+            SECOND_BOUND_OF_PRODUCTS
+        }
+    };
+    match layer {
+        0 => first_layer::BOUND,
+        1 if architecture.second.is_none() => 2.0 * second,
+        1 => second,
+        _ => LATER_BOUND,
+    }
 }
 
 /// The network on a device. Weights are `[inputs, outputs]`, the transpose of
@@ -29,30 +44,38 @@ pub fn bound(layer: usize) -> f32 {
 pub struct Model<B: Backend> {
     expansion: Expansion<B>,
     first: FirstLayer<B>,
-    second: Linear<B>,
-    third: Linear<B>,
-    fourth: Linear<B>,
+    /// The layers behind the first; outputs of all buckets follow each other.
+    later: Vec<Linear<B>>,
+    #[module(skip)]
+    architecture: Architecture,
 }
 
 impl<B: Backend> Model<B> {
     /// Copies a network to a device.
     pub fn new(network: &Network, device: &B::Device) -> Model<B> {
-        let [first, second, third, fourth] = network.layers();
+        let layers = network.layers();
         Model {
             expansion: Expansion::new(device),
-            first: FirstLayer::new(first, device),
-            second: linear(second, device),
-            third: linear(third, device),
-            fourth: linear(fourth, device),
+            first: FirstLayer::new(&layers[0], device),
+            later: layers[1..]
+                .iter()
+                .map(|layer| linear(layer, device))
+                .collect(),
+            architecture: network.architecture(),
         }
+    }
+
+    /// The parts it is put together from.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
     }
 
     /// A model to start training with: random weights, the same for the same
     /// seed, on a first layer that counts material.
-    pub fn fresh(shape: Shape, seed: u64, device: &B::Device) -> Model<B> {
-        let random = Model::new(&Network::random(shape, seed), device);
+    pub fn fresh(architecture: Architecture, seed: u64, device: &B::Device) -> Model<B> {
+        let random = Model::new(&Network::random(architecture, seed), device);
         Model {
-            first: FirstLayer::fresh(shape, seed, device),
+            first: FirstLayer::fresh(architecture, seed, device),
             ..random
         }
     }
@@ -67,30 +90,18 @@ impl<B: Backend> Model<B> {
 
     /// Copies the network back.
     pub fn network(&self) -> Network {
-        let layers = [
-            self.first.layer(),
-            layer(&self.second),
-            layer(&self.third),
-            layer(&self.fourth),
-        ];
-        let shape = Shape {
-            first: layers[0].outputs(),
-            second: layers[1].outputs(),
-            third: layers[2].outputs(),
-        };
-        Network::new(shape, layers)
+        let later = self.later.iter().map(layer);
+        let layers = iter::once(self.first.layer()).chain(later);
+        Network::new(self.architecture(), layers.collect())
     }
 
     /// The layers as the network has them: the first is put together of its
     /// parts.
     pub fn layers(&self) -> Layers<B> {
-        let later = |linear: &Linear<B>| (linear.weight.val(), bias(linear));
-        [
-            (self.first.weight(), self.first.bias.val()),
-            later(&self.second),
-            later(&self.third),
-            later(&self.fourth),
-        ]
+        let later = self.later.iter();
+        let later = later.map(|linear| (linear.weight.val(), bias(linear)));
+        let first = (self.first.weight(), self.first.bias.val());
+        iter::once(first).chain(later).collect()
     }
 
     /// The values in pawns, from the mover's view, of records as
@@ -98,23 +109,85 @@ impl<B: Backend> Model<B> {
     /// from `[batch, WORDS]` to `[batch]`.
     pub fn values_by_operations(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
         let inputs = self.expansion.inputs(words);
-        let [first, second, third, fourth] = self.layers();
-        let x = through(inputs, first).clamp(0.0, 1.0);
-        let x = through(x, second).clamp(0.0, 1.0);
-        let x = through(x, third).clamp(0.0, 1.0);
-        through(x, fourth).squeeze_dim(1)
+        let mut layers = self.layers().into_iter();
+        let first = layers.next().expect("every network has one");
+        let architecture = self.architecture();
+        let own = activate(architecture, through(inputs.clone(), first.clone()));
+        let mut x = match architecture.view {
+            View::Mover => own,
+            View::Both => {
+                let others = inputs.clone().select(1, seen_by_other(&inputs.device()));
+                let other = activate(architecture, through(others, first));
+                Tensor::cat(vec![own, other], 1)
+            }
+        };
+        let bucket = bucket(architecture, inputs);
+        for (index, layer) in layers.enumerate() {
+            if index > 0 {
+                x = x.clamp(0.0, 1.0);
+            }
+            x = of_bucket(through(x, layer), architecture.buckets, &bucket);
+        }
+        x.squeeze_dim(1)
     }
+}
+
+/// The first layer's activations, from its sums.
+fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tensor<B, 2> {
+    let clipped = sums.clamp(0.0, 1.0);
+    match architecture.activation {
+        Activation::ClippedRelu => clipped,
+        Activation::SquaredClippedRelu => clipped.clone() * clipped,
+        Activation::PairwiseClippedRelu => {
+            let half = architecture.activations();
+            clipped.clone().narrow(1, 0, half) * clipped.narrow(1, half, half)
+        }
+    }
+}
+
+/// For each input, which of the other side's it is.
+fn seen_by_other<B: Backend>(device: &B::Device) -> Tensor<B, 1, Int> {
+    let inputs = Feature::all().map(|feature| feature.seen_by_other().index() as i32);
+    let inputs = TensorData::new(inputs.collect(), [INPUTS]);
+    Tensor::from_data(inputs, (device, DType::I32))
+}
+
+/// The buckets of positions, `[batch]`, whose inputs are `[batch, INPUTS]`.
+fn bucket<B: Backend>(architecture: Architecture, inputs: Tensor<B, 2>) -> Tensor<B, 1, Int> {
+    let buckets = (0..=64).map(|pieces| architecture.bucket(pieces) as i32);
+    let buckets: Vec<i32> = buckets.collect();
+    let table = TensorData::new(buckets, [65]);
+    let table = Tensor::<B, 1, Int>::from_data(table, (&inputs.device(), DType::I32));
+    let pieces = inputs.narrow(1, 0, 12 * 64).sum_dim(1).squeeze_dim(1).int();
+    table.select(0, pieces)
+}
+
+/// The outputs of each sample's own bucket, of those of all that follow each other.
+fn of_bucket<B: Backend>(
+    outputs: Tensor<B, 2>,
+    buckets: usize,
+    bucket: &Tensor<B, 1, Int>,
+) -> Tensor<B, 2> {
+    if buckets == 1 {
+        return outputs;
+    }
+    let [batch, all] = outputs.dims();
+    let count = all / buckets;
+    let bucket = bucket.clone().reshape([batch, 1, 1]).repeat_dim(2, count);
+    let chosen = outputs.reshape([batch, buckets, count]).gather(1, bucket);
+    chosen.squeeze_dim(1)
 }
 
 impl<B: AutodiffBackend> Model<B> {
     /// The model with every weight moved into the range that integer
     /// inference can hold; the first layer's weights always are.
     pub fn clipped(self) -> Model<B> {
+        let architecture = self.architecture();
+        let later = self.later.into_iter().zip(1..);
+        let later = later.map(|(linear, layer)| clip(linear, bound(architecture, layer)));
         Model {
             first: self.first.clipped(),
-            second: clip(self.second, SECOND_BOUND),
-            third: clip(self.third, LATER_BOUND),
-            fourth: clip(self.fourth, LATER_BOUND),
+            later: later.collect(),
             ..self
         }
     }
@@ -166,12 +239,12 @@ mod tests {
 
     use crate::input::position::features;
     use crate::network::evaluate::Evaluate;
-    use crate::testing::{games, turn};
+    use crate::testing::{architectures, games, turn};
 
     #[test]
     fn agrees_with_the_engines_floats() {
-        for seed in 0..3 {
-            let network = Network::random(Shape::DEFAULT, seed);
+        for (seed, architecture) in (0..).zip(architectures()) {
+            let network = Network::random(architecture, seed);
             let device = Default::default();
             let model = Model::<Flex>::new(&network, &device);
             let records = games(100);
@@ -188,18 +261,13 @@ mod tests {
 
     #[test]
     fn goes_to_the_device_and_back_unchanged() {
-        let network = Network::random(
-            Shape {
-                first: 9,
-                second: 4,
-                third: 3,
-            },
-            5,
-        );
-        assert_eq!(
-            Model::<Flex>::new(&network, &Default::default()).network(),
-            network
-        );
+        for architecture in architectures() {
+            let network = Network::random(architecture, 5);
+            assert_eq!(
+                Model::<Flex>::new(&network, &Default::default()).network(),
+                network
+            );
+        }
     }
 
     impl<B: AutodiffBackend> Model<B> {
@@ -209,7 +277,7 @@ mod tests {
             let vector = |x: &Param<Tensor<B, 1>>| floats(x.val().grad(of).expect("tracked"));
             let mut all = vec![matrix(&self.first.own), matrix(&self.first.shared)];
             all.push(vector(&self.first.bias));
-            for linear in [&self.second, &self.third, &self.fourth] {
+            for linear in &self.later {
                 all.push(matrix(&linear.weight));
                 all.push(vector(linear.bias.as_ref().expect("one")));
             }
@@ -221,26 +289,28 @@ mod tests {
     fn loss(network: &Network, records: &[Record]) -> f64 {
         let device = Default::default();
         let model = Model::<Flex>::new(network, &device);
-        f64::from(model.loss(&Flex::samples(records, &device)).into_scalar())
+        let samples = Flex::samples(network.architecture(), records, &device);
+        f64::from(model.loss(&samples).into_scalar())
     }
 
     #[test]
     fn gradients_are_those_of_finite_differences() {
         let _turn = turn();
-        let shape = Shape {
-            first: 6,
-            second: 5,
-            third: 4,
-        };
-        let network = Network::random(shape, 2);
+        for architecture in architectures() {
+            compare_gradients(architecture);
+        }
+    }
+
+    fn compare_gradients(architecture: Architecture) {
+        let network = Network::random(architecture, 2);
         let records = games(8);
         let device = Default::default();
         let own_scale = 0.25;
         let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
         let gradients = model
-            .loss(&<Autodiff<Flex>>::samples(&records, &device))
+            .loss(&<Autodiff<Flex>>::samples(architecture, &records, &device))
             .backward();
-        let later = [&model.second, &model.third, &model.fourth].map(|linear| &linear.weight);
+        let later = model.later.iter().map(|linear| &linear.weight);
         for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {
             let gradient = floats(
                 weight
@@ -258,9 +328,9 @@ mod tests {
             // The first layer's own part is scaled.
             let scale = if index == 0 { own_scale } else { 1.0 };
             let moved = |by: f32| {
-                let mut layers = network.layers().clone();
+                let mut layers = network.layers().to_vec();
                 layers[index].weight[at] += by * scale;
-                loss(&Network::new(shape, layers), &records)
+                loss(&Network::new(architecture, layers), &records)
             };
             let step = 2e-3;
             let measured = (moved(step) - moved(-step)) / (2.0 * f64::from(step));

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use models::{MAX_FIRST, MAX_LATER, Metadata, NetError, Network, Shape};
+use models::{Metadata, NetError, Network, QuantisedNetwork};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -48,9 +48,9 @@ pub fn read(path: &Path) -> Result<Net, TrainerError> {
         error,
     };
     let (network, metadata) = Network::from_bytes(&bytes).map_err(refused)?;
-    let shape = network.shape();
-    if !fits(shape) {
-        return Err(refused(NetError::TooLarge { found: shape }));
+    let found = network.architecture();
+    if !QuantisedNetwork::fits(found) {
+        return Err(refused(NetError::TooLarge { found }));
     }
     Ok(Net {
         path: path.to_path_buf(),
@@ -84,7 +84,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, TrainerError> {
 pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     let net = read(path)?;
     for (index, layer) in net.network.layers().iter().enumerate() {
-        let most = model::bound(index);
+        let most = model::bound(net.network.architecture(), index);
         let numbers = layer.weight.iter().chain(&layer.bias);
         // A file's f16 may have rounded up what training had at the bound.
         let mut beyond = numbers.filter(|number| number.abs() > most * 1.001);
@@ -100,16 +100,10 @@ pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     Ok(net)
 }
 
-/// Whether the engine plays with a net of these sizes.
-pub fn fits(shape: Shape) -> bool {
-    let later = [shape.second, shape.third];
-    (1..=MAX_FIRST).contains(&shape.first) && later.iter().all(|s| (1..=MAX_LATER).contains(s))
-}
-
 /// The network as its file will hold it: weights rounded to f16. `None` if
 /// one is not a number.
 pub fn rounded(network: &Network) -> Option<Network> {
-    let metadata = Metadata::new(network.shape(), "");
+    let metadata = Metadata::new(network.architecture(), "");
     Network::from_bytes(&network.to_bytes(&metadata))
         .ok()
         .map(|(network, _)| network)
@@ -120,13 +114,15 @@ mod tests {
     use super::*;
     use std::fs;
 
+    use models::{Architecture, MAX_LATER};
+
     use crate::testing::SMALL;
 
     /// Why a net of these layers is no start.
     fn refusal(network: Network) -> TrainerError {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("n.safetensors");
-        let metadata = Metadata::new(network.shape(), "a test");
+        let metadata = Metadata::new(network.architecture(), "a test");
         fs::write(&path, network.to_bytes(&metadata)).unwrap();
         let error = read_to_train(&path).unwrap_err();
         assert_eq!(error.exit_code() as u8, 6);
@@ -135,11 +131,8 @@ mod tests {
 
     #[test]
     fn a_net_the_engine_has_no_room_for_is_refused() {
-        let shape = Shape {
-            second: MAX_LATER + 1,
-            ..SMALL
-        };
-        let error = refusal(Network::random(shape, 1));
+        let architecture = Architecture::hidden([64, MAX_LATER + 1, 16]);
+        let error = refusal(Network::random(architecture, 1));
         assert!(error.to_string().contains("33"), "{error}");
     }
 
@@ -161,11 +154,11 @@ mod tests {
             for sign in [1.0, -1.0] {
                 let start = Network::random(SMALL, 1);
                 let with = |number: f32| {
-                    let mut layers = start.layers().clone();
+                    let mut layers = start.layers().to_vec();
                     layers[layer].weight[7] = sign * number;
                     Network::new(SMALL, layers)
                 };
-                let most = model::bound(layer);
+                let most = model::bound(SMALL, layer);
                 let error = refusal(with(1.01 * most));
                 assert!(error.to_string().contains("cannot start"), "{error}");
                 // At the bound, as f16 has it, training itself leaves them.

@@ -4,9 +4,9 @@ use burn::module::Param;
 use burn::tensor::Tensor;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 
-/// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the four
-/// layers.
-pub type Layers<B> = [(Tensor<B, 2>, Tensor<B, 1>); 4];
+/// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the layers; behind the
+/// first, the outputs of all buckets follow each other.
+pub type Layers<B> = Vec<(Tensor<B, 2>, Tensor<B, 1>)>;
 
 /// A tensor's numbers, row-major.
 pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {

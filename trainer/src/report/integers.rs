@@ -110,11 +110,11 @@ impl fmt::Display for Integers {
 mod tests {
     use super::*;
     use crate::testing::games;
-    use models::Shape;
+    use models::Architecture;
 
     #[test]
     fn mean_and_largest_by_hand() {
-        let mut tally = IntegersTally::new(&Network::random(Shape::DEFAULT, 1));
+        let mut tally = IntegersTally::new(&Network::random(Architecture::ARTICLE, 1));
         let records = games(3);
         for (record, centipawns) in records.iter().zip([101, 95, 100]) {
             tally.add(record, 1.0, Some(centipawns));
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_net_without_integers_says_why() {
-        let mut layers = Network::random(Shape::DEFAULT, 1).layers().clone();
+        let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
         layers[1].weight[0] = 100.0;
-        let mut tally = IntegersTally::new(&Network::new(Shape::DEFAULT, layers));
+        let mut tally = IntegersTally::new(&Network::new(Architecture::ARTICLE, layers));
         let value = tally.value(&[]);
         tally.add(&games(1)[0], 1.0, value);
         match tally.integers() {

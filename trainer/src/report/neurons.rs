@@ -41,10 +41,18 @@ pub fn svg(network: &Network) -> String {
 /// centred weights of the pieces as the next layer hears them: times the
 /// length of the neuron's outgoing weights.)
 fn telling(network: &Network, count: usize) -> Vec<usize> {
-    let [first, second, ..] = network.layers();
+    let [first, second, ..] = network.layers() else {
+        unreachable!("a network has two layers at least")
+    };
+    let activations = network.architecture().activations();
     let mut rest: Vec<Vec<f64>> = (0..first.outputs())
         .map(|neuron| {
-            let outgoing = (0..second.outputs()).map(|o| f64::from(second.row(o)[neuron]));
+            // Of each view, and of the product that a neuron may be a factor of.
+            let places = (neuron % activations..second.inputs()).step_by(activations);
+            let outgoing = (0..second.outputs()).flat_map(|o| {
+                let row = second.row(o);
+                places.clone().map(|place| f64::from(row[place]))
+            });
             let loudness = outgoing.map(|weight| weight * weight).sum::<f64>().sqrt();
             let incoming = centred(first.row(neuron)).into_iter();
             incoming
@@ -161,27 +169,27 @@ fn square(input: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::Shape;
+    use models::Architecture;
 
     #[test]
     fn copies_of_what_is_shown_are_not_shown_again() {
-        let network = Network::random(Shape::DEFAULT, 1);
-        let mut layers = network.layers().clone();
+        let network = Network::random(Architecture::ARTICLE, 1);
+        let mut layers = network.layers().to_vec();
         // All neurons alike but two: these, and one of the rest.
         let inputs = layers[0].inputs();
         let pattern = layers[0].row(0).to_vec();
         for neuron in (1..layers[0].outputs()).filter(|n| ![7, 300].contains(n)) {
             layers[0].weight[neuron * inputs..][..inputs].copy_from_slice(&pattern);
         }
-        let chosen = telling(&Network::new(Shape::DEFAULT, layers), SHOWN);
+        let chosen = telling(&Network::new(Architecture::ARTICLE, layers), SHOWN);
         assert_eq!(chosen.len(), 3, "{chosen:?}");
         assert!(chosen.contains(&7) && chosen.contains(&300));
     }
 
     #[test]
     fn boards_show_the_strongest_square_deepest() {
-        let network = Network::random(Shape::DEFAULT, 1);
-        let mut layers = network.layers().clone();
+        let network = Network::random(Architecture::ARTICLE, 1);
+        let mut layers = network.layers().to_vec();
         layers[0].weight[..PIECE_INPUTS].fill(0.0);
         layers[0].weight[4 * 64 + 3] = -2.0; // own queen d1
         layers[0].weight[3] = 5.0; // own pawn d1: no position has one
@@ -208,11 +216,7 @@ mod tests {
 
     #[test]
     fn small_nets_show_what_they_have() {
-        let shape = Shape {
-            first: 5,
-            second: 2,
-            third: 2,
-        };
-        assert_eq!(panels(&Network::random(shape, 1)).len(), 5);
+        let architecture = Architecture::hidden([5, 2, 2]);
+        assert_eq!(panels(&Network::random(architecture, 1)).len(), 5);
     }
 }

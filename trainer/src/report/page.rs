@@ -3,7 +3,7 @@
 use charts::{Panel, thousands};
 use datasets::{Manifest, SourceEntry};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use models::{Metadata, Network, Shape};
+use models::{Architecture, Metadata, Network};
 use serde_json::Value;
 
 use crate::network::net::Net;
@@ -67,7 +67,7 @@ pub fn html(page: Page) -> String {
             }
             body {
                 h1 { (name) }
-                p { (shape(page.net.network.shape())) ". " (subject_line(page.subject)) }
+                p { (architecture(page.net.network.architecture())) ". " (subject_line(page.subject)) }
                 @if let Some(measured) = page.measured { (glance(measured)) }
                 @if let Some(history) = &page.history { (learning(history)) }
                 @if let Some(measured) = page.measured { (quality(measured)) (mistakes(measured)) }
@@ -81,16 +81,10 @@ pub fn html(page: Page) -> String {
     markup.into_string()
 }
 
-fn shape(shape: Shape) -> String {
-    let Shape {
-        first,
-        second,
-        third,
-    } = shape;
+fn architecture(architecture: Architecture) -> String {
     format!(
-        "{} → {first} → {second} → {third} → 1, {} weights",
-        models::INPUTS,
-        thousands(shape.parameters() as u64)
+        "{architecture:#}, {} weights",
+        thousands(architecture.parameters() as u64)
     )
 }
 
@@ -253,7 +247,7 @@ fn first_layer(network: &Network) -> Markup {
             h2 { "What the first layer looks at" }
             p {
                 "Each board is a kind of piece, seen by the side to move, its first rank at the bottom. Each piece's mean over the squares is taken out. Blue: there it switches the neuron on more than elsewhere; orange: less. "
-                "Of " (network.shape().first) " neurons these tell most, each leaving out what those before it show already."
+                "Of " (network.architecture().first) " neurons these tell most, each leaving out what those before it show already."
             }
             div.grid {
                 @for panel in neurons::panels(network) { (drawn(panel)) }
@@ -283,7 +277,7 @@ fn configuration(metadata: &Metadata) -> Markup {
                     b { "Network" }
                     table {
                         tr { th { "inputs" } td { (metadata.layout) } }
-                        tr { th { "activation" } td { (metadata.activation) } }
+                        tr { th { "activation" } td { (metadata.architecture.activation) } }
                         tr { th { "output" } td { (metadata.output) } }
                     }
                 }

@@ -108,14 +108,14 @@ fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, Trainer
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::Shape;
+    use models::Architecture;
     use serde_json::json;
 
     #[test]
     fn metrics_of_another_net_are_not_shown() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("n.safetensors");
-        let mut metadata = Metadata::new(Shape::DEFAULT, "");
+        let mut metadata = Metadata::new(Architecture::ARTICLE, "");
         let figures = json!({ "loss": 0.25, "material_loss": 0.3 });
         metadata.validation = json!({ "epoch": 2, "figures": figures });
         assert!(history(&model, &metadata).unwrap().is_none());

@@ -13,7 +13,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use models::{Metadata, Shape};
+use models::{Architecture, Metadata};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -26,7 +26,7 @@ use crate::training::history::History;
 /// new number.
 const FORMATS: &str = "kibitz checkpoint ";
 /// The format.
-const FORMAT: &str = "kibitz checkpoint 2";
+const FORMAT: &str = "kibitz checkpoint 3";
 
 /// Bytes of a SHA-256.
 const DIGEST: usize = 32;
@@ -199,13 +199,18 @@ fn difference(before: &Metadata, now: &Metadata) -> Option<String> {
 
 /// A value as the command line would have it.
 fn said(value: &Value) -> String {
-    if let Ok(Shape {
-        first,
-        second,
-        third,
-    }) = serde_json::from_value(value.clone())
-    {
-        return format!("{first},{second},{third}");
+    if let Ok(architecture) = serde_json::from_value::<Architecture>(value.clone()) {
+        let sizes = [
+            Some(architecture.first),
+            architecture.second,
+            architecture.third,
+        ];
+        let sizes: Vec<String> = sizes
+            .into_iter()
+            .flatten()
+            .map(|size| size.to_string())
+            .collect();
+        return sizes.join(",");
     }
     match value {
         Value::Null => "not given".to_string(),
@@ -225,7 +230,7 @@ mod tests {
     use serde_json::json;
 
     fn metadata(epochs: u64) -> Metadata {
-        let mut metadata = Metadata::new(Shape::DEFAULT, "test");
+        let mut metadata = Metadata::new(Architecture::ARTICLE, "test");
         metadata.training = json!({ "learning_rate": 3e-3, "epochs": epochs });
         metadata
     }
@@ -325,7 +330,7 @@ mod tests {
         };
         refused(metadata(6), "--epochs was 5, now is 6");
         let mut other = metadata(5);
-        other.shape.second = 16;
+        other.architecture.second = Some(16);
         refused(other, "--hidden was 451,32,32, now is 451,16,32");
         let mut other = metadata(5);
         other.training["init"] = json!({ "file": "a.safetensors", "sha256": "0123456789" });

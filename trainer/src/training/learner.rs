@@ -140,7 +140,7 @@ impl<B: Train> Learner<B> {
 mod tests {
     use super::*;
     use burn_flex::FlexDevice;
-    use models::Shape;
+    use models::Architecture;
 
     use crate::network::evaluate::Evaluate;
     use crate::testing::{Cpu, SMALL, games, record, turn};
@@ -151,7 +151,7 @@ mod tests {
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
         let device = Default::default();
-        let samples = Cpu::samples(&games(64), &device);
+        let samples = Cpu::samples(SMALL, &games(64), &device);
         let start = Model::fresh(SMALL, seed, &device);
         let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 0.3, 1.0);
         let losses = (0..steps)
@@ -183,7 +183,7 @@ mod tests {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let device = Default::default();
-        let samples = Cpu::samples(&[start; 4], &device);
+        let samples = Cpu::samples(SMALL, &[start; 4], &device);
         let fresh = Model::fresh(SMALL, 3, &device);
         let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 0.3, 1.0);
         for _ in 0..40 {
@@ -199,13 +199,13 @@ mod tests {
     }
 
     fn batch() -> Vec<<Cpu as Evaluate>::Samples> {
-        vec![Cpu::samples(&games(64), &FlexDevice)]
+        vec![Cpu::samples(Architecture::ARTICLE, &games(64), &FlexDevice)]
     }
 
     /// A learner of the full size, and its state after some steps.
     fn after(steps: u64, clip_norm: f32) -> (Learner<Cpu>, Network) {
         let device = Default::default();
-        let start = Model::new(&Network::random(Shape::DEFAULT, 4), &device);
+        let start = Model::new(&Network::random(Architecture::ARTICLE, 4), &device);
         let mut learner = Learner::new(alone(start), Schedule::new(1e-2, 20), 0.3, clip_norm);
         for _ in 0..steps {
             learner.learn(batch());

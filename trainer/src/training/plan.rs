@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use datasets::{Dataset, Split};
-use models::{Metadata, Shape};
+use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
 use crate::network::net::Net;
@@ -19,8 +19,8 @@ use crate::training::schedule::{Decay, Schedule};
 pub struct Plan {
     /// Where the net goes.
     pub out: PathBuf,
-    /// The sizes of the hidden layers.
-    pub shape: Shape,
+    /// The parts that the network is put together from.
+    pub architecture: Architecture,
     /// The net to start from, instead of fresh weights.
     pub init: Option<Net>,
     /// The device, or the GPUs that share each step.
@@ -55,14 +55,9 @@ impl Plan {
 
     /// What is about to be trained, in words.
     pub fn in_words(&self, dataset: &Dataset) -> String {
-        let Shape {
-            first,
-            second,
-            third,
-        } = self.shape;
         format!(
-            "training {}-{first}-{second}-{third}-1 on {}: {} positions, {} held out, {} epoch{}",
-            models::INPUTS,
+            "training {:#} on {}: {} positions, {} held out, {} epoch{}",
+            self.architecture,
             self.device,
             dataset.len(Split::Train),
             dataset.len(Split::Validation),
@@ -90,7 +85,7 @@ impl Plan {
     /// times and no paths that differ from run to run: the same run gives the
     /// same bytes.
     pub fn metadata(&self, dataset: &Dataset) -> Metadata {
-        let mut metadata = Metadata::new(self.shape, TOOL);
+        let mut metadata = Metadata::new(self.architecture, TOOL);
         let schedule = self.schedule(dataset);
         metadata.target = target::metadata();
         metadata.training = json!({

@@ -87,7 +87,7 @@ impl<B: Train> Replicas<B> {
 mod tests {
     use super::*;
     use burn_flex::{Flex, FlexDevice};
-    use models::{Network, Shape};
+    use models::{Architecture, Network};
 
     use crate::input::batch::Batch;
     use crate::network::evaluate::parts;
@@ -117,7 +117,7 @@ mod tests {
         for batch in batches {
             let batch = Batch::new(batch.to_vec());
             unseen.push(
-                learner.learn(parts::<Cpu>(&batch, &devices)),
+                learner.learn(parts::<Cpu>(SMALL, &batch, &devices)),
                 batch.records.len(),
             );
         }
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_step_moves_as_many_bytes_as_documented() {
-        let network = Network::random(Shape::DEFAULT, 1);
+        let network = Network::random(Architecture::ARTICLE, 1);
         let model = Model::<Flex>::new(&network, &FlexDevice);
         let text = include_str!("../../../docs/training.md");
         let bytes = model.num_params() * size_of::<f32>();

@@ -117,7 +117,7 @@ impl<'a, B: Train> Run<'a, B> {
         } = plan.regularisation;
         let start = match &plan.init {
             Some(net) => Model::new(&net.network, device),
-            None => Model::fresh(plan.shape, plan.seed, device),
+            None => Model::fresh(plan.architecture, plan.seed, device),
         };
         let schedule = plan.schedule(dataset);
         let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
@@ -213,7 +213,7 @@ impl<'a, B: Train> Run<'a, B> {
         };
         let batch = batch?;
         Ok(Some((
-            parts::<B>(&batch, self.devices),
+            parts::<B>(self.plan.architecture, &batch, self.devices),
             batch.records.len(),
         )))
     }
@@ -449,7 +449,7 @@ mod tests {
     fn plan(folder: &Path, resume: bool) -> Plan {
         Plan {
             out: folder.join("n.safetensors"),
-            shape: SMALL,
+            architecture: SMALL,
             init: None,
             device: Device::Cpu,
             epochs: EPOCHS,

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use datasets::{Dataset, Record, Split};
-use models::{Feature, INPUTS, Layer, Metadata, Network, Shape};
+use models::{Architecture, Feature, INPUTS, Layer, Metadata, Network};
 use serde::Serialize;
 use serde_json::json;
 
@@ -72,7 +72,7 @@ pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, Traine
     // As the file will hold it.
     let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
     let validation = validate(&network, dataset)?;
-    let mut metadata = Metadata::new(network.shape(), plan::TOOL);
+    let mut metadata = Metadata::new(network.architecture(), plan::TOOL);
     metadata.target = target::metadata();
     metadata.training = json!({
         "model": "piece-square tables",
@@ -169,11 +169,7 @@ impl Tables {
     /// goes from 0 to 1. The next two layers hand them on, and the output adds
     /// them up.
     fn network(&self) -> Network {
-        let shape = Shape {
-            first: NEURONS,
-            second: NEURONS,
-            third: NEURONS,
-        };
+        let architecture = Architecture::hidden([NEURONS, NEURONS, NEURONS]);
         let reach = SLICE * NEURONS as f32 / 2.0;
         let row = self.0[..INPUTS].iter().map(|&worth| worth as f32 / SLICE);
         let row: Vec<f32> = row.collect();
@@ -193,7 +189,10 @@ impl Tables {
             weight: vec![SLICE; NEURONS],
             bias: vec![-reach],
         };
-        Network::new(shape, [first, identity.clone(), identity, output])
+        Network::new(
+            architecture,
+            vec![first, identity.clone(), identity, output],
+        )
     }
 }
 

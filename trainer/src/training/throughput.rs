@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use burn::tensor::backend::Backend;
 use burn::tensor::{Distribution, Tensor};
 use datasets::{Dataset, Split};
-use models::Shape;
+use models::Architecture;
 use serde::Serialize;
 
 use crate::error::TrainerError;
@@ -53,7 +53,7 @@ pub struct Bench<'a> {
 pub struct BenchReport {
     device: String,
     batch: usize,
-    shape: Shape,
+    architecture: Architecture,
     samples_per_second: Rates,
     /// What training a sample costs, counted.
     sample: Sample,
@@ -105,7 +105,7 @@ struct Limit {
 /// # Errors
 /// [`TrainerError::Data`] if the dataset cannot be read.
 pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
-    let shape = Shape::DEFAULT;
+    let architecture = Architecture::ARTICLE;
     let clock = Clock::<B> {
         time: plan.time,
         devices,
@@ -116,7 +116,10 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         None => Batch::new(playouts::games(plan.batch)),
     };
     let samples = batch.records.len();
-    let cost = B::cost(shape, &B::samples(&batch.records, &devices[0]));
+    let cost = B::cost(
+        architecture,
+        &B::samples(architecture, &batch.records, &devices[0]),
+    );
     let sample = Sample {
         flop: cost.flop,
         memory_bytes: cost.bytes,
@@ -132,13 +135,13 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
     };
     let upload = clock.rate(|| {
-        parts::<B>(&batch, devices);
+        parts::<B>(architecture, &batch, devices);
         samples
     });
-    let start = Replicas::new(Model::fresh(shape, 1, &devices[0]), devices);
+    let start = Replicas::new(Model::fresh(architecture, 1, &devices[0]), devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
-    let ready = parts::<B>(&batch, devices);
+    let ready = parts::<B>(architecture, &batch, devices);
     let alone = clock.rate(|| {
         learner.learn(ready.clone());
         samples
@@ -148,7 +151,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
             let read = |batch: Batch| batch.records.len();
             let reader = read_endlessly(dataset, plan.batch, &clock, read)?;
             let both = read_endlessly(dataset, plan.batch, &clock, |batch| {
-                learner.learn(parts::<B>(&batch, devices));
+                learner.learn(parts::<B>(architecture, &batch, devices));
                 batch.records.len()
             })?;
             (Some(reader), Some(both))
@@ -158,7 +161,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     Ok(BenchReport {
         device: plan.device.to_string(),
         batch: samples,
-        shape,
+        architecture,
         samples_per_second: Rates {
             reader,
             upload,
@@ -311,18 +314,11 @@ impl<'scope, 'env> Epochs<'scope, 'env> {
 
 impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        let Shape {
-            first,
-            second,
-            third,
-        } = self.shape;
         let rates = &self.samples_per_second;
         writeln!(
             f,
-            "{}-{first}-{second}-{third}-1 on {}, batches of {}",
-            models::INPUTS,
-            self.device,
-            self.batch
+            "{:#} on {}, batches of {}",
+            self.architecture, self.device, self.batch
         )?;
         let mut row = |name: &str, rate: f64, what: &str| {
             writeln!(f, "{name:12}{rate:>13.0} samples/s  {what}")

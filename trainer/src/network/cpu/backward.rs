@@ -1,13 +1,13 @@
 //! The backward pass.
 
-use models::INPUTS;
+use models::{Activation, INPUTS};
 use rayon::prelude::*;
 
 use super::forward::Activations;
 use super::lanes::{Lanes, Level, with_lanes};
-use super::rows::{LATER, Narrow, SLICE, Wide, add, add_times, where_inside};
-use super::samples::{BLOCK, Block, ByInput};
-use super::weights::{Gradients, LaterGradients, Weights};
+use super::rows::{LATER, Narrow, SLICE, Wide, add, add_times, times, where_inside};
+use super::samples::{Block, ByInput, parts, split};
+use super::weights::{Gradients, LaterGradients, Stack, Weights};
 
 /// The gradient of the weights, from the gradient of the outputs, `[samples]`.
 pub(super) fn backward(
@@ -18,52 +18,88 @@ pub(super) fn backward(
     output: &[f32],
 ) -> Gradients {
     let samples = output.len();
+    let layout = weights.layout;
+    let (views, factors) = (layout.views, layout.factors);
+    let buckets = layout.architecture.buckets;
     let mut second = vec![Narrow::ZERO; samples];
-    let active = (
-        activations.second.par_chunks(BLOCK),
-        activations.third.par_chunks(BLOCK),
-    );
-    let (by_input, later): (Vec<ByInput>, Vec<LaterGradients>) = blocks
-        .par_iter()
-        .zip(active.into_par_iter())
-        .zip((output.par_chunks(BLOCK), second.par_chunks_mut(BLOCK)).into_par_iter())
-        .map(|((block, active), (output, second))| {
-            let later = with_lanes!(level, last_layers(weights, active, output, second));
+    let active = parts(blocks, &activations.second).zip(parts(blocks, &activations.third));
+    let work = blocks.iter().zip(active).zip(parts(blocks, output));
+    let work: Vec<_> = work.zip(split(blocks, &mut second)).collect();
+    let (by_input, later): (Vec<Vec<ByInput>>, Vec<LaterGradients>) = work
+        .into_par_iter()
+        .map(|(((block, active), output), second)| {
+            let stack = &weights.stacks[block.bucket];
+            let later = with_lanes!(level, last_layers(stack, active, output, second));
             (block.by_input(), later)
         })
         .unzip();
-    let mut gradients = Gradients::zero(weights.slices());
+    let mut gradients = Gradients::zero(layout);
     // In this order whatever the threads did.
-    for later in &later {
-        gradients.later.add(later);
+    for (block, later) in blocks.iter().zip(&later) {
+        gradients.later[block.bucket].add(later);
     }
     let outs = (
-        gradients.first.par_chunks_exact_mut(INPUTS),
-        &mut gradients.first_bias,
-        gradients.second.par_chunks_exact_mut(SLICE),
+        gradients.first.par_chunks_exact_mut(factors * INPUTS),
+        gradients.first_bias.par_chunks_exact_mut(factors),
+        gradients
+            .second
+            .par_chunks_exact_mut(buckets * views * SLICE),
     );
     let slices = outs.into_par_iter().enumerate();
-    slices.for_each(|(slice, (table, bias, rows))| {
-        let active = &activations.first[slice * samples..][..samples];
-        let transposed = &weights.second_transposed[slice * LATER..][..LATER];
-        let mut sums = vec![Wide::ZERO; BLOCK.min(samples)];
-        let parts = active.chunks(BLOCK).zip(second.chunks(BLOCK));
-        for (by_input, (active, second)) in by_input.iter().zip(parts) {
-            let sums = &mut sums[..active.len()];
-            with_lanes!(level, second_layer(active, second, rows));
-            with_lanes!(level, into_first_layer(transposed, active, second, sums));
-            with_lanes!(level, first_layer(by_input, sums, table, bias));
+    slices.for_each(|(slice, (tables, biases, rows))| {
+        let largest = blocks.iter().map(Block::len).max().unwrap_or_default();
+        let mut sums = vec![Wide::ZERO; factors * largest];
+        for view in 0..views {
+            let part = slice * views + view;
+            let active = parts(blocks, &activations.first[part * samples..][..samples]);
+            let work = blocks.iter().zip(&by_input).zip(active);
+            for (((block, by_input), active), second) in work.zip(parts(blocks, &second)) {
+                let stack = &weights.stacks[block.bucket];
+                let rows = &mut rows[(block.bucket * views + view) * SLICE..][..SLICE];
+                with_lanes!(level, second_layer(active, second, rows));
+                let row = view * layout.slices + slice;
+                let transposed = &stack.second_transposed[row * LATER..][..LATER];
+                let clipped = |factor: usize| {
+                    let factor = part * factors + factor;
+                    &activations.clipped[factor * samples + block.begin..][..block.len()]
+                };
+                let gate = match layout.architecture.activation {
+                    Activation::ClippedRelu => Gate::Clipped(active),
+                    Activation::SquaredClippedRelu => Gate::Squared(clipped(0)),
+                    Activation::PairwiseClippedRelu => Gate::Pairwise(clipped(0), clipped(1)),
+                };
+                let (left, right) = sums[..factors * block.len()].split_at_mut(block.len());
+                let outs = (&mut *left, &mut *right);
+                with_lanes!(level, into_first_layer(transposed, gate, second, outs));
+                let inputs = &by_input[view];
+                for (factor, sums) in sums.chunks_exact(block.len()).take(factors).enumerate() {
+                    let table = &mut tables[factor * INPUTS..][..INPUTS];
+                    with_lanes!(level, first_layer(inputs, sums, table, &mut biases[factor]));
+                }
+            }
         }
     });
     gradients
 }
 
-/// The third and fourth layer. The gradient of the second hidden layer's sums
+/// The way from the gradient of the first layer's activations to that of its sums, by
+/// what the sums were once they were clipped.
+#[derive(Clone, Copy)]
+enum Gate<'a> {
+    /// Activations are clipped sums.
+    Clipped(&'a [Wide]),
+    /// They are their squares.
+    Squared(&'a [Wide]),
+    /// They are products of two.
+    Pairwise(&'a [Wide], &'a [Wide]),
+}
+
+/// The layers behind the second. The gradient of the second layer's sums
 /// goes to `second`.
 #[inline(always)]
 fn last_layers<L: Lanes>(
     lanes: L,
-    weights: &Weights,
+    stack: &Stack,
     (active_second, active_third): (&[Narrow], &[Narrow]),
     output: &[f32],
     second: &mut [Narrow],
@@ -72,21 +108,29 @@ fn last_layers<L: Lanes>(
     let active = active_second.iter().zip(active_third);
     for ((active, &output), second) in active.zip(output).zip(second) {
         let (active_second, active_third) = active;
-        gradients.fourth_bias += output;
-        gradients.fourth.add_times(lanes, output, active_third);
-
+        let Some((weights, _)) = &stack.output else {
+            *second = Narrow::padded(&[output]);
+            gradients.second_bias.add_times(lanes, 1.0, second);
+            continue;
+        };
+        gradients.output_bias += output;
         let mut sums = [lanes.splat(0.0); LATER / 16];
-        add_times(lanes, &mut sums, output, &weights.fourth);
-        let mut third = Narrow::ZERO;
-        third.store(lanes, where_inside(lanes, sums, active_third));
-        gradients.third_bias.add_times(lanes, 1.0, &third);
-        for (row, active) in gradients.third.iter_mut().zip(active_second.numbers()) {
-            row.add_times(lanes, *active, &third);
-        }
+        add_times(lanes, &mut sums, output, weights);
+        if let Some(stack_third) = &stack.third {
+            gradients.output.add_times(lanes, output, active_third);
+            let mut third = Narrow::ZERO;
+            third.store(lanes, where_inside(lanes, sums, active_third));
+            gradients.third_bias.add_times(lanes, 1.0, &third);
+            for (row, active) in gradients.third.iter_mut().zip(active_second.numbers()) {
+                row.add_times(lanes, *active, &third);
+            }
 
-        let mut sums = [lanes.splat(0.0); LATER / 16];
-        for (row, third) in weights.third_transposed.iter().zip(third.numbers()) {
-            add_times(lanes, &mut sums, *third, row);
+            sums = [lanes.splat(0.0); LATER / 16];
+            for (row, third) in stack_third.transposed.iter().zip(third.numbers()) {
+                add_times(lanes, &mut sums, *third, row);
+            }
+        } else {
+            gradients.output.add_times(lanes, output, active_second);
         }
         second.store(lanes, where_inside(lanes, sums, active_second));
         gradients.second_bias.add_times(lanes, 1.0, second);
@@ -136,22 +180,23 @@ fn second_layer_of<L: Lanes, const ROWS: usize>(
     }
 }
 
-/// The gradient of a slice of the first hidden layer's sums.
+/// The gradient of a slice of the first hidden layer's sums; the second of `outs` is used
+/// where activations are products of two.
 #[inline(always)]
 fn into_first_layer<L: Lanes>(
     lanes: L,
     transposed: &[Wide],
-    active: &[Wide],
+    gate: Gate,
     second: &[Narrow],
-    out: &mut [Wide],
+    outs: (&mut [Wide], &mut [Wide]),
 ) {
-    let (mut at, samples) = (0, out.len());
+    let (mut at, samples) = (0, second.len());
     while L::ROWS == 8 && at + 4 <= samples {
-        into_first_layer_of::<L, 4>(lanes, transposed, active, second, at, out);
+        into_first_layer_of::<L, 4>(lanes, transposed, gate, second, at, (outs.0, outs.1));
         at += 4;
     }
     while at < samples {
-        into_first_layer_of::<L, 1>(lanes, transposed, active, second, at, out);
+        into_first_layer_of::<L, 1>(lanes, transposed, gate, second, at, (outs.0, outs.1));
         at += 1;
     }
 }
@@ -161,10 +206,10 @@ fn into_first_layer<L: Lanes>(
 fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
     lanes: L,
     transposed: &[Wide],
-    active: &[Wide],
+    gate: Gate,
     second: &[Narrow],
     at: usize,
-    out: &mut [Wide],
+    outs: (&mut [Wide], &mut [Wide]),
 ) {
     let second: &[Narrow; SAMPLES] = second[at..][..SAMPLES].try_into().expect("of this size");
     let mut sums = [[lanes.splat(0.0); SLICE / 16]; SAMPLES];
@@ -173,8 +218,28 @@ fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
             add_times(lanes, sums, second.numbers()[neuron], row);
         }
     }
-    for ((sums, active), out) in sums.into_iter().zip(&active[at..]).zip(&mut out[at..]) {
-        out.store(lanes, where_inside(lanes, sums, active));
+    for (sample, sums) in (at..).zip(sums) {
+        match gate {
+            Gate::Clipped(active) => {
+                outs.0[sample].store(lanes, where_inside(lanes, sums, &active[sample]));
+            }
+            Gate::Squared(clipped) => {
+                let clipped = &clipped[sample];
+                let once = times(lanes, sums, clipped);
+                let mut sums = once;
+                for (sum, once) in sums.iter_mut().zip(once) {
+                    *sum = lanes.add(*sum, once);
+                }
+                outs.0[sample].store(lanes, where_inside(lanes, sums, clipped));
+            }
+            Gate::Pairwise(left, right) => {
+                let (left, right) = (&left[sample], &right[sample]);
+                let to_left = times(lanes, sums, right);
+                outs.0[sample].store(lanes, where_inside(lanes, to_left, left));
+                let to_right = times(lanes, sums, left);
+                outs.1[sample].store(lanes, where_inside(lanes, to_right, right));
+            }
+        }
     }
 }
 

@@ -99,6 +99,19 @@ pub(super) fn add_times<L: Lanes, const GROUPS: usize>(
     }
 }
 
+/// Sums in registers times a row.
+#[inline(always)]
+pub(super) fn times<L: Lanes, const GROUPS: usize>(
+    lanes: L,
+    mut sums: [L::Floats; GROUPS],
+    row: &Row<GROUPS>,
+) -> [L::Floats; GROUPS] {
+    for (sum, x) in sums.iter_mut().zip(&row.0) {
+        *sum = lanes.mul_add(*sum, lanes.load(x), lanes.splat(0.0));
+    }
+    sums
+}
+
 /// Each sum moved into 0 to 1: the activation.
 #[inline(always)]
 pub(super) fn clip<L: Lanes, const GROUPS: usize>(

@@ -1,39 +1,83 @@
 //! A batch as the kernel takes it: each sample's active inputs, and each
 //! input's samples.
 
+use std::sync::LazyLock;
+
 use datasets::Record;
-use models::{INPUTS, MAX_ACTIVE};
+use models::{Architecture, Feature, INPUTS, MAX_ACTIVE, View};
 use rayon::prelude::*;
 
 use crate::input::position;
 
-/// Samples that are worked on together, few enough that what is kept of them
+/// Samples that are worked on together at most, few enough that what is kept of them
 /// stays in the cache. Sums over samples are formed block by block.
 pub(super) const BLOCK: usize = 1024;
 
-/// The active inputs of up to [`BLOCK`] samples.
+/// Up to [`BLOCK`] samples of one bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
+    /// The first of them in the batch.
+    pub(super) begin: usize,
+    /// The layers behind the first that they go through.
+    pub(super) bucket: usize,
+    /// The active inputs as the mover sees them; and as the other side does, where the
+    /// network sees both.
+    pub(super) views: Vec<Inputs>,
+}
+
+/// The active inputs of samples, of one view.
+#[derive(Clone, Debug)]
+pub(super) struct Inputs {
     /// Where each sample's inputs begin, and where the last one's end.
     starts: Vec<u32>,
     inputs: Vec<u16>,
 }
 
-/// Positions as the kernel takes them: sparse inputs, and labels.
+/// Positions as the kernel takes them: sparse inputs, and labels, by bucket.
 #[derive(Debug)]
 pub struct Samples {
-    /// Of [`BLOCK`] samples each, but for the last.
+    /// Those of a bucket follow each other.
     pub(super) blocks: Vec<Block>,
     /// In pawns, as the mover sees them.
     pub(super) labels: Vec<f32>,
+    /// The place that each sample had among the records.
+    places: Vec<u32>,
 }
 
 impl Samples {
-    /// Those of records.
-    pub fn new(records: &[Record]) -> Samples {
+    /// Those of records, for networks of these parts.
+    pub fn new(architecture: Architecture, records: &[Record]) -> Samples {
+        let bucket = |place: u32| {
+            let pieces = records[place as usize].pieces().count();
+            architecture.bucket(pieces)
+        };
+        let mut places: Vec<u32> = (0..records.len() as u32).collect();
+        if architecture.buckets > 1 {
+            places.sort_by_cached_key(|&place| bucket(place));
+        }
+        let of_bucket =
+            places.chunk_by(|&a, &b| architecture.buckets == 1 || bucket(a) == bucket(b));
+        let mut begin = 0;
+        let parts = of_bucket
+            .flat_map(|places| places.chunks(BLOCK))
+            .map(|places| {
+                begin += places.len();
+                (begin - places.len(), places)
+            });
+        let parts: Vec<(usize, &[u32])> = parts.collect();
+        let blocks = parts.into_par_iter().map(|(begin, places)| {
+            let records = places.iter().map(|&place| &records[place as usize]);
+            Block {
+                begin,
+                bucket: bucket(places[0]),
+                views: views(architecture, records),
+            }
+        });
+        let labels = places.iter().map(|&place| &records[place as usize]);
         Samples {
-            blocks: blocks(records),
-            labels: records.iter().map(position::target_pawns).collect(),
+            blocks: blocks.collect(),
+            labels: labels.map(position::target_pawns).collect(),
+            places,
         }
     }
 
@@ -42,34 +86,112 @@ impl Samples {
         self.labels.len()
     }
 
-    /// Inputs that are on in a sample, on average.
+    /// Inputs that are on in a sample, on average, of one view.
     pub fn active(&self) -> f64 {
-        let inputs = self.blocks.iter().map(|block| block.inputs.len());
+        let inputs = self.blocks.iter().map(|block| block.views[0].inputs.len());
         inputs.sum::<usize>() as f64 / self.len() as f64
+    }
+
+    /// What was found of each sample, in the order of the records.
+    pub fn in_order(&self, found: &[f32]) -> Vec<f32> {
+        let mut ordered = vec![0.0; found.len()];
+        for (&place, &found) in self.places.iter().zip(found) {
+            ordered[place as usize] = found;
+        }
+        ordered
     }
 }
 
-/// The inputs of records, in blocks of [`BLOCK`], the last of which may be smaller.
-pub(super) fn blocks(records: &[Record]) -> Vec<Block> {
-    records.par_chunks(BLOCK).map(Block::new).collect()
+#[cfg(test)]
+impl Samples {
+    /// What there is of each record, in the order of the samples.
+    pub fn as_ordered(&self, of_records: &[f32]) -> Vec<f32> {
+        let places = self.places.iter();
+        places.map(|&place| of_records[place as usize]).collect()
+    }
+}
+
+/// What there is of each sample, in the parts that [`Block`]s are.
+pub(super) fn split<'a, T>(
+    blocks: &[Block],
+    mut of_samples: &'a mut [T],
+) -> impl Iterator<Item = &'a mut [T]> {
+    blocks.iter().map(move |block| {
+        let (part, rest) = std::mem::take(&mut of_samples).split_at_mut(block.len());
+        of_samples = rest;
+        part
+    })
+}
+
+/// The same to read.
+pub(super) fn parts<'a, T>(
+    blocks: &[Block],
+    mut of_samples: &'a [T],
+) -> impl Iterator<Item = &'a [T]> {
+    blocks.iter().map(move |block| {
+        let (part, rest) = of_samples.split_at(block.len());
+        of_samples = rest;
+        part
+    })
+}
+
+/// The active inputs of records, by view.
+fn views<'a>(
+    architecture: Architecture,
+    records: impl ExactSizeIterator<Item = &'a Record>,
+) -> Vec<Inputs> {
+    let mut own = Inputs::with_capacity(records.len());
+    for record in records {
+        own.push(position::features(record).map(|feature| feature.index() as u16));
+    }
+    match architecture.view {
+        View::Mover => vec![own],
+        View::Both => {
+            let other = own.seen_by_other();
+            vec![own, other]
+        }
+    }
 }
 
 impl Block {
-    fn new(records: &[Record]) -> Block {
-        let mut starts = Vec::with_capacity(records.len() + 1);
-        let mut inputs = Vec::with_capacity(records.len() * MAX_ACTIVE);
-        for record in records {
-            starts.push(inputs.len() as u32);
-            let features = position::features(record);
-            inputs.extend(features.map(|feature| feature.index() as u16));
-        }
-        starts.push(inputs.len() as u32);
-        Block { starts, inputs }
-    }
-
     /// Number of samples.
     pub(super) fn len(&self) -> usize {
-        self.starts.len() - 1
+        self.views[0].starts.len() - 1
+    }
+
+    /// The samples of each view by input.
+    pub(super) fn by_input(&self) -> Vec<ByInput> {
+        self.views.iter().map(Inputs::by_input).collect()
+    }
+}
+
+impl Inputs {
+    fn with_capacity(samples: usize) -> Inputs {
+        let mut starts = Vec::with_capacity(samples + 1);
+        starts.push(0);
+        Inputs {
+            starts,
+            inputs: Vec::with_capacity(samples * MAX_ACTIVE),
+        }
+    }
+
+    /// Adds a sample with these inputs.
+    fn push(&mut self, inputs: impl Iterator<Item = u16>) {
+        self.inputs.extend(inputs);
+        self.starts.push(self.inputs.len() as u32);
+    }
+
+    /// The same samples as the other side sees them.
+    fn seen_by_other(&self) -> Inputs {
+        static SEEN: LazyLock<Vec<u16>> = LazyLock::new(|| {
+            let seen = Feature::all().map(|feature| feature.seen_by_other());
+            seen.map(|feature| feature.index() as u16).collect()
+        });
+        let inputs = self.inputs.iter().map(|&input| SEEN[usize::from(input)]);
+        Inputs {
+            starts: self.starts.clone(),
+            inputs: inputs.collect(),
+        }
     }
 
     /// Each sample's active inputs.
@@ -80,7 +202,7 @@ impl Block {
     }
 
     /// The same by input.
-    pub(super) fn by_input(&self) -> ByInput {
+    fn by_input(&self) -> ByInput {
         let mut starts = vec![0u32; INPUTS + 1];
         for &input in &self.inputs {
             starts[usize::from(input) + 1] += 1;
@@ -125,20 +247,52 @@ mod tests {
     #[test]
     fn by_input_is_the_transpose() {
         let records = games(1500);
-        let blocks = blocks(&records);
+        let both = Architecture {
+            view: View::Both,
+            ..Architecture::ARTICLE
+        };
+        let samples = Samples::new(both, &records);
+        let blocks = &samples.blocks;
         assert_eq!([blocks[0].len(), blocks[1].len()], [1024, 476]);
         for (block, records) in blocks.iter().zip(records.chunks(BLOCK)) {
-            let mut pairs = Vec::new();
-            for (input, samples) in block.by_input().inputs().enumerate() {
-                assert!(samples.is_sorted());
-                pairs.extend(samples.iter().map(|&sample| (usize::from(sample), input)));
+            for (view, by_input) in block.by_input().iter().enumerate() {
+                let mut pairs = Vec::new();
+                for (input, samples) in by_input.inputs().enumerate() {
+                    assert!(samples.is_sorted());
+                    pairs.extend(samples.iter().map(|&sample| (usize::from(sample), input)));
+                }
+                pairs.sort();
+                let seen = |feature: Feature| match view {
+                    0 => feature.index(),
+                    _ => feature.seen_by_other().index(),
+                };
+                let mut expected: Vec<(usize, usize)> = (0..records.len())
+                    .flat_map(|i| position::features(&records[i]).map(move |f| (i, seen(f))))
+                    .collect();
+                expected.sort();
+                assert_eq!(pairs, expected);
             }
-            pairs.sort();
-            let mut expected: Vec<(usize, usize)> = (0..records.len())
-                .flat_map(|i| position::features(&records[i]).map(move |f| (i, f.index())))
-                .collect();
-            expected.sort();
-            assert_eq!(pairs, expected);
+        }
+    }
+
+    #[test]
+    fn samples_of_a_bucket_lie_together_and_nothing_is_lost() {
+        let records = games(1500);
+        let bucketed = Architecture {
+            buckets: 8,
+            ..Architecture::ARTICLE
+        };
+        let samples = Samples::new(bucketed, &records);
+        let buckets: Vec<usize> = samples.blocks.iter().map(|block| block.bucket).collect();
+        assert!(buckets.is_sorted() && buckets.len() > 4, "{buckets:?}");
+        let in_order = samples.in_order(&samples.labels);
+        let labels: Vec<f32> = records.iter().map(position::target_pawns).collect();
+        assert_eq!(in_order, labels);
+        for block in &samples.blocks {
+            for inputs in block.views[0].samples() {
+                let pieces = inputs.iter().filter(|&&input| input < 768).count();
+                assert_eq!(bucketed.bucket(pieces), block.bucket);
+            }
         }
     }
 }

@@ -114,7 +114,7 @@ pub fn run<J: Job>(job: J, api: Api, numbers: &[usize]) -> Result<J::Output, Tra
 mod tests {
     use super::*;
     use burn_flex::{Flex, FlexDevice};
-    use models::{Network, Shape};
+    use models::{Architecture, Network};
 
     use crate::network::evaluate::Train;
     use crate::network::model::Model;
@@ -126,7 +126,7 @@ mod tests {
     type Gpu = Autodiff<Wgpu>;
 
     /// The shape of the shipped net.
-    const SHIPPED: Shape = Shape {
+    const SHIPPED: Architecture = Architecture {
         first: 256,
         second: 32,
         third: 32,
@@ -171,7 +171,7 @@ mod tests {
     /// A loss's gradients, by parameter.
     fn gradients<B: Train>(device: &B::Device) -> Vec<Vec<f32>> {
         let model = Model::<B>::new(&Network::random(SHIPPED, 2), device).with_own_scale(0.25);
-        let samples = B::samples(&games(2_000), device);
+        let samples = B::samples(SHIPPED, &games(2_000), device);
         model.gradients(&model.loss(&samples).backward())
     }
 
@@ -195,7 +195,7 @@ mod tests {
         let mut learner = Learner::<B>::new(start, Schedule::new(RATE, 100), 0.3, 1.0);
         for records in games(64 * steps as usize).chunks_exact(64) {
             let parts = records.chunks(64 / replicas);
-            learner.learn(parts.map(|part| B::samples(part, device)).collect());
+            learner.learn(parts.map(|part| B::samples(SMALL, part, device)).collect());
         }
         weights(&learner.network())
     }

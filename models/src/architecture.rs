@@ -1,0 +1,357 @@
+//! What follows the 902 inputs: the parts that a network is put together from.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Feature, INPUTS, NetError};
+
+/// Which sides look at the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum View {
+    /// The side to move alone.
+    Mover,
+    /// The side to move and the other, by the same first layer: what the other sees
+    /// follows what the mover sees.
+    Both,
+}
+
+/// What becomes of the first layer's sums. Hidden layers behind it have
+/// [`Activation::ClippedRelu`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activation {
+    /// `clamp(x, 0, 1)`: a ReLU whose top is cut off so that activations fit 7 bits.
+    ClippedRelu,
+    /// `clamp(x, 0, 1)^2` (SCReLU).
+    SquaredClippedRelu,
+    /// `clamp(x, 0, 1) * clamp(y, 0, 1)`, x of the first half of the neurons and y of the
+    /// second (Stockfish's pairwise products).
+    PairwiseClippedRelu,
+}
+
+/// The parts of a network.
+///
+/// ```
+/// use models::{Activation, Architecture, View};
+///
+/// let architecture = Architecture {
+///     view: View::Both,
+///     activation: Activation::PairwiseClippedRelu,
+///     buckets: 8,
+///     ..Architecture::hidden([512, 16, 32])
+/// };
+/// // 2 * 512 / 2 products lead to 16 neurons in each of the buckets.
+/// assert_eq!(architecture.layers()[1], (8 * 16, 512));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Architecture {
+    /// Which sides look at the board.
+    #[serde(default = "Architecture::mover")]
+    pub view: View,
+    /// Neurons of the first hidden layer: the width of an accumulator. Even, where they
+    /// are multiplied in pairs.
+    pub first: usize,
+    /// What becomes of its sums.
+    #[serde(default = "Architecture::clipped_relu")]
+    pub activation: Activation,
+    /// Neurons of the second hidden layer, if there is one.
+    #[serde(default)]
+    pub second: Option<usize>,
+    /// Neurons of the third hidden layer, if there is one; none without a second.
+    #[serde(default)]
+    pub third: Option<usize>,
+    /// How often the layers behind the first are there: which of them a position goes
+    /// through, the number of its pieces says ([`Architecture::bucket`]).
+    #[serde(default = "Architecture::one_bucket")]
+    pub buckets: usize,
+}
+
+impl Architecture {
+    /// 902 -> 451 -> 32 -> 32 -> 1, the article's.
+    pub const ARTICLE: Architecture = Architecture::hidden([451, 32, 32]);
+
+    /// The most buckets that a network may have.
+    pub const MAX_BUCKETS: usize = 8;
+
+    /// Three hidden layers of these sizes, the mover's view, clipped ReLU, one bucket.
+    pub const fn hidden([first, second, third]: [usize; 3]) -> Architecture {
+        Architecture {
+            view: View::Mover,
+            first,
+            activation: Activation::ClippedRelu,
+            second: Some(second),
+            third: Some(third),
+            buckets: 1,
+        }
+    }
+
+    const fn mover() -> View {
+        View::Mover
+    }
+
+    const fn clipped_relu() -> Activation {
+        Activation::ClippedRelu
+    }
+
+    const fn one_bucket() -> usize {
+        1
+    }
+
+    /// Accumulators that a value is made of: one or two.
+    pub fn views(self) -> usize {
+        match self.view {
+            View::Mover => 1,
+            View::Both => 2,
+        }
+    }
+
+    /// Activations that the first layer gives for each view.
+    pub fn activations(self) -> usize {
+        match self.activation {
+            Activation::ClippedRelu | Activation::SquaredClippedRelu => self.first,
+            Activation::PairwiseClippedRelu => self.first / 2,
+        }
+    }
+
+    /// `(outputs, inputs)` of the layers, in order: two, three or four. Behind the first,
+    /// the outputs of all buckets follow each other.
+    pub fn layers(self) -> Vec<(usize, usize)> {
+        let mut layers = vec![(self.first, INPUTS)];
+        let mut inputs = self.views() * self.activations();
+        let sizes = [self.second, self.third, Some(1)];
+        for outputs in sizes.into_iter().flatten() {
+            layers.push((self.buckets * outputs, inputs));
+            inputs = outputs;
+        }
+        layers
+    }
+
+    /// Number of weights and biases.
+    pub fn parameters(self) -> usize {
+        let layers = self.layers().into_iter();
+        layers.map(|(outputs, inputs)| outputs * (inputs + 1)).sum()
+    }
+
+    /// The bucket of a position with so many pieces, kings and pawns included: with N
+    /// buckets, one for each `32 / N` of them, rounded up, from 2 on (bullet's
+    /// `MaterialCount`).
+    pub fn bucket(self, pieces: usize) -> usize {
+        let width = 32usize.div_ceil(self.buckets);
+        (pieces.saturating_sub(2) / width).min(self.buckets - 1)
+    }
+
+    /// The bucket of a position with these inputs on.
+    pub fn bucket_of(self, features: &[Feature]) -> usize {
+        self.bucket(features.iter().filter(|feature| feature.is_piece()).count())
+    }
+
+    /// That the parts fit each other.
+    ///
+    /// # Errors
+    /// [`NetError::Impossible`], with what does not.
+    pub fn check(self) -> Result<(), NetError> {
+        let refused = |why| Err(NetError::Impossible { found: self, why });
+        let sizes = [Some(self.first), self.second, self.third];
+        if sizes.contains(&Some(0)) {
+            return refused("a layer needs at least one neuron");
+        }
+        if self.second.is_none() && self.third.is_some() {
+            return refused("without a second hidden layer there is no third");
+        }
+        if self.activation == Activation::PairwiseClippedRelu && !self.first.is_multiple_of(2) {
+            return refused("an odd number of neurons has no pairs");
+        }
+        if !(1..=Architecture::MAX_BUCKETS).contains(&self.buckets) {
+            return refused("there are 1 to 8 buckets");
+        }
+        Ok(())
+    }
+}
+
+/// The hidden layers: `256-32-32`, `2x512-16-32 (pairwise-clipped-relu, 8 buckets)`. With
+/// `{:#}` inputs and output too: `902-256-32-32-1`.
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut sizes = match self.view {
+            View::Mover => self.first.to_string(),
+            View::Both => format!("2x{}", self.first),
+        };
+        for size in [self.second, self.third].into_iter().flatten() {
+            sizes += &format!("-{size}");
+        }
+        match f.alternate() {
+            true => write!(f, "{INPUTS}-{sizes}-1")?,
+            false => f.write_str(&sizes)?,
+        }
+        let products = self.activation != Activation::ClippedRelu;
+        let activation = products.then(|| self.activation.to_string());
+        let buckets = (self.buckets > 1).then(|| format!("{} buckets", self.buckets));
+        let rest: Vec<String> = activation.into_iter().chain(buckets).collect();
+        match rest.is_empty() {
+            true => Ok(()),
+            false => write!(f, " ({})", rest.join(", ")),
+        }
+    }
+}
+
+impl fmt::Display for View {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            View::Mover => "mover",
+            View::Both => "both",
+        })
+    }
+}
+
+impl FromStr for View {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<View, String> {
+        match text {
+            "mover" => Ok(View::Mover),
+            "both" => Ok(View::Both),
+            _ => Err(format!("{text:?} is neither \"mover\" nor \"both\"")),
+        }
+    }
+}
+
+impl Activation {
+    /// Every one.
+    pub const ALL: [Activation; 3] = [
+        Activation::ClippedRelu,
+        Activation::SquaredClippedRelu,
+        Activation::PairwiseClippedRelu,
+    ];
+}
+
+impl fmt::Display for Activation {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(match self {
+            Activation::ClippedRelu => "clipped-relu",
+            Activation::SquaredClippedRelu => "squared-clipped-relu",
+            Activation::PairwiseClippedRelu => "pairwise-clipped-relu",
+        })
+    }
+}
+
+impl FromStr for Activation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Activation, String> {
+        let mut all = Activation::ALL.into_iter();
+        all.find(|activation| activation.to_string() == text)
+            .ok_or_else(|| {
+                let names = Activation::ALL.map(|activation| format!("\"{activation}\""));
+                format!("{text:?} is none of {}", names.join(", "))
+            })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_follow_from_the_parts() {
+        assert_eq!(
+            Architecture::ARTICLE.layers(),
+            [(451, INPUTS), (32, 451), (32, 32), (1, 32)]
+        );
+        let one = Architecture {
+            view: View::Both,
+            second: None,
+            third: None,
+            ..Architecture::ARTICLE
+        };
+        assert_eq!(one.layers(), [(451, INPUTS), (1, 902)]);
+        assert_eq!(one.parameters(), 451 * 903 + 903);
+    }
+
+    #[test]
+    fn buckets_share_out_the_pieces() {
+        for buckets in 1..=Architecture::MAX_BUCKETS {
+            let of = Architecture {
+                buckets,
+                ..Architecture::ARTICLE
+            };
+            let all: Vec<usize> = (0..=64).map(|pieces| of.bucket(pieces)).collect();
+            assert!(all.is_sorted());
+            // Every bucket is somebody's, and none is beyond the last.
+            assert_eq!((all[2], all[32], all[64]), (0, buckets - 1, buckets - 1));
+            if buckets == 8 {
+                assert_eq!([5, 6, 29, 30].map(|pieces| all[pieces]), [0, 1, 6, 7]);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let good = Architecture::hidden([8, 4, 4]);
+        assert_eq!(good.check(), Ok(()));
+        for (wrong, why) in [
+            (Architecture { first: 0, ..good }, "at least one neuron"),
+            (
+                Architecture {
+                    second: Some(0),
+                    ..good
+                },
+                "at least one neuron",
+            ),
+            (
+                Architecture {
+                    second: None,
+                    ..good
+                },
+                "no third",
+            ),
+            (Architecture { buckets: 0, ..good }, "1 to 8"),
+            (Architecture { buckets: 9, ..good }, "1 to 8"),
+            (
+                Architecture {
+                    first: 9,
+                    activation: Activation::PairwiseClippedRelu,
+                    ..good
+                },
+                "pairs",
+            ),
+        ] {
+            let error = wrong.check().unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for activation in Activation::ALL {
+            assert_eq!(activation.to_string().parse(), Ok(activation));
+            let json = serde_json::to_string(&activation).unwrap();
+            assert_eq!(json, format!("\"{activation}\""));
+        }
+        for view in [View::Mover, View::Both] {
+            assert_eq!(view.to_string().parse(), Ok(view));
+            assert_eq!(serde_json::to_string(&view).unwrap(), format!("\"{view}\""));
+        }
+        assert!(
+            "screlu"
+                .parse::<Activation>()
+                .unwrap_err()
+                .contains("squared")
+        );
+        assert!("black".parse::<View>().is_err());
+        let all = Architecture {
+            view: View::Both,
+            activation: Activation::PairwiseClippedRelu,
+            buckets: 8,
+            ..Architecture::hidden([512, 16, 32])
+        };
+        assert_eq!(
+            all.to_string(),
+            "2x512-16-32 (pairwise-clipped-relu, 8 buckets)"
+        );
+        assert_eq!(Architecture::hidden([256, 32, 32]).to_string(), "256-32-32");
+    }
+}

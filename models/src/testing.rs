@@ -1,0 +1,23 @@
+//! Networks for tests.
+
+use crate::{Activation, Architecture, View};
+
+/// Small ones of every kind: each view, each activation, one to three layers behind the
+/// first, one bucket and several.
+pub(crate) fn architectures() -> impl Iterator<Item = Architecture> {
+    let later = [(None, None), (Some(5), None), (Some(4), Some(7))];
+    let kinds = [View::Mover, View::Both].into_iter().flat_map(move |view| {
+        let all = Activation::ALL.into_iter();
+        all.flat_map(move |activation| later.map(|later| (view, activation, later)))
+    });
+    kinds.enumerate().map(
+        |(index, (view, activation, (second, third)))| Architecture {
+            view,
+            first: 66,
+            activation,
+            second,
+            third,
+            buckets: [1, 8, 3][(index / 3 + index) % 3],
+        },
+    )
+}
