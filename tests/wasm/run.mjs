@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 
 const [file, depth, nodes, sum] = process.argv.slice(2);
 const { instance } = await WebAssembly.instantiate(await readFile(file));
-const { bench_nodes, evaluate_games, positions } = instance.exports;
+const { architectures_that_agree, bench_nodes, evaluate_games, positions } = instance.exports;
 
 function seconds(work) {
   const start = performance.now();
@@ -20,6 +20,7 @@ function equal(what, ours, native) {
 }
 
 equal("sum of values", evaluate_games(), sum);
+equal("architectures with one value by all kernels", architectures_that_agree(), "18");
 // The fastest of many short passes: the first are of code not yet optimised,
 // and others may want the processor.
 const passes = Array.from({ length: 500 }, () => seconds(evaluate_games)[0]);

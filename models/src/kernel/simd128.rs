@@ -28,7 +28,8 @@ impl Arithmetic for Simd128 {
     }
 
     #[inline(always)]
-    unsafe fn activate_first(sums: Block, shift: u32, activations: &mut [u8; BLOCK]) {
+    unsafe fn activate_first(sums: Block, shift: u32) -> [u8; BLOCK] {
+        let mut activations = [0; BLOCK];
         let (halves, _) = activations.as_chunks_mut::<16>();
         let (sums, _) = sums.0.as_chunks::<16>();
         for (half, sums) in halves.iter_mut().zip(sums) {
@@ -43,6 +44,7 @@ impl Arithmetic for Simd128 {
                 v128_store(half.as_mut_ptr().cast(), u8x16_min(bytes, top));
             }
         }
+        activations
     }
 
     #[inline(always)]

@@ -7,7 +7,8 @@
 
 use std::cell::RefCell;
 
-use engine::{BenchGames, Engine, Evaluator, Tree};
+use engine::{BenchGames, Engine, Evaluator, Tree, features};
+use models::{Activation, Architecture, Feature, Kernel, Network, QuantisedNetwork, View};
 
 fn evaluator() -> Evaluator {
     Evaluator::embedded().expect("the embedded network")
@@ -37,4 +38,45 @@ pub extern "C" fn evaluate_games() -> i64 {
         });
     }
     GAMES.with_borrow_mut(|(games, evaluator, tree)| games.evaluate(tree, evaluator))
+}
+
+/// The nets of every kind that have the same values by all kernels that this build has,
+/// on positions of the games.
+///
+/// # Panics
+/// If one has not.
+#[unsafe(no_mangle)]
+pub extern "C" fn architectures_that_agree() -> u32 {
+    let games = BenchGames::new();
+    let boards = games.boards();
+    let some = boards.iter().step_by(boards.len() / 100);
+    let positions: Vec<Vec<Feature>> = some.map(|board| features(board)).collect();
+    let mut agree = 0;
+    for view in [View::Mover, View::Both] {
+        for activation in Activation::ALL {
+            for (second, third, buckets) in
+                [(None, None, 8), (Some(16), None, 1), (Some(9), Some(32), 3)]
+            {
+                let architecture = Architecture {
+                    view,
+                    first: 202,
+                    activation,
+                    second,
+                    third,
+                    buckets,
+                };
+                let network = Network::random(architecture, agree.into());
+                let network = QuantisedNetwork::new(&network).expect("small weights");
+                let mut by_kernel = Kernel::available().into_iter().map(|kernel| {
+                    let network = network.clone().with_kernel(kernel);
+                    let values = positions.iter().map(|on| network.evaluate_features(on));
+                    values.collect::<Vec<i32>>()
+                });
+                let best = by_kernel.next().expect("there is always one");
+                assert!(by_kernel.all(|values| values == best), "{architecture}");
+                agree += 1;
+            }
+        }
+    }
+    agree
 }
