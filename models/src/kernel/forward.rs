@@ -48,6 +48,25 @@ pub(super) trait Arithmetic {
         activations
     }
 
+    /// The products of two parts of the first layer's sums, each clamped to 0 to one:
+    /// `a * b >> (7 + 2 * shift)`, so that one times one is
+    /// `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is 126. The shift is at most 4.
+    ///
+    /// # Safety
+    /// The processor has the kernel's instructions.
+    #[inline(always)]
+    unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+        let one = (ACTIVATION_MAX << shift) as i16;
+        let mut activations = [0; BLOCK];
+        for ((activation, a), b) in activations.iter_mut().zip(a.0).zip(b.0) {
+            let (a, b) = (a.clamp(0, one) as u16, b.clamp(0, one) as u16);
+            // With a shift to the left before it, what is left is the upper half of 32
+            // bits, for which there are instructions.
+            *activation = ((u32::from(a << (9 - 2 * shift)) * u32::from(b)) >> 16) as u8;
+        }
+        activations
+    }
+
     /// The second layer's activations: its sums, clamped to 0 to `top`, which is no more
     /// than 16 bits hold.
     ///
@@ -244,7 +263,8 @@ unsafe fn first_activations<P: Arithmetic>(
     activations: &mut [MaybeUninit<[u8; BLOCK]>],
 ) {
     if first.activation != Activation::ClippedRelu {
-        return products(first, accumulator, transient, activations);
+        // SAFETY: the caller's promise.
+        return unsafe { products::<P>(first, accumulator, transient, activations) };
     }
     // SAFETY: the caller's promise, in each of them.
     unsafe {
@@ -294,8 +314,11 @@ unsafe fn clip<P: Arithmetic, const N: usize>(
 }
 
 /// Products of clipped sums: their squares, or those of two halves.
+///
+/// # Safety
+/// The processor has the instructions of `P`.
 #[inline(always)]
-fn products(
+unsafe fn products<P: Arithmetic>(
     first: &First,
     accumulator: &Accumulator,
     transient: &[Feature],
@@ -316,22 +339,7 @@ fn products(
         .iter()
         .zip(&accumulator.0[second..]);
     for (block, (&a, &b)) in activations.iter_mut().zip(pairs) {
-        block.write(multiply(a, b, first.shift));
+        // SAFETY: the caller's promise.
+        block.write(unsafe { P::multiply_first(a, b, first.shift) });
     }
-}
-
-/// The products of two parts of the first layer's sums, each clamped to 0 to one: shifted
-/// so that one times one is `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is 126.
-#[inline(always)]
-fn multiply(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
-    let one = (ACTIVATION_MAX << shift) as i16;
-    // `a * b >> (7 + 2 * shift)`: with a shift to the left before it, what is left is the
-    // upper half of 32 bits, for which there are instructions.
-    let left = 9 - 2 * shift;
-    let mut activations = [0; BLOCK];
-    for ((activation, a), b) in activations.iter_mut().zip(a.0).zip(b.0) {
-        let (a, b) = (a.clamp(0, one) as u16, b.clamp(0, one) as u16);
-        *activation = ((u32::from(a << left) * u32::from(b)) >> 16) as u8;
-    }
-    activations
 }

@@ -4,7 +4,7 @@
 pub(super) mod avx512_vnni {
     use std::arch::x86_64::*;
 
-    use crate::accumulator::BLOCK;
+    use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Output, Second, Sums, Weights2};
     use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
@@ -57,6 +57,26 @@ pub(super) mod avx512_vnni {
                 sums[0] = _mm512_dpbusd_epi32(sums[0], inputs, weights);
             }
             _mm512_reduce_add_epi32(_mm512_add_epi32(sums[0], sums[1]))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+        unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+            let zero = _mm512_setzero_si512();
+            let one = _mm512_set1_epi16((ACTIVATION_MAX << shift) as i16);
+            // SAFETY: both point to 64 bytes, and may be unaligned.
+            let (a, b) = unsafe {
+                let a = _mm512_loadu_si512(a.0.as_ptr().cast());
+                (a, _mm512_loadu_si512(b.0.as_ptr().cast()))
+            };
+            let a = _mm512_min_epi16(_mm512_max_epi16(a, zero), one);
+            let b = _mm512_min_epi16(_mm512_max_epi16(b, zero), one);
+            let a = _mm512_sll_epi16(a, _mm_cvtsi32_si128(9 - 2 * shift as i32));
+            let products = _mm512_cvtepi16_epi8(_mm512_mulhi_epu16(a, b));
+            let mut activations = [0; BLOCK];
+            // SAFETY: it points to 32 bytes, and may be unaligned.
+            unsafe { _mm256_storeu_si256(activations.as_mut_ptr().cast(), products) };
+            activations
         }
 
         #[inline]
@@ -150,7 +170,7 @@ pub(super) mod avx512_vnni {
 pub(super) mod avx2 {
     use std::arch::x86_64::*;
 
-    use crate::accumulator::BLOCK;
+    use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{First, Output, Second, Sums, Weights2};
     use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
@@ -188,6 +208,12 @@ pub(super) mod avx2 {
 
         #[inline]
         #[target_feature(enable = "avx2")]
+        unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+            multiply(&a, &b, shift)
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
         unsafe fn add_third(
             sums: &mut Sums,
             inputs: &[[i16; 2]; MAX_LATER / 2],
@@ -211,6 +237,35 @@ pub(super) mod avx2 {
         const { assert!(size_of::<T>() == 1) };
         // SAFETY: `from` points to 32 bytes, and may be unaligned.
         unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
+    }
+
+    /// [`Arithmetic::multiply_first`].
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(super) fn multiply(a: &Block, b: &Block, shift: u32) -> [u8; BLOCK] {
+        let zero = _mm256_setzero_si256();
+        let one = _mm256_set1_epi16((ACTIVATION_MAX << shift) as i16);
+        let left = _mm_cvtsi32_si128(9 - 2 * shift as i32);
+        let half = |half: usize| {
+            // SAFETY: both point to 64 bytes, the halves to 32, and may be unaligned.
+            let (a, b) = unsafe {
+                let a = _mm256_loadu_si256(a.0.as_ptr().cast::<__m256i>().add(half));
+                (
+                    a,
+                    _mm256_loadu_si256(b.0.as_ptr().cast::<__m256i>().add(half)),
+                )
+            };
+            let a = _mm256_min_epi16(_mm256_max_epi16(a, zero), one);
+            let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
+            _mm256_mulhi_epu16(_mm256_sll_epi16(a, left), b)
+        };
+        // Packed within each half of a register.
+        let packed = _mm256_packus_epi16(half(0), half(1));
+        let products = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
+        let mut activations = [0; BLOCK];
+        // SAFETY: it points to 32 bytes, and may be unaligned.
+        unsafe { _mm256_storeu_si256(activations.as_mut_ptr().cast(), products) };
+        activations
     }
 
     /// The sum of eight numbers.
@@ -267,8 +322,8 @@ pub(super) mod avx2 {
 pub(super) mod avx_vnni {
     use std::arch::x86_64::*;
 
-    use super::avx2::{load, load_block, store, total};
-    use crate::accumulator::BLOCK;
+    use super::avx2::{load, load_block, multiply, store, total};
+    use crate::accumulator::{BLOCK, Block};
     use crate::kernel::forward::{self, Arithmetic};
     use crate::layers::{Output, Second, Sums, Weights2};
     use crate::{Accumulated, MAX_LATER, QuantisedNetwork};
@@ -307,6 +362,12 @@ pub(super) mod avx_vnni {
                 *sum = _mm256_dpbusd_avx_epi32(*sum, inputs, weights);
             }
             total(_mm256_add_epi32(sums[0], sums[1]))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2,avxvnni")]
+        unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+            multiply(&a, &b, shift)
         }
 
         #[inline]
