@@ -11,11 +11,12 @@ skip() {
     echo "$1" >>"$KIBITZ_SKIPS"
 }
 
-# Exported Parquet is read back by pyarrow, whose wheel is some 45 MB, and the
-# engine is driven by python-chess, which comes as source. The tests that want
-# what cannot be installed are skipped, and say so.
+# Exported Parquet is read back by pyarrow, whose wheel is some 45 MB, nets are opened
+# by numpy and safetensors, and the engine is driven by python-chess, which comes as
+# source. The tests that want what cannot be installed are skipped, and say so.
 python=target/python/bin/python
 pyarrow=23.0.1
+numpy=2.2.6 safetensors=0.8.0
 chess=1.11.2
 has() { "$python" -c "import $1 as p; assert p.__version__ == '$2'" 2>/dev/null; }
 has pyarrow "$pyarrow" || has chess "$chess" || python3 -m venv --clear target/python || true
@@ -24,6 +25,9 @@ pip() {
 }
 has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
     echo "pyarrow cannot be installed: the test of Parquet will be skipped" >&2
+{ has numpy "$numpy" && has safetensors "$safetensors"; } ||
+    pip "numpy==$numpy" "safetensors==$safetensors" ||
+    echo "numpy or safetensors cannot be installed: a test of nets will be skipped" >&2
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 

@@ -32,7 +32,9 @@ def main():
     with safe_open(args.net, "pt") as file:
         metadata = json.loads(file.metadata()["kibitz"])
         assert metadata["layout"] == "kibitz-902-v2"
-        assert metadata["activation"] == "clipped-relu"
+        shape = metadata["shape"]
+        assert shape.get("activation", "clipped-relu") == "clipped-relu"
+        assert shape.get("view", "mover") == "mover" and shape.get("buckets", 1) == 1
         layers = []
         for i in range(4):
             weight = file.get_tensor(f"layers.{i}.weight").float()
