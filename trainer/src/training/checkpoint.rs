@@ -26,7 +26,7 @@ use crate::training::history::History;
 /// new number.
 const FORMATS: &str = "kibitz checkpoint ";
 /// The format.
-const FORMAT: &str = "kibitz checkpoint 2";
+const FORMAT: &str = "kibitz checkpoint 3";
 
 /// Bytes of a SHA-256.
 const DIGEST: usize = 32;
