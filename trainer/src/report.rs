@@ -2,7 +2,7 @@
 //! of them. `measured` gathers the figures, `comparison` those of several engines;
 //! `page` puts all on one page, and `summary` writes it beside the net. `live` is
 //! the page of a run that goes on, `course` what it measured from step to step.
-//! `metrics` reads what runs left.
+//! `metrics` reads what runs left, `runs` sets several side by side.
 
 pub mod boards;
 pub mod calibration;
@@ -18,5 +18,7 @@ pub mod measured;
 pub mod metrics;
 pub mod neurons;
 pub mod page;
+pub mod runs;
+pub mod runs_page;
 pub mod subject;
 pub mod summary;

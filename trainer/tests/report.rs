@@ -1,7 +1,7 @@
-//! The page of a run while it goes on and when it has ended.
+//! The page of a run while it goes on and when it has ended, and runs side by side.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -140,8 +140,8 @@ fn the_page_of_a_run_that_diverged_says_so() {
     assert!(!page.contains(REFRESH));
 }
 
-/// Runs to the end: the page is the report then.
-fn ended(folder: &Path, name: &str, options: &[&'static str]) {
+/// The net of a run that has ended, whose page is the report.
+fn ended(folder: &Path, name: &str, options: &[&'static str]) -> PathBuf {
     let net = format!("{name}.safetensors");
     let said = run_fit(folder, &net, options);
     assert!(
@@ -152,10 +152,114 @@ fn ended(folder: &Path, name: &str, options: &[&'static str]) {
     let page = fs::read_to_string(folder.join(format!("{name}.report.html"))).unwrap();
     assert!(page.contains("Where it is most wrong") && page.contains("Loss by step"));
     assert!(!page.contains(REFRESH) && !page.contains("<script"));
+    folder.join(net)
 }
 
 #[test]
-fn a_run_that_has_ended_has_its_report() {
+fn runs_stand_side_by_side() {
     let folder = folder();
-    ended(folder.path(), "n", &["--epochs", "1"]);
+    let folder = folder.path();
+    let a = ended(folder, "a", &["--epochs", "2"]);
+    let b = ended(folder, "b", &["--epochs", "3", "--seed", "7"]);
+    let arguments = [
+        "report",
+        "a.safetensors",
+        "b.metrics.jsonl",
+        "--out",
+        "runs.html",
+        "--picture",
+        "runs.svg",
+    ];
+    let said = run(folder, &[&arguments[..], &["--json"]].concat());
+    assert!(
+        said.status.success(),
+        "{}",
+        String::from_utf8_lossy(&said.stderr)
+    );
+    let found: Value = serde_json::from_slice(&said.stdout).unwrap();
+    for (index, net) in [&a, &b].into_iter().enumerate() {
+        let epochs = lines(&net.with_extension("metrics.jsonl"));
+        let winchance = |line: &Value| line["validation"]["net"]["winchance"].as_f64().unwrap();
+        let best = epochs
+            .iter()
+            .min_by(|a, b| winchance(a).total_cmp(&winchance(b)));
+        let (best, last) = (best.unwrap(), epochs.last().unwrap());
+        let run = &found["runs"][index];
+        assert_eq!(run["epochs"], epochs.len());
+        for (figures, line) in [(&run["best"], best), (&run["last"], last)] {
+            for name in ["epoch", "train_loss"] {
+                assert_eq!(figures[name], line[name]);
+            }
+            assert_eq!(figures["loss"], line["validation"]["loss"]);
+            for name in ["winchance", "clamp10", "sign_accuracy"] {
+                assert_eq!(figures[name], line["validation"]["net"][name]);
+            }
+        }
+        let steps = steps(net);
+        assert_eq!(run["positions"], sum(&steps, "positions"));
+        let losses = steps
+            .iter()
+            .map(|each| each["train_loss"].as_f64().unwrap() * each["positions"].as_f64().unwrap());
+        let mean = losses.sum::<f64>() / sum(&steps, "positions") as f64;
+        let losses = epochs
+            .iter()
+            .map(|line| line["train_loss"].as_f64().unwrap());
+        let expected = losses.sum::<f64>() / epochs.len() as f64;
+        assert!((mean - expected).abs() < 1e-6, "{mean} and {expected}");
+    }
+    let differences = found["differences"].as_array().unwrap();
+    let keys: Vec<&str> = differences
+        .iter()
+        .map(|each| each["key"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        keys,
+        ["training epochs", "training seed", "training warm_up_steps"]
+    );
+    assert_eq!(differences[0]["values"], serde_json::json!([2, 3]));
+    let page = fs::read_to_string(folder.join("runs.html")).unwrap();
+    assert!(page.contains("Held-out loss by epoch") && !page.contains(REFRESH));
+    let svg = fs::read_to_string(folder.join("runs.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+
+    let refused = |runs: &[&str], code: i32, words: &[&str]| {
+        let said = run(folder, &[&["report"], runs].concat());
+        let text = String::from_utf8_lossy(&said.stderr);
+        assert_eq!(said.status.code(), Some(code), "{text}");
+        assert!(words.iter().all(|word| text.contains(word)), "{text}");
+    };
+    refused(
+        &["a.safetensors", "missing.safetensors"],
+        3,
+        &["missing.safetensors"],
+    );
+    refused(
+        &["missing.metrics.jsonl"],
+        3,
+        &["missing.metrics.jsonl", "check the path"],
+    );
+    refused(
+        &["a.golden.json"],
+        4,
+        &["a.golden.json", "line 1", "NAME.metrics.jsonl"],
+    );
+    fs::write(folder.join("none.metrics.jsonl"), "").unwrap();
+    refused(&["none.metrics.jsonl"], 4, &["no epoch has ended yet"]);
+    fs::copy(&a, folder.join("c.safetensors")).unwrap();
+    fs::copy(
+        b.with_extension("metrics.jsonl"),
+        folder.join("c.metrics.jsonl"),
+    )
+    .unwrap();
+    refused(
+        &["c.safetensors"],
+        4,
+        &["c.metrics.jsonl", "not of the net"],
+    );
+    refused(&["a.safetensors"; 13], 2, &["12 at most"]);
+    refused(
+        &["a.safetensors", "--out", "no/runs.html"],
+        7,
+        &["no/runs.html"],
+    );
 }

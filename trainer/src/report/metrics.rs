@@ -41,6 +41,23 @@ impl EpochLine {
     pub fn positions(&self) -> u64 {
         (self.samples_per_second * self.seconds()).round() as u64
     }
+
+    /// What the smaller of which is better.
+    fn rank(&self) -> Option<f64> {
+        let winchance = self.held_out("/net/winchance");
+        winchance.or_else(|| self.held_out("/loss"))
+    }
+}
+
+/// The epoch whose net a run keeps: of the smallest error in win chance, or without
+/// held-out games the last.
+pub fn best(epochs: &[EpochLine]) -> Option<&EpochLine> {
+    let ranked = epochs.iter().filter(|epoch| epoch.rank().is_some());
+    let best = ranked.min_by(|a, b| {
+        let [a, b] = [a, b].map(|epoch| epoch.rank().unwrap_or(f64::INFINITY));
+        a.total_cmp(&b)
+    });
+    best.or(epochs.last())
 }
 
 /// The epochs in `NAME.metrics.jsonl`.
