@@ -9,7 +9,7 @@ target=${CARGO_TARGET_DIR:-target}
 bin=$target/release
 mkdir -p out
 rm -rf out/sample.dataset
-rm -f out/dataset.svg out/sample.{safetensors,checkpoint,metrics.jsonl,golden.json,svg,calibration.svg,errors.svg,neurons.svg,report.html} \
+rm -f out/dataset.svg out/sample.{safetensors,checkpoint,metrics.jsonl,steps.jsonl,golden.json,svg,calibration.svg,errors.svg,neurons.svg,report.html} \
     out/match.pgn{,.jsonl} out/engine out/arena
 
 cuda=()

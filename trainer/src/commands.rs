@@ -10,6 +10,7 @@ mod eval;
 mod fit;
 mod linear;
 mod output;
+mod report;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -40,6 +41,9 @@ enum Command {
     Eval(eval::Arguments),
     /// Measure nets and other engines against the labels of the same PGN files.
     Compare(compare::Arguments),
+    /// Set runs side by side: their curves, their figures, and what differs in how they
+    /// were configured.
+    Report(report::Arguments),
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(bench::Arguments),
     /// List what there is to train on: GPUs by name, with their memory, and the CPU.
@@ -56,6 +60,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Linear(arguments) => linear::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
     }

@@ -41,6 +41,15 @@ pub enum TrainerError {
         /// The most that is read.
         most: u64,
     },
+    /// A file is not what a run leaves in figures.
+    #[error("{path}: no metrics of a run: {why}; give a net of `trainer fit` or its \
+         NAME.metrics.jsonl", path = path.display())]
+    NoMetrics {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
+    },
     /// A net that training would change before its first step.
     #[error(
         "{path}: cannot start from this net: a number of layer {layer} is {found}, and training \
@@ -180,9 +189,9 @@ impl TrainerError {
             | TrainerError::Exists { .. }
             | TrainerError::CheckpointRefused { .. }
             | TrainerError::OtherNet { .. } => ExitCode::Refused,
-            TrainerError::NoLabels { .. } | TrainerError::NothingToCompare { .. } => {
-                ExitCode::Damaged
-            }
+            TrainerError::NoMetrics { .. }
+            | TrainerError::NoLabels { .. }
+            | TrainerError::NothingToCompare { .. } => ExitCode::Damaged,
             TrainerError::NetRefused { .. }
             | TrainerError::NoNet { .. }
             | TrainerError::NotTrainable { .. } => ExitCode::Net,

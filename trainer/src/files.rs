@@ -10,6 +10,8 @@ use crate::error::TrainerError;
 pub mod ending {
     /// The metrics, one object an epoch.
     pub const METRICS: &str = "metrics.jsonl";
+    /// What was measured from step to step, thinned.
+    pub const STEPS: &str = "steps.jsonl";
     /// The golden vectors.
     pub const GOLDEN: &str = "golden.json";
     /// The curves of the epochs.
@@ -23,7 +25,16 @@ pub mod ending {
     /// The page.
     pub const PAGE: &str = "report.html";
     /// All that lies beside a net and its checkpoint once a run has ended.
-    pub const RESULTS: [&str; 7] = [METRICS, GOLDEN, CURVES, CALIBRATION, ERRORS, NEURONS, PAGE];
+    pub const RESULTS: [&str; 8] = [
+        METRICS,
+        STEPS,
+        GOLDEN,
+        CURVES,
+        CALIBRATION,
+        ERRORS,
+        NEURONS,
+        PAGE,
+    ];
 }
 
 /// Replaces a file.
@@ -35,6 +46,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
     #[cfg(test)]
     watched::written();
     Ok(())
+}
+
+/// Replaces a file that is soon replaced again: it costs no wait for the disk, and a
+/// power cut may leave an earlier one.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_often(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
+    durable::write_unsynced(path, bytes).map_err(TrainerError::unwritable(path))
 }
 
 /// Finds out whether a file can be written, before the work that it is to hold.

@@ -8,6 +8,7 @@ pub mod device;
 pub mod golden;
 pub mod history;
 pub mod learner;
+pub mod live;
 pub mod plan;
 pub mod progress;
 pub mod readings;

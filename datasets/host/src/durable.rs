@@ -18,6 +18,17 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.commit()
 }
 
+/// The same without a sync, for a file that is soon replaced again: after a power
+/// cut, an earlier one may be there, or an empty one.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = NewFile::create(path, ".tmp")?;
+    file.write_all(bytes)?;
+    file.name()
+}
+
 /// Gives a file that is synced the name `to`, which is replaced if it is there.
 ///
 /// # Errors
@@ -103,11 +114,19 @@ impl NewFile {
     /// # Errors
     /// What the system said; whatever had the name keeps it.
     pub fn commit(mut self) -> io::Result<()> {
-        if let Some(temporary) = &self.temporary {
+        if self.temporary.is_some() {
             self.file.as_ref().ok_or_else(committed)?.sync_all()?;
+            self.name()?;
+            sync_folder_of(&self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Gives the file its name.
+    fn name(&mut self) -> io::Result<()> {
+        if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path)?;
             self.file = None;
-            sync_folder_of(&self.path)?;
         }
         Ok(())
     }
@@ -237,6 +256,18 @@ mod tests {
         write(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");
         assert_eq!(names(folder.path()), ["net"]);
+    }
+
+    #[test]
+    fn an_unsynced_file_replaces_another_as_well() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("page");
+        for bytes in [&b"longer"[..], b"new"] {
+            write_unsynced(&path, bytes).unwrap();
+            assert_eq!(fs::read(&path).unwrap(), bytes);
+            assert_eq!(names(folder.path()), ["page"]);
+        }
+        assert!(write_unsynced(&folder.path().join("missing/page"), b"x").is_err());
     }
 
     #[test]

@@ -30,8 +30,9 @@ More epochs, with less decay of the weights and a straight way down for the lear
   trainer fit --data 2013-02.dataset --out long.safetensors --epochs 20 --schedule linear \
       --weight-decay 0.1
 
-Beside net.safetensors, the net of the best epoch, appear net.report.html (all there is
-to see, in one page), net.metrics.jsonl (one object an epoch), net.svg (the curves),
+Beside net.safetensors, the net of the best epoch, appear net.report.html (open it while
+the net trains: it shows how it goes, and at the end all there is to see),
+net.metrics.jsonl (one object an epoch), net.steps.jsonl, net.svg (the curves),
 net.calibration.svg, net.errors.svg, net.neurons.svg (what the first layer looks at),
 net.golden.json (the net's values of 64 positions, to check other implementations with)
 and net.checkpoint, the run as it stands. On the CPU the same command gives the same

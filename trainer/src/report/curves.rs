@@ -7,6 +7,8 @@ use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 pub struct Point {
     /// Counted from 1.
     pub epoch: u64,
+    /// Positions that the run had trained on at its end.
+    pub positions: u64,
     /// Mean over the epoch's batches, each before its step.
     pub train: f64,
     /// The rounded net on the held-out games; none if no game is held out.
@@ -16,7 +18,8 @@ pub struct Point {
 /// Where the curves lie in the panel.
 const LEFT: f64 = 48.0;
 const TOP: f64 = 34.0;
-const RIGHT: f64 = WIDTH;
+/// Room for half of the last number below.
+const RIGHT: f64 = WIDTH - 8.0;
 const BOTTOM: f64 = 290.0;
 const HEIGHT: f64 = 335.0;
 
@@ -93,6 +96,7 @@ mod tests {
     fn draws_any_number_of_epochs() {
         let point = |epoch| Point {
             epoch,
+            positions: 100 * epoch,
             train: 0.3 / epoch as f64,
             validation: Some(0.35),
         };
@@ -111,6 +115,7 @@ mod tests {
         }
         let alone = Point {
             epoch: 1,
+            positions: 100,
             train: 0.3,
             validation: None,
         };

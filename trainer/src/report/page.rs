@@ -1,17 +1,18 @@
 //! The report as one HTML page that needs nothing but itself.
 
-use charts::{Panel, thousands};
+use charts::thousands;
 use datasets::{Manifest, SourceEntry};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use models::{Architecture, Metadata, Network};
 use serde_json::Value;
 
 use crate::network::net::Net;
+use crate::report::document::{card, document, drawn};
 use crate::report::figures::{Comparison, Figures, Report};
 use crate::report::integers::{Difference, Integers};
 use crate::report::measured::Measured;
 use crate::report::subject::{History, Subject};
-use crate::report::{calibration, curves, errors, neurons};
+use crate::report::{calibration, course, curves, errors, neurons};
 
 /// What the page is about.
 pub struct Page<'a> {
@@ -25,29 +26,6 @@ pub struct Page<'a> {
     pub measured: Option<&'a Measured>,
 }
 
-/// The page's own style, beside the pictures' ([`charts::style`]).
-const STYLE: &str = "\
-:root { color-scheme: light dark; --ground: #f3f5f7; --paper: #ffffff; --ink: #1f2933; --faint: #52606d; --rule: #e1e5ea; --net: #0072b2 }
-@media (prefers-color-scheme: dark) { :root { --ground: #0f1317; --paper: #171c22; --ink: #e4e7eb; --faint: #a3aebb; --rule: #2c3540; --net: #4cb0ea } }
-* { box-sizing: border-box }
-body { margin: 0 auto; max-width: 1120px; padding: 20px 16px 48px; background: var(--ground); color: var(--ink);
-  font: 16px/1.5 system-ui, 'Segoe UI', Helvetica, Arial, sans-serif }
-h1 { font-size: 1.6rem; margin: 8px 0 0; overflow-wrap: anywhere } h2 { font-size: 1.15rem; margin: 36px 0 4px }
-p { margin: 4px 0 12px; color: var(--faint); max-width: 46rem }
-section > p { font-size: .95rem }
-.grid { display: grid; gap: 16px; grid-template-columns: repeat(auto-fill, minmax(min(100%, 420px), 1fr)) }
-.boards { grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)) }
-.figures { display: grid; gap: 12px; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); margin: 20px 0 }
-.card { background: var(--paper); border: 1px solid var(--rule); border-radius: 10px; padding: 16px; min-width: 0 }
-.card svg { display: block; width: 100%; height: auto }
-.figures b { display: block; font-size: 1.5rem; line-height: 1.3; font-variant-numeric: tabular-nums } .figures span { display: block; font-size: .85rem; color: var(--faint) }
-.wide { overflow-x: auto } table { border-collapse: collapse; width: 100%; font-size: .9rem; font-variant-numeric: tabular-nums }
-th, td { text-align: left; padding: 5px 14px 5px 0; border-top: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere }
-tr:first-child > * { border-top: 0 } th { font-weight: 500; color: var(--faint); overflow-wrap: normal } td.number, th.number { text-align: right; white-space: nowrap }
-code { font-size: .85em; overflow-wrap: anywhere }
-footer { margin-top: 36px; font-size: .85rem; color: var(--faint) }
-";
-
 /// Writes the page.
 pub fn html(page: Page) -> String {
     let name = page
@@ -56,29 +34,17 @@ pub fn html(page: Page) -> String {
         .file_name()
         .unwrap_or_default()
         .to_string_lossy();
-    let markup = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (name) }
-                style { (PreEscaped(STYLE)) (PreEscaped(charts::style())) }
-            }
-            body {
-                h1 { (name) }
-                p { (architecture(page.net.network.architecture())) ". " (subject_line(page.subject)) }
-                @if let Some(measured) = page.measured { (glance(measured)) }
-                @if let Some(history) = &page.history { (learning(history)) }
-                @if let Some(measured) = page.measured { (quality(measured)) (mistakes(measured)) }
-                (first_layer(&page.net.network))
-                (configuration(&page.net.metadata))
-                (provenance(page.subject))
-                footer { "Written by " (concat!("kibitz trainer ", env!("CARGO_PKG_VERSION"))) "." }
-            }
-        }
+    let body = html! {
+        h1 { (name) }
+        p { (architecture(page.net.network.architecture())) ". " (subject_line(page.subject)) }
+        @if let Some(measured) = page.measured { (glance(measured)) }
+        @if let Some(history) = &page.history { (learning(history)) }
+        @if let Some(measured) = page.measured { (quality(measured)) (mistakes(measured)) }
+        (first_layer(&page.net.network))
+        (configuration(&page.net.metadata))
+        (provenance(page.subject))
     };
-    markup.into_string()
+    document(&name, html! {}, body)
 }
 
 fn architecture(architecture: Architecture) -> String {
@@ -133,17 +99,13 @@ fn glance(measured: &Measured) -> Markup {
     html! {
         div.figures {
             @for (figure, name, note) in cards {
-                div.card { b { (figure) } (name) span { (note) } }
+                (card(&figure, name, &note))
             }
             @if let Integers::Measured(Difference { mean: Some(mean), largest, .. }) = measured.integers {
-                div.card { b { (format!("{mean:.1}")) } "centipawns lost to integers" span { (format!("{largest:.1} at most")) } }
+                (card(&format!("{mean:.1}"), "centipawns lost to integers", &format!("{largest:.1} at most")))
             }
         }
     }
-}
-
-fn drawn(panel: Panel) -> Markup {
-    html! { div.card { (PreEscaped(panel.inline())) } }
 }
 
 fn learning(history: &History) -> Markup {
@@ -151,7 +113,13 @@ fn learning(history: &History) -> Markup {
         section {
             h2 { "How it learned" }
             p { "The training loss of an epoch is the mean of its steps, each before it was taken; the held-out games are judged by the net at the epoch's end. The net of the best epoch was kept." }
-            div.grid { (drawn(curves::panel(&history.points, history.material, history.best))) }
+            div.grid {
+                (drawn(curves::panel(&history.points, history.material, history.best)))
+                @if !history.steps.is_empty() {
+                    (drawn(course::loss_panel(&history.steps, &history.points, history.material)))
+                    @for panel in course::panels(&history.steps, history.clip_norm) { (drawn(panel)) }
+                }
+            }
         }
     }
 }

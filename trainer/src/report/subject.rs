@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use datasets::Manifest;
 
+use crate::report::course::Stretch;
 use crate::report::curves::Point;
 
 /// What a net is measured on.
@@ -20,6 +21,10 @@ pub enum Subject<'a> {
 pub struct History {
     /// The epochs.
     pub points: Vec<Point>,
+    /// The steps, if they were recorded.
+    pub steps: Vec<Stretch>,
+    /// The length that gradients were shortened to.
+    pub clip_norm: Option<f64>,
     /// The loss of material on the held-out games.
     pub material: Option<f64>,
     /// The epoch whose net was kept.

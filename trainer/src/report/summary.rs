@@ -4,12 +4,9 @@
 //! of somebody else, can be looked at just as well.
 
 use std::path::Path;
-use std::{fs, io};
 
 use datasets::{Dataset, Split};
 use models::Metadata;
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
@@ -18,7 +15,7 @@ use crate::report::curves::Point;
 use crate::report::measured::{self, Measured};
 use crate::report::page::{self, Page};
 use crate::report::subject::{History, Subject};
-use crate::report::{calibration, errors, neurons};
+use crate::report::{calibration, errors, metrics, neurons};
 
 /// After a training: measures the net on the held-out games, and writes the
 /// pictures and the page beside it.
@@ -63,51 +60,51 @@ pub fn write(
     files::write(path, page::html(page).as_bytes())
 }
 
-/// What is read of a line of the metrics.
-#[derive(Deserialize)]
-struct Line {
-    epoch: u64,
-    train_loss: f64,
-    validation: Value,
-}
-
 /// The history in the metrics beside a net. `None` if there are none, or if
 /// they are of another net: this one's own figures are not in them.
 fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, TrainerError> {
     let path = model.with_extension(ending::METRICS);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(TrainerError::unreadable(&path)(error)),
-    };
-    let lines: Vec<Line> = text
-        .lines()
-        .map(serde_json::from_str)
-        .collect::<Result<_, _>>()
-        .map_err(|error| TrainerError::unreadable(&path)(error.into()))?;
-    let loss = |line: &Line, name: &str| line.validation[name].as_f64();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let epochs = metrics::read_epochs(&path)?;
     let best = metadata.validation["epoch"].as_u64();
-    let kept = lines.iter().find(|line| Some(line.epoch) == best);
-    Ok(kept
+    let kept = epochs.iter().find(|line| Some(line.epoch) == best);
+    let Some(kept) = kept
         .filter(|kept| !kept.validation.is_null())
         .filter(|kept| kept.validation == metadata.validation["figures"])
-        .map(|kept| History {
-            points: lines
-                .iter()
-                .map(|line| Point {
-                    epoch: line.epoch,
-                    train: line.train_loss,
-                    validation: loss(line, "loss"),
-                })
-                .collect(),
-            material: loss(kept, "material_loss"),
-            best: kept.epoch,
-        }))
+    else {
+        return Ok(None);
+    };
+    let steps = model.with_extension(ending::STEPS);
+    let steps = match steps.exists() {
+        true => metrics::read_steps(&steps)?,
+        false => Vec::new(),
+    };
+    let mut positions = 0;
+    let points = epochs.iter().map(|line| {
+        positions += line.positions();
+        Point {
+            epoch: line.epoch,
+            positions,
+            train: line.train_loss,
+            validation: line.held_out("/loss"),
+        }
+    });
+    Ok(Some(History {
+        points: points.collect(),
+        steps,
+        clip_norm: metadata.training["clip_norm"].as_f64(),
+        material: kept.held_out("/material_loss"),
+        best: kept.epoch,
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+
     use models::Architecture;
     use serde_json::json;
 
@@ -122,19 +119,24 @@ mod tests {
 
         let line = |epoch: u64, loss: f64| {
             let figures = json!({ "loss": loss, "material_loss": 0.3 });
-            json!({ "epoch": epoch, "train_loss": 0.2, "validation": figures }).to_string()
+            let line = json!({
+                "epoch": epoch, "train_loss": 0.2, "validation": figures,
+                "samples_per_second": 50.0, "waiting_seconds": 0.5, "computing_seconds": 1.5,
+            });
+            line.to_string()
         };
         let metrics = model.with_extension(ending::METRICS);
         fs::write(&metrics, [line(1, 0.4), line(2, 0.25)].join("\n")).unwrap();
         let found = history(&model, &metadata).unwrap().unwrap();
         assert_eq!((found.best, found.material), (2, Some(0.3)));
         assert_eq!(found.points[0].validation, Some(0.4));
+        assert_eq!(found.points[1].positions, 200);
 
         fs::write(&metrics, [line(1, 0.4), line(2, 0.26)].join("\n")).unwrap();
         assert!(history(&model, &metadata).unwrap().is_none());
         fs::write(&metrics, "{ \"epoch\": 1,").unwrap();
         let error = history(&model, &metadata).err().unwrap();
-        assert_eq!(error.exit_code() as u8, 3);
+        assert_eq!(error.exit_code() as u8, 4);
         assert!(error.to_string().contains("n.metrics.jsonl"), "{error}");
     }
 }

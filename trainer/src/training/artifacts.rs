@@ -2,6 +2,7 @@
 
 use datasets::{Dataset, Split};
 use models::{Metadata, Network};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::error::TrainerError;
@@ -9,7 +10,7 @@ use crate::files::{self, ending};
 use crate::input::batch::Batch;
 use crate::network::evaluate::Evaluate;
 use crate::network::model::Model;
-use crate::report::curves::{self, Point};
+use crate::report::curves;
 use crate::training::golden;
 use crate::training::history::{Epoch, History};
 use crate::training::plan::Plan;
@@ -87,32 +88,31 @@ impl<'a> RunArtifacts<'a> {
         files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())
     }
 
-    /// Writes the metrics and the curves of the epochs so far.
+    /// Writes the metrics of the epochs and the steps so far, and the curves.
     ///
     /// # Errors
     /// [`TrainerError::Unwritable`].
     pub fn write_course(&self) -> Result<(), TrainerError> {
-        let epochs = &self.history.epochs;
-        let lines = epochs.iter().map(|epoch| {
-            let line = serde_json::to_string(epoch).expect("numbers and names");
-            line + "\n"
-        });
-        let text: String = lines.collect();
-        files::write(&self.plan.beside(ending::METRICS), text.as_bytes())?;
-        let Some(last) = epochs.last() else {
+        let History { epochs, course, .. } = &self.history;
+        files::write(&self.plan.beside(ending::METRICS), lines(epochs).as_bytes())?;
+        let steps = lines(course.stretches());
+        files::write(&self.plan.beside(ending::STEPS), steps.as_bytes())?;
+        if epochs.is_empty() {
             return Ok(());
-        };
-        let points = epochs.iter().map(|epoch| Point {
-            epoch: epoch.epoch,
-            train: epoch.train_loss,
-            validation: epoch.validation.map(|v| v.loss),
-        });
-        let points: Vec<Point> = points.collect();
-        let material = last.validation.map(|v| v.material_loss);
+        }
         let best = self.history.best().map_or(0, |best| best.epoch);
-        let svg = curves::svg(&points, material, best);
+        let svg = curves::svg(&self.history.points(), self.history.material(), best);
         files::write(&self.plan.beside(ending::CURVES), svg.as_bytes())
     }
+}
+
+/// Each as JSON in a line of its own.
+fn lines(values: &[impl Serialize]) -> String {
+    let lines = values.iter().map(|value| {
+        let line = serde_json::to_string(value).expect("numbers and names");
+        line + "\n"
+    });
+    lines.collect()
 }
 
 /// The positions of the golden vectors: from the held-out games, the same in

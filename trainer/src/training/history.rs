@@ -1,10 +1,12 @@
-//! What a run has measured: one entry an epoch, and the sums of the epoch it
-//! is in.
+//! What a run has measured: one entry an epoch, the sums of the epoch it is in,
+//! and its course from step to step.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::report::course::{Course, Stretch};
+use crate::report::curves::Point;
 use crate::training::readings::Measured;
 use crate::training::validation::Validation;
 
@@ -39,6 +41,11 @@ impl Epoch {
     /// Time of its training.
     pub fn seconds(&self) -> f64 {
         self.waiting_seconds + self.computing_seconds
+    }
+
+    /// Positions that it trained on.
+    fn positions(&self) -> u64 {
+        (self.samples_per_second * self.seconds()).round() as u64
     }
 
     /// The epoch of so many in words; `kept` where its net is the best so far.
@@ -122,6 +129,8 @@ pub struct History {
     best: Option<usize>,
     /// The epoch after them.
     pub pass: Pass,
+    /// From the first step to the last that was looked at.
+    pub course: Course,
     /// Time of the whole run, interruptions left out.
     pub seconds: f64,
 }
@@ -141,6 +150,48 @@ impl History {
         self.epochs.push(epoch);
         self.pass = Pass::default();
         better
+    }
+
+    /// Takes in the steps up to the number `last` in the run, which together waited
+    /// and computed for so long. Gradients longer than `clip_norm` were shortened.
+    pub fn take(&mut self, steps: &[Measured], last: u64, time: [Duration; 2], clip_norm: f32) {
+        let first = last + 1 - steps.len() as u64;
+        let [waiting_seconds, computing_seconds] =
+            time.map(|time| time.as_secs_f64() / steps.len() as f64);
+        for (step, &measured) in (first..).zip(steps) {
+            self.pass.add(measured, clip_norm);
+            self.course.add(Stretch {
+                step,
+                steps: 1,
+                positions: measured.samples,
+                train_loss: f64::from(measured.loss),
+                gradient_norm: f64::from(measured.gradient_norm),
+                learning_rate: measured.learning_rate,
+                waiting_seconds,
+                computing_seconds,
+            });
+        }
+    }
+
+    /// The epochs as they are drawn.
+    pub fn points(&self) -> Vec<Point> {
+        let mut positions = 0;
+        let points = self.epochs.iter().map(|epoch| {
+            positions += epoch.positions();
+            Point {
+                epoch: epoch.epoch,
+                positions,
+                train: epoch.train_loss,
+                validation: epoch.validation.map(|v| v.loss),
+            }
+        });
+        points.collect()
+    }
+
+    /// The loss of material on the held-out games, once an epoch has ended.
+    pub fn material(&self) -> Option<f64> {
+        let last = self.epochs.last()?;
+        last.validation.map(|v| v.material_loss)
     }
 
     /// The epoch whose net was kept.

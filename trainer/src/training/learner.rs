@@ -83,6 +83,7 @@ impl<B: Train> Learner<B> {
         Reading {
             loss,
             gradient_norm,
+            learning_rate: rate,
         }
     }
 

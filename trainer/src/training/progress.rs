@@ -28,6 +28,12 @@ impl Work {
     fn per_second(self) -> f64 {
         self.samples as f64 / self.seconds().max(1e-9)
     }
+
+    /// How long so many positions take at the same pace.
+    fn time_of(self, samples: u64) -> Duration {
+        let seconds = samples as f64 / self.per_second();
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+    }
 }
 
 /// The display of a run, on standard error.
@@ -82,6 +88,18 @@ impl Progress {
         self.shown = self.work;
     }
 
+    /// Positions done, and those of the run, all epochs together.
+    pub fn positions(&self) -> (u64, u64) {
+        (self.start + self.work.samples, self.total)
+    }
+
+    /// How long the training takes still, if it goes on as since the program was
+    /// started. The time of validation is not foreseen.
+    pub fn left(&self) -> Option<Duration> {
+        let (done, total) = self.positions();
+        (self.work.samples > 0).then(|| self.work.time_of(total - done))
+    }
+
     /// Prints a line above the bar.
     pub fn line(&self, text: &str) {
         self.display.suspend(|| tell(text));
@@ -92,7 +110,7 @@ impl Progress {
 /// goes on as all the work did. The time of validation is not foreseen.
 fn state(recent: Work, all: Work, left: u64) -> String {
     let waiting = 100.0 * recent.waiting.as_secs_f64() / recent.seconds().max(1e-9);
-    let eta = Duration::try_from_secs_f64(left as f64 / all.per_second()).unwrap_or(Duration::MAX);
+    let eta = all.time_of(left);
     format!(
         "{:.0} samples/s, {waiting:.0} % waiting for data, {:.0} % computing, ETA {}",
         recent.per_second(),

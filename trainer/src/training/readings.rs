@@ -6,12 +6,14 @@ use burn::tensor::backend::Backend;
 
 use crate::network::tensors::floats;
 
-/// What a step measured, on the device. Shapes `[1]`.
+/// What a step measured; tensors are on the device, of shape `[1]`.
 pub struct Reading<B: Backend> {
     /// The mean loss of the batch, before the step.
     pub loss: Tensor<B, 1>,
     /// The length of the gradient, before it was clipped.
     pub gradient_norm: Tensor<B, 1>,
+    /// The learning rate of the step.
+    pub learning_rate: f64,
 }
 
 /// What a step measured.
@@ -23,20 +25,23 @@ pub struct Measured {
     pub loss: f32,
     /// The length of the gradient, before it was clipped.
     pub gradient_norm: f32,
+    /// The learning rate of the step.
+    pub learning_rate: f64,
 }
 
 /// Steps that nobody has looked at yet.
 pub struct Unseen<B: Backend> {
     /// Losses and gradient lengths in turn.
     tensors: Vec<Tensor<B, 1>>,
-    samples: Vec<u64>,
+    /// Positions and learning rates.
+    steps: Vec<(u64, f64)>,
 }
 
 impl<B: Backend> Default for Unseen<B> {
     fn default() -> Self {
         Unseen {
             tensors: Vec::new(),
-            samples: Vec::new(),
+            steps: Vec::new(),
         }
     }
 }
@@ -45,12 +50,12 @@ impl<B: Backend> Unseen<B> {
     /// Takes in a step on so many positions.
     pub fn push(&mut self, reading: Reading<B>, samples: usize) {
         self.tensors.extend([reading.loss, reading.gradient_norm]);
-        self.samples.push(samples as u64);
+        self.steps.push((samples as u64, reading.learning_rate));
     }
 
     /// Number of steps.
     pub fn len(&self) -> usize {
-        self.samples.len()
+        self.steps.len()
     }
 
     /// Fetches them all in one transfer, in the order of the steps.
@@ -60,14 +65,17 @@ impl<B: Backend> Unseen<B> {
         }
         let values = floats(Tensor::cat(std::mem::take(&mut self.tensors), 0));
         let pairs = values.as_chunks::<2>().0;
-        self.samples
+        self.steps
             .drain(..)
             .zip(pairs)
-            .map(|(samples, &[loss, gradient_norm])| Measured {
-                samples,
-                loss,
-                gradient_norm,
-            })
+            .map(
+                |((samples, learning_rate), &[loss, gradient_norm])| Measured {
+                    samples,
+                    loss,
+                    gradient_norm,
+                    learning_rate,
+                },
+            )
             .collect()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
-use std::{fs, thread};
+use std::time::{Duration, Instant};
+use std::{fs, mem, thread};
 
 use datasets::{Dataset, Split};
 use host::{StopSignal, tell};
@@ -17,10 +17,12 @@ use crate::input::reader::read_epoch;
 use crate::network::evaluate::{Evaluate, Train, parts};
 use crate::network::model::Model;
 use crate::network::net;
+use crate::report::live::State as PageState;
 use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
 use crate::training::history::{Epoch, History};
 use crate::training::learner::Learner;
+use crate::training::live::LivePage;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
 use crate::training::readings::Unseen;
@@ -56,8 +58,9 @@ pub struct Summary {
 /// held-out games; the last, where no game is held out.
 ///
 /// Beside the net `NAME.safetensors` appear `NAME.metrics.jsonl` (one object
-/// an epoch), `NAME.svg` (the curves), `NAME.golden.json`, and
-/// `NAME.checkpoint`, from which [`Plan::resume`] goes on.
+/// an epoch), `NAME.steps.jsonl`, `NAME.svg` (the curves), `NAME.golden.json`,
+/// `NAME.report.html` (the page of a run that goes on), and `NAME.checkpoint`, from
+/// which [`Plan::resume`] goes on.
 ///
 /// Each step is shared among `devices`, one at least; all else is done on the
 /// first.
@@ -71,11 +74,18 @@ pub fn fit<B: Train>(
     stop: &StopSignal,
 ) -> Result<Summary, TrainerError> {
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
-    if run.artifacts.history.epoch() <= plan.epochs {
-        run.progress.line(&plan.in_words(dataset));
+    if run.artifacts.history.epoch() > plan.epochs {
+        return Ok(run.summary());
     }
-    run.run_epochs()?;
-    Ok(run.summary())
+    run.progress.line(&plan.in_words(dataset));
+    run.show_page(PageState::Training);
+    let ended = run.run_epochs();
+    let why = ended.as_ref().err().map(ToString::to_string);
+    run.show_page(match &why {
+        Some(why) => PageState::Ended { why },
+        None => PageState::Measuring,
+    });
+    ended.map(|()| run.summary())
 }
 
 /// The parts of a batch and its number of positions, if there is one more.
@@ -96,7 +106,11 @@ struct Run<'a, B: Train> {
     saved: Instant,
     /// Until when the history knows the time.
     timed: Instant,
+    /// Time of steps that the history does not know of yet: without data, and the
+    /// rest.
+    untold: [Duration; 2],
     progress: Progress,
+    page: LivePage,
 }
 
 impl<'a, B: Train> Run<'a, B> {
@@ -144,7 +158,9 @@ impl<'a, B: Train> Run<'a, B> {
             checkpoint,
             saved: now,
             timed: now,
+            untold: [Duration::ZERO; 2],
             progress: Progress::new(plan.epochs * samples, done),
+            page: LivePage::new(plan, plan.in_words(dataset)),
         };
         if begins {
             // From now on the name of the net belongs to this run.
@@ -199,6 +215,8 @@ impl<'a, B: Train> Run<'a, B> {
                 let computing = (queued - received) + sent.elapsed();
                 self.artifacts.history.pass.spend(waiting, computing);
                 self.progress.step(samples, waiting, computing);
+                self.untold[0] += waiting;
+                self.untold[1] += computing;
                 (received, waiting) = (Instant::now(), sent - queued);
             }
             self.look()
@@ -221,9 +239,10 @@ impl<'a, B: Train> Run<'a, B> {
     /// Looks at what the last steps measured, where it is time to.
     fn look_if_due(&mut self) -> Result<(), TrainerError> {
         let show = self.progress.is_due();
+        let page = self.page.is_due();
         if self.saved.elapsed() >= self.plan.checkpoint_every {
             self.save()?;
-        } else if show || self.unseen.len() == LOOK_EVERY {
+        } else if show || page || self.unseen.len() == LOOK_EVERY {
             self.look()?;
         }
         if show {
@@ -231,24 +250,42 @@ impl<'a, B: Train> Run<'a, B> {
             let (epoch, loss) = (history.epoch(), history.pass.loss());
             self.progress.show(epoch, loss, self.learner.rate());
         }
+        if page {
+            self.show_page(PageState::Training);
+        }
         Ok(())
+    }
+
+    /// Writes the page.
+    fn show_page(&mut self, state: PageState) {
+        let since = self.timed.elapsed();
+        let history = &self.artifacts.history;
+        self.page.write(history, &self.progress, state, since);
     }
 
     /// Takes what the last steps measured into the history.
     fn look(&mut self) -> Result<(), TrainerError> {
-        for step in self.unseen.fetch() {
-            let pass = &mut self.artifacts.history.pass;
-            let batch = pass.samples / self.plan.batch as u64;
-            let (loss, norm) = (step.loss, step.gradient_norm);
-            if !loss.is_finite() {
-                return Err(self.diverged(batch, format!("the loss became {loss}")));
-            }
-            if !norm.is_finite() {
-                return Err(self.diverged(batch, format!("the gradient's length became {norm}")));
-            }
-            pass.add(step, self.plan.clip_norm);
+        let steps = self.unseen.fetch();
+        let broken = steps.iter().position(|step| {
+            let numbers = [step.loss, step.gradient_norm];
+            !numbers.iter().all(|number| number.is_finite())
+        });
+        let good = &steps[..broken.unwrap_or(steps.len())];
+        let last = self.learner.steps() - (steps.len() - good.len()) as u64;
+        let history = &mut self.artifacts.history;
+        if !good.is_empty() {
+            let time = mem::take(&mut self.untold);
+            history.take(good, last, time, self.plan.clip_norm);
         }
-        Ok(())
+        let Some(step) = broken.map(|broken| steps[broken]) else {
+            return Ok(());
+        };
+        let batch = history.pass.samples / self.plan.batch as u64;
+        let (loss, norm) = (step.loss, step.gradient_norm);
+        Err(match loss.is_finite() {
+            false => self.diverged(batch, format!("the loss became {loss}")),
+            true => self.diverged(batch, format!("the gradient's length became {norm}")),
+        })
     }
 
     /// Refuses weights that are no numbers; the losses of all steps were.
@@ -434,7 +471,6 @@ mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
     use std::sync::atomic::Ordering;
-    use std::time::Duration;
 
     use burn_flex::FlexDevice;
     use serde_json::Value;
@@ -511,9 +547,9 @@ mod tests {
             fit::<Cpu>(&dataset, &plan(&path("run"), false), &[FlexDevice], &stop).unwrap()
         };
         let summary = files::watched::after_each_file(keep, work);
-        // At the start and after each epoch a checkpoint and the metrics, then the
-        // curves, and more than once a net and its golden vectors.
-        assert!(kills.get() >= 2 + 3 * EPOCHS + 4, "{}", kills.get());
+        // At the start and after each epoch a checkpoint, the metrics and the steps, then
+        // the curves, and more than once a net and its golden vectors.
+        assert!(kills.get() >= 3 + 4 * EPOCHS + 4, "{}", kills.get());
         let mut epochs = Vec::new();
         for kill in 1..=kills.get() {
             let plan = plan(&path(&kill.to_string()), true);
@@ -534,6 +570,8 @@ mod tests {
             assert_eq!(found, expected, "kill {kill}");
             let metrics = fs::read_to_string(plan.beside(ending::METRICS)).unwrap();
             assert_eq!(metrics.lines().count(), state.history.epochs.len());
+            let steps = fs::read_to_string(plan.beside(ending::STEPS)).unwrap();
+            assert_eq!(steps.lines().count() as u64, state.history.steps);
             assert_eq!(plan.beside(ending::GOLDEN).exists(), best.is_some());
             epochs.push(state.history.epochs.len() as u64);
         }

@@ -1,0 +1,74 @@
+//! The page that is looked at while a run goes on.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::files::{self, ending};
+use crate::report::live::{self, REFRESH_SECONDS, State};
+use crate::training::history::History;
+use crate::training::plan::Plan;
+use crate::training::progress::Progress;
+
+/// Time of a run's program for each time that the page takes.
+const SHARE: u32 = 500;
+
+/// Writes `NAME.report.html` while a run goes on.
+pub struct LivePage {
+    path: PathBuf,
+    name: String,
+    description: String,
+    epochs: u64,
+    clip_norm: f64,
+    /// When it is written again; `None` if it could not be written.
+    due: Option<Instant>,
+}
+
+impl LivePage {
+    /// The page of a run that is described in words.
+    pub fn new(plan: &Plan, description: String) -> LivePage {
+        let name = plan.out.file_name().unwrap_or_default();
+        LivePage {
+            path: plan.beside(ending::PAGE),
+            name: name.to_string_lossy().into_owned(),
+            description,
+            epochs: plan.epochs,
+            clip_norm: f64::from(plan.clip_norm),
+            due: Some(Instant::now()),
+        }
+    }
+
+    /// Whether it is time to write it again.
+    pub fn is_due(&self) -> bool {
+        self.due.is_some_and(|due| due <= Instant::now())
+    }
+
+    /// Writes it. That it cannot be written is said once, and no reason to end a run.
+    pub fn write(&mut self, history: &History, progress: &Progress, state: State, since: Duration) {
+        if self.due.is_none() {
+            return;
+        }
+        let began = Instant::now();
+        let points = history.points();
+        let page = live::LivePage {
+            name: &self.name,
+            description: &self.description,
+            state,
+            epoch: (history.epoch(), self.epochs),
+            positions: progress.positions(),
+            elapsed: Duration::try_from_secs_f64(history.seconds).unwrap_or_default() + since,
+            left: progress.left(),
+            course: &history.course,
+            clip_norm: self.clip_norm,
+            points: &points,
+            material: history.material(),
+            best: history.best().map_or(0, |best| best.epoch),
+        };
+        let html = live::html(&page, SystemTime::now());
+        let written = files::write_often(&self.path, html.as_bytes());
+        let pause = Duration::from_secs(REFRESH_SECONDS).max(SHARE * began.elapsed());
+        self.due = written.is_ok().then(|| Instant::now() + pause);
+        if let Err(error) = written {
+            progress.line(&format!("the run goes on without its page: {error}"));
+        }
+    }
+}
