@@ -10,6 +10,7 @@ mod eval;
 mod fit;
 mod linear;
 mod output;
+mod recipe;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -25,7 +26,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
+Exit codes: 0 done, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
 5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
 failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM,
 129 by SIGHUP.";
@@ -33,7 +34,7 @@ failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Train a network: a dataset in, the best net on its held-out games out.
-    Fit(fit::Arguments),
+    Fit(Box<fit::Arguments>),
     /// Fit piece-square tables, which a network must beat, and write them as a net.
     Linear(linear::Arguments),
     /// Measure a net against the labels of held-out games or of PGN files.
@@ -52,7 +53,7 @@ enum Command {
 /// [`TrainerError`], which knows its exit code.
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     match arguments.command {
-        Command::Fit(arguments) => fit::run(arguments),
+        Command::Fit(arguments) => fit::run(*arguments),
         Command::Linear(arguments) => linear::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
