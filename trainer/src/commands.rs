@@ -10,7 +10,9 @@ mod eval;
 mod fit;
 mod linear;
 mod output;
+mod overfit;
 mod recipe;
+mod tune_lr;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -26,7 +28,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
+Exit codes: 0 done, 1 `overfit` did not get there, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
 5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
 failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM,
 129 by SIGHUP.";
@@ -43,6 +45,10 @@ enum Command {
     Compare(compare::Arguments),
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(bench::Arguments),
+    /// Look for a learning rate: it rises from step to step until the loss does too.
+    TuneLr(tune_lr::Arguments),
+    /// Learn one small batch by heart: a check of the network's code.
+    Overfit(overfit::Arguments),
     /// List what there is to train on: GPUs by name, with their memory, and the CPU.
     Devices(devices::Arguments),
 }
@@ -58,6 +64,8 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::TuneLr(arguments) => tune_lr::run(arguments),
+        Command::Overfit(arguments) => overfit::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
     }
 }

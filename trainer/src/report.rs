@@ -13,6 +13,7 @@ pub mod integers;
 pub mod measured;
 pub mod neurons;
 pub mod page;
+pub mod rates;
 
 pub mod subject;
 pub mod summary;

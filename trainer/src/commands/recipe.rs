@@ -123,6 +123,11 @@ pub struct Start {
 }
 
 impl Start {
+    /// The parts of the network.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
     /// From a net.
     pub fn from_net(net: Net) -> Start {
         Start {

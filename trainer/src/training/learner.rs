@@ -84,10 +84,14 @@ impl<B: Train> Learner<B> {
     /// weights to what integer inference can hold. What it measured, before the
     /// step, stays on the first device.
     pub fn learn(&mut self, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
+        self.learn_at(self.schedule.rate(self.step), parts)
+    }
+
+    /// The same at another learning rate than the schedule's.
+    pub fn learn_at(&mut self, rate: f64, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
         let (loss, mut gradients) = self.replicas.gradients(parts, self.loss_exponent);
         let model = self.replicas.first();
         let gradient_norm = clipping::clip(model, &mut gradients, self.clip_norm);
-        let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, model.clone(), gradients);
         self.replicas.set(model.clipped());
         self.step += 1;
