@@ -58,15 +58,13 @@ lichess=(
 )
 "$bin/ingest" build "$folder/human.pgn.zst" "$folder"/weak[12].pgn.zst "${lichess[@]}" "$tcec" \
     --validation-percent 2 --out "$folder/all.dataset"
-"$bin/trainer" fit --data "$folder/all.dataset" --hidden 256,32,32 --epochs 20 \
-    --weight-decay 0.1 --own-scale 1 --device cpu --seed 1 --resume --out "$folder/all.safetensors"
+"$bin/ingest" build "${lichess[@]}" --validation-percent 2 --out "$folder/lichess.dataset"
 
 # What a net must beat.
 [ -e "$folder/linear.safetensors" ] ||
     "$bin/trainer" linear --data "$folder/all.dataset" --seed 1 --out "$folder/linear.safetensors"
 
-# What Lichess says of its players' games has the last word.
-"$bin/ingest" build "${lichess[@]}" --validation-percent 2 --out "$folder/lichess.dataset"
-"$bin/trainer" fit --data "$folder/lichess.dataset" --init "$folder/all.safetensors" \
-    --learning-rate 0.0003 --epochs 3 --weight-decay 0.3 --own-scale 0.0625 --device cpu --seed 1 --resume \
+# The recipe's paths are relative to it.
+cp models/default.toml "$folder"
+"$bin/trainer" fit --recipe "$folder/default.toml" --device cpu --resume \
     --out "$folder/default.safetensors"

@@ -180,8 +180,8 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     };
     refused(&one, &["n.safetensors", "exists already", "--resume"]);
     refused(
-        &["--hidden", "16,8,8", "--epochs", "2", "--resume"],
-        &["n.checkpoint", "--epochs was 1, now is 2"],
+        &[&one[..], &["--wdl", "0.5", "--resume"]].concat(),
+        &["n.checkpoint", "--wdl was [0.0,0.0], now is [0.5,0.5]"],
     );
     refused(
         &["--hidden", "16,8,4", "--epochs", "1", "--resume"],
@@ -382,4 +382,239 @@ fn tables_that_cannot_be_written_are_not_fitted() {
     let said = folder.run(&linear);
     let said = said.failed(CANNOT_WRITE, &["no/folder", "make its folder"]);
     assert!(!said.err.contains("epoch"), "{}", said.err);
+}
+
+/// Two stages, the second by other rates on other positions.
+const RECIPE: &str = "
+seed = 3
+
+[network]
+hidden = [32, 16, 16]
+
+[[stage]]
+data = \"d\"
+epochs = 3
+batch = 64
+wdl = \"0:0.5\"
+[stage.filter]
+drop_checks = true
+ply = [8, 300]
+
+[[stage]]
+data = \"e\"
+epochs = 2
+batch = 64
+learning_rate = 0.0003
+schedule = \"linear\"
+loss_exponent = 2
+";
+
+/// The same as two commands.
+const STAGES: [&[&str]; 2] = [
+    &["--data", "d", "--epochs", "3", "--wdl", "0:0.5"],
+    &[
+        "--data",
+        "e",
+        "--epochs",
+        "2",
+        "--learning-rate",
+        "0.0003",
+        "--schedule",
+        "linear",
+        "--loss-exponent",
+        "2",
+    ],
+];
+
+/// The folder with a second dataset and the recipe.
+fn folder_with_recipe(recipe: &str) -> TrainingFolder {
+    let folder = TrainingFolder::new(SAMPLE);
+    let more = sample("dump_2026-06_annotated500.pgn.zst");
+    build(&[&more], &folder.path("e")).succeeded();
+    fs::write(folder.path("two.toml"), recipe).unwrap();
+    folder
+}
+
+/// `trainer fit` by the recipe, with checkpoints after nearly each step.
+fn by_recipe(folder: &TrainingFolder, net: &str, more: &[&str]) -> Command {
+    let fit = [
+        "fit",
+        "--device",
+        "cpu",
+        "--recipe",
+        "two.toml",
+        "--out",
+        net,
+        "--checkpoint-minutes",
+        "0.0001",
+    ];
+    folder.trainer(&[&fit, more].concat())
+}
+
+fn metadata(net: &Path) -> models::Metadata {
+    let (_, metadata) = models::Network::from_bytes(&fs::read(net).unwrap()).unwrap();
+    metadata
+}
+
+#[test]
+fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
+    // A filter has no option: without it, all of the recipe is said by two commands.
+    let (before, behind) = RECIPE.split_once("[stage.filter]").unwrap();
+    let behind = behind.split_once("[[stage]]").unwrap().1;
+    let folder = folder_with_recipe(&format!("{before}\n[[stage]]{behind}"));
+    run(&mut by_recipe(&folder, "n.safetensors", &[])).succeeded();
+
+    fs::create_dir(folder.path("apart")).unwrap();
+    let common = [
+        "fit", "--device", "cpu", "--batch", "64", "--seed", "3", "--out",
+    ];
+    let first = ["apart/n.stage1.safetensors", "--hidden", "32,16,16"];
+    let second = [
+        "apart/n.safetensors",
+        "--init",
+        "apart/n.stage1.safetensors",
+    ];
+    for (stage, out) in STAGES.into_iter().zip([&first[..], &second[..]]) {
+        folder.run(&[&common, out, stage].concat()).succeeded();
+    }
+    for net in ["n.stage1.safetensors", "n.safetensors"] {
+        let apart = results(&folder.path("apart").join(net));
+        assert!(results(&folder.path(net)) == apart, "{net}");
+    }
+    // The net tells of both stages.
+    let training = metadata(&folder.path("n.safetensors")).training;
+    assert_eq!(training["learning_rate"], 0.0003);
+    let before = &training["init"];
+    assert_eq!(before["training"]["wdl"], serde_json::json!([0.0, 0.5]));
+    let fingerprint = |dataset: &str| {
+        let dataset = datasets::Dataset::open(&folder.path(dataset)).unwrap();
+        dataset.fingerprint().to_string()
+    };
+    assert_eq!(before["dataset"]["fingerprint"], fingerprint("d"));
+    let own = metadata(&folder.path("n.safetensors")).dataset;
+    assert_eq!(own["fingerprint"], fingerprint("e"));
+}
+
+#[test]
+fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
+    let folder = folder_with_recipe(RECIPE);
+    let said = run(&mut by_recipe(&folder, "quiet.safetensors", &["--json"])).succeeded();
+    let summary: Value = serde_json::from_str(&said.out).unwrap();
+    let left_out = &summary["earlier_stages"][0]["left_out"];
+    assert!(left_out["checks"].as_u64().unwrap() > 0, "{left_out}");
+    assert!(left_out["plies"].as_u64().unwrap() > 0, "{left_out}");
+
+    let nets = ["killed.stage1.safetensors", "killed.safetensors"];
+    let [first, last] = nets.map(|net| folder.path(net));
+    let mut kills = [0, 0];
+    for longer in [0, 3, 40, 11, 90, 25, 5, 60, 8, 30, 2, 120, 15, 4, 50, 9] {
+        let mut child = by_recipe(&folder, "killed.safetensors", &["--resume"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let in_second = last.with_extension("checkpoint").exists();
+        wait_for_a_step(
+            if in_second { &last } else { &first },
+            Duration::from_millis(longer),
+        );
+        let ended = child.try_wait().unwrap().is_some();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        if ended {
+            break;
+        }
+        kills[usize::from(last.with_extension("checkpoint").exists())] += 1;
+    }
+    assert!(kills.into_iter().all(|kills| kills > 0), "{kills:?}");
+    run(&mut by_recipe(&folder, "killed.safetensors", &["--resume"])).succeeded();
+    for (killed, quiet) in [
+        (&first, "quiet.stage1.safetensors"),
+        (&last, "quiet.safetensors"),
+    ] {
+        let (killed, quiet) = (results(killed), results(&folder.path(quiet)));
+        assert_eq!(killed.3, quiet.3, "the metrics after {kills:?} kills");
+        assert!(killed.1 == quiet.1, "the golden vectors");
+    }
+    let weights = |net: &Path| {
+        models::Network::from_bytes(&fs::read(net).unwrap())
+            .unwrap()
+            .0
+    };
+    assert!(weights(&last) == weights(&folder.path("quiet.safetensors")));
+    assert!(
+        fs::read(&first).unwrap() == fs::read(folder.path("quiet.stage1.safetensors")).unwrap()
+    );
+}
+
+/// What is in the way of a later stage is said before the first is trained.
+#[test]
+fn a_wrong_recipe_is_refused_before_any_work() {
+    let folder = folder_with_recipe(&RECIPE.replace("schedule", "shedule"));
+    let refused = |code, words: &[&str]| {
+        run(&mut by_recipe(&folder, "n.safetensors", &[])).failed(code, words);
+        assert!(!folder.path("n.stage1.checkpoint").exists());
+    };
+    refused(WRONG_USAGE, &["two.toml:21:", "shedule", "`schedule`"]);
+    let write = |recipe: &str| fs::write(folder.path("two.toml"), recipe).unwrap();
+    write(&RECIPE.replace("data = \"e\"", ""));
+    refused(WRONG_USAGE, &["--data", "[[stage]]"]);
+    write(RECIPE);
+    fs::write(folder.path("n.metrics.jsonl"), "").unwrap();
+    refused(
+        DATASET_OR_OUTPUT_REFUSED,
+        &["n.metrics.jsonl", "exists already"],
+    );
+    fs::remove_file(folder.path("n.metrics.jsonl")).unwrap();
+    write(&RECIPE.replace("ply = [8, 300]", "ply = [9000, 9001]"));
+    refused(WRONG_USAGE, &["leaves none", "plies"]);
+}
+
+/// More epochs than a run was to have, when it has ended: the learning rate begins anew.
+#[test]
+fn a_run_that_has_ended_can_be_given_more_epochs() {
+    let folder = TrainingFolder::new(SAMPLE);
+    let of = |epochs: &'static str| [&SMALL[..2], &["--epochs", epochs], &SMALL[4..]].concat();
+    let longer = resumed(&of("4"));
+    for net in ["quiet", "killed"] {
+        let net = format!("{net}.safetensors");
+        fit(&folder, &net, &of("2")).succeeded();
+    }
+    let said = fit(&folder, "quiet.safetensors", &longer).succeeded();
+    assert!(said.err.contains("ended after epoch 2"), "{}", said.err);
+    let quiet = results(&folder.path("quiet.safetensors"));
+
+    // The first rates of the two parts are the same, and of a warm-up.
+    let rate = |epoch: usize| quiet.3[epoch - 1]["learning_rate"].as_f64().unwrap();
+    assert_eq!(quiet.3.len(), 4);
+    assert_eq!(rate(1), rate(3));
+    assert!(
+        rate(3) < 0.0015 && rate(2) > rate(3),
+        "{} {}",
+        rate(2),
+        rate(3)
+    );
+    let training = metadata(&folder.path("quiet.safetensors")).training;
+    assert_eq!(training["epochs"], 4);
+    let restart = serde_json::json!({
+        "after_epoch": 2,
+        "warm_up_steps": training["warm_up_steps"],
+    });
+    assert_eq!(training["restarts"], Value::from(vec![restart]));
+
+    let net = "killed.safetensors";
+    for longer_by in [0, 20, 70] {
+        let mut child = command(&folder, net, &longer).spawn().unwrap();
+        wait_for_a_step(&folder.path(net), Duration::from_millis(longer_by));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    fit(&folder, net, &longer).succeeded();
+    assert!(results(&folder.path(net)) == quiet);
+    // Fewer again are another run's.
+    let fewer = fit(&folder, net, &resumed(&of("3")));
+    fewer.failed(
+        DATASET_OR_OUTPUT_REFUSED,
+        &["killed.checkpoint", "--epochs was 4, now is 3"],
+    );
 }

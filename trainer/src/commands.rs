@@ -10,7 +10,10 @@ mod eval;
 mod fit;
 mod linear;
 mod output;
+mod overfit;
+mod recipe;
 mod report;
+mod tune_lr;
 mod values;
 
 use clap::{Parser, Subcommand};
@@ -26,7 +29,7 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 2 wrong command line, 3 file missing or unreadable, 4 damaged input,
+Exit codes: 0 done, 1 `overfit` did not get there, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
 5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
 failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM,
 129 by SIGHUP.";
@@ -34,7 +37,7 @@ failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Train a network: a dataset in, the best net on its held-out games out.
-    Fit(fit::Arguments),
+    Fit(Box<fit::Arguments>),
     /// Fit piece-square tables, which a network must beat, and write them as a net.
     Linear(linear::Arguments),
     /// Measure a net against the labels of held-out games or of PGN files.
@@ -46,6 +49,10 @@ enum Command {
     Report(report::Arguments),
     /// Measure how fast a device trains, what its reader gives, and the limit.
     Bench(bench::Arguments),
+    /// Look for a learning rate: it rises from step to step until the loss does too.
+    TuneLr(tune_lr::Arguments),
+    /// Learn one small batch by heart: a check of the network's code.
+    Overfit(overfit::Arguments),
     /// List what there is to train on: GPUs by name, with their memory, and the CPU.
     Devices(devices::Arguments),
 }
@@ -56,12 +63,14 @@ enum Command {
 /// [`TrainerError`], which knows its exit code.
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     match arguments.command {
-        Command::Fit(arguments) => fit::run(arguments),
+        Command::Fit(arguments) => fit::run(*arguments),
         Command::Linear(arguments) => linear::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
+        Command::TuneLr(arguments) => tune_lr::run(arguments),
+        Command::Overfit(arguments) => overfit::run(arguments),
         Command::Devices(arguments) => devices::run(arguments),
     }
 }

@@ -165,6 +165,19 @@ pub enum TrainerError {
         /// them.
         batch: PathBuf,
     },
+    /// A network did not learn one batch by heart.
+    #[error(
+        "not learned by heart: after {steps} steps the loss is {loss:.4}, not below {below}; \
+         look at the network's gradient, or give it more --steps"
+    )]
+    NotByHeart {
+        /// Steps that were taken.
+        steps: u64,
+        /// The loss of the last.
+        loss: f32,
+        /// What it was to be below.
+        below: f32,
+    },
     /// The user asked to stop.
     #[error(
         "interrupted; the same command with --resume goes on from {checkpoint}",
@@ -198,6 +211,7 @@ impl TrainerError {
             TrainerError::Unwritable { .. } => ExitCode::Write,
             TrainerError::NoDevice { .. } | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
+            TrainerError::NotByHeart { .. } => ExitCode::Other,
             TrainerError::Interrupted { exit_code, .. } => *exit_code,
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use burn::backend::Autodiff;
 use burn_flex::Flex;
-use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
+use datasets::{Builder, Dataset, Filters, GameResult, Label, Origin, Record};
 use models::{Activation, Architecture, View};
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
@@ -87,6 +87,19 @@ pub fn inputs_by_python(mut each: impl FnMut(Record, &[usize])) {
             each(record(&before.play(played).expect("it is")), &row.inputs);
         }
     }
+}
+
+/// The record with another result.
+pub fn with_result(record: &Record, result: Option<GameResult>) -> Record {
+    let origin = Origin {
+        result,
+        ..Origin::default()
+    };
+    Record::new(
+        &board(&format!("{} 0 1", record.epd())),
+        record.label(),
+        origin,
+    )
 }
 
 /// A position with a mate as its label, White's view.

@@ -1,6 +1,7 @@
 //! A run: `plan` is what the command line asks for, `learner` takes a step on one
 //! device or several, `run` goes from the first step to the last and on from a
-//! checkpoint. `tables` fits piece-square tables, `throughput` measures devices.
+//! checkpoint. `tables` fits piece-square tables, `tuning` looks for a learning rate,
+//! `overfit` checks the network's code, `throughput` measures devices.
 
 pub mod artifacts;
 pub mod checkpoint;
@@ -9,6 +10,7 @@ pub mod golden;
 pub mod history;
 pub mod learner;
 pub mod live;
+pub mod overfit;
 pub mod plan;
 pub mod progress;
 pub mod readings;
@@ -18,4 +20,5 @@ pub mod run;
 pub mod schedule;
 pub mod tables;
 pub mod throughput;
+pub mod tuning;
 pub mod validation;

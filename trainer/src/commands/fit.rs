@@ -1,25 +1,23 @@
 //! `trainer fit`: a dataset in, the best net out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
-use datasets::{Dataset, Split};
+use datasets::Dataset;
 use host::{StopSignal, tell};
-use models::{Activation, Architecture, View};
+use serde::Serialize;
 
 use crate::commands::output::{held_out_figures, json};
+use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::Train;
 use crate::network::net;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
-use crate::training::plan::{Plan, batch_for};
-use crate::training::regularisation::Regularisation;
+use crate::training::plan::Plan;
 use crate::training::run::{self, Summary};
-use crate::training::schedule::Decay;
 
 const EXAMPLE: &str = "\
 Example: a dataset of one month, then a net from it:
@@ -44,18 +42,30 @@ checkpoint is, --resume begins; where the run has ended, it says so. Without --r
 net or a checkpoint that is there is never written over.
 
 If the loss, the gradient or a weight stops being a number, the run ends, and the batch
-that did it is in net.diverged.txt, which `ingest build` reads.";
+that did it is in net.diverged.txt, which `ingest build` reads.
+
+A recipe holds all of this in a file, and may have several stages, each of which starts
+from the net of the one before:
+  trainer fit --print-recipe > net.toml
+  trainer fit --recipe net.toml --out net.safetensors
+
+When a run has ended, --resume with more --epochs adds them: the learning rate rises to its
+peak and falls again.";
 
 /// Arguments of `trainer fit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Dataset, as `ingest build` writes it
-    #[arg(long, value_name = "DATASET")]
-    data: PathBuf,
-    /// Where to write the net
-    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
-    out: PathBuf,
+    /// Read everything from this file; options given beside it count more
+    #[arg(long, value_name = "RECIPE.toml")]
+    recipe: Option<PathBuf>,
+    /// Print a recipe of the defaults with comments, and train nothing
+    #[arg(long)]
+    print_recipe: bool,
+    /// Where to write the net; earlier stages of a recipe get `.stageN` in their names
+    #[arg(long, value_name = "NET.safetensors", value_parser = values::net,
+          required_unless_present = "print_recipe")]
+    out: Option<PathBuf>,
     /// Device: auto takes the best GPU, or the CPU where there is none; cuda:0,1 shares each
     /// step between two (`trainer devices` lists them)
     #[arg(
@@ -64,61 +74,13 @@ pub struct Arguments {
         default_value = "auto"
     )]
     device: DeviceChoice,
-    /// Passes over the training positions
-    #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
-          value_parser = values::epochs)]
-    epochs: u64,
-    /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::batch)]
-    batch: Option<usize>,
-    /// Learning rate at the peak of the schedule
-    #[arg(long, value_name = "RATE", default_value = "0.003", allow_negative_numbers = true,
-          value_parser = values::learning_rate)]
-    learning_rate: f64,
-    /// What becomes of the learning rate behind its peak
-    #[arg(long, value_enum, default_value_t = Decay::Cosine)]
-    schedule: Decay,
-    /// Steps in which the learning rate rises to its peak; by default a twentieth of all, at
-    /// most 500
-    #[arg(long, value_name = "STEPS", allow_negative_numbers = true, value_parser = values::steps)]
-    warm_up: Option<u64>,
-    /// How fast weights decay, times the learning rate; by default 0.3 up to 262144 training
-    /// positions, falling to 0.1 at 4 million
-    #[arg(long, value_name = "DECAY", allow_negative_numbers = true,
-          value_parser = values::weight_decay)]
-    weight_decay: Option<f64>,
-    /// How fast an input learns on its own, beside what it shares with inputs like it; by
-    /// default 0.0625 up to 262144 training positions, rising to 1 at 4 million
-    #[arg(long, value_name = "SCALE", allow_negative_numbers = true,
-          value_parser = values::own_scale)]
-    own_scale: Option<f32>,
-    /// Decides the starting weights and the order of positions
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
-          value_parser = values::seed)]
-    seed: u64,
-    /// Sizes of the one to three hidden layers
-    #[arg(long, value_name = "N[,N[,N]]", default_value = "256,32,32", allow_hyphen_values = true,
-          value_parser = values::hidden)]
-    hidden: Architecture,
-    /// Which sides look at the board, each through the first layer: mover or both
-    #[arg(long, default_value_t = View::Mover)]
-    view: View,
-    /// What becomes of the first layer's sums: clipped-relu, squared-clipped-relu, or
-    /// pairwise-clipped-relu, the products of two halves
-    #[arg(long, default_value_t = Activation::ClippedRelu)]
-    activation: Activation,
-    /// How often the layers behind the first are there, for so many ranges of the number of
-    /// pieces
-    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
-          value_parser = values::buckets)]
-    buckets: usize,
-    /// Shorten gradients that are longer, all parameters together (docs/training.md)
-    #[arg(long, value_name = "LENGTH", default_value_t = CLIP_NORM, allow_negative_numbers = true,
-          value_parser = values::positive)]
-    clip_norm: f32,
-    /// Start from this net instead of random weights
-    #[arg(long, value_name = "NET.safetensors", conflicts_with_all = ["hidden", "view", "activation", "buckets"])]
-    init: Option<PathBuf>,
+    #[command(flatten)]
+    network: NetworkOptions,
+    #[command(flatten)]
+    stage: Stage,
+    /// Decides the starting weights and the order of positions; by default 1
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
+    seed: Option<u64>,
     /// Go on from the checkpoint beside the net, if there is one
     #[arg(long)]
     resume: bool,
@@ -131,72 +93,95 @@ pub struct Arguments {
     json: bool,
 }
 
+/// How a run of one stage or several ended.
+#[derive(Serialize)]
+struct Ended {
+    /// The last stage.
+    #[serde(flatten)]
+    last: Summary,
+    /// Those before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    earlier_stages: Vec<Summary>,
+}
+
 /// Runs the command.
 ///
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    let Some(out) = arguments.out.filter(|_| !arguments.print_recipe) else {
+        return Ok(host::print(recipe::DEFAULT)?);
+    };
     let device = Device::find(arguments.device)?;
-    let dataset = dataset::open_to_train_on(&arguments.data)?;
-    let init = match arguments.init {
-        Some(path) => Some(net::read_to_train(&path)?),
-        None => None,
+    let recipe = match &arguments.recipe {
+        Some(path) => Recipe::read(path)?,
+        None => Recipe::default(),
     };
-    let architecture = match &init {
-        Some(net) => net.network.architecture(),
-        None => Architecture {
-            view: arguments.view,
-            activation: arguments.activation,
-            buckets: arguments.buckets,
-            ..arguments.hidden
-        },
-    };
-    if let Err(error) = architecture.check() {
-        return Err(TrainerError::Usage(error.to_string()));
-    }
-    let positions = dataset.len(Split::Train);
-    let default = Regularisation::for_positions(positions);
-    let plan = Plan {
-        out: arguments.out,
-        architecture,
-        regularisation: Regularisation {
-            own_scale: arguments.own_scale.unwrap_or(default.own_scale),
-            weight_decay: arguments.weight_decay.unwrap_or(default.weight_decay),
-        },
-        init,
-        device,
-        epochs: arguments.epochs,
-        batch: arguments.batch.unwrap_or_else(|| batch_for(positions)),
-        learning_rate: arguments.learning_rate,
-        decay: arguments.schedule,
-        warm_up: arguments.warm_up,
-        clip_norm: arguments.clip_norm,
+    let given = Given {
         seed: arguments.seed,
-        checkpoint_every: arguments.checkpoint_minutes,
-        resume: arguments.resume,
+        network: arguments.network,
+        stage: arguments.stage,
     };
+    let recipe = recipe.overridden_by(given)?;
+    let outs = outs(&out, recipe.stages.len());
+    // What stands in the way of a later stage is found before the first.
+    for (stage, out) in recipe.stages.iter().zip(&outs) {
+        dataset::open_to_train_on(stage.data()?)?;
+        run::check_free(out, arguments.resume)?;
+    }
     let stop = StopSignal::listen().unwrap_or_else(|error| {
         tell(format_args!(
             "Ctrl-C will end the run without a checkpoint: {error}"
         ));
         StopSignal::default()
     });
-    let summary = plan.device.run(Fit {
-        dataset: &dataset,
-        plan: &plan,
-        stop: &stop,
-    })?;
-    summary::write_beside(&summary.net, &dataset)?;
+    let mut ended = Vec::new();
+    for (index, (stage, out)) in recipe.stages.iter().zip(&outs).enumerate() {
+        if outs.len() > 1 {
+            tell(format_args!("stage {} of {}", index + 1, outs.len()));
+        }
+        let start = match index.checked_sub(1) {
+            Some(before) => Start::from_net(net::read_to_train(&outs[before])?),
+            None => recipe.network.start()?,
+        };
+        let dataset = dataset::open_to_train_on(stage.data()?)?;
+        let mut plan = Plan {
+            out: out.clone(),
+            device: device.clone(),
+            seed: recipe.seed,
+            checkpoint_every: arguments.checkpoint_minutes,
+            resume: arguments.resume,
+            ..stage.plan(start, &dataset)?
+        };
+        let summary = device.run(Fit {
+            dataset: &dataset,
+            plan: &mut plan,
+            stop: &stop,
+        })?;
+        summary::write_beside(&summary.net, &dataset)?;
+        ended.push(summary);
+    }
+    let last = ended.pop().expect("a recipe has a stage");
     Ok(host::print(&match arguments.json {
-        true => json(&summary),
-        false => in_words(&summary),
+        true => json(&Ended {
+            last,
+            earlier_stages: ended,
+        }),
+        false => in_words(&last),
     })?)
+}
+
+/// The nets of so many stages: the last is `out`, the others lie beside it.
+fn outs(out: &Path, stages: usize) -> Vec<PathBuf> {
+    let beside = |stage| out.with_extension(format!("stage{stage}.safetensors"));
+    let earlier = (1..stages).map(beside);
+    earlier.chain([out.to_path_buf()]).collect()
 }
 
 /// A run, on whichever device.
 struct Fit<'a> {
     dataset: &'a Dataset,
-    plan: &'a Plan,
+    plan: &'a mut Plan,
     stop: &'a StopSignal,
 }
 
@@ -210,7 +195,7 @@ impl Job for Fit<'_> {
 
 fn in_words(summary: &Summary) -> String {
     format!(
-        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)\n{}\
+        "{}: epoch {} of {}, trained on {} in {:.0} s ({:.0} samples/s)\n{}{}\
          all about it: {}\n",
         summary.net.display(),
         summary.best_epoch,
@@ -218,6 +203,13 @@ fn in_words(summary: &Summary) -> String {
         summary.device,
         summary.seconds,
         summary.samples_per_second,
+        match summary.left_out.total() {
+            0 => String::new(),
+            left => format!(
+                "left out {left} positions: {}\n",
+                summary.left_out.in_words()
+            ),
+        },
         held_out_figures(summary.validation),
         summary.report.display(),
     )

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::training::plan::ResultShare;
 use models::{Architecture, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
 /// The most passes over the training positions.
@@ -67,6 +68,10 @@ pub fn steps(text: &str) -> Result<u64, String> {
     whole(text, 0..=1_000_000_000)
 }
 
+pub fn some_steps(text: &str) -> Result<u64, String> {
+    whole(text, 1..=1_000_000_000)
+}
+
 pub fn seconds(text: &str) -> Result<Duration, String> {
     time(text, 1.0)
 }
@@ -102,6 +107,27 @@ pub fn hidden(text: &str) -> Result<Architecture, String> {
 
 pub fn buckets(text: &str) -> Result<usize, String> {
     whole(text, 1..=Architecture::MAX_BUCKETS)
+}
+
+/// A share of the game's result, or two for the begin and the end of a run.
+pub fn wdl(text: &str) -> Result<ResultShare, String> {
+    let share = |text: &str| {
+        let share = text.parse::<f32>().ok();
+        let share = share.filter(|share| (0.0..=1.0).contains(share));
+        share.ok_or_else(|| "expected A or A:B, numbers from 0 to 1".to_string())
+    };
+    let (from, to) = text.split_once(':').unwrap_or((text, text));
+    Ok(ResultShare {
+        from: share(from)?,
+        to: share(to)?,
+    })
+}
+
+/// A number from 1 to 10.
+pub fn loss_exponent(text: &str) -> Result<f64, String> {
+    let exponent = text.parse().ok();
+    let exponent = exponent.filter(|exponent| (1.0..=10.0).contains(exponent));
+    exponent.ok_or_else(|| "expected a number from 1 to 10".to_string())
 }
 
 /// A name and a file.
@@ -180,6 +206,16 @@ mod tests {
         refuses(own_scale, &["0", "0.3", "2", "-1", "nan", ""]);
         assert_eq!(steps("0"), Ok(0));
         refuses(steps, &["-1", "0.5", ""]);
+    }
+
+    #[test]
+    fn what_training_aims_at_is_within_bounds() {
+        let share = |from, to| Ok(ResultShare { from, to });
+        assert_eq!(wdl("0.3"), share(0.3, 0.3));
+        assert_eq!(wdl("0:1"), share(0.0, 1.0));
+        refuses(wdl, &["", ":", "0:", "-0.1", "1.1", "nan", "0:0:1", "0,1"]);
+        assert_eq!(loss_exponent("2.5"), Ok(2.5));
+        refuses(loss_exponent, &["", "0.9", "nan", "inf", "11", "x"]);
     }
 
     #[test]

@@ -8,22 +8,21 @@
 
 use burn::module::Module;
 use burn::tensor::backend::Backend;
-use burn::tensor::{DType, ElementConversion, Int, Tensor, TensorData};
+use burn::tensor::{DType, Int, Tensor, TensorData};
 use datasets::Record;
 use models::{INPUTS, Threats};
 
 /// Words of 32 bits of a position: its record's, and one of threats.
 pub const WORDS: usize = Record::BYTES / 4 + 1;
-/// Bytes that are sent to the device for a position.
-pub const SENT: usize = 4 * WORDS;
+/// Bytes that are sent to the device for a position: the words and its target, a float.
+pub const SENT: usize = 4 * WORDS + size_of::<f32>();
 
 /// The words that byte 24 and byte 28 begin.
 const TURN_WORD: i32 = 6;
 const LABEL_WORD: i32 = 7;
 const THREATS_WORD: i32 = 8;
-/// The side to move and the label: the word, the lowest bit, the number of bits.
+/// The side to move: the word, the lowest bit, the number of bits.
 const TURN_FIELD: (i32, i32, i32) = (TURN_WORD, 7, 1);
-const LABEL_FIELD: (i32, i32, i32) = (LABEL_WORD, 0, 16);
 
 const SQUARES: usize = 64;
 /// The pieces a board holds at most, each a nibble of the record.
@@ -218,20 +217,6 @@ impl<B: Backend> Fields<B> {
     }
 }
 
-/// The labels of records, `[batch, WORDS]`, in pawns as the mover sees them,
-/// shape `[batch]`; a mate is 310 to 320 pawns.
-pub fn labels<B: Backend>(words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-    let field = |(word, low, bits): (i32, i32, i32)| {
-        let word = words.clone().narrow(1, word as usize, 1);
-        let shifted = word.bitwise_left_shift_scalar((32 - low - bits).elem());
-        shifted.bitwise_right_shift_scalar((32 - bits).elem())
-    };
-    // 1 for White to move, -1 for Black.
-    let sign = field(TURN_FIELD) * 2 + 1;
-    let label = field(LABEL_FIELD) * sign;
-    label.float().squeeze_dim(1) / 100.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -252,17 +237,15 @@ mod tests {
         let device = Default::default();
         let expansion = Expansion::<Flex>::new(&device);
         let words = batch::words::<Flex>(&records, &device);
-        let inputs = floats(expansion.inputs(words.clone()));
-        let labels = floats(labels(words));
-        assert_eq!(labels.len(), records.len());
+        let inputs = floats(expansion.inputs(words));
         let rows = inputs.chunks_exact(INPUTS);
-        for ((record, row), label) in records.iter().zip(rows).zip(labels) {
+        assert_eq!(rows.len(), records.len());
+        for (record, row) in records.iter().zip(rows) {
             let mut expected = [0.0; INPUTS];
             for feature in position::features(record) {
                 expected[feature.index()] = 1.0;
             }
             assert_eq!(row, expected, "{}", record.epd());
-            assert_eq!(label, position::target_pawns(record), "{}", record.epd());
         }
     }
 

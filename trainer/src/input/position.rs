@@ -1,7 +1,7 @@
 //! What the trainer reads off a record: all of it from the view of the side
 //! to move, as the network sees it.
 
-use datasets::Record;
+use datasets::{GameResult, Record};
 use models::{CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats, material};
 use shakmaty::{Bitboard, Role, attacks};
 
@@ -69,6 +69,17 @@ fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bi
 /// The label as training wants it, in pawns ([`Label::target_pawns`](datasets::Label)).
 pub fn target_pawns(record: &Record) -> f32 {
     record.label().seen_by(record.turn()).target_pawns()
+}
+
+/// The game's result, as the mover sees it: -1 lost, 0 drawn, 1 won. `None` if it is
+/// unknown.
+pub fn result(record: &Record) -> Option<f32> {
+    let white = match record.result()? {
+        GameResult::BlackWins => -1.0,
+        GameResult::Draw => 0.0,
+        GameResult::WhiteWins => 1.0,
+    };
+    Some(record.turn().fold_wb(white, -white))
 }
 
 /// The material balance in pawns: the baseline that knows piece values alone.

@@ -13,6 +13,7 @@ use std::thread::{self, Scope};
 use datasets::{Dataset, Error, Shuffled, Split};
 
 use crate::input::batch::Batch;
+use crate::input::filter::Filter;
 
 /// Batches prepared ahead of the device.
 const AHEAD: usize = 4;
@@ -21,14 +22,15 @@ const AHEAD: usize = 4;
 /// (`bench_ingest`, docs/benchmarks.md); each holds two groups of 2 MiB.
 const MOST_THREADS: usize = 4;
 
-/// Reads one epoch of a dataset in batches of `size` (the last may be smaller),
-/// beginning with batch `skip`, counted from 0. The order is a function of
-/// `seed` and `epoch`; batches that are skipped are not read. Threads of their
-/// own stay a few batches ahead; dropping the receiver ends them.
+/// Reads one epoch of what `filter` keeps of a dataset's training positions, in batches
+/// of `size` (the last may be smaller), beginning with batch `skip`, counted from 0. The
+/// order is a function of `seed` and `epoch`. Batches that are skipped are not read,
+/// unless positions are left out: then only reading tells where they end. Threads of
+/// their own stay a few batches ahead; dropping the receiver ends them.
 pub fn read_epoch<'scope>(
     scope: &'scope Scope<'scope, '_>,
     dataset: &'scope Dataset,
-    split: Split,
+    filter: Filter,
     (seed, epoch): (u64, u64),
     size: usize,
     skip: u64,
@@ -37,8 +39,11 @@ pub fn read_epoch<'scope>(
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     scope.spawn(move || {
         let result = dataset
-            .shuffled(split, seed, epoch)
-            .and_then(|order| send_batches(&order, size, skip, threads.min(MOST_THREADS), &sender));
+            .shuffled(Split::Train, seed, epoch)
+            .and_then(|order| {
+                let threads = threads.min(MOST_THREADS);
+                send_batches(&order, filter, (size, skip), threads, &sender)
+            });
         if let Err(error) = result {
             // Nobody may be there to hear of it any more.
             let _ = sender.send(Err(error));
@@ -50,18 +55,29 @@ pub fn read_epoch<'scope>(
 /// Cuts an epoch into batches, and sends them until nobody takes them.
 fn send_batches(
     order: &Shuffled,
-    size: usize,
-    skip: u64,
+    filter: Filter,
+    (size, skip): (usize, u64),
     threads: usize,
     sender: &SyncSender<Result<Batch, Error>>,
 ) -> Result<(), Error> {
-    let (first, mut skipped) = place_of(order, skip.saturating_mul(size as u64));
+    let skipped = skip.saturating_mul(size as u64);
+    let (first, mut skipped) = match filter == Filter::NONE {
+        true => place_of(order, skipped),
+        false => (0, skipped),
+    };
     thread::scope(|scope| {
         let decoders: Vec<_> = (0..threads)
             .map(|thread| {
                 let (sender, receiver) = sync_channel(1);
                 let mut groups = (first + thread..order.groups()).step_by(threads);
-                scope.spawn(move || groups.all(|group| sender.send(order.group(group)).is_ok()));
+                let read = move |group| {
+                    let mut records = order.group(group)?;
+                    if filter != Filter::NONE {
+                        records.retain(|record| filter.keeps(record));
+                    }
+                    Ok(records)
+                };
+                scope.spawn(move || groups.all(|group| sender.send(read(group)).is_ok()));
                 receiver
             })
             .collect();
@@ -73,7 +89,9 @@ fn send_batches(
             .map_while(|groups| groups.recv().ok())
         {
             let group = group?;
-            let mut rest = &group[std::mem::take(&mut skipped)..];
+            let begin = skipped.min(group.len() as u64);
+            skipped -= begin;
+            let mut rest = &group[begin as usize..];
             while !rest.is_empty() {
                 let (taken, left) = rest.split_at(rest.len().min(size - pending.len()));
                 pending.extend_from_slice(taken);
@@ -96,12 +114,12 @@ fn send_batches(
 
 /// The group that a record lies in, counted from 0 in the order of the epoch,
 /// and its place there. Behind the last group, if there is no such record.
-fn place_of(order: &Shuffled, record: u64) -> (usize, usize) {
+fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
     let mut before = record;
     for group in 0..order.groups() {
         let len = order.group_len(group) as u64;
         if before < len {
-            return (group, before as usize);
+            return (group, before);
         }
         before -= len;
     }
@@ -113,15 +131,16 @@ mod tests {
     use super::*;
     use datasets::Record;
 
+    use crate::input::filter::Selection;
     use crate::testing;
 
     const SIZE: usize = 1000;
 
     /// The batches of an epoch, decoded by so many threads.
-    fn batches(order: &Shuffled, skip: u64, threads: usize) -> Vec<Vec<Record>> {
+    fn batches(order: &Shuffled, filter: Filter, skip: u64, threads: usize) -> Vec<Vec<Record>> {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(AHEAD);
-            scope.spawn(move || send_batches(order, SIZE, skip, threads, &sender));
+            scope.spawn(move || send_batches(order, filter, (SIZE, skip), threads, &sender));
             let records = |batch: Result<Batch, Error>| batch.expect("a batch").records;
             receiver.into_iter().map(records).collect()
         })
@@ -138,19 +157,54 @@ mod tests {
             assert_eq!(first.group_len(group), first.group(group).unwrap().len());
         }
         let expected: Vec<Record> = order(1).flat_map(Result::unwrap).collect();
-        let whole = batches(&first, 0, 1);
+        let whole = batches(&first, Filter::NONE, 0, 1);
         assert_eq!(whole.concat(), expected);
         let (last, full) = whole.split_last().unwrap();
         assert!(full.iter().all(|batch| batch.len() == SIZE) && last.len() <= SIZE);
         for threads in [2, 3, 8] {
-            assert!(batches(&first, 0, threads) == whole, "{threads} threads");
+            assert!(
+                batches(&first, Filter::NONE, 0, threads) == whole,
+                "{threads} threads"
+            );
         }
-        assert_ne!(batches(&order(2), 0, 2).concat(), expected);
+        assert_ne!(batches(&order(2), Filter::NONE, 0, 2).concat(), expected);
 
         // Wherever reading begins, the rest is the same.
         for skip in [1, 65, 66, 131, whole.len() - 1, whole.len(), 10_000] {
             let rest = &whole[skip.min(whole.len())..];
-            assert!(batches(&first, skip as u64, 2) == rest, "from batch {skip}");
+            assert!(
+                batches(&first, Filter::NONE, skip as u64, 2) == rest,
+                "from batch {skip}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_leaves_no_gap_wherever_reading_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset(folder.path(), 180_000);
+        let filter = Filter {
+            drop_checks: true,
+            pieces: Some([24, 32]),
+            ..Filter::NONE
+        };
+        let order = || dataset.shuffled(Split::Train, 7, 1).unwrap();
+        let mut expected: Vec<Record> = order().flat_map(Result::unwrap).collect();
+        let all = expected.len() as u64;
+        expected.retain(|record| filter.keeps(record));
+        let selection = Selection::new(filter, &dataset).unwrap();
+        assert_eq!(selection.positions, expected.len() as u64);
+        assert_eq!(selection.dropped.total(), all - selection.positions);
+        assert!(selection.dropped.checks > 0 && selection.dropped.pieces > 0);
+        let whole = batches(&order(), filter, 0, 1);
+        assert_eq!(whole.concat(), expected);
+        assert_eq!(whole.len(), expected.len().div_ceil(SIZE));
+        for skip in [1, 60, whole.len() - 1, whole.len(), 10_000] {
+            let rest = &whole[skip.min(whole.len())..];
+            assert!(
+                batches(&order(), filter, skip as u64, 3) == rest,
+                "from batch {skip}"
+            );
         }
     }
 
@@ -159,7 +213,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 10_000);
         thread::scope(|scope| {
-            let batches = read_epoch(scope, &dataset, Split::Train, (1, 1), 10, 0);
+            let batches = read_epoch(scope, &dataset, Filter::NONE, (1, 1), 10, 0);
             assert_eq!(batches.recv().unwrap().unwrap().records.len(), 10);
         });
     }

@@ -13,7 +13,7 @@
 //! Positions come as [`Samples`]: the indices of their active inputs, as they are
 //! read off the records. Burn's graph never sees them: only parameters have
 //! gradients, and the operation's state may be of any type. [`Flex`]'s tensors hold
-//! parameters, labels and values; loss and optimizer are Burn's as on any device.
+//! parameters, targets and values; loss and optimizer are Burn's as on any device.
 
 mod backward;
 mod forward;
@@ -36,6 +36,7 @@ use datasets::Record;
 use models::{Architecture, Network};
 
 use crate::network::cost::Cost;
+use crate::network::target::Aim;
 use crate::network::tensors::Layers;
 use forward::{Activations, forward};
 use lanes::Level;
@@ -99,10 +100,10 @@ fn tracked<const PARAMETERS: usize>(
     Tensor::from_primitive(TensorPrimitive::Float(values))
 }
 
-/// The labels of positions in pawns, `[samples]`.
-pub fn labels<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
-    let labels = TensorData::new(samples.labels.clone(), [samples.len()]);
-    Tensor::from_data(labels, device)
+/// The win chances that training aims at, `[samples]`.
+pub fn targets<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
+    let targets = TensorData::new(samples.targets.clone(), [samples.len()]);
+    Tensor::from_data(targets, device)
 }
 
 /// A network that is evaluated as its file has it: what training keeps its
@@ -132,7 +133,7 @@ impl Evaluator {
         if records.is_empty() {
             return Vec::new();
         }
-        let samples = Samples::new(self.0.layout.architecture, records);
+        let samples = Samples::new(self.0.layout.architecture, records, Aim::LABEL);
         samples.in_order(&forward(Level::best(), &self.0, &samples.blocks).output)
     }
 }
@@ -237,7 +238,7 @@ mod tests {
         let _turn = turn();
         let device = Default::default();
         let model = Model::<Autodiff<Flex>>::new(network, &device);
-        let samples = Arc::new(Samples::new(network.architecture(), records));
+        let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
         // A loss whose gradient differs from sample to sample.
         let weights: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
         let (values, weights) = if in_one {
@@ -267,7 +268,7 @@ mod tests {
         let tensors: Vec<FlexTensor> = tensors.iter().map(FlexTensor::to_contiguous).collect();
         let numbers: Vec<&[f32]> = tensors.iter().map(floats).collect();
         let weights = Weights::new(network.architecture(), &numbers);
-        let samples = Samples::new(network.architecture(), records);
+        let samples = Samples::new(network.architecture(), records, Aim::LABEL);
         let activations = forward(level, &weights, &samples.blocks);
         // A loss whose gradient differs from sample to sample.
         let output: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();

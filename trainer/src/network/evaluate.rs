@@ -12,32 +12,36 @@ use burn_flex::Flex;
 use burn_wgpu::Wgpu;
 use datasets::Record;
 use models::Architecture;
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+use rayon::prelude::*;
 
 use crate::input::batch::Batch;
 use crate::network::cost::Cost;
 use crate::network::cpu;
 use crate::network::model::Model;
-use crate::network::target;
+use crate::network::target::{self, Aim};
 use crate::network::tensors::floats;
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {
-    /// Positions as it takes them, with their labels: packed words on a GPU, which
-    /// expands them; indices of active inputs on the CPU. A clone is cheap.
+    /// Positions as it takes them, with the win chances that training aims at: packed
+    /// words on a GPU, which expands them; indices of active inputs on the CPU. A clone
+    /// is cheap.
     type Samples: Clone;
 
     /// Makes records ready for a device, and for networks of these parts.
     fn samples(
         architecture: Architecture,
         records: &[Record],
+        aim: Aim,
         device: &Self::Device,
     ) -> Self::Samples;
 
     /// The number of positions.
     fn count(samples: &Self::Samples) -> usize;
 
-    /// The labels in pawns, from the mover's view, `[samples]`; a mate is 310 to 320.
-    fn labels(samples: &Self::Samples, device: &Self::Device) -> Tensor<Self, 1>;
+    /// The win chances that training aims at, `[samples]`.
+    fn targets(samples: &Self::Samples, device: &Self::Device) -> Tensor<Self, 1>;
 
     /// The values in pawns, from the mover's view, `[samples]`.
     fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1>;
@@ -63,17 +67,18 @@ macro_rules! by_kernel {
             fn samples(
                 architecture: Architecture,
                 records: &[Record],
+                aim: Aim,
                 _device: &Self::Device,
             ) -> Self::Samples {
-                Arc::new(cpu::Samples::new(architecture, records))
+                Arc::new(cpu::Samples::new(architecture, records, aim))
             }
 
             fn count(samples: &Self::Samples) -> usize {
                 samples.len()
             }
 
-            fn labels(samples: &Self::Samples, device: &Self::Device) -> Tensor<Self, 1> {
-                cpu::labels(samples, device)
+            fn targets(samples: &Self::Samples, device: &Self::Device) -> Tensor<Self, 1> {
+                cpu::targets(samples, device)
             }
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
@@ -94,31 +99,46 @@ macro_rules! by_kernel {
 by_kernel!(Flex, cpu::values);
 by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 
+/// Positions on a GPU.
+#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[derive(Clone)]
+pub struct Words<B: Backend> {
+    /// As [`words`](crate::input::batch::words) gives them.
+    words: Tensor<B, 2, burn::tensor::Int>,
+    /// The win chances that training aims at.
+    targets: Tensor<B, 1>,
+}
+
 /// A GPU: records as they are, and Burn's own operations.
 #[cfg(any(feature = "cuda", feature = "wgpu"))]
 macro_rules! by_operations {
     ($backend:ty) => {
         impl Evaluate for $backend {
-            type Samples = Tensor<Self, 2, burn::tensor::Int>;
+            type Samples = Words<Self>;
 
             fn samples(
                 _architecture: Architecture,
                 records: &[Record],
+                aim: Aim,
                 device: &Self::Device,
             ) -> Self::Samples {
-                crate::input::batch::words(records, device)
+                let targets: Vec<f32> = records.par_iter().map(|r| aim.target(r)).collect();
+                Words {
+                    words: crate::input::batch::words(records, device),
+                    targets: Tensor::from_floats(&targets[..], device),
+                }
             }
 
             fn count(samples: &Self::Samples) -> usize {
-                samples.dims()[0]
+                samples.words.dims()[0]
             }
 
-            fn labels(samples: &Self::Samples, _device: &Self::Device) -> Tensor<Self, 1> {
-                crate::input::expand::labels(samples.clone())
+            fn targets(samples: &Self::Samples, _device: &Self::Device) -> Tensor<Self, 1> {
+                samples.targets.clone()
             }
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
-                model.values_by_operations(samples.clone())
+                model.values_by_operations(samples.words.clone())
             }
 
             fn in_order(_samples: &Self::Samples, found: Vec<f32>) -> Vec<f32> {
@@ -146,26 +166,27 @@ by_operations!(Autodiff<Wgpu>);
 pub fn parts<B: Evaluate>(
     architecture: Architecture,
     batch: &Batch,
+    aim: Aim,
     devices: &[B::Device],
 ) -> Vec<B::Samples> {
     let parts = batch.parts(devices.len()).zip(devices);
     parts
-        .map(|(records, device)| B::samples(architecture, records, device))
+        .map(|(records, device)| B::samples(architecture, records, aim, device))
         .collect()
 }
 
 impl<B: Evaluate> Model<B> {
     /// The loss of positions, shape `[1]`: how far their values are from their
-    /// labels, in the space of [`target`].
-    pub fn loss(&self, samples: &B::Samples) -> Tensor<B, 1> {
+    /// targets, to the power `exponent` ([`target::loss`]).
+    pub fn loss(&self, samples: &B::Samples, exponent: f64) -> Tensor<B, 1> {
         let pawns = B::values(self, samples);
-        let labels = B::labels(samples, &pawns.device());
-        target::loss(pawns, labels)
+        let targets = B::targets(samples, &pawns.device());
+        target::loss(pawns, targets, exponent)
     }
 
     /// The values in pawns of records, from the mover's view.
     pub fn values(&self, records: &[Record], device: &B::Device) -> Vec<f32> {
-        let samples = B::samples(self.architecture(), records, device);
+        let samples = B::samples(self.architecture(), records, Aim::LABEL, device);
         B::in_order(&samples, floats(B::values(self, &samples)))
     }
 }

@@ -239,6 +239,7 @@ mod tests {
 
     use crate::input::position::features;
     use crate::network::evaluate::Evaluate;
+    use crate::network::target::Aim;
     use crate::testing::{architectures, games, turn};
 
     #[test]
@@ -289,8 +290,8 @@ mod tests {
     fn loss(network: &Network, records: &[Record]) -> f64 {
         let device = Default::default();
         let model = Model::<Flex>::new(network, &device);
-        let samples = Flex::samples(network.architecture(), records, &device);
-        f64::from(model.loss(&samples).into_scalar())
+        let samples = Flex::samples(network.architecture(), records, Aim::LABEL, &device);
+        f64::from(model.loss(&samples, 1.0).into_scalar())
     }
 
     #[test]
@@ -308,7 +309,10 @@ mod tests {
         let own_scale = 0.25;
         let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
         let gradients = model
-            .loss(&<Autodiff<Flex>>::samples(architecture, &records, &device))
+            .loss(
+                &<Autodiff<Flex>>::samples(architecture, &records, Aim::LABEL, &device),
+                1.0,
+            )
             .backward();
         let later = model.later.iter().map(|linear| &linear.weight);
         for (index, weight) in [&model.first.own].into_iter().chain(later).enumerate() {

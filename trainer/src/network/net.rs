@@ -29,11 +29,17 @@ pub struct Net {
 }
 
 impl Net {
-    /// The net as the metadata of another name it: without folders, which
-    /// differ from machine to machine.
+    /// The net as the metadata of another name it, with what it was trained by and on.
+    /// Without folders, which differ from machine to machine.
     pub fn named(&self) -> Value {
         let name = self.path.file_name().unwrap_or_default();
-        json!({ "file": name.to_string_lossy(), "sha256": self.sha256 })
+        json!({
+            "file": name.to_string_lossy(),
+            "sha256": self.sha256,
+            "target": self.metadata.target,
+            "training": self.metadata.training,
+            "dataset": self.metadata.dataset,
+        })
     }
 }
 

@@ -10,7 +10,10 @@
 
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
+use datasets::Record;
 use serde_json::{Value, json};
+
+use crate::input::position;
 
 /// Lichess's constant, per pawn.
 const K: f64 = 0.368208;
@@ -25,21 +28,51 @@ pub fn slope(chance: f64) -> f64 {
     K / 2.0 * (1.0 - chance * chance)
 }
 
-/// The loss: the mean distance (L1) between the win chances of `pawns`, the
-/// network's output, and of `labels`, in pawns too. Shapes `[batch]`, result
-/// `[1]`.
-pub fn loss<B: Backend>(pawns: Tensor<B, 1>, labels: Tensor<B, 1>) -> Tensor<B, 1> {
-    let win_chance = |pawns: Tensor<B, 1>| (pawns * (K / 2.0)).tanh();
-    (win_chance(pawns) - win_chance(labels)).abs().mean()
+/// What training aims at: the label's win chance, blended with the game's result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Aim {
+    /// How much the result counts, from 0 to 1. The label counts the rest.
+    pub result_share: f32,
 }
 
-/// The transform as a net's metadata names it.
-pub fn metadata() -> Value {
+impl Aim {
+    /// The label alone.
+    pub const LABEL: Aim = Aim { result_share: 0.0 };
+
+    /// The win chance that the net should give a position, from the mover's view. The
+    /// label's alone, where the result is unknown.
+    pub fn target(self, record: &Record) -> f32 {
+        // In f32, as a device computes the net's.
+        let label = (position::target_pawns(record) * (K / 2.0) as f32).tanh();
+        match position::result(record) {
+            Some(result) if self.result_share > 0.0 => {
+                (1.0 - self.result_share) * label + self.result_share * result
+            }
+            _ => label,
+        }
+    }
+}
+
+/// The loss: the mean of `|w(pawns) - target|^exponent`. `pawns` is the network's output,
+/// `targets` are win chances. Shapes `[batch]`, result `[1]`.
+pub fn loss<B: Backend>(pawns: Tensor<B, 1>, targets: Tensor<B, 1>, exponent: f64) -> Tensor<B, 1> {
+    let distance = ((pawns * (K / 2.0)).tanh() - targets).abs();
+    match exponent {
+        1.0 => distance.mean(),
+        _ => distance.powf_scalar(exponent).mean(),
+    }
+}
+
+/// Transform and loss as a net's metadata names them.
+pub fn metadata(exponent: f64) -> Value {
     json!({
         "name": "winchance",
         "formula": "2 / (1 + exp(-k * pawns)) - 1",
         "k": K,
-        "loss": "L1",
+        "loss": match exponent {
+            1.0 => "L1".to_string(),
+            _ => format!("|difference|^{exponent}"),
+        },
     })
 }
 
@@ -47,6 +80,9 @@ pub fn metadata() -> Value {
 mod tests {
     use super::*;
     use burn_flex::Flex;
+    use datasets::GameResult;
+
+    use crate::testing::{games, record, with_result};
 
     #[test]
     fn is_lichess_win_chance() {
@@ -68,9 +104,57 @@ mod tests {
     fn loss_is_the_mean_distance() {
         let device = Default::default();
         let pawns = Tensor::<Flex, 1>::from_floats([0.0, 2.0], &device);
-        let labels = Tensor::from_floats([1.0, -319.99], &device);
-        let loss = loss(pawns, labels).into_scalar();
-        let expected = (win_chance(1.0) + win_chance(2.0) + 1.0) / 2.0;
-        assert!((loss - expected).abs() < 1e-6, "{loss}");
+        let targets = Tensor::from_floats([win_chance(1.0), -1.0], &device);
+        let of = |exponent| loss(pawns.clone(), targets.clone(), exponent).into_scalar();
+        let distances = [win_chance(1.0), win_chance(2.0) + 1.0];
+        for exponent in [1.0, 2.0, 2.5] {
+            let powers = distances.map(|distance| distance.powf(exponent as f32));
+            let expected = (powers[0] + powers[1]) / 2.0;
+            assert!((of(exponent) - expected).abs() < 1e-6, "{exponent}");
+        }
+    }
+
+    #[test]
+    fn an_exponent_of_one_is_l1_and_no_other_has_its_name() {
+        assert_eq!(metadata(1.0)["loss"], "L1");
+        assert_eq!(metadata(2.5)["loss"], "|difference|^2.5");
+    }
+
+    /// Where the net's value is the label, nothing is left to learn.
+    #[test]
+    fn a_target_is_what_a_device_makes_of_the_label_to_the_bit() {
+        let records = games(500);
+        let pawns: Vec<f32> = records.iter().map(position::target_pawns).collect();
+        let pawns = Tensor::<Flex, 1>::from_floats(&pawns[..], &Default::default());
+        let chances = (pawns * (K / 2.0)).tanh().into_data().to_vec::<f32>();
+        let targets: Vec<f32> = records
+            .iter()
+            .map(|record| Aim::LABEL.target(record))
+            .collect();
+        assert_eq!(chances.unwrap(), targets);
+    }
+
+    #[test]
+    fn results_are_blended_as_the_mover_sees_them() {
+        let aim = Aim { result_share: 0.25 };
+        let of = |turn: &str, result| {
+            let fen = format!("4k3/8/8/8/8/8/8/R3K3 {turn} - - 0 1");
+            let record = with_result(&record(&fen, 300), result);
+            aim.target(&record)
+        };
+        let label = win_chance(3.0);
+        for (result, white) in [
+            (GameResult::WhiteWins, 1.0),
+            (GameResult::Draw, 0.0),
+            (GameResult::BlackWins, -1.0),
+        ] {
+            let expected = 0.75 * label + 0.25 * white;
+            assert!((of("w", Some(result)) - expected).abs() < 1e-6);
+            assert!((of("b", Some(result)) + expected).abs() < 1e-6);
+        }
+        assert!(
+            (of("b", None) + label).abs() < 1e-6,
+            "unknown: the label alone"
+        );
     }
 }

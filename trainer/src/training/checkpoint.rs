@@ -51,6 +51,17 @@ pub struct State {
     pub record: Vec<u8>,
 }
 
+/// How long a run was to be.
+#[derive(Debug, PartialEq)]
+pub struct Length {
+    /// Passes over the training positions.
+    pub epochs: u64,
+    /// The epochs after which the schedule began anew.
+    pub restarts: Vec<u64>,
+    /// Whether all epochs are done.
+    pub ended: bool,
+}
+
 /// The checkpoint of one run.
 pub struct Checkpoint {
     path: PathBuf,
@@ -97,13 +108,10 @@ impl Checkpoint {
     /// [`TrainerError::Unreadable`], or [`TrainerError::CheckpointRefused`] if it is
     /// damaged, that of another run, or of another version of the trainer.
     pub fn load(&self) -> Result<Option<State>, TrainerError> {
-        let bytes = match fs::read(&self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            bytes => bytes.map_err(TrainerError::unreadable(&self.path))?,
+        let Some(bytes) = self.bytes()? else {
+            return Ok(None);
         };
-        let mut content = self.content(&bytes)?;
-        let header: Header = rmp_serde::from_read(&mut content)
-            .map_err(|error| self.refused(&format!("it cannot be read ({error}); {AGAIN}")))?;
+        let (header, content) = self.header(&bytes)?;
         if let Some(difference) = difference(&header.metadata, &self.metadata) {
             return Err(self.refused(&format!(
                 "{difference}; give the command that it was made with, or another --out"
@@ -117,6 +125,43 @@ impl Checkpoint {
             net: header.net.map(|_| net.to_vec()),
             record: record.to_vec(),
         }))
+    }
+
+    /// How long the run in it was to be, whoever's it is. `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::load`], but for other runs.
+    pub fn length(&self) -> Result<Option<Length>, TrainerError> {
+        let Some(bytes) = self.bytes()? else {
+            return Ok(None);
+        };
+        let (header, _) = self.header(&bytes)?;
+        let training = &header.metadata.training;
+        let epochs = training["epochs"].as_u64().unwrap_or(0);
+        let restarts = training["restarts"].as_array().into_iter().flatten();
+        let restarts = restarts.filter_map(|restart| restart["after_epoch"].as_u64());
+        Ok(Some(Length {
+            epochs,
+            restarts: restarts.collect(),
+            ended: header.history.epoch() > epochs,
+        }))
+    }
+
+    /// The file. `None` if there is none.
+    fn bytes(&self) -> Result<Option<Vec<u8>>, TrainerError> {
+        match fs::read(&self.path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(TrainerError::unreadable(&self.path)(error)),
+            Ok(bytes) => Ok(Some(bytes)),
+        }
+    }
+
+    /// The header, and what follows it.
+    fn header<'a>(&self, bytes: &'a [u8]) -> Result<(Header, &'a [u8]), TrainerError> {
+        let mut content = self.content(bytes)?;
+        let header = rmp_serde::from_read(&mut content)
+            .map_err(|error| self.refused(&format!("it cannot be read ({error}); {AGAIN}")))?;
+        Ok((header, content))
     }
 
     /// What follows the checksum, which is right.
@@ -165,7 +210,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 13] = [
+const OPTIONS: [(&str, &str); 16] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--hidden", "/shape"),
@@ -179,6 +224,9 @@ const OPTIONS: [(&str, &str); 13] = [
     ("--warm-up", "/training/warm_up_steps"),
     ("--weight-decay", "/training/optimizer/weight_decay"),
     ("--own-scale", "/training/own_scale"),
+    ("--wdl", "/training/wdl"),
+    ("--loss-exponent", "/training/loss_exponent"),
+    ("the recipe's filter", "/training/filter"),
 ];
 
 /// The first thing in which what was done differs from what is asked for, in
@@ -216,7 +264,7 @@ fn said(value: &Value) -> String {
         Value::Null => "not given".to_string(),
         Value::String(text) => text.clone(),
         // A net, by its name and the beginning of its digest.
-        Value::Object(net) => {
+        Value::Object(net) if net.contains_key("sha256") => {
             let part = |name| net.get(name).and_then(Value::as_str).unwrap_or_default();
             format!("{} ({:.8})", part("file"), part("sha256"))
         }

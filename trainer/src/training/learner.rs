@@ -37,6 +37,7 @@ pub struct Learner<B: Train> {
     optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
     schedule: Schedule,
     clip_norm: f32,
+    loss_exponent: f64,
     step: u64,
 }
 
@@ -64,7 +65,17 @@ impl<B: Train> Learner<B> {
             optimizer,
             schedule,
             clip_norm,
+            loss_exponent: 1.0,
             step: 0,
+        }
+    }
+
+    /// The same by another power of the distance than the first
+    /// ([`target::loss`](crate::network::target::loss)).
+    pub fn with_loss_exponent(self, loss_exponent: f64) -> Learner<B> {
+        Learner {
+            loss_exponent,
+            ..self
         }
     }
 
@@ -73,10 +84,14 @@ impl<B: Train> Learner<B> {
     /// weights to what integer inference can hold. What it measured, before the
     /// step, stays on the first device.
     pub fn learn(&mut self, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
-        let (loss, mut gradients) = self.replicas.gradients(parts);
+        self.learn_at(self.schedule.rate(self.step), parts)
+    }
+
+    /// The same at another learning rate than the schedule's.
+    pub fn learn_at(&mut self, rate: f64, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
+        let (loss, mut gradients) = self.replicas.gradients(parts, self.loss_exponent);
         let model = self.replicas.first();
         let gradient_norm = clipping::clip(model, &mut gradients, self.clip_norm);
-        let rate = self.schedule.rate(self.step);
         let model = self.optimizer.step(rate, model.clone(), gradients);
         self.replicas.set(model.clipped());
         self.step += 1;
@@ -144,6 +159,7 @@ mod tests {
     use models::Architecture;
 
     use crate::network::evaluate::Evaluate;
+    use crate::network::target::Aim;
     use crate::testing::{Cpu, SMALL, games, record, turn};
 
     fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
@@ -152,7 +168,7 @@ mod tests {
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
         let device = Default::default();
-        let samples = Cpu::samples(SMALL, &games(64), &device);
+        let samples = Cpu::samples(SMALL, &games(64), Aim::LABEL, &device);
         let start = Model::fresh(SMALL, seed, &device);
         let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 0.3, 1.0);
         let losses = (0..steps)
@@ -184,7 +200,7 @@ mod tests {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let device = Default::default();
-        let samples = Cpu::samples(SMALL, &[start; 4], &device);
+        let samples = Cpu::samples(SMALL, &[start; 4], Aim::LABEL, &device);
         let fresh = Model::fresh(SMALL, 3, &device);
         let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 0.3, 1.0);
         for _ in 0..40 {
@@ -200,7 +216,12 @@ mod tests {
     }
 
     fn batch() -> Vec<<Cpu as Evaluate>::Samples> {
-        vec![Cpu::samples(Architecture::ARTICLE, &games(64), &FlexDevice)]
+        vec![Cpu::samples(
+            Architecture::ARTICLE,
+            &games(64),
+            Aim::LABEL,
+            &FlexDevice,
+        )]
     }
 
     /// A learner of the full size, and its state after some steps.

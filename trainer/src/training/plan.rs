@@ -1,5 +1,6 @@
 //! What to train and how.
 
+use std::iter;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -7,8 +8,9 @@ use datasets::{Dataset, Split};
 use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
+use crate::input::filter::{Filter, Selection};
 use crate::network::net::Net;
-use crate::network::target;
+use crate::network::target::{self, Aim};
 use crate::training::device::Device;
 use crate::training::learner;
 use crate::training::regularisation::Regularisation;
@@ -25,12 +27,21 @@ pub struct Plan {
     pub init: Option<Net>,
     /// The device, or the GPUs that share each step.
     pub device: Device,
-    /// Passes over the training positions.
+    /// The positions to train on.
+    pub selection: Selection,
+    /// Passes over them.
     pub epochs: u64,
+    /// The epochs after which the schedule began anew, because more were asked for when
+    /// those were done; in ascending order.
+    pub restarts: Vec<u64>,
     /// Positions a step.
     pub batch: usize,
     /// What keeps it from learning its games by heart.
     pub regularisation: Regularisation,
+    /// How much the games' results count.
+    pub result_share: ResultShare,
+    /// The power of the distance in win chance that is minimised, at least 1.
+    pub loss_exponent: f64,
     /// Peak learning rate.
     pub learning_rate: f64,
     /// What becomes of it behind the peak.
@@ -56,10 +67,14 @@ impl Plan {
     /// What is about to be trained, in words.
     pub fn in_words(&self, dataset: &Dataset) -> String {
         format!(
-            "training {:#} on {}: {} positions, {} held out, {} epoch{}",
+            "training {:#} on {}: {} positions{}, {} held out, {} epoch{}",
             self.architecture,
             self.device,
-            dataset.len(Split::Train),
+            self.selection.positions,
+            match self.selection.dropped.total() {
+                0 => String::new(),
+                left => format!(" ({left} left out: {})", self.selection.dropped.in_words()),
+            },
             dataset.len(Split::Validation),
             self.epochs,
             if self.epochs == 1 { "" } else { "s" },
@@ -67,18 +82,43 @@ impl Plan {
     }
 
     /// Steps of an epoch.
-    pub fn steps(&self, dataset: &Dataset) -> u64 {
-        dataset.len(Split::Train).div_ceil(self.batch as u64)
+    pub fn steps(&self) -> u64 {
+        self.selection.positions.div_ceil(self.batch as u64)
     }
 
-    /// The learning rate over the run.
-    pub fn schedule(&self, dataset: &Dataset) -> Schedule {
-        let steps = self.epochs * self.steps(dataset);
-        let schedule = Schedule::new(self.learning_rate, steps).with_decay(self.decay);
+    /// The learning rate from the last restart on.
+    pub fn schedule(&self) -> Schedule {
+        let begin = self.restarts.last().copied().unwrap_or(0);
+        self.schedule_between(begin, self.epochs)
+    }
+
+    /// The schedule that begins after one epoch and ends with another.
+    fn schedule_between(&self, begin: u64, end: u64) -> Schedule {
+        let steps = (end - begin) * self.steps();
+        let schedule = Schedule::new(self.learning_rate, steps)
+            .with_decay(self.decay)
+            .begun_after(begin * self.steps());
         match self.warm_up {
             Some(steps) => schedule.with_warm_up(steps),
             None => schedule,
         }
+    }
+
+    /// All schedules, each with the epoch after which it begins.
+    fn schedules(&self) -> impl Iterator<Item = (u64, Schedule)> {
+        let begins = iter::once(0).chain(self.restarts.iter().copied());
+        let ends = self.restarts.iter().copied().chain([self.epochs]);
+        let between = |(begin, end)| (begin, self.schedule_between(begin, end));
+        begins.zip(ends).map(between)
+    }
+
+    /// What a step of the run aims at, counted from 0. The line of the result's share ends
+    /// where the run was first to end.
+    pub fn aim(&self, step: u64) -> Aim {
+        let epochs = self.restarts.first().copied().unwrap_or(self.epochs);
+        let last = (epochs * self.steps()).saturating_sub(1).max(1);
+        let done = (step as f64 / last as f64).min(1.0);
+        self.result_share.after(done)
     }
 
     /// All that decides what net comes out, as the net's file will tell it. No
@@ -86,8 +126,9 @@ impl Plan {
     /// same bytes.
     pub fn metadata(&self, dataset: &Dataset) -> Metadata {
         let mut metadata = Metadata::new(self.architecture, TOOL);
-        let schedule = self.schedule(dataset);
-        metadata.target = target::metadata();
+        let mut schedules = self.schedules();
+        let (_, schedule) = schedules.next().expect("the first");
+        metadata.target = target::metadata(self.loss_exponent);
         metadata.training = json!({
             "optimizer": learner::metadata(self.regularisation.weight_decay),
             "own_scale": self.regularisation.own_scale,
@@ -95,14 +136,47 @@ impl Plan {
             "schedule": schedule.name(),
             "warm_up_steps": schedule.warm_up(),
             "clip_norm": self.clip_norm,
+            "loss_exponent": self.loss_exponent,
+            "wdl": [self.result_share.from, self.result_share.to],
+            "filter": (self.selection.filter != Filter::NONE).then_some(self.selection.filter),
             "epochs": self.epochs,
             "batch": self.batch,
             "seed": self.seed,
             "init": self.init.as_ref().map(Net::named),
             "device": self.device.to_string(),
         });
+        let restarts = schedules.map(|(begin, schedule)| {
+            json!({ "after_epoch": begin, "warm_up_steps": schedule.warm_up() })
+        });
+        let restarts: Vec<Value> = restarts.collect();
+        if !restarts.is_empty() {
+            metadata.training["restarts"] = restarts.into();
+        }
         metadata.dataset = dataset_metadata(dataset);
         metadata
+    }
+}
+
+/// How much the games' results count in what training aims at: a share of the target, on
+/// a line from the first step to the last.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ResultShare {
+    /// At the first step, from 0 to 1.
+    pub from: f32,
+    /// At the last.
+    pub to: f32,
+}
+
+impl ResultShare {
+    /// Results do not count.
+    pub const NONE: ResultShare = ResultShare { from: 0.0, to: 0.0 };
+
+    /// The aim when a part of the run is done, from 0 to 1.
+    fn after(self, done: f64) -> Aim {
+        let (from, to) = (f64::from(self.from), f64::from(self.to));
+        Aim {
+            result_share: (from + (to - from) * done) as f32,
+        }
     }
 }
 

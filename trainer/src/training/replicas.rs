@@ -47,12 +47,13 @@ impl<B: Train> Replicas<B> {
         self.first = model;
     }
 
-    /// The mean loss of a batch, shape `[1]`, and its gradient, both on the
+    /// The mean loss of a batch, to the power `exponent`, shape `[1]`, and its gradient, both on the
     /// first device. Of the batch's records each device has a part, in the
     /// order of the devices; one part at least.
     pub fn gradients(
         &self,
         parts: Vec<B::Samples>,
+        exponent: f64,
     ) -> (Tensor<B::InnerBackend, 1>, GradientsParams) {
         let records = |part: &B::Samples| B::count(part) as f64;
         let batch: f64 = parts.iter().map(records).sum();
@@ -65,7 +66,7 @@ impl<B: Train> Replicas<B> {
                 // A batch's mean loss is the sum of its parts', each times its
                 // share; so then is the gradient. All of a batch is exactly 1.
                 let share = records(&part) / batch;
-                let loss = model.loss(&part) * share;
+                let loss = model.loss(&part, exponent) * share;
                 let gradients = GradientsParams::from_grads(loss.backward(), model);
                 (loss.inner(), gradients)
             })
@@ -91,6 +92,7 @@ mod tests {
 
     use crate::input::batch::Batch;
     use crate::network::evaluate::parts;
+    use crate::network::target::Aim;
     use crate::testing::{Cpu, SMALL, games, turn};
     use crate::training::learner::Learner;
     use crate::training::readings::Unseen;
@@ -117,7 +119,7 @@ mod tests {
         for batch in batches {
             let batch = Batch::new(batch.to_vec());
             unseen.push(
-                learner.learn(parts::<Cpu>(SMALL, &batch, &devices)),
+                learner.learn(parts::<Cpu>(SMALL, &batch, Aim::LABEL, &devices)),
                 batch.records.len(),
             );
         }

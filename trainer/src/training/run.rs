@@ -5,14 +5,16 @@ use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use std::{fs, mem, thread};
 
-use datasets::{Dataset, Split};
+use datasets::Dataset;
 use host::{StopSignal, tell};
 use models::{Metadata, Network};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::input::batch::Batch;
+use crate::input::filter::Dropped;
 use crate::input::reader::read_epoch;
 use crate::network::evaluate::{Evaluate, Train, parts};
 use crate::network::model::Model;
@@ -33,6 +35,9 @@ use crate::training::validation::{Validation, validate};
 /// Steps between two looks at what they measured: each waits for the device.
 pub const LOOK_EVERY: usize = 32;
 
+/// What the name of a checkpoint ends with, in place of the net's `safetensors`.
+const CHECKPOINT: &str = "checkpoint";
+
 /// How a run ended.
 #[derive(Debug, Serialize)]
 pub struct Summary {
@@ -50,6 +55,8 @@ pub struct Summary {
     pub seconds: f64,
     /// Training positions a second, over the epochs' training alone.
     pub samples_per_second: f64,
+    /// Positions that its filter left out of the training.
+    pub left_out: Dropped,
     /// The page with all there is to see.
     pub report: PathBuf,
 }
@@ -69,10 +76,13 @@ pub struct Summary {
 /// [`TrainerError`]; a net that was written before stays.
 pub fn fit<B: Train>(
     dataset: &Dataset,
-    plan: &Plan,
+    plan: &mut Plan,
     devices: &[B::Device],
     stop: &StopSignal,
 ) -> Result<Summary, TrainerError> {
+    if plan.resume {
+        extend_if_asked(dataset, plan)?;
+    }
     let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
     if run.artifacts.history.epoch() > plan.epochs {
         return Ok(run.summary());
@@ -124,7 +134,7 @@ impl<'a, B: Train> Run<'a, B> {
         let now = Instant::now();
         let device = &devices[0];
         let metadata = plan.metadata(dataset);
-        let checkpoint = Checkpoint::new(plan.beside("checkpoint"), metadata.clone());
+        let checkpoint = Checkpoint::new(plan.beside(CHECKPOINT), metadata.clone());
         let Regularisation {
             own_scale,
             weight_decay,
@@ -133,9 +143,10 @@ impl<'a, B: Train> Run<'a, B> {
             Some(net) => Model::new(&net.network, device),
             None => Model::fresh(plan.architecture, plan.seed, device),
         };
-        let schedule = plan.schedule(dataset);
+        let schedule = plan.schedule();
         let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
-        let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm);
+        let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm)
+            .with_loss_exponent(plan.loss_exponent);
         let (mut history, mut net) = (History::default(), None);
         let resumed = before(&checkpoint, plan, &metadata)?;
         let begins = resumed.is_none();
@@ -145,7 +156,7 @@ impl<'a, B: Train> Run<'a, B> {
                 .map_err(|error| checkpoint.refused(&format!("its weights: {error}")))?;
             (history, net) = (state.history, state.net);
         }
-        let samples = dataset.len(Split::Train);
+        let samples = plan.selection.positions;
         let done = history.epochs.len() as u64 * samples + history.pass.samples;
         let mut run = Run {
             dataset,
@@ -191,7 +202,14 @@ impl<'a, B: Train> Run<'a, B> {
             .samples
             .div_ceil(plan.batch as u64);
         thread::scope(|scope| {
-            let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, done);
+            let batches = read_epoch(
+                scope,
+                dataset,
+                plan.selection.filter,
+                order,
+                plan.batch,
+                done,
+            );
             let began = Instant::now();
             let mut next = self.receive(&batches)?;
             let mut received = Instant::now();
@@ -223,15 +241,16 @@ impl<'a, B: Train> Run<'a, B> {
         })
     }
 
-    /// The next batch, a part on each device, and its number of positions.
+    /// The batch of the next step, a part on each device, and its number of positions.
     /// `None` at the end of the epoch.
     fn receive(&self, batches: &Receiver<Result<Batch, datasets::Error>>) -> Received<B> {
         let Ok(batch) = batches.recv() else {
             return Ok(None);
         };
         let batch = batch?;
+        let aim = self.plan.aim(self.learner.steps());
         Ok(Some((
-            parts::<B>(self.plan.architecture, &batch, self.devices),
+            parts::<B>(self.plan.architecture, &batch, aim, self.devices),
             batch.records.len(),
         )))
     }
@@ -323,7 +342,14 @@ impl<'a, B: Train> Run<'a, B> {
         let order = (plan.seed, self.artifacts.history.epoch());
         let mut text = String::new();
         thread::scope(|scope| {
-            let batches = read_epoch(scope, dataset, Split::Train, order, plan.batch, number);
+            let batches = read_epoch(
+                scope,
+                dataset,
+                plan.selection.filter,
+                order,
+                plan.batch,
+                number,
+            );
             if let Ok(batch) = batches.recv() {
                 for record in &batch?.records {
                     record.write_line(&mut text);
@@ -340,13 +366,15 @@ impl<'a, B: Train> Run<'a, B> {
         self.check_weights()?;
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
-        let validation = validate(&network, self.dataset)?;
+        let plan = self.plan;
+        let aim = plan.aim(self.learner.steps() - 1);
+        let validation = validate(&network, self.dataset, plan.loss_exponent, aim)?;
         let history = &self.artifacts.history;
         let (epoch, pass) = (history.epoch(), history.pass);
-        let first_step = (epoch - 1) * self.plan.steps(self.dataset);
+        let first_step = (epoch - 1) * plan.steps();
         let entry = Epoch {
             epoch,
-            learning_rate: self.plan.schedule(self.dataset).rate(first_step),
+            learning_rate: plan.schedule().rate(first_step),
             train_loss: pass.loss(),
             clipped_steps: pass.clipped_steps,
             validation,
@@ -386,7 +414,7 @@ impl<'a, B: Train> Run<'a, B> {
         let history = &self.artifacts.history;
         let best = history.best().expect("at least one epoch was run and kept");
         let training: f64 = history.epochs.iter().map(Epoch::seconds).sum();
-        let samples = self.plan.epochs * self.dataset.len(Split::Train);
+        let samples = self.plan.epochs * self.plan.selection.positions;
         Summary {
             net: self.plan.out.clone(),
             device: self.plan.device.to_string(),
@@ -395,6 +423,7 @@ impl<'a, B: Train> Run<'a, B> {
             validation: best.validation,
             seconds: history.seconds,
             samples_per_second: samples as f64 / training,
+            left_out: self.plan.selection.dropped,
             report: self.plan.beside(ending::PAGE),
         }
     }
@@ -413,31 +442,14 @@ fn before(
         None
     };
     let Some(state) = before else {
-        let beside = ending::RESULTS.map(|ending| plan.beside(ending));
-        let own = [plan.out.clone(), checkpoint.path().to_path_buf()];
-        for path in own.into_iter().chain(beside) {
-            if path.exists() {
-                return Err(TrainerError::Exists {
-                    path,
-                    resume: !plan.resume && checkpoint.path().exists(),
-                });
-            }
-        }
+        check_free(&plan.out, plan.resume)?;
         if plan.resume {
             let checkpoint = checkpoint.path().display();
             tell(format_args!("no checkpoint {checkpoint}: beginning"));
         }
         return Ok(None);
     };
-    if plan.out.exists() {
-        let found = fs::read(&plan.out).map_err(TrainerError::unreadable(&plan.out))?;
-        if state.net.is_none() || !is_of(&found, metadata) {
-            return Err(TrainerError::OtherNet {
-                path: plan.out.clone(),
-                checkpoint: checkpoint.path().to_path_buf(),
-            });
-        }
-    }
+    check_net(plan, &state, metadata)?;
     let history = &state.history;
     if history.epoch() > plan.epochs {
         let epochs = plan.epochs;
@@ -455,14 +467,102 @@ fn before(
     Ok(Some(state))
 }
 
+/// Makes sure that nothing of a run is there yet that is to write the net `out`, unless
+/// it goes on from a checkpoint.
+///
+/// # Errors
+/// [`TrainerError::Exists`].
+pub fn check_free(out: &Path, resume: bool) -> Result<(), TrainerError> {
+    let checkpoint = out.with_extension(CHECKPOINT);
+    if resume && checkpoint.exists() {
+        return Ok(());
+    }
+    let beside = ending::RESULTS.map(|ending| out.with_extension(ending));
+    let own = [out.to_path_buf(), checkpoint.clone()];
+    match own.into_iter().chain(beside).find(|path| path.exists()) {
+        Some(path) => Err(TrainerError::Exists {
+            path,
+            resume: checkpoint.exists(),
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Makes sure that the net that lies where the run writes its own is its own.
+fn check_net(plan: &Plan, state: &State, metadata: &Metadata) -> Result<(), TrainerError> {
+    if !plan.out.exists() {
+        return Ok(());
+    }
+    let found = fs::read(&plan.out).map_err(TrainerError::unreadable(&plan.out))?;
+    match state.net.is_some() && is_of(&found, metadata) {
+        true => Ok(()),
+        false => Err(TrainerError::OtherNet {
+            path: plan.out.clone(),
+            checkpoint: plan.beside(CHECKPOINT),
+        }),
+    }
+}
+
 /// Whether a file is a net of the run that `metadata` describes, of whatever
-/// epoch.
+/// epoch, and of however many that the run was to have.
 fn is_of(net: &[u8], metadata: &Metadata) -> bool {
-    let Ok((_, mut found)) = Network::from_bytes(net) else {
+    let Ok((_, found)) = Network::from_bytes(net) else {
         return false;
     };
-    found.validation = metadata.validation.clone();
-    found == *metadata
+    let common = |metadata: &Metadata| {
+        let mut common = metadata.clone();
+        common.validation = Value::Null;
+        if let Some(training) = common.training.as_object_mut() {
+            training.remove("epochs");
+            training.remove("restarts");
+        }
+        common
+    };
+    common(&found) == common(metadata)
+}
+
+/// Makes a run that has ended one that goes on, if the plan asks for more epochs. The
+/// schedule of the added ones begins anew, with a warm-up to the same peak: at the end of
+/// the first the rate is nearly 0, and nothing would be learned from there. The optimizer
+/// keeps its moments.
+///
+/// The checkpoint is replaced before anything else, so that it can be done once only.
+fn extend_if_asked(dataset: &Dataset, plan: &mut Plan) -> Result<(), TrainerError> {
+    let checkpoint = |plan: &Plan| Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset));
+    let Some(length) = checkpoint(plan).length()? else {
+        return Ok(());
+    };
+    plan.restarts = length.restarts;
+    // A plan that is shorter than its restarts is refused as another run's.
+    plan.restarts.retain(|&epoch| epoch < plan.epochs);
+    if !length.ended || plan.epochs <= length.epochs {
+        return Ok(());
+    }
+    let epochs = mem::replace(&mut plan.epochs, length.epochs);
+    let ended = checkpoint(plan);
+    let state = ended.load()?;
+    let state = state.ok_or_else(|| ended.refused("it is no longer there"))?;
+    check_net(plan, &state, &plan.metadata(dataset))?;
+    plan.epochs = epochs;
+    plan.restarts.push(length.epochs);
+    // The best net so far says of itself what that of the longer run would.
+    let net = state.net.map(|net| {
+        let (network, found) = Network::from_bytes(&net)
+            .map_err(|error| ended.refused(&format!("its net: {error}")))?;
+        let metadata = Metadata {
+            validation: found.validation,
+            ..plan.metadata(dataset)
+        };
+        Ok::<_, TrainerError>(network.to_bytes(&metadata))
+    });
+    let net = net.transpose()?;
+    checkpoint(plan).save(&state.history, net.as_deref(), &state.record)?;
+    tell(format_args!(
+        "this run had ended after epoch {}; the learning rate begins anew for {} more",
+        length.epochs,
+        epochs - length.epochs,
+    ));
+    Ok(())
 }
 
 #[cfg(test)]
@@ -472,24 +572,28 @@ mod tests {
     use std::rc::Rc;
     use std::sync::atomic::Ordering;
 
-    use burn_flex::FlexDevice;
-    use serde_json::Value;
-
+    use crate::input::filter::{Filter, Selection};
     use crate::network::clipping::CLIP_NORM;
     use crate::testing::{self, Cpu, SMALL};
     use crate::training::device::Device;
+    use crate::training::plan::ResultShare;
     use crate::training::schedule::Decay;
+    use burn_flex::FlexDevice;
 
     const EPOCHS: u64 = 3;
 
-    fn plan(folder: &Path, resume: bool) -> Plan {
+    fn plan(dataset: &Dataset, folder: &Path, resume: bool) -> Plan {
         Plan {
             out: folder.join("n.safetensors"),
             architecture: SMALL,
             init: None,
             device: Device::Cpu,
+            selection: Selection::new(Filter::NONE, dataset).unwrap(),
             epochs: EPOCHS,
+            restarts: Vec::new(),
             batch: 100,
+            result_share: ResultShare::NONE,
+            loss_exponent: 1.0,
             regularisation: Regularisation::for_positions(1),
             learning_rate: 3e-3,
             decay: Decay::Cosine,
@@ -511,7 +615,7 @@ mod tests {
 
     /// What a signal leaves that comes before the first step: [`TrainerError`] and
     /// the checkpoint.
-    fn stopped(dataset: &Dataset, plan: &Plan) -> Option<State> {
+    fn stopped(dataset: &Dataset, plan: &mut Plan) -> Option<State> {
         let stop = StopSignal::default();
         stop.flag().store(true, Ordering::Relaxed);
         let ended = fit::<Cpu>(dataset, plan, &[FlexDevice], &stop);
@@ -519,7 +623,7 @@ mod tests {
             ended,
             Ok(_) | Err(TrainerError::Interrupted { .. })
         ));
-        let path = plan.beside("checkpoint");
+        let path = plan.beside(CHECKPOINT);
         let checkpoint = Checkpoint::new(path, plan.metadata(dataset));
         checkpoint.load().unwrap()
     }
@@ -544,7 +648,8 @@ mod tests {
         };
         let work = || {
             let stop = StopSignal::default();
-            fit::<Cpu>(&dataset, &plan(&path("run"), false), &[FlexDevice], &stop).unwrap()
+            let mut plan = plan(&dataset, &path("run"), false);
+            fit::<Cpu>(&dataset, &mut plan, &[FlexDevice], &stop).unwrap()
         };
         let summary = files::watched::after_each_file(keep, work);
         // At the start and after each epoch a checkpoint, the metrics and the steps, then
@@ -552,8 +657,8 @@ mod tests {
         assert!(kills.get() >= 3 + 4 * EPOCHS + 4, "{}", kills.get());
         let mut epochs = Vec::new();
         for kill in 1..=kills.get() {
-            let plan = plan(&path(&kill.to_string()), true);
-            let state = stopped(&dataset, &plan).unwrap();
+            let mut plan = plan(&dataset, &path(&kill.to_string()), true);
+            let state = stopped(&dataset, &mut plan).unwrap();
             let best = state.history.best();
             // Through text, as the net's file has it.
             let expected = best.map(|best| -> Value {
@@ -587,18 +692,18 @@ mod tests {
         let _turn = testing::turn();
         let place = tempfile::tempdir().unwrap();
         let dataset = testing::dataset_with(place.path(), 1500, 20);
-        let begun = plan(place.path(), false);
-        fit::<Cpu>(&dataset, &begun, &[FlexDevice], &StopSignal::default()).unwrap();
+        let mut begun = plan(&dataset, place.path(), false);
+        fit::<Cpu>(&dataset, &mut begun, &[FlexDevice], &StopSignal::default()).unwrap();
         let net = fs::read(&begun.out).unwrap();
         fs::remove_file(&begun.out).unwrap();
-        let again = plan(place.path(), true);
-        stopped(&dataset, &again).unwrap();
+        let mut again = plan(&dataset, place.path(), true);
+        stopped(&dataset, &mut again).unwrap();
         assert!(fs::read(&begun.out).unwrap() == net);
 
         let other = Network::random(SMALL, 9).to_bytes(&Metadata::new(SMALL, "another"));
         for bytes in [&other[..], b"no net"] {
             fs::write(&begun.out, bytes).unwrap();
-            let ended = fit::<Cpu>(&dataset, &again, &[FlexDevice], &StopSignal::default());
+            let ended = fit::<Cpu>(&dataset, &mut again, &[FlexDevice], &StopSignal::default());
             let error = ended.err().unwrap();
             assert_eq!(error.exit_code() as u8, 5);
             assert!(error.to_string().contains("no net of the run"), "{error}");

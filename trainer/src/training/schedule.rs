@@ -3,9 +3,11 @@
 use std::f64::consts::PI;
 
 use clap::ValueEnum;
+use serde::Deserialize;
 
 /// How the learning rate goes on once it is at its peak.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Decay {
     /// Half a cosine down to nothing (Loshchilov and Hutter, "SGDR", 2017)
     Cosine,
@@ -22,6 +24,7 @@ pub struct Schedule {
     decay: Decay,
     warm_up: u64,
     steps: u64,
+    begin: u64,
 }
 
 impl Schedule {
@@ -33,6 +36,7 @@ impl Schedule {
             decay: Decay::Cosine,
             warm_up: (steps / 20).clamp(1, 500),
             steps,
+            begin: 0,
         }
     }
 
@@ -44,6 +48,11 @@ impl Schedule {
     /// The same with so many steps of warm-up.
     pub fn with_warm_up(self, warm_up: u64) -> Schedule {
         Schedule { warm_up, ..self }
+    }
+
+    /// The same, begun after so many steps of a longer run.
+    pub fn begun_after(self, begin: u64) -> Schedule {
+        Schedule { begin, ..self }
     }
 
     /// As a net's metadata names it.
@@ -60,8 +69,9 @@ impl Schedule {
         self.warm_up
     }
 
-    /// The rate of a step, counted from 0.
+    /// The rate of a step of the run, counted from 0.
     pub fn rate(&self, step: u64) -> f64 {
+        let step = step.saturating_sub(self.begin);
         if step < self.warm_up {
             return self.peak * (step + 1) as f64 / self.warm_up as f64;
         }
@@ -94,6 +104,15 @@ mod tests {
     fn a_run_of_one_step_has_a_rate() {
         assert_eq!(Schedule::new(0.1, 1).rate(0), 0.1);
         assert_eq!(Schedule::new(0.1, 1).rate(7), 0.0);
+    }
+
+    #[test]
+    fn what_is_begun_later_is_the_same_later() {
+        let (first, later) = (
+            Schedule::new(0.1, 40),
+            Schedule::new(0.1, 40).begun_after(60),
+        );
+        assert!((0..40).all(|step| later.rate(60 + step) == first.rate(step)));
     }
 
     #[test]

@@ -13,11 +13,12 @@ use serde_json::json;
 
 use crate::error::TrainerError;
 use crate::files;
+use crate::input::filter::Filter;
 use crate::input::position;
 use crate::input::reader::read_epoch;
 use crate::network::first_layer::{self, PIECES};
 use crate::network::net;
-use crate::network::target::{self, slope, win_chance};
+use crate::network::target::{self, Aim, slope, win_chance};
 use crate::training::plan;
 use crate::training::progress::Progress;
 use crate::training::schedule::Schedule;
@@ -71,9 +72,9 @@ pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, Traine
     let tables = Tables::fit(dataset, plan)?;
     // As the file will hold it.
     let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
-    let validation = validate(&network, dataset)?;
+    let validation = validate(&network, dataset, 1.0, Aim::LABEL)?;
     let mut metadata = Metadata::new(network.architecture(), plan::TOOL);
-    metadata.target = target::metadata();
+    metadata.target = target::metadata(1.0);
     metadata.training = json!({
         "model": "piece-square tables",
         "optimizer": { "name": "Adam", "betas": BETAS, "epsilon": EPSILON },
@@ -138,7 +139,7 @@ impl Tables {
             thread::scope(|scope| -> Result<(), TrainerError> {
                 let order = (plan.seed, epoch);
                 let mut asked = Instant::now();
-                for batch in read_epoch(scope, dataset, Split::Train, order, plan.batch, 0) {
+                for batch in read_epoch(scope, dataset, Filter::NONE, order, plan.batch, 0) {
                     let records = batch?.records;
                     let received = Instant::now();
                     let rate = schedule.rate(adam.steps);

@@ -8,17 +8,19 @@ use std::time::{Duration, Instant};
 
 use burn::tensor::backend::Backend;
 use burn::tensor::{Distribution, Tensor};
-use datasets::{Dataset, Split};
+use datasets::Dataset;
 use models::Architecture;
 use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::input::batch::Batch;
+use crate::input::filter::Filter;
 use crate::input::reader::read_epoch;
 use crate::input::{expand, playouts};
 use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::{Train, parts};
 use crate::network::model::Model;
+use crate::network::target::Aim;
 use crate::training::device::Device;
 use crate::training::learner::Learner;
 use crate::training::replicas::Replicas;
@@ -118,7 +120,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     let samples = batch.records.len();
     let cost = B::cost(
         architecture,
-        &B::samples(architecture, &batch.records, &devices[0]),
+        &B::samples(architecture, &batch.records, Aim::LABEL, &devices[0]),
     );
     let sample = Sample {
         flop: cost.flop,
@@ -135,13 +137,13 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
     };
     let upload = clock.rate(|| {
-        parts::<B>(architecture, &batch, devices);
+        parts::<B>(architecture, &batch, Aim::LABEL, devices);
         samples
     });
     let start = Replicas::new(Model::fresh(architecture, 1, &devices[0]), devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
-    let ready = parts::<B>(architecture, &batch, devices);
+    let ready = parts::<B>(architecture, &batch, Aim::LABEL, devices);
     let alone = clock.rate(|| {
         learner.learn(ready.clone());
         samples
@@ -151,7 +153,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
             let read = |batch: Batch| batch.records.len();
             let reader = read_endlessly(dataset, plan.batch, &clock, read)?;
             let both = read_endlessly(dataset, plan.batch, &clock, |batch| {
-                learner.learn(parts::<B>(architecture, &batch, devices));
+                learner.learn(parts::<B>(architecture, &batch, Aim::LABEL, devices));
                 batch.records.len()
             })?;
             (Some(reader), Some(both))
@@ -296,7 +298,7 @@ impl<'scope, 'env> Epochs<'scope, 'env> {
             dataset,
             size,
             epoch: 0,
-            batches: read_epoch(scope, dataset, Split::Train, (1, 0), size, 0),
+            batches: read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0),
         }
     }
 
@@ -307,7 +309,7 @@ impl<'scope, 'env> Epochs<'scope, 'env> {
             }
             self.epoch += 1;
             let order = (1, self.epoch);
-            self.batches = read_epoch(self.scope, self.dataset, Split::Train, order, self.size, 0);
+            self.batches = read_epoch(self.scope, self.dataset, Filter::NONE, order, self.size, 0);
         }
     }
 }
@@ -377,6 +379,7 @@ mod tests {
     use super::*;
     use burn::backend::Autodiff;
     use burn_flex::{Flex, FlexDevice};
+    use datasets::Split;
 
     use crate::testing;
 

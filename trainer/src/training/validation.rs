@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::TrainerError;
 use crate::input::position;
 use crate::network::cpu::Evaluator;
-use crate::network::target::win_chance;
+use crate::network::target::{Aim, win_chance};
 use crate::report::figures::{Comparison, ErrorSums};
 
 /// Figures on the validation side of a dataset.
@@ -22,7 +22,8 @@ pub struct Validation {
     pub figures: Comparison,
 }
 
-/// Evaluates a network on every held-out position. `None` if there is none.
+/// Evaluates a network on every held-out position. `None` if there is none. The loss is
+/// that of training by `exponent` and `aim`.
 ///
 /// It is done on the processor, with the network as its file has it, wherever it
 /// was trained: so the figures are those that `trainer eval` finds, to the last
@@ -30,7 +31,12 @@ pub struct Validation {
 ///
 /// # Errors
 /// [`TrainerError::Data`] if the dataset cannot be read.
-pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validation>, TrainerError> {
+pub fn validate(
+    network: &Network,
+    dataset: &Dataset,
+    exponent: f64,
+    aim: Aim,
+) -> Result<Option<Validation>, TrainerError> {
     let evaluator = Evaluator::new(network);
     let mut tally = ErrorSums::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
@@ -38,8 +44,14 @@ pub fn validate(network: &Network, dataset: &Dataset) -> Result<Option<Validatio
         let records = block?;
         for (record, value) in records.iter().zip(evaluator.values(&records)) {
             tally.add(record, value);
-            let target = win_chance(position::target_pawns(record));
-            let distance = |pawns: f32| f64::from((win_chance(pawns) - target).abs());
+            let target = aim.target(record);
+            let distance = |pawns: f32| {
+                let distance = f64::from((win_chance(pawns) - target).abs());
+                match exponent {
+                    1.0 => distance,
+                    _ => distance.powf(exponent),
+                }
+            };
             count += 1;
             loss += distance(value);
             material_loss += distance(position::material(record));

@@ -8,6 +8,7 @@ use models::{Architecture, Feature, INPUTS, MAX_ACTIVE, View};
 use rayon::prelude::*;
 
 use crate::input::position;
+use crate::network::target::Aim;
 
 /// Samples that are worked on together at most, few enough that what is kept of them
 /// stays in the cache. Sums over samples are formed block by block.
@@ -33,20 +34,20 @@ pub(super) struct Inputs {
     inputs: Vec<u16>,
 }
 
-/// Positions as the kernel takes them: sparse inputs, and labels, by bucket.
+/// Positions as the kernel takes them: sparse inputs, and targets, by bucket.
 #[derive(Debug)]
 pub struct Samples {
     /// Those of a bucket follow each other.
     pub(super) blocks: Vec<Block>,
-    /// In pawns, as the mover sees them.
-    pub(super) labels: Vec<f32>,
+    /// The win chances that training aims at, as the mover sees them.
+    pub(super) targets: Vec<f32>,
     /// The place that each sample had among the records.
     places: Vec<u32>,
 }
 
 impl Samples {
     /// Those of records, for networks of these parts.
-    pub fn new(architecture: Architecture, records: &[Record]) -> Samples {
+    pub fn new(architecture: Architecture, records: &[Record], aim: Aim) -> Samples {
         let bucket = |place: u32| {
             let pieces = records[place as usize].pieces().count();
             architecture.bucket(pieces)
@@ -73,17 +74,17 @@ impl Samples {
                 views: views(architecture, records),
             }
         });
-        let labels = places.iter().map(|&place| &records[place as usize]);
+        let target = |&place: &u32| aim.target(&records[place as usize]);
         Samples {
             blocks: blocks.collect(),
-            labels: labels.map(position::target_pawns).collect(),
+            targets: places.iter().map(target).collect(),
             places,
         }
     }
 
     /// Number of samples.
     pub fn len(&self) -> usize {
-        self.labels.len()
+        self.targets.len()
     }
 
     /// Inputs that are on in a sample, on average, of one view.
@@ -251,7 +252,7 @@ mod tests {
             view: View::Both,
             ..Architecture::ARTICLE
         };
-        let samples = Samples::new(both, &records);
+        let samples = Samples::new(both, &records, Aim::LABEL);
         let blocks = &samples.blocks;
         assert_eq!([blocks[0].len(), blocks[1].len()], [1024, 476]);
         for (block, records) in blocks.iter().zip(records.chunks(BLOCK)) {
@@ -282,12 +283,12 @@ mod tests {
             buckets: 8,
             ..Architecture::ARTICLE
         };
-        let samples = Samples::new(bucketed, &records);
+        let samples = Samples::new(bucketed, &records, Aim::LABEL);
         let buckets: Vec<usize> = samples.blocks.iter().map(|block| block.bucket).collect();
         assert!(buckets.is_sorted() && buckets.len() > 4, "{buckets:?}");
-        let in_order = samples.in_order(&samples.labels);
-        let labels: Vec<f32> = records.iter().map(position::target_pawns).collect();
-        assert_eq!(in_order, labels);
+        let in_order = samples.in_order(&samples.targets);
+        let targets: Vec<f32> = records.iter().map(|r| Aim::LABEL.target(r)).collect();
+        assert_eq!(in_order, targets);
         for block in &samples.blocks {
             for inputs in block.views[0].samples() {
                 let pieces = inputs.iter().filter(|&&input| input < 768).count();

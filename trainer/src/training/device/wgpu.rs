@@ -118,6 +118,7 @@ mod tests {
 
     use crate::network::evaluate::Train;
     use crate::network::model::Model;
+    use crate::network::target::Aim;
     use crate::testing::{Cpu, SMALL, games, turn};
     use crate::training::learner::Learner;
     use crate::training::replicas::Replicas;
@@ -167,8 +168,8 @@ mod tests {
     /// A loss's gradients, by parameter.
     fn gradients<B: Train>(device: &B::Device) -> Vec<Vec<f32>> {
         let model = Model::<B>::new(&Network::random(SHIPPED, 2), device).with_own_scale(0.25);
-        let samples = B::samples(SHIPPED, &games(2_000), device);
-        model.gradients(&model.loss(&samples).backward())
+        let samples = B::samples(SHIPPED, &games(2_000), Aim::LABEL, device);
+        model.gradients(&model.loss(&samples, 1.0).backward())
     }
 
     #[test]
@@ -191,7 +192,11 @@ mod tests {
         let mut learner = Learner::<B>::new(start, Schedule::new(RATE, 100), 0.3, 1.0);
         for records in games(64 * steps as usize).chunks_exact(64) {
             let parts = records.chunks(64 / replicas);
-            learner.learn(parts.map(|part| B::samples(SMALL, part, device)).collect());
+            learner.learn(
+                parts
+                    .map(|part| B::samples(SMALL, part, Aim::LABEL, device))
+                    .collect(),
+            );
         }
         weights(&learner.network())
     }

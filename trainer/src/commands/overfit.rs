@@ -1,0 +1,106 @@
+//! `trainer overfit`: one small batch, learned by heart.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use datasets::Split;
+
+use crate::commands::output::json;
+use crate::commands::recipe::NetworkOptions;
+use crate::commands::{dataset, values};
+use crate::error::TrainerError;
+use crate::input::playouts;
+use crate::network::evaluate::Train;
+use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::overfit::{self, Learned, Task};
+
+const EXAMPLE: &str = "\
+Examples: after a change of the network's code, and of a network that is planned
+  trainer overfit
+  trainer overfit --hidden 512,16,32 --view both --device cuda
+
+The exit code is 0 if the loss came below --below, else 1.";
+
+/// Arguments of `trainer overfit`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// Dataset that the batch is from; without it, positions of random games
+    #[arg(long, value_name = "DATASET")]
+    data: Option<PathBuf>,
+    /// Device: auto takes the best GPU, or the CPU where there is none
+    #[arg(
+        long,
+        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        default_value = "auto"
+    )]
+    device: DeviceChoice,
+    #[command(flatten)]
+    network: NetworkOptions,
+    /// Positions in the batch
+    #[arg(long, value_name = "N", default_value = "64", allow_negative_numbers = true,
+          value_parser = values::batch)]
+    batch: usize,
+    /// Steps at most
+    #[arg(long, value_name = "N", default_value = "3000", allow_negative_numbers = true,
+          value_parser = values::some_steps)]
+    steps: u64,
+    /// The mean distance in win chance to get below
+    #[arg(long, value_name = "LOSS", default_value = "0.02", allow_negative_numbers = true,
+          value_parser = values::positive)]
+    below: f32,
+    /// Decides the starting weights
+    #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
+          value_parser = values::seed)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    let device = Device::find(arguments.device)?;
+    let mut records = match &arguments.data {
+        Some(path) => {
+            let dataset = dataset::open_to_train_on(path)?;
+            let mut order = dataset.shuffled(Split::Train, arguments.seed, 1)?;
+            order.next().expect("it has a position")?
+        }
+        None => playouts::games(arguments.batch),
+    };
+    records.truncate(arguments.batch);
+    let learned = device.run(Task {
+        architecture: arguments.network.start()?.architecture(),
+        records,
+        steps: arguments.steps,
+        below: arguments.below,
+        seed: arguments.seed,
+    })?;
+    host::print(&match arguments.json {
+        true => json(&learned),
+        false => format!(
+            "{} positions: loss {:.4}, after {} steps {:.4}\n",
+            learned.positions, learned.first_loss, learned.steps, learned.loss
+        ),
+    })?;
+    match learned.by_heart() {
+        true => Ok(()),
+        false => Err(TrainerError::NotByHeart {
+            steps: learned.steps,
+            loss: learned.loss,
+            below: learned.below,
+        }),
+    }
+}
+
+impl Job for Task {
+    type Output = Learned;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Learned, TrainerError> {
+        overfit::overfit::<B>(self, devices)
+    }
+}

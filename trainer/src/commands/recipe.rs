@@ -1,0 +1,580 @@
+//! Recipes: what `trainer fit` can be told, as options and as a TOML file.
+//!
+//! Both have the same values, read by the same parsers. A file has several stages if need
+//! be; the command line speaks of one.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use datasets::{Dataset, Split};
+use models::{Activation, Architecture, View};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::commands::values;
+use crate::error::TrainerError;
+use crate::input::filter::{Filter, Selection};
+use crate::network::clipping::CLIP_NORM;
+use crate::network::net::{self, Net};
+use crate::training::device::Device;
+use crate::training::plan::{Plan, ResultShare, batch_for};
+use crate::training::regularisation::Regularisation;
+use crate::training::schedule::Decay;
+
+/// The defaults as a recipe, with comments.
+pub const DEFAULT: &str = include_str!("recipe.toml");
+
+/// The parts of the network, or the net to start from.
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkOptions {
+    /// Sizes of the one to three hidden layers; by default 256,32,32
+    #[arg(long, value_name = "N[,N[,N]]", allow_hyphen_values = true,
+          value_parser = values::hidden)]
+    #[serde(deserialize_with = "read::hidden")]
+    hidden: Option<Architecture>,
+    /// Which sides look at the board, each through the first layer: mover (the default) or
+    /// both
+    #[arg(long)]
+    view: Option<View>,
+    /// What becomes of the first layer's sums: clipped-relu (the default),
+    /// squared-clipped-relu, or pairwise-clipped-relu, the products of two halves
+    #[arg(long)]
+    activation: Option<Activation>,
+    /// How often the layers behind the first are there, for so many ranges of the number of
+    /// pieces; by default 1
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::buckets)]
+    #[serde(deserialize_with = "read::buckets")]
+    buckets: Option<usize>,
+    /// Start from this net instead of random weights
+    #[arg(long, value_name = "NET.safetensors",
+          conflicts_with_all = ["hidden", "view", "activation", "buckets"])]
+    init: Option<PathBuf>,
+}
+
+/// One stage of training: a dataset, and how to train on it.
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Stage {
+    /// Dataset, as `ingest build` writes it
+    #[arg(long, value_name = "DATASET")]
+    data: Option<PathBuf>,
+    /// Passes over the training positions; by default 5
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::epochs)]
+    #[serde(deserialize_with = "read::epochs")]
+    epochs: Option<u64>,
+    /// Positions a step; by default 512 for small datasets, up to 16384 for large ones
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::batch)]
+    #[serde(deserialize_with = "read::batch")]
+    batch: Option<usize>,
+    /// Learning rate at the peak of the schedule; by default 0.003
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true,
+          value_parser = values::learning_rate)]
+    #[serde(deserialize_with = "read::learning_rate")]
+    learning_rate: Option<f64>,
+    /// What becomes of the learning rate behind its peak; by default cosine
+    #[arg(long, value_enum)]
+    schedule: Option<Decay>,
+    /// Steps in which the learning rate rises to its peak; by default a twentieth of all, at
+    /// most 500
+    #[arg(long, value_name = "STEPS", allow_negative_numbers = true, value_parser = values::steps)]
+    #[serde(deserialize_with = "read::steps")]
+    warm_up: Option<u64>,
+    /// How fast weights decay, times the learning rate; by default 0.3 up to 262144 training
+    /// positions, falling to 0.1 at 4 million
+    #[arg(long, value_name = "DECAY", allow_negative_numbers = true,
+          value_parser = values::weight_decay)]
+    #[serde(deserialize_with = "read::weight_decay")]
+    weight_decay: Option<f64>,
+    /// How fast an input learns on its own, beside what it shares with inputs like it; by
+    /// default 0.0625 up to 262144 training positions, rising to 1 at 4 million
+    #[arg(long, value_name = "SCALE", allow_negative_numbers = true,
+          value_parser = values::own_scale)]
+    #[serde(deserialize_with = "read::own_scale")]
+    own_scale: Option<f32>,
+    /// Shorten gradients that are longer, all parameters together (docs/training.md)
+    #[arg(long, value_name = "LENGTH", allow_negative_numbers = true,
+          value_parser = values::positive)]
+    #[serde(deserialize_with = "read::positive")]
+    clip_norm: Option<f32>,
+    /// How much the game's result counts beside the label, from 0 (the default) to 1; A:B
+    /// goes from A to B over the run
+    #[arg(long, value_name = "A[:B]", allow_negative_numbers = true, value_parser = values::wdl)]
+    #[serde(deserialize_with = "read::wdl")]
+    wdl: Option<ResultShare>,
+    /// Minimise this power of the distance in win chance; by default 1
+    #[arg(long, value_name = "E", allow_negative_numbers = true,
+          value_parser = values::loss_exponent)]
+    #[serde(deserialize_with = "read::loss_exponent")]
+    loss_exponent: Option<f64>,
+    /// What is not trained on. A file alone has it.
+    #[arg(skip)]
+    filter: Filter,
+}
+
+/// What a stage begins with.
+pub struct Start {
+    architecture: Architecture,
+    /// Random weights without one.
+    net: Option<Net>,
+}
+
+impl Start {
+    /// The parts of the network.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// From a net.
+    pub fn from_net(net: Net) -> Start {
+        Start {
+            architecture: net.network.architecture(),
+            net: Some(net),
+        }
+    }
+}
+
+/// What the command line says beside a recipe.
+pub struct Given {
+    /// `--seed`.
+    pub seed: Option<u64>,
+    /// `--hidden` and the like.
+    pub network: NetworkOptions,
+    /// The options of a stage.
+    pub stage: Stage,
+}
+
+/// A whole run.
+#[derive(Debug, PartialEq)]
+pub struct Recipe {
+    /// Decides the starting weights and the order of positions.
+    pub seed: u64,
+    /// What the first stage begins with.
+    pub network: NetworkOptions,
+    /// One at least.
+    pub stages: Vec<Stage>,
+}
+
+impl Default for Recipe {
+    fn default() -> Recipe {
+        Recipe {
+            seed: 1,
+            network: NetworkOptions::default(),
+            stages: vec![Stage::default()],
+        }
+    }
+}
+
+/// A recipe as its file has it.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct RecipeFile {
+    #[serde(deserialize_with = "read::seed")]
+    seed: Option<u64>,
+    network: NetworkOptions,
+    #[serde(rename = "stage")]
+    stages: Vec<Stage>,
+}
+
+impl Recipe {
+    /// Reads a recipe. Its paths are relative to its folder.
+    ///
+    /// # Errors
+    /// [`TrainerError::Unreadable`], or [`TrainerError::Usage`] with file, line and key.
+    pub fn read(path: &Path) -> Result<Recipe, TrainerError> {
+        let text = fs::read_to_string(path).map_err(TrainerError::unreadable(path))?;
+        let mut recipe = Recipe::parse(&text)
+            .map_err(|error| TrainerError::Usage(format!("{}{error}", path.display())))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let stages = recipe.stages.iter_mut().map(|stage| &mut stage.data);
+        for path in stages.chain([&mut recipe.network.init]).flatten() {
+            *path = folder.join(&*path);
+        }
+        Ok(recipe)
+    }
+
+    /// The recipe that a text is; or what is wrong, behind the file's name.
+    fn parse(text: &str) -> Result<Recipe, String> {
+        let file: RecipeFile = toml::from_str(text).map_err(|error| {
+            let begin = error.span().map_or(0, |span| span.start).min(text.len());
+            let line = text[..begin].matches('\n').count();
+            let shown = text.lines().nth(line).unwrap_or_default().trim();
+            let what = error.message().replace('\n', ", ");
+            let line = line + 1;
+            format!(":{line}: {shown:?}: {what}; `trainer fit --print-recipe` shows all keys")
+        })?;
+        let Recipe { seed, stages, .. } = Recipe::default();
+        Ok(Recipe {
+            seed: file.seed.unwrap_or(seed),
+            network: file.network,
+            stages: match file.stages.is_empty() {
+                true => stages,
+                false => file.stages,
+            },
+        })
+    }
+
+    /// The recipe with what the command line says beside it, which counts more.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`], if that is not clear.
+    pub fn overridden_by(self, given: Given) -> Result<Recipe, TrainerError> {
+        let stages = match &self.stages[..] {
+            [stage] => vec![given.stage.or(stage)],
+            stages if given.stage == Stage::default() => stages.to_vec(),
+            stages => {
+                return Err(TrainerError::Usage(format!(
+                    "the recipe has {} stages, and an option would not say which it means; \
+                     change the recipe",
+                    stages.len()
+                )));
+            }
+        };
+        Ok(Recipe {
+            seed: given.seed.unwrap_or(self.seed),
+            network: given.network.or(self.network),
+            stages,
+        })
+    }
+}
+
+impl NetworkOptions {
+    /// These, and the others where these say nothing. A net to start from says all.
+    fn or(self, other: NetworkOptions) -> NetworkOptions {
+        if self.init.is_some() {
+            return self;
+        }
+        NetworkOptions {
+            hidden: self.hidden.or(other.hidden),
+            view: self.view.or(other.view),
+            activation: self.activation.or(other.activation),
+            buckets: self.buckets.or(other.buckets),
+            init: other.init,
+        }
+    }
+
+    /// What the first stage begins with.
+    ///
+    /// # Errors
+    /// [`TrainerError`] if the net cannot be trained, or the parts do not fit.
+    pub fn start(&self) -> Result<Start, TrainerError> {
+        if let Some(init) = &self.init {
+            let alone = NetworkOptions {
+                init: self.init.clone(),
+                ..NetworkOptions::default()
+            };
+            if *self != alone {
+                return Err(TrainerError::Usage(
+                    "a net to start from has its own parts; remove init, or hidden, view, \
+                     activation and buckets"
+                        .to_string(),
+                ));
+            }
+            return Ok(Start::from_net(net::read_to_train(init)?));
+        }
+        let hidden = self.hidden.unwrap_or(Architecture::hidden([256, 32, 32]));
+        let architecture = Architecture {
+            view: self.view.unwrap_or(hidden.view),
+            activation: self.activation.unwrap_or(hidden.activation),
+            buckets: self.buckets.unwrap_or(hidden.buckets),
+            ..hidden
+        };
+        match architecture.check() {
+            Ok(()) => Ok(Start {
+                architecture,
+                net: None,
+            }),
+            Err(error) => Err(TrainerError::Usage(error.to_string())),
+        }
+    }
+}
+
+impl Stage {
+    /// This, and the other where this says nothing.
+    fn or(&self, other: &Stage) -> Stage {
+        Stage {
+            data: self.data.clone().or_else(|| other.data.clone()),
+            epochs: self.epochs.or(other.epochs),
+            batch: self.batch.or(other.batch),
+            learning_rate: self.learning_rate.or(other.learning_rate),
+            schedule: self.schedule.or(other.schedule),
+            warm_up: self.warm_up.or(other.warm_up),
+            weight_decay: self.weight_decay.or(other.weight_decay),
+            own_scale: self.own_scale.or(other.own_scale),
+            clip_norm: self.clip_norm.or(other.clip_norm),
+            wdl: self.wdl.or(other.wdl),
+            loss_exponent: self.loss_exponent.or(other.loss_exponent),
+            filter: other.filter,
+        }
+    }
+
+    /// The dataset.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`] if none is named.
+    pub fn data(&self) -> Result<&Path, TrainerError> {
+        self.data.as_deref().ok_or_else(|| {
+            TrainerError::Usage(
+                "no dataset to train on; give --data DATASET, or `data` in each [[stage]] of \
+                 the recipe"
+                    .to_string(),
+            )
+        })
+    }
+
+    /// The plan for a dataset, of which the caller knows more than a stage says: output,
+    /// device, seed, checkpoints.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`] if the filter leaves nothing, [`TrainerError::Data`].
+    pub fn plan(&self, start: Start, dataset: &Dataset) -> Result<Plan, TrainerError> {
+        let selection = Selection::new(self.filter, dataset)?;
+        let positions = selection.positions;
+        if positions == 0 {
+            return Err(TrainerError::Usage(format!(
+                "the filter leaves none of {} positions ({}); widen it",
+                dataset.len(Split::Train),
+                selection.dropped.in_words()
+            )));
+        }
+        let default = Regularisation::for_positions(positions);
+        Ok(Plan {
+            out: PathBuf::new(),
+            architecture: start.architecture,
+            init: start.net,
+            device: Device::Cpu,
+            selection,
+            epochs: self.epochs.unwrap_or(5),
+            restarts: Vec::new(),
+            batch: self.batch.unwrap_or_else(|| batch_for(positions)),
+            regularisation: Regularisation {
+                own_scale: self.own_scale.unwrap_or(default.own_scale),
+                weight_decay: self.weight_decay.unwrap_or(default.weight_decay),
+            },
+            result_share: self.wdl.unwrap_or(ResultShare::NONE),
+            loss_exponent: self.loss_exponent.unwrap_or(1.0),
+            learning_rate: self.learning_rate.unwrap_or(0.003),
+            decay: self.schedule.unwrap_or(Decay::Cosine),
+            warm_up: self.warm_up,
+            clip_norm: self.clip_norm.unwrap_or(CLIP_NORM),
+            seed: 1,
+            checkpoint_every: Duration::MAX,
+            resume: false,
+        })
+    }
+}
+
+/// A value of a file, as the text that the command line would have.
+struct AsText;
+
+impl<'de> Visitor<'de> for AsText {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("a number, text, or an array of sizes")
+    }
+
+    fn visit_i64<E: Error>(self, number: i64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_u64<E: Error>(self, number: u64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_f64<E: Error>(self, number: f64) -> Result<String, E> {
+        Ok(number.to_string())
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<String, E> {
+        Ok(text.to_string())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<String, A::Error> {
+        let mut sizes = Vec::new();
+        while let Some(size) = sequence.next_element::<i64>()? {
+            sizes.push(size.to_string());
+        }
+        Ok(sizes.join(","))
+    }
+}
+
+/// Makes of each of the command line's parsers one for files.
+macro_rules! read_by {
+    ($($parser:ident: $value:ty),*) => {
+        mod read {
+            use super::*;
+            $(
+                pub fn $parser<'de, D: Deserializer<'de>>(
+                    deserializer: D,
+                ) -> Result<Option<$value>, D::Error> {
+                    let text = deserializer.deserialize_any(AsText)?;
+                    values::$parser(&text).map(Some).map_err(Error::custom)
+                }
+            )*
+        }
+    };
+}
+
+read_by!(
+    hidden: Architecture, buckets: usize, seed: u64, epochs: u64, batch: usize,
+    learning_rate: f64, steps: u64, weight_decay: f64, own_scale: f32, positive: f32,
+    wdl: ResultShare, loss_exponent: f64
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    /// The recipe that a text is.
+    fn recipe(text: &str) -> Recipe {
+        Recipe::parse(text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn plans(recipe: &Recipe, dataset: &Dataset) -> Vec<String> {
+        let start = || recipe.network.start().unwrap();
+        let plan = |stage: &Stage| format!("{:?}", stage.plan(start(), dataset).unwrap());
+        recipe.stages.iter().map(plan).collect()
+    }
+
+    #[test]
+    fn the_printed_recipe_is_the_default_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let dataset = testing::dataset(folder.path(), 300);
+        let printed = recipe(DEFAULT);
+        assert_eq!(printed.seed, Recipe::default().seed);
+        assert_eq!(
+            plans(&printed, &dataset),
+            plans(&Recipe::default(), &dataset)
+        );
+        // Every key is in it, and those whose default is the dataset's affair are comments.
+        let all: String = DEFAULT
+            .lines()
+            .map(|line| match line.strip_prefix("# ") {
+                Some(key) if key.contains(" = ") => format!("{key}\n"),
+                _ => format!("{line}\n"),
+            })
+            .collect();
+        let all = recipe(&all);
+        let stage = &all.stages[0];
+        assert!(stage.batch.is_some() && stage.warm_up.is_some() && stage.own_scale.is_some());
+        assert!(stage.filter.pieces.is_some() && all.network.init.is_some());
+    }
+
+    #[test]
+    fn the_recipes_of_docs_and_models_can_be_read() {
+        let text = include_str!("../../../docs/training.md");
+        let (_, behind) = text.split_once("```toml\n").expect("an example");
+        let example = recipe(behind.split_once("```").expect("its end").0);
+        assert_eq!(example.stages.len(), 2);
+        assert!(example.stages[0].filter.drop_checks);
+        assert_eq!(
+            example.stages[0].wdl,
+            Some(ResultShare { from: 0.0, to: 0.3 })
+        );
+        let shipped = recipe(include_str!("../../../models/default.toml"));
+        let epochs = shipped.stages.iter().map(|stage| stage.epochs);
+        assert!(epochs.eq([Some(20), Some(3)]));
+    }
+
+    #[test]
+    fn a_file_and_options_are_the_same_values() {
+        let from_file = recipe(
+            "[network]\nhidden = [64, 16]\nview = \"both\"\n[[stage]]\nepochs = 7\n\
+             learning_rate = 1e-3\nwdl = \"0:0.5\"\nschedule = \"linear\"\nown_scale = 0.25",
+        );
+        let given = Given {
+            seed: Some(9),
+            network: NetworkOptions {
+                hidden: Some(values::hidden("64,16").unwrap()),
+                view: Some(View::Both),
+                ..NetworkOptions::default()
+            },
+            stage: Stage {
+                epochs: Some(7),
+                learning_rate: Some(1e-3),
+                wdl: Some(ResultShare { from: 0.0, to: 0.5 }),
+                schedule: Some(Decay::Linear),
+                own_scale: Some(0.25),
+                ..Stage::default()
+            },
+        };
+        let from_options = Recipe::default().overridden_by(given).unwrap();
+        assert_eq!(from_options.seed, 9);
+        assert_eq!(from_options.stages, from_file.stages);
+        assert_eq!(from_options.network, from_file.network);
+    }
+
+    #[test]
+    fn options_count_more_than_a_file_of_one_stage() {
+        let given = || Given {
+            seed: None,
+            network: NetworkOptions::default(),
+            stage: Stage {
+                epochs: Some(2),
+                ..Stage::default()
+            },
+        };
+        let one = recipe("seed = 4\n[[stage]]\nepochs = 7\nbatch = 64");
+        let one = one.overridden_by(given()).unwrap();
+        assert_eq!(
+            (one.seed, one.stages[0].epochs, one.stages[0].batch),
+            (4, Some(2), Some(64))
+        );
+        let two = recipe("[[stage]]\nepochs = 7\n[[stage]]\nepochs = 8");
+        let error = two.overridden_by(given()).unwrap_err();
+        assert_eq!(error.exit_code() as u8, 2);
+        assert!(error.to_string().contains("2 stages"), "{error}");
+    }
+
+    #[test]
+    fn mistakes_are_named_by_line_and_key() {
+        for (text, words) in [
+            (
+                "seed = 1\n[[stage]]\nepoch = 3",
+                [":3:", "epoch", "`epochs`"],
+            ),
+            (
+                "[[stage]]\nepochs = 0",
+                [":2:", "epochs = 0", "from 1 to 100000"],
+            ),
+            ("[[stage]]\nepochs = 2.5", [":2:", "epochs", "whole number"]),
+            ("[[stage]]\nwdl = 1.5", [":2:", "wdl", "from 0 to 1"]),
+            (
+                "[[stage]]\nloss_exponent = 0.5",
+                [":2:", "loss_exponent", "from 1"],
+            ),
+            (
+                "[[stage]]\nschedule = \"step\"",
+                [":2:", "schedule", "`cosine`"],
+            ),
+            ("[network]\nhidden = [256, 33, 32]", [":2:", "hidden", "32"]),
+            ("\n\nepochs = 3", [":3:", "epochs", "`stage`"]),
+            (
+                "[[stage]]\n[stage.filter]\nmates = 1",
+                [":3:", "mates", "`drop_mates`"],
+            ),
+            ("seed = [", [":1:", "seed", "print-recipe"]),
+        ] {
+            let error = Recipe::parse(text).unwrap_err();
+            assert!(!error.contains('\n'), "{error}");
+            for word in words {
+                assert!(error.contains(word), "{word} is not in {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn paths_are_relative_to_the_recipe() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.toml");
+        fs::write(&path, "[network]\ninit = \"/n\"\n[[stage]]\ndata = \"d\"").unwrap();
+        let recipe = Recipe::read(&path).unwrap();
+        assert_eq!(recipe.stages[0].data().unwrap(), folder.path().join("d"));
+        assert_eq!(recipe.network.init.unwrap(), Path::new("/n"));
+    }
+}

@@ -1,0 +1,122 @@
+//! A network that learns one small batch by heart: what a change of its code must not
+//! break. A net that cannot do that has a wrong gradient, or too few neurons.
+
+use datasets::Record;
+use models::Architecture;
+use serde::Serialize;
+
+use crate::error::TrainerError;
+use crate::input::batch::Batch;
+use crate::network::clipping::CLIP_NORM;
+use crate::network::evaluate::{Train, parts};
+use crate::network::model::Model;
+use crate::network::target::Aim;
+use crate::training::learner::Learner;
+use crate::training::readings::Unseen;
+use crate::training::replicas::Replicas;
+use crate::training::run::LOOK_EVERY;
+use crate::training::schedule::{Decay, Schedule};
+
+/// Peak learning rate, that of `trainer fit`.
+const LEARNING_RATE: f64 = 0.003;
+
+/// What is to be learned by heart.
+#[derive(Debug)]
+pub struct Task {
+    /// The parts of the network.
+    pub architecture: Architecture,
+    /// The positions.
+    pub records: Vec<Record>,
+    /// Steps at most.
+    pub steps: u64,
+    /// The mean loss to get below.
+    pub below: f32,
+    /// Decides the starting weights.
+    pub seed: u64,
+}
+
+/// How it went.
+#[derive(Debug, Serialize)]
+pub struct Learned {
+    /// Positions in the batch.
+    pub positions: usize,
+    /// Steps that were taken.
+    pub steps: u64,
+    /// The loss before the first.
+    pub first_loss: f32,
+    /// The loss before the last.
+    pub loss: f32,
+    /// The loss to get below.
+    pub below: f32,
+}
+
+impl Learned {
+    /// Whether it got there.
+    pub fn by_heart(&self) -> bool {
+        self.loss < self.below
+    }
+}
+
+/// Trains on the batch until its loss is small, or all steps are taken.
+///
+/// # Errors
+/// [`TrainerError`].
+pub fn overfit<B: Train>(task: Task, devices: &[B::Device]) -> Result<Learned, TrainerError> {
+    let batch = Batch::new(task.records);
+    let parts = parts::<B>(task.architecture, &batch, Aim::LABEL, devices);
+    let model = Model::fresh(task.architecture, task.seed, &devices[0]);
+    let schedule = Schedule::new(LEARNING_RATE, task.steps).with_decay(Decay::Linear);
+    // Nothing holds it back.
+    let replicas = Replicas::new(model.with_own_scale(1.0), devices);
+    let mut learner = Learner::<B>::new(replicas, schedule, 0.0, CLIP_NORM);
+    let mut unseen = Unseen::default();
+    let mut learned = Learned {
+        positions: batch.records.len(),
+        steps: 0,
+        first_loss: f32::NAN,
+        loss: f32::NAN,
+        below: task.below,
+    };
+    while learned.steps < task.steps && !learned.by_heart() {
+        unseen.push(learner.learn(parts.clone()), batch.records.len());
+        if unseen.len() < LOOK_EVERY && learner.steps() < task.steps {
+            continue;
+        }
+        for step in unseen.fetch() {
+            if learned.steps == 0 {
+                learned.first_loss = step.loss;
+            }
+            learned.steps += 1;
+            learned.loss = step.loss;
+        }
+    }
+    Ok(learned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn_flex::FlexDevice;
+
+    use crate::testing::{Cpu, games, turn};
+
+    #[test]
+    fn a_batch_is_learned_by_heart_or_not_in_time() {
+        let _turn = turn();
+        let task = |steps| Task {
+            architecture: Architecture::hidden([256, 32, 32]),
+            records: games(64),
+            steps,
+            below: 0.02,
+            seed: 1,
+        };
+        let learned = overfit::<Cpu>(task(3000), &[FlexDevice]).unwrap();
+        assert!(learned.by_heart(), "{learned:?}");
+        assert!(
+            learned.first_loss > 0.1 && learned.steps < 3000,
+            "{learned:?}"
+        );
+        let learned = overfit::<Cpu>(task(5), &[FlexDevice]).unwrap();
+        assert!(!learned.by_heart() && learned.steps == 5, "{learned:?}");
+    }
+}
