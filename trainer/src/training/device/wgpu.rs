@@ -127,11 +127,7 @@ mod tests {
     type Gpu = Autodiff<Wgpu>;
 
     /// The shape of the shipped net.
-    const SHIPPED: Architecture = Architecture {
-        first: 256,
-        second: 32,
-        third: 32,
-    };
+    const SHIPPED: Architecture = Architecture::hidden([256, 32, 32]);
 
     /// The best device that there is, software if it must be.
     fn device() -> Option<WgpuDevice> {
