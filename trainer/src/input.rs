@@ -3,7 +3,8 @@
 //! side to move sees them. `playouts` makes positions where there is no dataset.
 
 pub mod batch;
-pub mod expand;
+#[cfg(feature = "kernels")]
+pub mod lists;
 pub mod playouts;
 pub mod position;
 pub mod reader;

@@ -13,6 +13,7 @@ use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::Train;
+use crate::network::first_layer::Inputs;
 use crate::network::net;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
@@ -63,6 +64,10 @@ pub struct Arguments {
         default_value = "auto"
     )]
     device: DeviceChoice,
+    /// How a GPU's first layer takes its inputs: sparse adds up the rows of the active ones,
+    /// dense multiplies all of them, nearly all zero
+    #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
+    inputs: Inputs,
     /// Passes over the training positions
     #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
           value_parser = values::epochs)]
@@ -143,6 +148,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         },
         init,
         device,
+        inputs: arguments.inputs,
         epochs: arguments.epochs,
         batch: arguments.batch.unwrap_or_else(|| batch_for(positions)),
         learning_rate: arguments.learning_rate,

@@ -2,17 +2,12 @@
 //! to move, as the network sees it.
 
 use datasets::Record;
-use models::{CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats, material};
+use models::{CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, material};
 use shakmaty::{Bitboard, Role, attacks};
 
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
 pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
     with_attacks(record).features()
-}
-
-/// The threats, which a record does not hold.
-pub fn threats(record: &Record) -> Threats {
-    with_attacks(record).threats()
 }
 
 /// What a record says of a position's inputs: all but the threats.

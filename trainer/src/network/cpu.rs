@@ -197,7 +197,7 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{batch, position};
+    use crate::input::position;
     use crate::network::model::Model;
     use crate::network::tensors;
     use crate::testing::{games, turn};
@@ -233,7 +233,9 @@ mod tests {
         let values = if in_one {
             tracked_values(model.layers(), &Arc::new(Samples::new(records)))
         } else {
-            model.values_by_operations(batch::words(records, &device))
+            let inputs = tensors::dense_inputs(records, &device);
+            let first = |weight, bias: Tensor<_, 1>| inputs.matmul(weight) + bias.unsqueeze();
+            model.values_by_operations(first)
         };
         // A loss whose gradient differs from sample to sample.
         let weights = Tensor::arange(0..records.len() as i64, &device).float() - 300.0;

@@ -16,14 +16,17 @@ use models::Shape;
 use crate::input::batch::Batch;
 use crate::network::cost::Cost;
 use crate::network::cpu;
+use crate::network::first_layer::Inputs;
+#[cfg(feature = "kernels")]
+use crate::network::gpu;
 use crate::network::model::Model;
 use crate::network::target;
 use crate::network::tensors::floats;
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {
-    /// Positions as it takes them, with their labels: packed words on a GPU, which
-    /// expands them; indices of active inputs on the CPU. A clone is cheap.
+    /// Positions as it takes them: indices of active inputs, and labels. A clone is
+    /// cheap.
     type Samples: Clone;
 
     /// Makes records ready for a device.
@@ -39,7 +42,7 @@ pub trait Evaluate: Backend {
     fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1>;
 
     /// What training on a batch of such positions costs, a sample.
-    fn cost(shape: Shape, samples: &Self::Samples) -> Cost;
+    fn cost(shape: Shape, inputs: Inputs, samples: &Self::Samples) -> Cost;
 }
 
 /// A backend that trains the network.
@@ -69,7 +72,7 @@ macro_rules! by_kernel {
                 $values(model.layers(), samples)
             }
 
-            fn cost(shape: Shape, samples: &Self::Samples) -> Cost {
+            fn cost(shape: Shape, _inputs: Inputs, samples: &Self::Samples) -> Cost {
                 cpu::cost(shape, samples)
             }
         }
@@ -79,44 +82,45 @@ macro_rules! by_kernel {
 by_kernel!(Flex, cpu::values);
 by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 
-/// A GPU: records as they are, and Burn's own operations.
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+/// A GPU: a kernel for the first layer, and Burn's own operations.
+#[cfg(feature = "kernels")]
 macro_rules! by_operations {
-    ($backend:ty) => {
+    ($backend:ty, $sums:path) => {
         impl Evaluate for $backend {
-            type Samples = Tensor<Self, 2, burn::tensor::Int>;
+            type Samples = gpu::Samples<Self>;
 
             fn samples(records: &[Record], device: &Self::Device) -> Self::Samples {
-                crate::input::batch::words(records, device)
+                gpu::Samples::new(records, device)
             }
 
             fn count(samples: &Self::Samples) -> usize {
-                samples.dims()[0]
+                samples.lists.len()
             }
 
             fn labels(samples: &Self::Samples, _device: &Self::Device) -> Tensor<Self, 1> {
-                crate::input::expand::labels(samples.clone())
+                samples.labels.clone()
             }
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
-                model.values_by_operations(samples.clone())
+                let sums = |weight, bias| $sums(model.inputs(), &samples.lists, weight, bias);
+                model.values_by_operations(sums)
             }
 
-            fn cost(shape: Shape, samples: &Self::Samples) -> Cost {
-                Cost::of_operations(shape, Self::count(samples))
+            fn cost(shape: Shape, inputs: Inputs, samples: &Self::Samples) -> Cost {
+                Cost::of_operations(shape, inputs, samples.lists.len(), samples.lists.active())
             }
         }
     };
 }
 
 #[cfg(feature = "cuda")]
-by_operations!(Cuda);
+by_operations!(Cuda, gpu::sums);
 #[cfg(feature = "cuda")]
-by_operations!(Autodiff<Cuda>);
+by_operations!(Autodiff<Cuda>, gpu::tracked_sums);
 #[cfg(feature = "wgpu")]
-by_operations!(Wgpu);
+by_operations!(Wgpu, gpu::sums);
 #[cfg(feature = "wgpu")]
-by_operations!(Autodiff<Wgpu>);
+by_operations!(Autodiff<Wgpu>, gpu::tracked_sums);
 
 /// A batch cut into one part a device, in order, each made ready for its device.
 /// If there are fewer records than devices, the last devices have none.

@@ -3,11 +3,10 @@
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use models::{Layer, Network, Shape};
 
-use crate::input::expand::Expansion;
-use crate::network::first_layer::{self, FirstLayer};
+use crate::network::first_layer::{self, FirstLayer, Inputs};
 use crate::network::tensors::{Layers, clip_parameter, floats};
 
 /// How far the second layer's weights may grow: up to 127 / 128 they fit i8 at
@@ -27,7 +26,6 @@ pub fn bound(layer: usize) -> f32 {
 /// [`models::Layer`]'s.
 #[derive(Module, Debug)]
 pub struct Model<B: Backend> {
-    expansion: Expansion<B>,
     first: FirstLayer<B>,
     second: Linear<B>,
     third: Linear<B>,
@@ -39,7 +37,6 @@ impl<B: Backend> Model<B> {
     pub fn new(network: &Network, device: &B::Device) -> Model<B> {
         let [first, second, third, fourth] = network.layers();
         Model {
-            expansion: Expansion::new(device),
             first: FirstLayer::new(first, device),
             second: linear(second, device),
             third: linear(third, device),
@@ -63,6 +60,19 @@ impl<B: Backend> Model<B> {
             first: self.first.with_own_scale(own_scale),
             ..self
         }
+    }
+
+    /// The same model, whose first layer takes its inputs so on a GPU.
+    pub fn with_inputs(self, inputs: Inputs) -> Model<B> {
+        Model {
+            first: self.first.with_inputs(inputs),
+            ..self
+        }
+    }
+
+    /// How its first layer takes its inputs on a GPU.
+    pub fn inputs(&self) -> Inputs {
+        self.first.inputs()
     }
 
     /// Copies the network back.
@@ -93,13 +103,15 @@ impl<B: Backend> Model<B> {
         ]
     }
 
-    /// The values in pawns, from the mover's view, of records as
-    /// [`words`](crate::input::batch::words) gives them, by Burn's own operations:
-    /// from `[batch, WORDS]` to `[batch]`.
-    pub fn values_by_operations(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let inputs = self.expansion.inputs(words);
-        let [first, second, third, fourth] = self.layers();
-        let x = through(inputs, first).clamp(0.0, 1.0);
+    /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations
+    /// but for the first layer: `first` gives its sums, `[batch, neurons]`, of its
+    /// weights and its bias.
+    pub fn values_by_operations(
+        &self,
+        first: impl FnOnce(Tensor<B, 2>, Tensor<B, 1>) -> Tensor<B, 2>,
+    ) -> Tensor<B, 1> {
+        let [(weight, bias), second, third, fourth] = self.layers();
+        let x = first(weight, bias).clamp(0.0, 1.0);
         let x = through(x, second).clamp(0.0, 1.0);
         let x = through(x, third).clamp(0.0, 1.0);
         through(x, fourth).squeeze_dim(1)
@@ -115,7 +127,6 @@ impl<B: AutodiffBackend> Model<B> {
             second: clip(self.second, SECOND_BOUND),
             third: clip(self.third, LATER_BOUND),
             fourth: clip(self.fourth, LATER_BOUND),
-            ..self
         }
     }
 }

@@ -7,6 +7,7 @@ use datasets::{Dataset, Split};
 use models::{Metadata, Shape};
 use serde_json::{Value, json};
 
+use crate::network::first_layer::Inputs;
 use crate::network::net::Net;
 use crate::network::target;
 use crate::training::device::Device;
@@ -25,6 +26,8 @@ pub struct Plan {
     pub init: Option<Net>,
     /// The device, or the GPUs that share each step.
     pub device: Device,
+    /// How a GPU's first layer takes its inputs.
+    pub inputs: Inputs,
     /// Passes over the training positions.
     pub epochs: u64,
     /// Positions a step.
@@ -106,6 +109,9 @@ impl Plan {
             "init": self.init.as_ref().map(Net::named),
             "device": self.device.to_string(),
         });
+        if self.device != Device::Cpu {
+            metadata.training["inputs"] = json!(self.inputs);
+        }
         metadata.dataset = dataset_metadata(dataset);
         metadata
     }

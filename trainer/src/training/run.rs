@@ -120,7 +120,8 @@ impl<'a, B: Train> Run<'a, B> {
             None => Model::fresh(plan.shape, plan.seed, device),
         };
         let schedule = plan.schedule(dataset);
-        let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
+        let start = start.with_own_scale(own_scale).with_inputs(plan.inputs);
+        let replicas = Replicas::new(start, devices);
         let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm);
         let (mut history, mut net) = (History::default(), None);
         let resumed = before(&checkpoint, plan, &metadata)?;
@@ -440,6 +441,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::network::clipping::CLIP_NORM;
+    use crate::network::first_layer::Inputs;
     use crate::testing::{self, Cpu, SMALL};
     use crate::training::device::Device;
     use crate::training::schedule::Decay;
@@ -452,6 +454,7 @@ mod tests {
             shape: SMALL,
             init: None,
             device: Device::Cpu,
+            inputs: Inputs::default(),
             epochs: EPOCHS,
             batch: 100,
             regularisation: Regularisation::for_positions(1),

@@ -14,10 +14,11 @@ use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::input::batch::Batch;
+use crate::input::playouts;
 use crate::input::reader::read_epoch;
-use crate::input::{expand, playouts};
 use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::{Train, parts};
+use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
 use crate::training::device::Device;
 use crate::training::learner::Learner;
@@ -46,12 +47,17 @@ pub struct Bench<'a> {
     pub time: Duration,
     /// The devices, for the report.
     pub device: Device,
+    /// How a GPU's first layer takes its inputs.
+    pub inputs: Inputs,
 }
 
 /// What `trainer bench` prints.
 #[derive(Debug, Serialize)]
 pub struct BenchReport {
     device: String,
+    /// Of a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Inputs>,
     batch: usize,
     shape: Shape,
     samples_per_second: Rates,
@@ -80,7 +86,7 @@ struct Rates {
 struct Sample {
     flop: f64,
     memory_bytes: f64,
-    upload_bytes: usize,
+    upload_bytes: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -116,11 +122,11 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         None => Batch::new(playouts::games(plan.batch)),
     };
     let samples = batch.records.len();
-    let cost = B::cost(shape, &B::samples(&batch.records, &devices[0]));
+    let cost = B::cost(shape, plan.inputs, &B::samples(&batch.records, &devices[0]));
     let sample = Sample {
         flop: cost.flop,
         memory_bytes: cost.bytes,
-        upload_bytes: expand::SENT,
+        upload_bytes: cost.sent,
     };
     let measured = DeviceSpeed {
         flop_per_second: square_products(&clock),
@@ -135,7 +141,8 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         parts::<B>(&batch, devices);
         samples
     });
-    let start = Replicas::new(Model::fresh(shape, 1, &devices[0]), devices);
+    let start = Model::fresh(shape, 1, &devices[0]).with_inputs(plan.inputs);
+    let start = Replicas::new(start, devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
     let ready = parts::<B>(&batch, devices);
@@ -157,6 +164,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     };
     Ok(BenchReport {
         device: plan.device.to_string(),
+        inputs: (plan.device != Device::Cpu).then_some(plan.inputs),
         batch: samples,
         shape,
         samples_per_second: Rates {
@@ -319,9 +327,14 @@ impl fmt::Display for BenchReport {
         let rates = &self.samples_per_second;
         writeln!(
             f,
-            "{}-{first}-{second}-{third}-1 on {}, batches of {}",
+            "{}-{first}-{second}-{third}-1 on {}{}, batches of {}",
             models::INPUTS,
             self.device,
+            match self.inputs {
+                Some(Inputs::Sparse) => " with sparse inputs",
+                Some(Inputs::Dense) => " with dense inputs",
+                None => "",
+            },
             self.batch
         )?;
         let mut row = |name: &str, rate: f64, what: &str| {
@@ -394,6 +407,7 @@ mod tests {
             batch: 64,
             time: Duration::from_millis(10),
             device: Device::Cpu,
+            inputs: Inputs::default(),
         };
         let report = bench::<Autodiff<Flex>>(&plan, &[FlexDevice]).unwrap();
         let Rates {
