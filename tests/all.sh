@@ -31,10 +31,15 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
-# Read by tests/support too, which builds the programs that tests run.
-has_cuda || export KIBITZ_FEATURES="--no-default-features --features engine/cli"
+# Read by tests/support too, which builds the programs that tests run. Vulkan has a
+# driver in software, so that what GPUs compute is tested without one.
+if has_cuda; then
+    export KIBITZ_FEATURES="--features trainer/vulkan"
+else
+    export KIBITZ_FEATURES="--no-default-features --features engine/cli,trainer/vulkan"
+fi
 # shellcheck disable=SC2086
-cargo test --workspace --locked ${KIBITZ_FEATURES:-}
+cargo test --workspace --locked $KIBITZ_FEATURES
 
 # The page, in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"

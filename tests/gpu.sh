@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# How fast a GPU trains, measured in one call, from nothing: builds the programs,
-# makes a dump of annotated games by generator and a dataset from it, runs
-# `trainer bench` and `trainer fit`, and compares the device's values with the
-# processor's. Writes report.json and report.md to --out. Without a GPU,
-# `--device cpu --games 2000 --epochs 2 --seconds 1` shows how it goes.
+# What a GPU is good for, in one call, from nothing: builds the programs, runs the tests
+# that compare the device with the processor, makes a dump of annotated games by
+# generator and a dataset from it, runs `trainer bench` with sparse and dense inputs and
+# `trainer fit`, and compares the net's values with the processor's. Writes report.json
+# and report.md to --out. Without a GPU, `--device vulkan` (in software) or `--device cpu`
+# with `--games 300 --epochs 2 --seconds 1 --batches 512` shows how it goes.
 . "$(dirname "$0")/setup.sh"
 
-device=cuda games=60000 epochs=20 seconds=10 out=out/gpu
+device=cuda games=60000 epochs=20 seconds=10 batches=16384,65536,262144 out=out/gpu
 while [ $# -gt 0 ]; do
     case $1 in
-        --device | --games | --epochs | --seconds | --out) declare "${1#--}=${2:?a value}" ;;
+        --device | --games | --epochs | --seconds | --batches | --out) declare "${1#--}=${2:?a value}" ;;
         *)
-            echo "usage: $0 [--device cuda[:N,...]|cpu] [--games N] [--epochs N] [--seconds S] [--out FOLDER]" >&2
+            echo "usage: $0 [--device cuda[:N,...]|vulkan[:N]|cpu] [--games N] [--epochs N] [--seconds S] [--batches N,...] [--out FOLDER]" >&2
             exit 2
             ;;
     esac
@@ -20,16 +21,34 @@ done
 
 step() { printf '\n== %s\n' "$*"; }
 bin=${CARGO_TARGET_DIR:-target}/release
-# The default for datasets of millions; one size for all, so that figures compare.
-batch=16384
+IFS=, read -ra batches <<<"$batches"
+# fit takes the first: by default, that of datasets of millions.
+batch=${batches[0]}
+# Read by tests/support too.
+case $device in
+    cuda*) KIBITZ_FEATURES="" forms=(sparse dense) ;;
+    cpu) KIBITZ_FEATURES="--no-default-features --features engine/cli" forms=(sparse) ;;
+    *) KIBITZ_FEATURES="--no-default-features --features engine/cli,trainer/${device%%:*}" forms=(sparse dense) ;;
+esac
+export KIBITZ_FEATURES
 mkdir -p "$out"
 
 step "build the programs"
-cargo build --release --workspace --locked
+# shellcheck disable=SC2086
+cargo build --release --workspace --locked $KIBITZ_FEATURES
 
 step "the device"
+"$bin/trainer" devices | tee "$out/devices.txt"
 # Ends the script, with trainer's message and exit code, where there is none.
 "$bin/trainer" bench --device "$device" --batch 512 --seconds 0.1
+
+if [ "$device" != cpu ]; then
+    step "the tests of GPUs"
+    # shellcheck disable=SC2086
+    cargo test --release --workspace --locked $KIBITZ_FEATURES --lib against_cpu
+    # shellcheck disable=SC2086
+    cargo test --release --workspace --locked $KIBITZ_FEATURES --test gpu
+fi
 
 step "a dataset of $games generated games, all of them annotated"
 dump=$out/generated-$games.pgn.zst dataset=$out/generated-$games.dataset
@@ -41,16 +60,18 @@ dump=$out/generated-$games.pgn.zst dataset=$out/generated-$games.dataset
 "$bin/ingest" stats "$dataset" --json >"$out/dataset.json"
 
 step "trainer bench: reader, device, both, and the limit"
-for size in $batch $((4 * batch)); do
-    "$bin/trainer" bench --data "$dataset" --device "$device" --batch "$size" \
-        --seconds "$seconds" --json | tee "$out/bench-$size.json"
+for form in "${forms[@]}"; do
+    for size in "${batches[@]}"; do
+        "$bin/trainer" bench --data "$dataset" --device "$device" --inputs "$form" \
+            --batch "$size" --seconds "$seconds" --json | tee "$out/bench-$form-$size.json"
+    done
 done
 
 step "trainer fit: $epochs epochs"
 net=$out/net.safetensors
 # Of an earlier call; trainer writes over no net.
 rm -f "$out"/net.*
-"$bin/trainer" fit --data "$dataset" --device "$device" --batch $batch --epochs "$epochs" \
+"$bin/trainer" fit --data "$dataset" --device "$device" --batch "$batch" --epochs "$epochs" \
     --out "$net" --json >"$out/fit.json"
 
 step "the device's values against the processor's"
@@ -60,4 +81,4 @@ step "the device's values against the processor's"
 
 step "report"
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo none)
-python3 tests/gpu_report.py "$out" "$batch" "$gpu" "$(git describe --always --dirty)"
+python3 tests/gpu_report.py "$out" "${forms[*]}" "${batches[*]}" "$gpu" "$(git describe --always --dirty)"

@@ -1,6 +1,6 @@
 """Joins what tests/gpu.sh measured into report.json and report.md.
 
-    python3 tests/gpu_report.py FOLDER BATCH GPU REVISION
+    python3 tests/gpu_report.py FOLDER "FORM ..." "BATCH ..." GPU REVISION
 """
 
 import json
@@ -9,7 +9,10 @@ import pathlib
 import statistics
 import sys
 
-folder, batch, gpu, revision = pathlib.Path(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:]
+folder, gpu, revision = pathlib.Path(sys.argv[1]), *sys.argv[4:]
+forms, batches = sys.argv[2].split(), [int(size) for size in sys.argv[3].split()]
+# Samples a second that training aims at on an H200.
+AIM = 20e6
 
 
 def load(name):
@@ -23,7 +26,7 @@ report = {
     "gpu": gpu,
     "cores": os.cpu_count(),
     "positions": load("dataset.json")["positions_train"],
-    "bench": [load(f"bench-{size}.json") for size in (batch, 4 * batch)],
+    "bench": [load(f"bench-{form}-{size}.json") for form in forms for size in batches],
     "fit": fit,
     # The first epoch compiles kernels and chooses among them.
     "fit_samples_per_second_median": statistics.median(e["samples_per_second"] for e in epochs[1:]),
@@ -40,7 +43,7 @@ def millions(rate):
 lines = [
     f"{report['positions']} positions, {fit['device']} ({gpu}), {report['cores']} cores, revision {revision}",
     "",
-    "| million samples/s | " + " | ".join(f"batches of {b['batch']}" for b in report["bench"]) + " |",
+    "| million samples/s, batches of | " + " | ".join(f"{b.get('inputs', 'cpu')}, {b['batch']}" for b in report["bench"]) + " |",
     "|---" * (1 + len(report["bench"])) + "|",
 ]
 rows = [
@@ -53,9 +56,19 @@ rows = [
 ]
 for name, value in rows:
     lines.append(f"| {name} | " + " | ".join(millions(value(b)) for b in report["bench"]) + " |")
+lines += ["", f"What {millions(AIM)} million samples/s take, and what the device has by measurement:", ""]
+for b in report["bench"]:
+    sample, measured = b["sample"], b["measured"]
+    lines.append(
+        f"- {b.get('inputs', 'cpu')}, {b['batch']}: {AIM * sample['flop'] / 1e12:.2f} of "
+        f"{measured['flop_per_second'] / 1e12:.2f} Tflop/s, "
+        f"{AIM * sample['memory_bytes'] / 1e9:.0f} of "
+        f"{measured['memory_bytes_per_second'] / 1e9:.0f} GB/s of memory, "
+        f"{AIM * sample['upload_bytes'] / 1e9:.2f} GB/s sent."
+    )
 lines += [
     "",
-    f"`trainer fit`, batches of {batch}, median of {len(epochs) - 1} epochs: "
+    f"`trainer fit`, batches of {batches[0]}, median of {len(epochs) - 1} epochs: "
     f"{millions(report['fit_samples_per_second_median'])} million samples/s.",
     f"Largest distance of {report['golden']['positions']} values from the processor's: "
     f"{report['golden']['largest_distance']:.1e} pawns.",

@@ -5,7 +5,7 @@
 //! `commands` (the command line). All of them may use `error` and `files`.
 
 // The way of a batch through Burn's own operations is taken on GPUs, and by tests.
-#![cfg_attr(not(any(feature = "cuda", feature = "wgpu")), allow(dead_code))]
+#![cfg_attr(not(feature = "kernels"), allow(dead_code))]
 
 mod commands;
 mod error;

@@ -1,5 +1,5 @@
-//! The network and its arithmetic: the layers as Burn trains them, the kernel
-//! that evaluates and derives them on a CPU, the loss, and nets in files.
+//! The network and its arithmetic: the layers as Burn trains them, the kernels
+//! that evaluate and derive them on a CPU, and their first on a GPU, the loss, and nets in files.
 //! Knows what a batch is, and nothing of runs, figures or files beside the net's.
 
 pub mod clipping;
@@ -8,6 +8,8 @@ pub mod cpu;
 pub mod evaluate;
 pub mod finite;
 pub mod first_layer;
+#[cfg(feature = "kernels")]
+pub mod gpu;
 pub mod model;
 pub mod net;
 pub mod target;

@@ -9,6 +9,7 @@ use crate::commands::output::json;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::evaluate::Train;
+use crate::network::first_layer::Inputs;
 use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::throughput::{self, Bench, BenchReport};
 
@@ -16,6 +17,7 @@ const EXAMPLE: &str = "\
 Examples:
   trainer bench --data june.dataset
   trainer bench --device cuda --json        no dataset: the device alone
+  trainer bench --device cuda --inputs dense
 
 Rates are samples a second of each part alone and of reader and device together, as
 `trainer fit` runs them, on the network 902-451-32-32-1. What the device can do at most comes from
@@ -37,6 +39,10 @@ pub struct Arguments {
         default_value = "auto"
     )]
     device: DeviceChoice,
+    /// How a GPU's first layer takes its inputs: sparse adds up the rows of the active ones,
+    /// dense multiplies all of them, nearly all zero
+    #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
+    inputs: Inputs,
     /// Positions a step
     #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
           value_parser = values::batch)]
@@ -65,6 +71,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         batch: arguments.batch,
         time: arguments.seconds,
         device,
+        inputs: arguments.inputs,
     };
     let report = plan.device.run(&plan)?;
     Ok(host::print(&match arguments.json {

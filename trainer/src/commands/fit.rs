@@ -13,6 +13,7 @@ use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start}
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::evaluate::Train;
+use crate::network::first_layer::Inputs;
 use crate::network::net;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
@@ -74,6 +75,10 @@ pub struct Arguments {
         default_value = "auto"
     )]
     device: DeviceChoice,
+    /// How a GPU's first layer takes its inputs: sparse adds up the rows of the active ones,
+    /// dense multiplies all of them, nearly all zero
+    #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
+    inputs: Inputs,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -148,6 +153,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         let mut plan = Plan {
             out: out.clone(),
             device: device.clone(),
+            inputs: arguments.inputs,
             seed: recipe.seed,
             checkpoint_every: arguments.checkpoint_minutes,
             resume: arguments.resume,

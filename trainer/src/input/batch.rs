@@ -1,13 +1,6 @@
-//! Records on their way to a device that expands them: as they are stored, 32 bytes
-//! a position, and a word of threats; never rows of inputs.
+//! The records of a step, and of each device's part of it.
 
-use burn::tensor::backend::Backend;
-use burn::tensor::{DType, Int, Tensor, TensorData};
 use datasets::Record;
-use rayon::prelude::*;
-
-use crate::input::expand::WORDS;
-use crate::input::position;
 
 /// Positions as the network takes them.
 pub struct Batch {
@@ -29,23 +22,6 @@ impl Batch {
         let begins = move |part: usize| part * records / parts;
         (0..parts).map(move |part| &self.records[begins(part)..begins(part + 1)])
     }
-}
-
-/// Records as a device expands them, shape `[records, WORDS]`: the bytes of each as
-/// little-endian words, and its [threats](models::Threats::bits), for which a device
-/// would need the rules of the game.
-pub fn words<B: Backend>(records: &[Record], device: &B::Device) -> Tensor<B, 2, Int> {
-    let mut words = vec![0; records.len() * WORDS];
-    let (rows, _) = words.as_chunks_mut::<WORDS>();
-    rows.par_iter_mut().zip(records).for_each(|(row, record)| {
-        let (bytes, _) = record.as_bytes().as_chunks::<4>();
-        let threats = position::threats(record).bits();
-        let words = bytes.iter().map(|&word| i32::from_le_bytes(word));
-        let words = words.chain([threats.cast_signed()]);
-        row.iter_mut().zip(words).for_each(|(to, word)| *to = word);
-    });
-    let data = TensorData::new(words, [records.len(), WORDS]);
-    Tensor::from_data(data, (device, DType::I32))
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! What the trainer reads off a record: all of it from the view of the side
 //! to move, as the network sees it.
 
+use std::sync::LazyLock;
+
 use datasets::{GameResult, Record};
-use models::{CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats, material};
+use models::{
+    Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, material,
+};
 use shakmaty::{Bitboard, Role, attacks};
 
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
@@ -10,9 +14,18 @@ pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
     with_attacks(record).features()
 }
 
-/// The threats, which a record does not hold.
-pub fn threats(record: &Record) -> Threats {
-    with_attacks(record).threats()
+/// The index of an input as the other side sees it ([`Feature::seen_by_other`]).
+pub fn seen_by_other(input: u16) -> u16 {
+    static SEEN: LazyLock<Vec<u16>> = LazyLock::new(|| {
+        let seen = Feature::all().map(|feature| feature.seen_by_other());
+        seen.map(|feature| feature.index() as u16).collect()
+    });
+    SEEN[usize::from(input)]
+}
+
+/// Which of a network's buckets a position goes through.
+pub fn bucket(architecture: Architecture, record: &Record) -> usize {
+    architecture.bucket(record.pieces().count())
 }
 
 /// What a record says of a position's inputs: all but the threats.

@@ -9,8 +9,7 @@
 
 use models::{Architecture, INPUTS};
 
-use crate::input::expand;
-use crate::network::first_layer::SHARED;
+use crate::network::first_layer::{Inputs, SHARED};
 
 /// Bytes of a number on the device.
 const FLOAT: usize = 4;
@@ -28,6 +27,10 @@ const NEURON_PASSES: usize = 13;
 /// 1 written); read by the products forward and back (2).
 const PARAMETER_PASSES: usize = 12;
 
+/// Samples of a segment, over which a GPU adds up the gradient of the first layer's
+/// weights before it joins the segments.
+pub const SEGMENT_SAMPLES: usize = 1024;
+
 /// What training one sample costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cost {
@@ -36,24 +39,42 @@ pub struct Cost {
     pub flop: f64,
     /// Bytes of the device's memory that are read or written.
     pub bytes: f64,
+    /// Bytes that are made ready for the device, and sent to a GPU.
+    pub sent: f64,
 }
 
 impl Cost {
-    /// By Burn's operations on whole batches of this size: matrix products
-    /// forward, for the gradients of the weights, and for the gradients of all
-    /// layers' inputs but the first's.
-    pub fn of_operations(architecture: Architecture, batch: usize) -> Cost {
-        let buckets = architecture.buckets;
+    /// By a GPU, in batches of this size, where a sample has so many `active` inputs.
+    /// Behind the first layer these are Burn's matrix products: forward, for the
+    /// gradients of the weights, and for those of the neurons before.
+    pub fn of_operations(
+        architecture: Architecture,
+        inputs: Inputs,
+        batch: usize,
+        active: f64,
+    ) -> Cost {
         let views = architecture.views();
-        let (first, later) = weights(architecture, buckets);
-        let all = first + later;
-        // The products forward and for the weights' gradients read the inputs.
-        let inputs = 2 * views * INPUTS;
-        let sample =
-            FLOAT * (inputs + NEURON_PASSES * neurons(architecture, buckets)) + expand::BYTES;
+        let later = later_weights(architecture, architecture.buckets);
+        let neurons = neurons(architecture, architecture.buckets);
+        let (added, first) = match inputs {
+            Inputs::Sparse => (active, sparse_bytes(architecture, batch, active)),
+            // The matrix is written, and read by the product forward and for the
+            // gradient of the weights.
+            Inputs::Dense => (INPUTS as f64, (3 * FLOAT * INPUTS) as f64),
+        };
+        // Of the dense product a multiplication and an addition, of a list an addition.
+        let flop = match inputs {
+            Inputs::Sparse => 1.0,
+            Inputs::Dense => 2.0,
+        };
         Cost {
-            flop: (2 * (2 * all + later)) as f64 + step_flop(architecture) / batch as f64,
-            bytes: sample as f64 + step_bytes(architecture) / batch as f64,
+            flop: views as f64 * 2.0 * flop * added * architecture.first as f64
+                + (6 * later) as f64
+                + step_flop(architecture) / batch as f64,
+            bytes: views as f64 * first
+                + (FLOAT * NEURON_PASSES * neurons) as f64
+                + step_bytes(architecture) / batch as f64,
+            sent: sent(views, active),
         }
     }
 
@@ -64,33 +85,34 @@ impl Cost {
     /// written, and read for the second layer and twice on the way back; of the
     /// others, one number is written and two are read.
     pub fn of_kernel(architecture: Architecture, batch: usize, active: f64) -> Cost {
-        let (_, later) = weights(architecture, 1);
+        let later = later_weights(architecture, 1);
         let views = architecture.views();
         let first = views * architecture.first;
         let neurons = 4 * first + 3 * (neurons(architecture, 1) - first);
-        let active = views as f64 * active;
         Cost {
-            flop: 2.0 * active * architecture.first as f64
+            flop: views as f64 * 2.0 * active * architecture.first as f64
                 + (6 * later) as f64
                 + step_flop(architecture) / batch as f64,
-            bytes: 2.0 * active
-                + (2 * FLOAT + FLOAT * neurons) as f64
+            bytes: sent(views, active)
+                + (FLOAT * neurons) as f64
                 + step_bytes(architecture) / batch as f64,
+            sent: sent(views, active),
         }
     }
 }
 
-/// Weights that a sample is multiplied by: in the first layer, dense, and behind it, in so
-/// many of the buckets.
-fn weights(architecture: Architecture, buckets: usize) -> (usize, usize) {
+/// Weights behind the first layer that a sample is multiplied by, in so many of the
+/// buckets: on a GPU, those of others are worked out and dropped.
+fn later_weights(architecture: Architecture, buckets: usize) -> usize {
     let architecture = Architecture {
         buckets,
         ..architecture
     };
-    let layers = architecture.layers().into_iter();
-    let weights: Vec<usize> = layers.map(|(outputs, inputs)| outputs * inputs).collect();
-    let later = weights[1..].iter().sum();
-    (architecture.views() * weights[0], later)
+    let layers = architecture.layers();
+    layers[1..]
+        .iter()
+        .map(|(outputs, inputs)| outputs * inputs)
+        .sum()
 }
 
 /// Hidden neurons of a sample, in so many of the buckets.
@@ -98,6 +120,22 @@ fn neurons(architecture: Architecture, buckets: usize) -> usize {
     let later = [architecture.second, architecture.third];
     let later: usize = later.into_iter().flatten().sum();
     architecture.views() * architecture.first + buckets * later
+}
+
+/// Bytes of a sample's lists, one a view: indices of two bytes, and where they begin; and
+/// its target.
+fn sent(views: usize, active: f64) -> f64 {
+    views as f64 * (2.0 * active + FLOAT as f64) + FLOAT as f64
+}
+
+/// Bytes of a sparse first layer on a GPU, beside those of its neurons. The lists are
+/// read forward and back, and turned round into a bit for each input, which is written
+/// and read. Rows of weights and of gradients are read once and then from the cache.
+/// The gradient of the weights is written and read for each segment of a batch.
+fn sparse_bytes(architecture: Architecture, batch: usize, active: f64) -> f64 {
+    let bits = INPUTS as f64 / 8.0;
+    let parts = 2 * FLOAT * INPUTS * architecture.first * batch.div_ceil(SEGMENT_SAMPLES);
+    2.0 * sent(1, active) + 2.0 * bits + parts as f64 / batch as f64
 }
 
 /// Operations of a step: the first layer's shared parts are spread by a product,
@@ -120,13 +158,20 @@ mod tests {
     fn the_default_network_by_hand() {
         // 902 * 451 + 451 * 32 + 32 * 32 + 32 = 422,290 weights, 15,488 of them
         // behind the first layer; 2 * (2 * 422,290 + 15,488) operations.
-        let whole = Cost::of_operations(Architecture::ARTICLE, usize::MAX);
+        let dense = |batch| Cost::of_operations(Architecture::ARTICLE, Inputs::Dense, batch, 25.0);
+        let whole = dense(usize::MAX);
         assert_eq!(whole.flop.round(), 1_720_136.0);
         // 2 * 2 * 902 * 186 * 451 more in a step.
-        let spread = Cost::of_operations(Architecture::ARTICLE, 1).flop - whole.flop;
+        let spread = dense(1).flop - whole.flop;
         assert_eq!(spread.round(), 302_660_688.0);
-        let bytes = (4 * (1804 + 13 * 515) + expand::BYTES) as f64;
-        assert_eq!(whole.bytes.round(), bytes);
+        assert_eq!(whole.bytes.round(), f64::from(4 * (3 * 902 + 13 * 515)));
+        // 25 rows of 451 added forward and back, and 6 * 15,488. A list is 58 bytes,
+        // 902 inputs are 112.75; in 1,024 samples the gradient is written and read once.
+        let sparse = Cost::of_operations(Architecture::ARTICLE, Inputs::Sparse, 1 << 40, 25.0);
+        assert_eq!(sparse.flop.round(), 115_478.0);
+        let first: f64 = 2.0 * 58.0 + 2.0 * 112.75 + 8.0 * 902.0 * 451.0 / 1024.0;
+        assert_eq!(sparse.bytes.round(), (first + 4.0 * 13.0 * 515.0).round());
+        assert_eq!(sparse.sent, 58.0);
         // 25 rows of 451 added forward and back, and 6 * 15,488.
         let kernel = Cost::of_kernel(Architecture::ARTICLE, usize::MAX, 25.0);
         assert_eq!(kernel.flop.round(), 115_478.0);

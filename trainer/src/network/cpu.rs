@@ -211,10 +211,11 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{batch, position};
+    use crate::input::position;
     use crate::network::model::Model;
     use crate::network::tensors;
-    use crate::testing::{games, turn};
+    use crate::testing::{Cpu, games, turn};
+    use burn::tensor::DType;
 
     /// The article's; ones whose sizes are no multiples of anything; and small ones of
     /// every kind.
@@ -245,8 +246,7 @@ mod tests {
             let values = tracked_values(network.architecture(), model.layers(), &samples);
             (values, samples.as_ordered(&weights))
         } else {
-            let words = batch::words(records, &device);
-            (model.values_by_operations(words), weights)
+            (by_operations(&model, records), weights)
         };
         let weights = TensorData::new(weights, [records.len()]);
         let weights = Tensor::from_data(weights, &device);
@@ -259,6 +259,22 @@ mod tests {
         let mut found = vec![values];
         found.extend(model.gradients(&gradients));
         found
+    }
+
+    /// Values by Burn's own operations alone.
+    fn by_operations(model: &Model<Cpu>, records: &[Record]) -> Tensor<Cpu, 1> {
+        let device = Default::default();
+        let seen = [false, true].map(|by_other| tensors::dense_inputs(records, by_other, &device));
+        let first = |view: usize, weight, bias: Tensor<_, 1>| {
+            seen[view].clone().matmul(weight) + bias.unsqueeze()
+        };
+        let architecture = model.architecture();
+        let buckets = (architecture.buckets > 1).then(|| {
+            let bucket = |record| position::bucket(architecture, record) as i32;
+            let buckets = TensorData::new(records.iter().map(bucket).collect(), [records.len()]);
+            Tensor::from_data(buckets, (&device, DType::I32))
+        });
+        model.values_by_operations(first, buckets.as_ref())
     }
 
     /// Values and gradients of a batch, by the kernel itself.

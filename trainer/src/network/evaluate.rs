@@ -12,21 +12,21 @@ use burn_flex::Flex;
 use burn_wgpu::Wgpu;
 use datasets::Record;
 use models::Architecture;
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
-use rayon::prelude::*;
 
 use crate::input::batch::Batch;
 use crate::network::cost::Cost;
 use crate::network::cpu;
+use crate::network::first_layer::Inputs;
+#[cfg(feature = "kernels")]
+use crate::network::gpu;
 use crate::network::model::Model;
 use crate::network::target::{self, Aim};
 use crate::network::tensors::floats;
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {
-    /// Positions as it takes them, with the win chances that training aims at: packed
-    /// words on a GPU, which expands them; indices of active inputs on the CPU. A clone
-    /// is cheap.
+    /// Positions as it takes them: indices of active inputs, and the win chances that
+    /// training aims at. A clone is cheap.
     type Samples: Clone;
 
     /// Makes records ready for a device, and for networks of these parts.
@@ -50,7 +50,7 @@ pub trait Evaluate: Backend {
     fn in_order(samples: &Self::Samples, found: Vec<f32>) -> Vec<f32>;
 
     /// What training on a batch of such positions costs, a sample.
-    fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost;
+    fn cost(architecture: Architecture, inputs: Inputs, samples: &Self::Samples) -> Cost;
 }
 
 /// A backend that trains the network.
@@ -89,7 +89,7 @@ macro_rules! by_kernel {
                 samples.in_order(&found)
             }
 
-            fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost {
+            fn cost(architecture: Architecture, _inputs: Inputs, samples: &Self::Samples) -> Cost {
                 cpu::cost(architecture, samples)
             }
         }
@@ -99,38 +99,24 @@ macro_rules! by_kernel {
 by_kernel!(Flex, cpu::values);
 by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 
-/// Positions on a GPU.
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
-#[derive(Clone)]
-pub struct Words<B: Backend> {
-    /// As [`words`](crate::input::batch::words) gives them.
-    words: Tensor<B, 2, burn::tensor::Int>,
-    /// The win chances that training aims at.
-    targets: Tensor<B, 1>,
-}
-
-/// A GPU: records as they are, and Burn's own operations.
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+/// A GPU: a kernel for the first layer, and Burn's own operations.
+#[cfg(feature = "kernels")]
 macro_rules! by_operations {
-    ($backend:ty) => {
+    ($backend:ty, $sums:path) => {
         impl Evaluate for $backend {
-            type Samples = Words<Self>;
+            type Samples = gpu::Samples<Self>;
 
             fn samples(
-                _architecture: Architecture,
+                architecture: Architecture,
                 records: &[Record],
                 aim: Aim,
                 device: &Self::Device,
             ) -> Self::Samples {
-                let targets: Vec<f32> = records.par_iter().map(|r| aim.target(r)).collect();
-                Words {
-                    words: crate::input::batch::words(records, device),
-                    targets: Tensor::from_floats(&targets[..], device),
-                }
+                gpu::Samples::new(architecture, records, aim, device)
             }
 
             fn count(samples: &Self::Samples) -> usize {
-                samples.words.dims()[0]
+                samples.len()
             }
 
             fn targets(samples: &Self::Samples, _device: &Self::Device) -> Tensor<Self, 1> {
@@ -138,28 +124,32 @@ macro_rules! by_operations {
             }
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
-                model.values_by_operations(samples.words.clone())
+                let sums = |view: usize, weight, bias| {
+                    $sums(model.inputs(), &samples.views[view], weight, bias)
+                };
+                model.values_by_operations(sums, samples.buckets.as_ref())
             }
 
             fn in_order(_samples: &Self::Samples, found: Vec<f32>) -> Vec<f32> {
                 found
             }
 
-            fn cost(architecture: Architecture, samples: &Self::Samples) -> Cost {
-                Cost::of_operations(architecture, Self::count(samples))
+            fn cost(architecture: Architecture, inputs: Inputs, samples: &Self::Samples) -> Cost {
+                let active = samples.views[0].active();
+                Cost::of_operations(architecture, inputs, samples.len(), active)
             }
         }
     };
 }
 
 #[cfg(feature = "cuda")]
-by_operations!(Cuda);
+by_operations!(Cuda, gpu::sums);
 #[cfg(feature = "cuda")]
-by_operations!(Autodiff<Cuda>);
+by_operations!(Autodiff<Cuda>, gpu::tracked_sums);
 #[cfg(feature = "wgpu")]
-by_operations!(Wgpu);
+by_operations!(Wgpu, gpu::sums);
 #[cfg(feature = "wgpu")]
-by_operations!(Autodiff<Wgpu>);
+by_operations!(Autodiff<Wgpu>, gpu::tracked_sums);
 
 /// A batch cut into one part a device, in order, each made ready for its device.
 /// If there are fewer records than devices, the last devices have none.

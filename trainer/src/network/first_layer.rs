@@ -12,7 +12,9 @@
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
+use clap::ValueEnum;
 use models::{Architecture, INPUTS, Layer, Network, Piece, Threats, material};
+use serde::Serialize;
 
 use crate::network::tensors::{clip_parameter, floats};
 
@@ -33,6 +35,17 @@ const PAWN_AT_START: f32 = 0.05;
 /// Where a neuron starts with material equal: inside the clipped ReLU's range.
 const BIAS_AT_START: f32 = 0.3;
 
+/// How a GPU takes the inputs. The CPU has a way of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Inputs {
+    /// As lists of those that are one, whose rows are added up.
+    #[default]
+    Sparse,
+    /// As a matrix of zeros and ones, for a matrix product.
+    Dense,
+}
+
 /// 902 inputs to the first hidden layer.
 #[derive(Module, Debug)]
 pub struct FirstLayer<B: Backend> {
@@ -46,6 +59,8 @@ pub struct FirstLayer<B: Backend> {
     pub bias: Param<Tensor<B, 1>>,
     /// `[INPUTS, SHARED]`: one where an input takes part in a shared column.
     membership: Tensor<B, 2>,
+    #[module(skip)]
+    inputs: Inputs,
 }
 
 impl<B: Backend> FirstLayer<B> {
@@ -61,6 +76,7 @@ impl<B: Backend> FirstLayer<B> {
             shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
             bias: Param::from_tensor(Tensor::from_data(bias, device)),
             membership: membership(device),
+            inputs: Inputs::default(),
         }
     }
 
@@ -90,6 +106,7 @@ impl<B: Backend> FirstLayer<B> {
             shared: Param::from_tensor(shared),
             bias: Param::from_tensor(bias),
             membership: membership(device),
+            inputs: Inputs::default(),
         }
     }
 
@@ -103,6 +120,16 @@ impl<B: Backend> FirstLayer<B> {
             own_scale,
             ..self
         }
+    }
+
+    /// The same layer, which takes its inputs so.
+    pub fn with_inputs(self, inputs: Inputs) -> FirstLayer<B> {
+        FirstLayer { inputs, ..self }
+    }
+
+    /// How it takes its inputs.
+    pub fn inputs(&self) -> Inputs {
+        self.inputs
     }
 
     /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].

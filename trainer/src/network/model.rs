@@ -5,11 +5,10 @@ use std::iter;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{DType, Int, Tensor, TensorData};
-use models::{Activation, Architecture, Feature, INPUTS, Layer, Network, View};
+use burn::tensor::{Int, Tensor, TensorData};
+use models::{Activation, Architecture, Layer, Network};
 
-use crate::input::expand::Expansion;
-use crate::network::first_layer::{self, FirstLayer};
+use crate::network::first_layer::{self, FirstLayer, Inputs};
 use crate::network::tensors::{Layers, clip_parameter, floats};
 
 /// How far a layer's weights may grow whose inputs are the first layer's activations: up
@@ -42,7 +41,6 @@ pub fn bound(architecture: Architecture, layer: usize) -> f32 {
 /// [`models::Layer`]'s.
 #[derive(Module, Debug)]
 pub struct Model<B: Backend> {
-    expansion: Expansion<B>,
     first: FirstLayer<B>,
     /// The layers behind the first; outputs of all buckets follow each other.
     later: Vec<Linear<B>>,
@@ -55,7 +53,6 @@ impl<B: Backend> Model<B> {
     pub fn new(network: &Network, device: &B::Device) -> Model<B> {
         let layers = network.layers();
         Model {
-            expansion: Expansion::new(device),
             first: FirstLayer::new(&layers[0], device),
             later: layers[1..]
                 .iter()
@@ -88,6 +85,19 @@ impl<B: Backend> Model<B> {
         }
     }
 
+    /// The same model, whose first layer takes its inputs so on a GPU.
+    pub fn with_inputs(self, inputs: Inputs) -> Model<B> {
+        Model {
+            first: self.first.with_inputs(inputs),
+            ..self
+        }
+    }
+
+    /// How its first layer takes its inputs on a GPU.
+    pub fn inputs(&self) -> Inputs {
+        self.first.inputs()
+    }
+
     /// Copies the network back.
     pub fn network(&self) -> Network {
         let later = self.later.iter().map(layer);
@@ -104,29 +114,31 @@ impl<B: Backend> Model<B> {
         iter::once(first).chain(later).collect()
     }
 
-    /// The values in pawns, from the mover's view, of records as
-    /// [`words`](crate::input::batch::words) gives them, by Burn's own operations:
-    /// from `[batch, WORDS]` to `[batch]`.
-    pub fn values_by_operations(&self, words: Tensor<B, 2, Int>) -> Tensor<B, 1> {
-        let inputs = self.expansion.inputs(words);
-        let mut layers = self.layers().into_iter();
-        let first = layers.next().expect("every network has one");
+    /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations
+    /// but for the first layer: `first` gives its sums, `[batch, neurons]`, of a view,
+    /// the mover's being 0, of its weights and its bias. `buckets`, `[batch]`, are the
+    /// samples', where there are several.
+    pub fn values_by_operations(
+        &self,
+        first: impl Fn(usize, Tensor<B, 2>, Tensor<B, 1>) -> Tensor<B, 2>,
+        buckets: Option<&Tensor<B, 1, Int>>,
+    ) -> Tensor<B, 1> {
         let architecture = self.architecture();
-        let own = activate(architecture, through(inputs.clone(), first.clone()));
-        let mut x = match architecture.view {
-            View::Mover => own,
-            View::Both => {
-                let others = inputs.clone().select(1, seen_by_other(&inputs.device()));
-                let other = activate(architecture, through(others, first));
-                Tensor::cat(vec![own, other], 1)
-            }
+        let mut layers = self.layers().into_iter();
+        let (weight, bias) = layers.next().expect("every network has one");
+        let view = |view| activate(architecture, first(view, weight.clone(), bias.clone()));
+        let mut x = match architecture.views() {
+            1 => view(0),
+            _ => Tensor::cat(vec![view(0), view(1)], 1),
         };
-        let bucket = bucket(architecture, inputs);
         for (index, layer) in layers.enumerate() {
             if index > 0 {
                 x = x.clamp(0.0, 1.0);
             }
-            x = of_bucket(through(x, layer), architecture.buckets, &bucket);
+            x = through(x, layer);
+            if let Some(buckets) = buckets {
+                x = of_bucket(x, architecture.buckets, buckets);
+            }
         }
         x.squeeze_dim(1)
     }
@@ -145,32 +157,12 @@ fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tenso
     }
 }
 
-/// For each input, which of the other side's it is.
-fn seen_by_other<B: Backend>(device: &B::Device) -> Tensor<B, 1, Int> {
-    let inputs = Feature::all().map(|feature| feature.seen_by_other().index() as i32);
-    let inputs = TensorData::new(inputs.collect(), [INPUTS]);
-    Tensor::from_data(inputs, (device, DType::I32))
-}
-
-/// The buckets of positions, `[batch]`, whose inputs are `[batch, INPUTS]`.
-fn bucket<B: Backend>(architecture: Architecture, inputs: Tensor<B, 2>) -> Tensor<B, 1, Int> {
-    let buckets = (0..=64).map(|pieces| architecture.bucket(pieces) as i32);
-    let buckets: Vec<i32> = buckets.collect();
-    let table = TensorData::new(buckets, [65]);
-    let table = Tensor::<B, 1, Int>::from_data(table, (&inputs.device(), DType::I32));
-    let pieces = inputs.narrow(1, 0, 12 * 64).sum_dim(1).squeeze_dim(1).int();
-    table.select(0, pieces)
-}
-
 /// The outputs of each sample's own bucket, of those of all that follow each other.
 fn of_bucket<B: Backend>(
     outputs: Tensor<B, 2>,
     buckets: usize,
     bucket: &Tensor<B, 1, Int>,
 ) -> Tensor<B, 2> {
-    if buckets == 1 {
-        return outputs;
-    }
     let [batch, all] = outputs.dims();
     let count = all / buckets;
     let bucket = bucket.clone().reshape([batch, 1, 1]).repeat_dim(2, count);

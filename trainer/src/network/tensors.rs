@@ -3,6 +3,8 @@
 use burn::module::Param;
 use burn::tensor::Tensor;
 use burn::tensor::backend::{AutodiffBackend, Backend};
+#[cfg(test)]
+use {crate::input::position, burn::tensor::TensorData, datasets::Record, models::INPUTS};
 
 /// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the layers; behind the
 /// first, the outputs of all buckets follow each other.
@@ -24,4 +26,25 @@ pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
 ) -> Param<Tensor<B, D>> {
     // On the inner tensor: clipping is no part of the function to derive.
     parameter.map(|x| Tensor::from_inner(x.inner().clamp(-bound, bound)).require_grad())
+}
+
+/// The inputs of records as a matrix of zeros and ones, `[records, INPUTS]`, as the mover
+/// sees them or as the other side does: what the kernels are compared with.
+#[cfg(test)]
+pub fn dense_inputs<B: Backend>(
+    records: &[Record],
+    by_other: bool,
+    device: &B::Device,
+) -> Tensor<B, 2> {
+    let mut rows = vec![0f32; records.len() * INPUTS];
+    for (record, row) in records.iter().zip(rows.chunks_exact_mut(INPUTS)) {
+        for feature in position::features(record) {
+            let seen = match by_other {
+                true => feature.seen_by_other(),
+                false => feature,
+            };
+            row[seen.index()] = 1.0;
+        }
+    }
+    Tensor::from_data(TensorData::new(rows, [records.len(), INPUTS]), device)
 }

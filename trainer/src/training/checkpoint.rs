@@ -210,7 +210,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 16] = [
+const OPTIONS: [(&str, &str); 17] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--hidden", "/shape"),
@@ -220,6 +220,7 @@ const OPTIONS: [(&str, &str); 16] = [
     ("--clip-norm", "/training/clip_norm"),
     ("--seed", "/training/seed"),
     ("--device", "/training/device"),
+    ("--inputs", "/training/inputs"),
     ("--schedule", "/training/schedule"),
     ("--warm-up", "/training/warm_up_steps"),
     ("--weight-decay", "/training/optimizer/weight_decay"),

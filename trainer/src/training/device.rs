@@ -1,5 +1,7 @@
 //! Which device to train on.
 
+#[cfg(all(test, feature = "kernels"))]
+mod against_cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
 #[cfg(feature = "wgpu")]
@@ -208,7 +210,7 @@ fn check(api: Api, numbers: &[usize]) -> Result<(), String> {
 
 /// Does work on a GPU: where Burn or a driver panics, in whatever thread, the message
 /// becomes a failure. Both say so in no other way that there is too little memory.
-#[cfg(any(feature = "cuda", feature = "wgpu"))]
+#[cfg(feature = "kernels")]
 fn guarded<T>(
     device: &Device,
     work: impl FnOnce() -> Result<T, TrainerError>,

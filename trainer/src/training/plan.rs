@@ -9,6 +9,7 @@ use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
 use crate::input::filter::{Filter, Selection};
+use crate::network::first_layer::Inputs;
 use crate::network::net::Net;
 use crate::network::target::{self, Aim};
 use crate::training::device::Device;
@@ -27,6 +28,8 @@ pub struct Plan {
     pub init: Option<Net>,
     /// The device, or the GPUs that share each step.
     pub device: Device,
+    /// How a GPU's first layer takes its inputs.
+    pub inputs: Inputs,
     /// The positions to train on.
     pub selection: Selection,
     /// Passes over them.
@@ -151,6 +154,9 @@ impl Plan {
         let restarts: Vec<Value> = restarts.collect();
         if !restarts.is_empty() {
             metadata.training["restarts"] = restarts.into();
+        }
+        if self.device != Device::Cpu {
+            metadata.training["inputs"] = json!(self.inputs);
         }
         metadata.dataset = dataset_metadata(dataset);
         metadata

@@ -144,7 +144,8 @@ impl<'a, B: Train> Run<'a, B> {
             None => Model::fresh(plan.architecture, plan.seed, device),
         };
         let schedule = plan.schedule();
-        let replicas = Replicas::new(start.with_own_scale(own_scale), devices);
+        let start = start.with_own_scale(own_scale).with_inputs(plan.inputs);
+        let replicas = Replicas::new(start, devices);
         let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm)
             .with_loss_exponent(plan.loss_exponent);
         let (mut history, mut net) = (History::default(), None);
@@ -574,6 +575,7 @@ mod tests {
 
     use crate::input::filter::{Filter, Selection};
     use crate::network::clipping::CLIP_NORM;
+    use crate::network::first_layer::Inputs;
     use crate::testing::{self, Cpu, SMALL};
     use crate::training::device::Device;
     use crate::training::plan::ResultShare;
@@ -589,6 +591,7 @@ mod tests {
             init: None,
             device: Device::Cpu,
             selection: Selection::new(Filter::NONE, dataset).unwrap(),
+            inputs: Inputs::default(),
             epochs: EPOCHS,
             restarts: Vec::new(),
             batch: 100,

@@ -15,10 +15,11 @@ use serde::Serialize;
 use crate::error::TrainerError;
 use crate::input::batch::Batch;
 use crate::input::filter::Filter;
+use crate::input::playouts;
 use crate::input::reader::read_epoch;
-use crate::input::{expand, playouts};
 use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::{Train, parts};
+use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
 use crate::network::target::Aim;
 use crate::training::device::Device;
@@ -48,12 +49,17 @@ pub struct Bench<'a> {
     pub time: Duration,
     /// The devices, for the report.
     pub device: Device,
+    /// How a GPU's first layer takes its inputs.
+    pub inputs: Inputs,
 }
 
 /// What `trainer bench` prints.
 #[derive(Debug, Serialize)]
 pub struct BenchReport {
     device: String,
+    /// Of a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Inputs>,
     batch: usize,
     architecture: Architecture,
     samples_per_second: Rates,
@@ -82,7 +88,7 @@ struct Rates {
 struct Sample {
     flop: f64,
     memory_bytes: f64,
-    upload_bytes: usize,
+    upload_bytes: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -120,12 +126,13 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     let samples = batch.records.len();
     let cost = B::cost(
         architecture,
+        plan.inputs,
         &B::samples(architecture, &batch.records, Aim::LABEL, &devices[0]),
     );
     let sample = Sample {
         flop: cost.flop,
         memory_bytes: cost.bytes,
-        upload_bytes: expand::SENT,
+        upload_bytes: cost.sent,
     };
     let measured = DeviceSpeed {
         flop_per_second: square_products(&clock),
@@ -140,7 +147,8 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         parts::<B>(architecture, &batch, Aim::LABEL, devices);
         samples
     });
-    let start = Replicas::new(Model::fresh(architecture, 1, &devices[0]), devices);
+    let start = Model::fresh(architecture, 1, &devices[0]).with_inputs(plan.inputs);
+    let start = Replicas::new(start, devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
     let ready = parts::<B>(architecture, &batch, Aim::LABEL, devices);
@@ -162,6 +170,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     };
     Ok(BenchReport {
         device: plan.device.to_string(),
+        inputs: (plan.device != Device::Cpu).then_some(plan.inputs),
         batch: samples,
         architecture,
         samples_per_second: Rates {
@@ -319,8 +328,15 @@ impl fmt::Display for BenchReport {
         let rates = &self.samples_per_second;
         writeln!(
             f,
-            "{:#} on {}, batches of {}",
-            self.architecture, self.device, self.batch
+            "{:#} on {}{}, batches of {}",
+            self.architecture,
+            self.device,
+            match self.inputs {
+                Some(Inputs::Sparse) => " with sparse inputs",
+                Some(Inputs::Dense) => " with dense inputs",
+                None => "",
+            },
+            self.batch
         )?;
         let mut row = |name: &str, rate: f64, what: &str| {
             writeln!(f, "{name:12}{rate:>13.0} samples/s  {what}")
@@ -393,6 +409,7 @@ mod tests {
             batch: 64,
             time: Duration::from_millis(10),
             device: Device::Cpu,
+            inputs: Inputs::default(),
         };
         let report = bench::<Autodiff<Flex>>(&plan, &[FlexDevice]).unwrap();
         let Rates {

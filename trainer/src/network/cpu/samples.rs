@@ -1,10 +1,8 @@
 //! A batch as the kernel takes it: each sample's active inputs, and each
 //! input's samples.
 
-use std::sync::LazyLock;
-
 use datasets::Record;
-use models::{Architecture, Feature, INPUTS, MAX_ACTIVE, View};
+use models::{Architecture, INPUTS, MAX_ACTIVE, View};
 use rayon::prelude::*;
 
 use crate::input::position;
@@ -48,10 +46,7 @@ pub struct Samples {
 impl Samples {
     /// Those of records, for networks of these parts.
     pub fn new(architecture: Architecture, records: &[Record], aim: Aim) -> Samples {
-        let bucket = |place: u32| {
-            let pieces = records[place as usize].pieces().count();
-            architecture.bucket(pieces)
-        };
+        let bucket = |place: u32| position::bucket(architecture, &records[place as usize]);
         let mut places: Vec<u32> = (0..records.len() as u32).collect();
         if architecture.buckets > 1 {
             places.sort_by_cached_key(|&place| bucket(place));
@@ -184,11 +179,7 @@ impl Inputs {
 
     /// The same samples as the other side sees them.
     fn seen_by_other(&self) -> Inputs {
-        static SEEN: LazyLock<Vec<u16>> = LazyLock::new(|| {
-            let seen = Feature::all().map(|feature| feature.seen_by_other());
-            seen.map(|feature| feature.index() as u16).collect()
-        });
-        let inputs = self.inputs.iter().map(|&input| SEEN[usize::from(input)]);
+        let inputs = self.inputs.iter().copied().map(position::seen_by_other);
         Inputs {
             starts: self.starts.clone(),
             inputs: inputs.collect(),
@@ -243,6 +234,8 @@ impl ByInput {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use models::Feature;
+
     use crate::testing::games;
 
     #[test]

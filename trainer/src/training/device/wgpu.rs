@@ -1,6 +1,7 @@
 //! GPUs by Vulkan or Metal, through wgpu.
 
 use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use burn::backend::Autodiff;
@@ -94,6 +95,16 @@ fn memory(_adapter: &Adapter) -> Option<u64> {
     None
 }
 
+/// Makes a device ready. Burn refuses to do so twice in a process.
+fn set_up(device: &WgpuDevice) {
+    static READY: Mutex<Vec<WgpuDevice>> = Mutex::new(Vec::new());
+    let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
+    if !ready.contains(device) {
+        init_setup::<AutoGraphicsApi>(device, RuntimeOptions::default());
+        ready.push(device.clone());
+    }
+}
+
 /// Does a job on the GPUs of these numbers in [`gpus`].
 pub fn run<J: Job>(job: J, api: Api, numbers: &[usize]) -> Result<J::Output, TrainerError> {
     let device = Device::Gpus(api, numbers.to_vec());
@@ -103,119 +114,7 @@ pub fn run<J: Job>(job: J, api: Api, numbers: &[usize]) -> Result<J::Output, Tra
         .map(|&number| adapters[number].0.clone())
         .collect();
     guarded(&device, || {
-        for device in &devices {
-            init_setup::<AutoGraphicsApi>(device, RuntimeOptions::default());
-        }
+        devices.iter().for_each(set_up);
         job.run::<Autodiff<Wgpu>>(&devices)
     })
-}
-
-#[cfg(all(test, feature = "vulkan"))]
-mod tests {
-    use super::*;
-    use burn_flex::{Flex, FlexDevice};
-    use models::{Architecture, Network};
-
-    use crate::network::evaluate::Train;
-    use crate::network::model::Model;
-    use crate::network::target::Aim;
-    use crate::testing::{Cpu, SMALL, games, turn};
-    use crate::training::learner::Learner;
-    use crate::training::replicas::Replicas;
-    use crate::training::schedule::Schedule;
-
-    type Gpu = Autodiff<Wgpu>;
-
-    /// The shape of the shipped net.
-    const SHIPPED: Architecture = Architecture::hidden([256, 32, 32]);
-
-    /// The best device that there is, software if it must be.
-    fn device() -> Option<WgpuDevice> {
-        let found = adapters(Api::Vulkan).into_iter().next();
-        let Some((device, _)) = found else {
-            test_support::skip("no Vulkan driver: mesa-vulkan-drivers brings one in software");
-            return None;
-        };
-        Some(device)
-    }
-
-    /// The greatest distance of two lists of numbers.
-    fn apart(found: &[f32], expected: &[f32]) -> f32 {
-        assert_eq!(found.len(), expected.len());
-        let distances = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
-        distances.fold(0.0, f32::max)
-    }
-
-    fn weights(network: &Network) -> Vec<f32> {
-        let layers = network.layers().iter();
-        let numbers = layers.flat_map(|layer| layer.weight.iter().chain(&layer.bias));
-        numbers.copied().collect()
-    }
-
-    #[test]
-    fn values_are_those_of_the_processor() {
-        let Some(device) = device() else { return };
-        let records = games(10_000);
-        let net = include_bytes!("../../../../models/default.safetensors");
-        let (network, _) = Network::from_bytes(net).unwrap();
-        let found = Model::<Wgpu>::new(&network, &device).values(&records, &device);
-        let expected = Model::<Flex>::new(&network, &FlexDevice).values(&records, &FlexDevice);
-        assert!(expected.iter().any(|value| value.abs() > 1.0));
-        let apart = apart(&found, &expected);
-        assert!(apart < 1e-4, "{apart} pawns");
-    }
-
-    /// A loss's gradients, by parameter.
-    fn gradients<B: Train>(device: &B::Device) -> Vec<Vec<f32>> {
-        let model = Model::<B>::new(&Network::random(SHIPPED, 2), device).with_own_scale(0.25);
-        let samples = B::samples(SHIPPED, &games(2_000), Aim::LABEL, device);
-        model.gradients(&model.loss(&samples, 1.0).backward())
-    }
-
-    #[test]
-    fn gradients_are_those_of_the_processor() {
-        let Some(device) = device() else { return };
-        let _turn = turn();
-        let (found, expected) = (gradients::<Gpu>(&device), gradients::<Cpu>(&FlexDevice));
-        for (parameter, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            let scale = expected.iter().fold(0f32, |most, x| most.max(x.abs()));
-            assert!(scale > 0.0, "parameter {parameter} has no gradient");
-            let apart = apart(found, expected) / scale;
-            assert!(apart < 1e-3, "parameter {parameter}: {apart}");
-        }
-    }
-
-    /// The network after some steps, shared by so many replicas on one device.
-    fn trained<B: Train>(device: &B::Device, replicas: usize, steps: u64) -> Vec<f32> {
-        let devices = vec![device.clone(); replicas];
-        let start = Replicas::new(Model::fresh(SMALL, 5, device), &devices);
-        let mut learner = Learner::<B>::new(start, Schedule::new(RATE, 100), 0.3, 1.0);
-        for records in games(64 * steps as usize).chunks_exact(64) {
-            let parts = records.chunks(64 / replicas);
-            learner.learn(
-                parts
-                    .map(|part| B::samples(SMALL, part, Aim::LABEL, device))
-                    .collect(),
-            );
-        }
-        weights(&learner.network())
-    }
-
-    const RATE: f64 = 5e-3;
-
-    #[test]
-    fn steps_are_those_of_the_processor_whatever_the_number_of_replicas() {
-        let Some(device) = device() else { return };
-        let _turn = turn();
-        for steps in [1, 10] {
-            let expected = trained::<Cpu>(&FlexDevice, 1, steps);
-            for replicas in [1, 2] {
-                // Adam divides by a gradient's length: where it is next to nothing, so is
-                // what is certain of it.
-                let apart = apart(&trained::<Gpu>(&device, replicas, steps), &expected);
-                let bound = 0.02 * RATE as f32 * steps as f32;
-                assert!(apart < bound, "{replicas} replicas, {steps} steps: {apart}");
-            }
-        }
-    }
 }

@@ -1,0 +1,319 @@
+//! The first layer on GPUs, by kernels of its own ([`kernels`]).
+//!
+//! Some 30 of the 902 inputs are one, the others zero. A product with the matrix of
+//! inputs would spend nineteen twentieths of its work on zeros. The kernels add up the
+//! rows of the active inputs, and for the gradient the samples that have an input.
+//! The product is there too ([`Inputs::Dense`]), to be measured against.
+//!
+//! Samples travel as lists of indices, 16 bits each. The record itself would be half
+//! as long, but the device would have to know the rules by which inputs are read off
+//! it. The lists take less than a tenth of what a PCIe bus carries at 20 million
+//! samples a second.
+
+mod kernels;
+
+use std::fmt;
+
+use burn::backend::Autodiff;
+use burn::backend::autodiff::checkpoint::base::Checkpointer;
+use burn::backend::autodiff::checkpoint::strategy::NoCheckpointing;
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::tensor::backend::Backend;
+use burn::tensor::ops::{FloatTensor, IntTensor};
+use burn::tensor::{DType, Int, Shape, Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use burn_fusion::stream::{Operation, OperationStreams};
+use burn_fusion::{Fusion, FusionBackend, FusionHandle, FusionTensor};
+use burn_ir::{CustomOpIr, HandleContainer, OperationIr, OperationOutput, TensorIr};
+use datasets::Record;
+use models::{Architecture, INPUTS, View};
+use rayon::prelude::*;
+
+use crate::input::lists::HostLists;
+use crate::input::position;
+use crate::network::first_layer::Inputs;
+use crate::network::target::Aim;
+
+/// Positions on a GPU.
+#[derive(Clone, Debug)]
+pub struct Samples<B: Backend> {
+    /// The active inputs as the mover sees them; and as the other side does, where the
+    /// network sees both.
+    pub views: Vec<Lists<B>>,
+    /// The win chances that training aims at, `[samples]`.
+    pub targets: Tensor<B, 1>,
+    /// Their buckets, `[samples]`, where the network has several.
+    pub buckets: Option<Tensor<B, 1, Int>>,
+}
+
+/// The active inputs of positions, one list after the other.
+#[derive(Clone, Debug)]
+pub struct Lists<B: Backend> {
+    /// `[samples + 1]`: where each list begins, and where the last ends.
+    starts: Tensor<B, 1, Int>,
+    /// Indices of inputs, two to a word, the first in the lower half.
+    inputs: Tensor<B, 1, Int>,
+}
+
+impl<B: Backend> Samples<B> {
+    /// Those of records, for networks of these parts, on a device.
+    pub fn new(
+        architecture: Architecture,
+        records: &[Record],
+        aim: Aim,
+        device: &B::Device,
+    ) -> Samples<B> {
+        let integers = |numbers: Vec<i32>| {
+            let shape = [numbers.len()];
+            Tensor::from_data(TensorData::new(numbers, shape), (device, DType::I32))
+        };
+        let own = HostLists::new(records);
+        let views = match architecture.view {
+            View::Mover => vec![own],
+            View::Both => {
+                let other = own.seen_by_other();
+                vec![own, other]
+            }
+        };
+        let views = views.into_iter().map(|lists| Lists {
+            starts: integers(lists.starts),
+            inputs: integers(lists.inputs),
+        });
+        let buckets = (architecture.buckets > 1).then(|| {
+            let bucket = |record| position::bucket(architecture, record) as i32;
+            integers(records.par_iter().map(bucket).collect())
+        });
+        let targets: Vec<f32> = records.par_iter().map(|r| aim.target(r)).collect();
+        let shape = [targets.len()];
+        Samples {
+            views: views.collect(),
+            targets: Tensor::from_data(TensorData::new(targets, shape), device),
+            buckets,
+        }
+    }
+
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        self.targets.dims()[0]
+    }
+}
+
+impl<B: Backend> Lists<B> {
+    /// Inputs that are on in a position, on average.
+    pub fn active(&self) -> f64 {
+        let positions = self.starts.dims()[0] - 1;
+        2.0 * self.inputs.dims()[0] as f64 / positions as f64
+    }
+
+    fn primitives(&self) -> [IntTensor<B>; 2] {
+        [&self.starts, &self.inputs].map(|tensor| tensor.clone().into_primitive())
+    }
+}
+
+/// A backend with kernels for the first layer. Lists are [`Lists::starts`] and
+/// [`Lists::inputs`].
+pub trait Kernels: Backend {
+    /// The bias and the rows of the active inputs added up: `[samples, width]`, of
+    /// `weight`, `[INPUTS, width]`, and `bias`, `[width]`.
+    fn sums(
+        starts: IntTensor<Self>,
+        inputs: IntTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
+
+    /// The gradient of the weights, `[INPUTS, width]`, of that of the sums.
+    fn weight_gradient(
+        starts: IntTensor<Self>,
+        inputs: IntTensor<Self>,
+        output: FloatTensor<Self>,
+    ) -> FloatTensor<Self>;
+
+    /// The inputs as a matrix of zeros and ones, `[samples, INPUTS]`.
+    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>) -> FloatTensor<Self>;
+}
+
+/// The first layer's sums, `[samples, width]`, of its weights, `[INPUTS, width]`, and
+/// its bias, `[width]`.
+pub fn sums<B: Kernels>(
+    form: Inputs,
+    lists: &Lists<B>,
+    weight: Tensor<B, 2>,
+    bias: Tensor<B, 1>,
+) -> Tensor<B, 2> {
+    let [starts, inputs] = lists.primitives();
+    if form == Inputs::Dense {
+        return dense(B::dense(starts, inputs)).matmul(weight) + bias.unsqueeze();
+    }
+    let weight = weight.into_primitive().tensor();
+    let bias = bias.into_primitive().tensor();
+    dense(B::sums(starts, inputs, weight, bias))
+}
+
+/// The same, for a loss of which the gradient is derived.
+pub fn tracked_sums<B: Kernels>(
+    form: Inputs,
+    lists: &Lists<Autodiff<B>>,
+    weight: Tensor<Autodiff<B>, 2>,
+    bias: Tensor<Autodiff<B>, 1>,
+) -> Tensor<Autodiff<B>, 2> {
+    let [starts, inputs] = lists.primitives();
+    if form == Inputs::Dense {
+        let inputs = dense::<B>(B::dense(starts, inputs));
+        return Tensor::from_inner(inputs).matmul(weight) + bias.unsqueeze();
+    }
+    let weight = weight.into_primitive().tensor();
+    let bias = bias.into_primitive().tensor();
+    let output = B::sums(
+        starts.clone(),
+        inputs.clone(),
+        weight.primitive,
+        bias.primitive,
+    );
+    let sums = match SumRows
+        .prepare::<NoCheckpointing>([weight.node, bias.node])
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prepared) => prepared.finish([starts, inputs], output),
+        OpsKind::UnTracked(prepared) => prepared.finish(output),
+    };
+    Tensor::from_primitive(TensorPrimitive::Float(sums))
+}
+
+fn dense<B: Backend>(primitive: FloatTensor<B>) -> Tensor<B, 2> {
+    Tensor::from_primitive(TensorPrimitive::Float(primitive))
+}
+
+/// [`Kernels::sums`], as Burn's graph knows it.
+#[derive(Debug)]
+struct SumRows;
+
+impl<B: Kernels> Backward<B, 2> for SumRows {
+    type State = [IntTensor<B>; 2];
+
+    fn backward(
+        self,
+        ops: Ops<[IntTensor<B>; 2], 2>,
+        gradients: &mut Gradients,
+        _checkpointer: &mut Checkpointer,
+    ) {
+        let output = gradients.consume::<B>(&ops.node);
+        let [starts, inputs] = ops.state;
+        let [weight, bias] = ops.parents;
+        if let Some(bias) = bias {
+            let width = Shape::new([output.shape()[1]]);
+            let sum = B::float_sum_dim(output.clone(), 0);
+            gradients.register::<B>(bias.id, B::float_reshape(sum, width));
+        }
+        if let Some(weight) = weight {
+            gradients.register::<B>(weight.id, B::weight_gradient(starts, inputs, output));
+        }
+    }
+}
+
+/// A kernel that waits in Burn's queue until its operands are there.
+struct Waiting<B: FusionBackend> {
+    ir: CustomOpIr,
+    run: Run<B>,
+}
+
+type Handles<B> = HandleContainer<FusionHandle<<B as FusionBackend>::FusionRuntime>>;
+type Run<B> = fn(&[TensorIr], &mut Handles<B>) -> FloatTensor<B>;
+
+impl<B: FusionBackend> fmt::Debug for Waiting<B> {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        self.ir.fmt(f)
+    }
+}
+
+impl<B: FusionBackend> Operation<B::FusionRuntime> for Waiting<B> {
+    fn execute(&self, handles: &mut Handles<B>) {
+        let result = (self.run)(&self.ir.inputs, handles);
+        handles.register_float_tensor::<B>(&self.ir.outputs[0].id, result);
+    }
+}
+
+/// Puts a kernel into Burn's queue.
+fn enqueue<B: FusionBackend>(
+    name: &'static str,
+    operands: Vec<FusionTensor<B::FusionRuntime>>,
+    shape: [usize; 2],
+    run: Run<B>,
+) -> FusionTensor<B::FusionRuntime> {
+    let client = operands[0].client.clone();
+    let streams = OperationStreams::with_inputs(&operands);
+    let result = TensorIr::uninit(client.create_empty_handle(), Shape::new(shape), DType::F32);
+    let operands: Vec<TensorIr> = operands.into_iter().map(FusionTensor::into_ir).collect();
+    let ir = CustomOpIr::new(name, &operands, &[result]);
+    let operation = OperationIr::Custom(ir.clone());
+    client
+        .register(streams, operation, Waiting::<B> { ir, run })
+        .output()
+}
+
+impl<B: FusionBackend + Kernels> Kernels for Fusion<B> {
+    fn sums(
+        starts: IntTensor<Self>,
+        inputs: IntTensor<Self>,
+        weight: FloatTensor<Self>,
+        bias: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let shape = [starts.shape[0] - 1, bias.shape[0]];
+        let operands = vec![starts, inputs, weight, bias];
+        enqueue::<B>("first_layer_sums", operands, shape, |operands, handles| {
+            let [starts, inputs, weight, bias] = operands else {
+                unreachable!("as many operands as were given")
+            };
+            B::sums(
+                handles.get_int_tensor::<B>(starts),
+                handles.get_int_tensor::<B>(inputs),
+                handles.get_float_tensor::<B>(weight),
+                handles.get_float_tensor::<B>(bias),
+            )
+        })
+    }
+
+    fn weight_gradient(
+        starts: IntTensor<Self>,
+        inputs: IntTensor<Self>,
+        output: FloatTensor<Self>,
+    ) -> FloatTensor<Self> {
+        let shape = [INPUTS, output.shape[1]];
+        let operands = vec![starts, inputs, output];
+        enqueue::<B>(
+            "first_layer_gradient",
+            operands,
+            shape,
+            |operands, handles| {
+                let [starts, inputs, output] = operands else {
+                    unreachable!("as many operands as were given")
+                };
+                B::weight_gradient(
+                    handles.get_int_tensor::<B>(starts),
+                    handles.get_int_tensor::<B>(inputs),
+                    handles.get_float_tensor::<B>(output),
+                )
+            },
+        )
+    }
+
+    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>) -> FloatTensor<Self> {
+        let shape = [starts.shape[0] - 1, INPUTS];
+        let operands = vec![starts, inputs];
+        enqueue::<B>(
+            "first_layer_inputs",
+            operands,
+            shape,
+            |operands, handles| {
+                let [starts, inputs] = operands else {
+                    unreachable!("as many operands as were given")
+                };
+                B::dense(
+                    handles.get_int_tensor::<B>(starts),
+                    handles.get_int_tensor::<B>(inputs),
+                )
+            },
+        )
+    }
+}

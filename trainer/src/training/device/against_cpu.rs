@@ -1,0 +1,247 @@
+//! What GPUs compute, against what the processor does: the same tests on every
+//! interface that this build has, in software where there is no GPU.
+
+use std::path::Path;
+
+use burn::tensor::Tensor;
+use burn_flex::FlexDevice;
+use datasets::{Record, read_labelled};
+use models::{Activation, Architecture, Network, View};
+
+use super::{Api, Device, DeviceChoice, Job};
+use crate::error::TrainerError;
+use crate::network::evaluate::Train;
+use crate::network::first_layer::Inputs;
+use crate::network::model::Model;
+use crate::network::target::Aim;
+use crate::testing::{Cpu, SMALL, games, turn};
+use crate::training::learner::Learner;
+use crate::training::replicas::Replicas;
+use crate::training::schedule::Schedule;
+
+const RATE: f64 = 5e-3;
+
+/// The interfaces that this build has and that can be tested here.
+const BUILT: [(Api, bool); 2] = [
+    (Api::Cuda, cfg!(feature = "cuda")),
+    (Api::Vulkan, cfg!(feature = "vulkan")),
+];
+
+/// Does a job on the first GPU of each interface, software if it must be.
+fn on_gpus<J: Job + Copy>(job: J, mut check: impl FnMut(Result<J::Output, TrainerError>)) {
+    for (api, _) in BUILT.into_iter().filter(|(_, built)| *built) {
+        match Device::find(DeviceChoice::Named(Device::Gpus(api, vec![0]))) {
+            Ok(device) => check(device.run(job)),
+            Err(why) => test_support::skip(&why.to_string()),
+        }
+    }
+}
+
+/// The greatest distance of two lists of numbers.
+fn apart(found: &[f32], expected: &[f32]) -> f32 {
+    assert_eq!(found.len(), expected.len());
+    let distances = found.iter().zip(expected).map(|(a, b)| (a - b).abs());
+    // A NaN is no distance, and as bad as any.
+    distances.fold(0.0, |most, x| if x <= most { most } else { x })
+}
+
+/// Positions of real games.
+fn real(count: usize) -> Vec<Record> {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/samples");
+    let mut records = Vec::new();
+    let sample = samples.join("dump_2026-06_annotated500.pgn.zst");
+    read_labelled(&sample, |record| records.push(record)).expect("a sample");
+    // From all over the sample.
+    let every = records.len() / count;
+    assert!(every > 0, "{}", records.len());
+    records.into_iter().step_by(every).take(count).collect()
+}
+
+/// The shipped net's values of positions.
+#[derive(Clone, Copy)]
+struct Values<'a>(&'a [Record], Inputs);
+
+impl Job for Values<'_> {
+    type Output = Vec<f32>;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Vec<f32>, TrainerError> {
+        let net = include_bytes!("../../../../models/default.safetensors");
+        let (network, _) = Network::from_bytes(net).expect("a net");
+        let model = Model::<B>::new(&network, &devices[0]).with_inputs(self.1);
+        let batches = self.0.chunks(4096);
+        Ok(batches
+            .flat_map(|records| model.values(records, &devices[0]))
+            .collect())
+    }
+}
+
+#[test]
+fn values_are_those_of_the_processor() {
+    let _turn = turn();
+    let records = real(10_000);
+    let cpu = |records| Values(records, Inputs::Sparse).run::<Cpu>(&[FlexDevice]);
+    let expected = cpu(&records).expect("values");
+    assert!(expected.iter().any(|value| value.abs() > 1.0));
+    on_gpus(Values(&records, Inputs::Sparse), |found| {
+        let apart = apart(&found.expect("values"), &expected);
+        assert!(apart < 1e-4, "{apart} pawns");
+    });
+    // The product may be in TF32, whose numbers have 10 bits behind the point.
+    on_gpus(Values(&records[..1000], Inputs::Dense), |found| {
+        let apart = apart(&found.expect("values"), &expected[..1000]);
+        assert!(apart < 1e-2, "{apart} pawns");
+    });
+}
+
+/// A loss's gradients, by parameter.
+#[derive(Clone, Copy)]
+struct Gradients<'a>(&'a [Record], Architecture, Inputs);
+
+impl Job for Gradients<'_> {
+    type Output = Vec<Vec<f32>>;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Vec<Vec<f32>>, TrainerError> {
+        let Gradients(records, architecture, inputs) = self;
+        let model = Model::<B>::new(&Network::random(architecture, 2), &devices[0]);
+        let model = model.with_own_scale(0.25).with_inputs(inputs);
+        let samples = B::samples(architecture, records, Aim::LABEL, &devices[0]);
+        let loss = model.loss(&samples, 1.0);
+        Ok(model.gradients(&loss.backward()))
+    }
+}
+
+#[test]
+fn gradients_of_every_layer_are_those_of_the_processor() {
+    let _turn = turn();
+    let shipped = Architecture::hidden([256, 32, 32]);
+    let pairwise = Architecture {
+        view: View::Both,
+        activation: Activation::PairwiseClippedRelu,
+        third: None,
+        buckets: 8,
+        ..SMALL
+    };
+    let squared = Architecture {
+        activation: Activation::SquaredClippedRelu,
+        second: None,
+        third: None,
+        ..SMALL
+    };
+    // Two segments and a bit of a third; one group that is not full; one sample.
+    for (count, architecture, inputs) in [
+        (2_100, shipped, Inputs::Sparse),
+        (2_100, shipped, Inputs::Dense),
+        (300, pairwise, Inputs::Sparse),
+        (300, squared, Inputs::Sparse),
+        (33, SMALL, Inputs::Sparse),
+        (1, SMALL, Inputs::Sparse),
+    ] {
+        let records = real(count);
+        let job = Gradients(&records, architecture, inputs);
+        let expected = job.run::<Cpu>(&[FlexDevice]).expect("gradients");
+        on_gpus(job, |found| {
+            let found = found.expect("gradients");
+            let distances = found.iter().zip(&expected).map(|(found, expected)| {
+                let scale = expected.iter().fold(1e-6f32, |most, x| most.max(x.abs()));
+                // A sample alone may leave all neurons clipped.
+                assert!(count < 1_000 || scale > 1e-6, "a parameter has no gradient");
+                apart(found, expected) / scale
+            });
+            let distances: Vec<f32> = distances.collect();
+            assert!(
+                distances.iter().all(|&distance| distance < 1e-3),
+                "{count} samples, {architecture}, {inputs:?}, by parameter: {distances:?}"
+            );
+        });
+    }
+}
+
+/// The weights after some steps, shared by so many replicas on one device.
+#[derive(Clone, Copy)]
+struct Trained {
+    replicas: usize,
+    steps: usize,
+}
+
+impl Job for Trained {
+    type Output = Vec<f32>;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Vec<f32>, TrainerError> {
+        let device = &devices[0];
+        let start = Model::fresh(SMALL, 5, device);
+        let start = Replicas::new(start, &vec![device.clone(); self.replicas]);
+        let mut learner = Learner::<B>::new(start, Schedule::new(RATE, 100), 0.3, 1.0);
+        for records in games(64 * self.steps).chunks_exact(64) {
+            let parts = records.chunks(64usize.div_ceil(self.replicas));
+            let parts = parts.map(|part| B::samples(SMALL, part, Aim::LABEL, device));
+            learner.learn(parts.collect());
+        }
+        let network = learner.network();
+        let layers = network.layers().iter();
+        let numbers = layers.flat_map(|layer| layer.weight.iter().chain(&layer.bias));
+        Ok(numbers.copied().collect())
+    }
+}
+
+#[test]
+fn steps_are_those_of_the_processor_whatever_the_number_of_replicas() {
+    let _turn = turn();
+    for steps in [1, 10] {
+        let alone = Trained { replicas: 1, steps };
+        let expected = alone.run::<Cpu>(&[FlexDevice]).expect("weights");
+        for replicas in [1, 2, 3] {
+            // Adam divides by a gradient's length: where it is next to nothing, so is
+            // what is certain of it.
+            let bound = 0.02 * RATE as f32 * steps as f32;
+            on_gpus(Trained { replicas, steps }, |found| {
+                let apart = apart(&found.expect("weights"), &expected);
+                assert!(apart < bound, "{replicas} replicas, {steps} steps: {apart}");
+            });
+        }
+    }
+}
+
+#[test]
+fn the_same_steps_give_the_same_weights_to_the_bit() {
+    let _turn = turn();
+    let job = Trained {
+        replicas: 1,
+        steps: 5,
+    };
+    let mut all = Vec::new();
+    on_gpus(job, |found| all.push(found.expect("weights")));
+    on_gpus(job, |found| {
+        let found = found.expect("weights");
+        assert!(all.contains(&found));
+    });
+}
+
+/// Asks for 4 TiB.
+#[derive(Clone, Copy)]
+struct TooMuch;
+
+impl Job for TooMuch {
+    type Output = f32;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<f32, TrainerError> {
+        let tensor = Tensor::<B, 2>::ones([1 << 20, 1 << 20], &devices[0]);
+        Ok(tensor.sum().into_data().iter::<f32>().sum())
+    }
+}
+
+#[test]
+fn too_little_memory_is_a_failure_in_words() {
+    let _turn = turn();
+    on_gpus(TooMuch, |found| {
+        let failure = found.expect_err("no device has 4 TiB");
+        assert_eq!(failure.exit_code() as u8, 8);
+        let said = failure.to_string();
+        assert!(said.contains("choose a smaller --batch"), "{said}");
+        println!("{said}");
+    });
+    // The device goes on.
+    let records = real(100);
+    on_gpus(Values(&records, Inputs::Sparse), |found| {
+        assert_eq!(found.expect("values").len(), 100);
+    });
+}
