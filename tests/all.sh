@@ -31,6 +31,16 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
+# Vulkan in software, on which tests train where there is no GPU; without it they are
+# skipped. Mesa complains on standard error where the variable is not set.
+has_vulkan() {
+    compgen -G '/usr/lib/*/libvulkan.so.1' >/dev/null &&
+        compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null
+}
+has_cuda || has_vulkan || install libvulkan1 mesa-vulkan-drivers ||
+    echo "Vulkan cannot be installed: its tests will be skipped" >&2
+export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}
+
 # Read by tests/support too, which builds the programs that tests run. Vulkan has a
 # driver in software, so that what GPUs compute is tested without one.
 if has_cuda; then

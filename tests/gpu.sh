@@ -24,13 +24,11 @@ bin=${CARGO_TARGET_DIR:-target}/release
 IFS=, read -ra batches <<<"$batches"
 # fit takes the first: by default, that of datasets of millions.
 batch=${batches[0]}
-# Read by tests/support too.
 case $device in
     cuda*) KIBITZ_FEATURES="" forms=(sparse dense) ;;
     cpu) KIBITZ_FEATURES="--no-default-features --features engine/cli" forms=(sparse) ;;
     *) KIBITZ_FEATURES="--no-default-features --features engine/cli,trainer/${device%%:*}" forms=(sparse dense) ;;
 esac
-export KIBITZ_FEATURES
 mkdir -p "$out"
 
 step "build the programs"
@@ -46,8 +44,6 @@ if [ "$device" != cpu ]; then
     step "the tests of GPUs"
     # shellcheck disable=SC2086
     cargo test --release --workspace --locked $KIBITZ_FEATURES --lib against_cpu
-    # shellcheck disable=SC2086
-    cargo test --release --workspace --locked $KIBITZ_FEATURES --test gpu
 fi
 
 step "a dataset of $games generated games, all of them annotated"

@@ -36,13 +36,3 @@ install() {
 
 # CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
 has_cuda() { [ -e /proc/driver/nvidia/version ]; }
-
-# Vulkan in software, on which tests train where there is no GPU; without it they are
-# skipped. Mesa complains on standard error where the variable is not set.
-has_vulkan() {
-    compgen -G '/usr/lib/*/libvulkan.so.1' >/dev/null &&
-        compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null
-}
-has_cuda || has_vulkan || install libvulkan1 mesa-vulkan-drivers ||
-    echo "Vulkan cannot be installed: its tests will be skipped" >&2
-export XDG_RUNTIME_DIR=${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}

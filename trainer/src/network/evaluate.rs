@@ -130,7 +130,8 @@ macro_rules! by_operations {
                 model.values_by_operations(sums, samples.buckets.as_ref())
             }
 
-            fn in_order(_samples: &Self::Samples, found: Vec<f32>) -> Vec<f32> {
+            fn in_order(samples: &Self::Samples, mut found: Vec<f32>) -> Vec<f32> {
+                found.truncate(samples.len());
                 found
             }
 

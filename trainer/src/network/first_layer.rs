@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use models::{Architecture, INPUTS, Layer, Network, Piece, Threats, material};
 use serde::Serialize;
 
-use crate::network::tensors::{clip_parameter, floats};
+use crate::network::tensors::{clip_parameter, floats, product};
 
 /// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
 /// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
@@ -134,7 +134,7 @@ impl<B: Backend> FirstLayer<B> {
 
     /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
-        let shared = self.membership.clone().matmul(self.shared.val());
+        let shared = product(self.membership.clone(), self.shared.val());
         (self.own.val() * self.own_scale + shared).clamp(-BOUND, BOUND)
     }
 

@@ -33,6 +33,7 @@ use crate::input::lists::HostLists;
 use crate::input::position;
 use crate::network::first_layer::Inputs;
 use crate::network::target::Aim;
+use crate::network::tensors::product;
 
 /// Positions on a GPU.
 #[derive(Clone, Debug)]
@@ -44,6 +45,8 @@ pub struct Samples<B: Backend> {
     pub targets: Tensor<B, 1>,
     /// Their buckets, `[samples]`, where the network has several.
     pub buckets: Option<Tensor<B, 1, Int>>,
+    /// How many records they were made of.
+    count: usize,
 }
 
 /// The active inputs of positions, one list after the other.
@@ -67,6 +70,17 @@ impl<B: Backend> Samples<B> {
             let shape = [numbers.len()];
             Tensor::from_data(TensorData::new(numbers, shape), (device, DType::I32))
         };
+        // One by itself is taken twice, which has the same mean: a matrix of one row is a
+        // vector, whose products Burn gets wrong ([`product`]).
+        let count = records.len();
+        let twice;
+        let records = match records {
+            [alone] => {
+                twice = [*alone; 2];
+                &twice
+            }
+            _ => records,
+        };
         let own = HostLists::new(records);
         let views = match architecture.view {
             View::Mover => vec![own],
@@ -89,12 +103,13 @@ impl<B: Backend> Samples<B> {
             views: views.collect(),
             targets: Tensor::from_data(TensorData::new(targets, shape), device),
             buckets,
+            count,
         }
     }
 
-    /// The number of positions.
+    /// The number of records.
     pub fn len(&self) -> usize {
-        self.targets.dims()[0]
+        self.count
     }
 }
 
@@ -143,7 +158,7 @@ pub fn sums<B: Kernels>(
 ) -> Tensor<B, 2> {
     let [starts, inputs] = lists.primitives();
     if form == Inputs::Dense {
-        return dense(B::dense(starts, inputs)).matmul(weight) + bias.unsqueeze();
+        return product(dense(B::dense(starts, inputs)), weight) + bias.unsqueeze();
     }
     let weight = weight.into_primitive().tensor();
     let bias = bias.into_primitive().tensor();
@@ -160,7 +175,7 @@ pub fn tracked_sums<B: Kernels>(
     let [starts, inputs] = lists.primitives();
     if form == Inputs::Dense {
         let inputs = dense::<B>(B::dense(starts, inputs));
-        return Tensor::from_inner(inputs).matmul(weight) + bias.unsqueeze();
+        return product(Tensor::from_inner(inputs), weight) + bias.unsqueeze();
     }
     let weight = weight.into_primitive().tensor();
     let bias = bias.into_primitive().tensor();

@@ -9,7 +9,7 @@ use burn::tensor::{Int, Tensor, TensorData};
 use models::{Activation, Architecture, Layer, Network};
 
 use crate::network::first_layer::{self, FirstLayer, Inputs};
-use crate::network::tensors::{Layers, clip_parameter, floats};
+use crate::network::tensors::{Layers, clip_parameter, floats, product};
 
 /// How far a layer's weights may grow whose inputs are the first layer's activations: up
 /// to 127 / 128 they fit i8 at 128 steps to the unit. A net with larger ones lost three
@@ -211,7 +211,7 @@ fn through<B: Backend>(
     x: Tensor<B, 2>,
     (weight, bias): (Tensor<B, 2>, Tensor<B, 1>),
 ) -> Tensor<B, 2> {
-    x.matmul(weight) + bias.unsqueeze()
+    product(x, weight) + bias.unsqueeze()
 }
 
 fn clip<B: AutodiffBackend>(linear: Linear<B>, bound: f32) -> Linear<B> {

@@ -19,6 +19,17 @@ pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
         .expect("just converted to f32")
 }
 
+/// The matrix product. Where one of its sides is 1 long, by other operations: in Burn
+/// 0.21, GPUs that fuse the product of a matrix and a vector with what follows may give
+/// wrong numbers (https://github.com/tracel-ai/burn/issues/5122).
+pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
+    match y.dims() {
+        [_, 1] => (x * y.transpose()).sum_dim(1),
+        [1, _] => x * y,
+        _ => x.matmul(y),
+    }
+}
+
 /// A parameter moved into ±`bound`.
 pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
     parameter: Param<Tensor<B, D>>,
