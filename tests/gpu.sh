@@ -24,16 +24,18 @@ bin=${CARGO_TARGET_DIR:-target}/release
 IFS=, read -ra batches <<<"$batches"
 # fit takes the first: by default, that of datasets of millions.
 batch=${batches[0]}
+# What the trainer is built with.
+trainer=() forms=(sparse dense)
 case $device in
-    cuda*) KIBITZ_FEATURES="" forms=(sparse dense) ;;
-    cpu) KIBITZ_FEATURES="--no-default-features --features engine/cli" forms=(sparse) ;;
-    *) KIBITZ_FEATURES="--no-default-features --features engine/cli,trainer/${device%%:*}" forms=(sparse dense) ;;
+    cuda*) ;;
+    cpu) trainer=(--no-default-features) forms=(sparse) ;;
+    *) trainer=(--no-default-features --features "${device%%:*}") ;;
 esac
 mkdir -p "$out"
 
 step "build the programs"
-# shellcheck disable=SC2086
-cargo build --release --workspace --locked $KIBITZ_FEATURES
+cargo build --release --locked -p trainer "${trainer[@]}"
+cargo build --release --locked -p ingest -p tests
 
 step "the device"
 "$bin/trainer" devices | tee "$out/devices.txt"
@@ -42,8 +44,7 @@ step "the device"
 
 if [ "$device" != cpu ]; then
     step "the tests of GPUs"
-    # shellcheck disable=SC2086
-    cargo test --release --workspace --locked $KIBITZ_FEATURES --lib against_cpu
+    cargo test --release --locked -p trainer "${trainer[@]}" --lib against_cpu
 fi
 
 step "a dataset of $games generated games, all of them annotated"

@@ -70,6 +70,9 @@ pub struct Architecture {
     pub buckets: usize,
 }
 
+/// Far more neurons than a layer of any net has, and few enough to multiply.
+const LARGEST: usize = 1 << 20;
+
 impl Architecture {
     /// 902 -> 451 -> 32 -> 32 -> 1, the article's.
     pub const ARTICLE: Architecture = Architecture::hidden([451, 32, 32]);
@@ -158,6 +161,9 @@ impl Architecture {
         let sizes = [Some(self.first), self.second, self.third];
         if sizes.contains(&Some(0)) {
             return refused("a layer needs at least one neuron");
+        }
+        if sizes.into_iter().flatten().any(|size| size > LARGEST) {
+            return refused("no layer is that large");
         }
         if self.second.is_none() && self.third.is_some() {
             return refused("without a second hidden layer there is no third");
@@ -291,6 +297,14 @@ mod tests {
     #[test]
     fn parts_that_do_not_fit_are_refused() {
         let good = Architecture::hidden([8, 4, 4]);
+        let endless = Architecture::hidden([8, usize::MAX, 4]);
+        assert!(
+            endless
+                .check()
+                .unwrap_err()
+                .to_string()
+                .contains("that large")
+        );
         assert_eq!(good.check(), Ok(()));
         for (wrong, why) in [
             (Architecture { first: 0, ..good }, "at least one neuron"),

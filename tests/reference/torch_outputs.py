@@ -34,6 +34,7 @@ def main():
         assert metadata["layout"] == "kibitz-902-v2"
         shape = metadata["shape"]
         assert shape.get("activation", "clipped-relu") == "clipped-relu"
+        assert None not in (shape.get("second"), shape.get("third")), "three hidden layers"
         assert shape.get("view", "mover") == "mover" and shape.get("buckets", 1) == 1
         layers = []
         for i in range(4):

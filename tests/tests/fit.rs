@@ -493,6 +493,16 @@ fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
     assert_eq!(before["dataset"]["fingerprint"], fingerprint("d"));
     let own = metadata(&folder.path("n.safetensors")).dataset;
     assert_eq!(own["fingerprint"], fingerprint("e"));
+    // Where results count, the best net is that of the smallest loss.
+    for (net, judged) in [("n.stage1", "/loss"), ("n", "/net/winchance")] {
+        let net = folder.path(&format!("{net}.safetensors"));
+        let figures = metadata(&net).validation["figures"].clone();
+        assert_eq!(
+            figures.pointer("/judged"),
+            figures.pointer(judged),
+            "{figures}"
+        );
+    }
 }
 
 #[test]
@@ -566,6 +576,8 @@ fn a_wrong_recipe_is_refused_before_any_work() {
     );
     fs::remove_file(folder.path("n.metrics.jsonl")).unwrap();
     write(&RECIPE.replace("ply = [8, 300]", "ply = [9000, 9001]"));
+    refused(WRONG_USAGE, &["leaves none", "plies"]);
+    write(&format!("{RECIPE}[stage.filter]\nply = [9000, 9001]\n"));
     refused(WRONG_USAGE, &["leaves none", "plies"]);
 }
 

@@ -132,10 +132,15 @@ pub fn file(choices: &mut Choices) -> Vec<u8> {
 /// Mostly of parts that fit each other.
 fn architecture(choices: &mut Choices) -> Architecture {
     let depth = choices.below(4);
+    let activation = choices.of(&Activation::ALL);
+    let first = choices.of(&FIRST);
     Architecture {
         view: choices.of(&[View::Mover, View::Both]),
-        first: choices.of(&FIRST),
-        activation: choices.of(&Activation::ALL),
+        first: match activation {
+            Activation::PairwiseClippedRelu => first.next_multiple_of(2),
+            _ => first,
+        },
+        activation,
         second: (depth > 0).then(|| choices.of(&LATER)),
         third: (depth > 1).then(|| choices.of(&LATER)),
         buckets: choices.of(&[1, 8, 2, 3]),

@@ -131,7 +131,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let outs = outs(&out, recipe.stages.len());
     // What stands in the way of a later stage is found before the first.
     for (stage, out) in recipe.stages.iter().zip(&outs) {
-        dataset::open_to_train_on(stage.data()?)?;
+        stage.selection(&dataset::open_to_train_on(stage.data()?)?)?;
         run::check_free(out, arguments.resume)?;
     }
     let stop = StopSignal::listen().unwrap_or_else(|error| {

@@ -67,14 +67,22 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let mut records = match &arguments.data {
         Some(path) => {
             let dataset = dataset::open_to_train_on(path)?;
-            let mut order = dataset.shuffled(Split::Train, arguments.seed, 1)?;
-            order.next().expect("it has a position")?
+            let mut records = Vec::new();
+            for group in dataset.shuffled(Split::Train, arguments.seed, 1)? {
+                records.extend(group?);
+                if records.len() >= arguments.batch {
+                    break;
+                }
+            }
+            records
         }
         None => playouts::games(arguments.batch),
     };
     records.truncate(arguments.batch);
+    let (architecture, init) = arguments.network.start()?.network();
     let learned = device.run(Task {
-        architecture: arguments.network.start()?.architecture(),
+        architecture,
+        init,
         records,
         steps: arguments.steps,
         below: arguments.below,

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::Args;
 use datasets::{Dataset, Split};
-use models::{Activation, Architecture, View};
+use models::{Activation, Architecture, Network, View};
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -124,9 +124,9 @@ pub struct Start {
 }
 
 impl Start {
-    /// The parts of the network.
-    pub fn architecture(&self) -> Architecture {
-        self.architecture
+    /// The parts of the network, and the network itself, if it is not to be a fresh one.
+    pub fn network(self) -> (Architecture, Option<Network>) {
+        (self.architecture, self.net.map(|net| net.network))
     }
 
     /// From a net.
@@ -326,21 +326,30 @@ impl Stage {
         })
     }
 
-    /// The plan for a dataset, of which the caller knows more than a stage says: output,
-    /// device, seed, checkpoints.
+    /// The positions of a dataset that its filter keeps.
     ///
     /// # Errors
     /// [`TrainerError::Usage`] if the filter leaves nothing, [`TrainerError::Data`].
-    pub fn plan(&self, start: Start, dataset: &Dataset) -> Result<Plan, TrainerError> {
+    pub fn selection(&self, dataset: &Dataset) -> Result<Selection, TrainerError> {
         let selection = Selection::new(self.filter, dataset)?;
-        let positions = selection.positions;
-        if positions == 0 {
+        if selection.positions == 0 {
             return Err(TrainerError::Usage(format!(
                 "the filter leaves none of {} positions ({}); widen it",
                 dataset.len(Split::Train),
                 selection.dropped.in_words()
             )));
         }
+        Ok(selection)
+    }
+
+    /// The plan for a dataset, of which the caller knows more than a stage says: output,
+    /// device, seed, checkpoints.
+    ///
+    /// # Errors
+    /// [`TrainerError::Usage`] if the filter leaves nothing, [`TrainerError::Data`].
+    pub fn plan(&self, start: Start, dataset: &Dataset) -> Result<Plan, TrainerError> {
+        let selection = self.selection(dataset)?;
+        let positions = selection.positions;
         let default = Regularisation::for_positions(positions);
         Ok(Plan {
             out: PathBuf::new(),

@@ -88,8 +88,10 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         files::check_writable(picture)?;
     }
     let positions = dataset.len(Split::Train);
+    let (architecture, init) = arguments.network.start()?.network();
     let test = RangeTest {
-        architecture: arguments.network.start()?.architecture(),
+        architecture,
+        init,
         batch: arguments.batch.unwrap_or_else(|| batch_for(positions)),
         steps: arguments.steps,
         from: arguments.from,

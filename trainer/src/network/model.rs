@@ -77,6 +77,19 @@ impl<B: Backend> Model<B> {
         }
     }
 
+    /// A model to start training with: a network, or else a fresh one.
+    pub fn start(
+        init: Option<&Network>,
+        architecture: Architecture,
+        seed: u64,
+        device: &B::Device,
+    ) -> Model<B> {
+        match init {
+            Some(network) => Model::new(network, device),
+            None => Model::fresh(architecture, seed, device),
+        }
+    }
+
     /// The same model, the own parts of whose first layer count `own_scale`.
     pub fn with_own_scale(self, own_scale: f32) -> Model<B> {
         Model {

@@ -203,7 +203,7 @@ pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>
     }
     let graph = Graph {
         title: "Loss by step",
-        note: "Mean distance (L1) in win chance, -1 lost to 1 won, mates included.",
+        note: "By distance in win chance, -1 lost to 1 won, mates included.",
         across: "step",
         ends,
         whole: true,

@@ -34,8 +34,7 @@ pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
 pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     let kept = points.iter().find(|p| p.epoch == best);
     let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
-    let mut note =
-        "Mean distance (L1) in win chance, -1 lost to 1 won, mates included.".to_string();
+    let mut note = "By distance in win chance, -1 lost to 1 won, mates included.".to_string();
     if let Some((epoch, loss)) = kept {
         note += &format!(" Best: {loss:.4}, epoch {epoch}.");
     }

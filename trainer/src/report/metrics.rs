@@ -44,13 +44,13 @@ impl EpochLine {
 
     /// What the smaller of which is better.
     fn rank(&self) -> Option<f64> {
-        let winchance = self.held_out("/net/winchance");
-        winchance.or_else(|| self.held_out("/loss"))
+        self.held_out("/judged")
     }
 }
 
-/// The epoch whose net a run keeps: of the smallest error in win chance, or without
-/// held-out games the last.
+/// The epoch whose net a run keeps: the best by
+/// [`judged`](crate::training::validation::Validation::judged), or without held-out games
+/// the last.
 pub fn best(epochs: &[EpochLine]) -> Option<&EpochLine> {
     let ranked = epochs.iter().filter(|epoch| epoch.rank().is_some());
     let best = ranked.min_by(|a, b| {

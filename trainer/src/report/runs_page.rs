@@ -52,7 +52,7 @@ pub fn html(runs: &Runs) -> String {
     let title = names.join(", ");
     let body = html! {
         h1 { (title) }
-        p { "Losses are mean distances (L1) in win chance, -1 lost to 1 won, mates included. Less is better." }
+        p { "Losses are by distance in win chance, -1 lost to 1 won, mates included. Less is better. They compare only where wdl and loss_exponent are the same." }
         div.card.wide { (table(runs)) }
         h2 { "Curves" }
         div.grid {

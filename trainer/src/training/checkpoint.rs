@@ -210,9 +210,12 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 17] = [
+const OPTIONS: [(&str, &str); 20] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
+    ("--view", "/shape/view"),
+    ("--activation", "/shape/activation"),
+    ("--buckets", "/shape/buckets"),
     ("--hidden", "/shape"),
     ("--epochs", "/training/epochs"),
     ("--batch", "/training/batch"),

@@ -34,8 +34,7 @@ pub struct Epoch {
 impl Epoch {
     /// What the smaller of which is better.
     fn rank(&self) -> Option<f64> {
-        self.validation
-            .map(|v| v.figures.net.winchance.unwrap_or(v.loss))
+        self.validation.map(|validation| validation.judged)
     }
 
     /// Time of its training.

@@ -2,7 +2,7 @@
 //! break. A net that cannot do that has a wrong gradient, or too few neurons.
 
 use datasets::Record;
-use models::Architecture;
+use models::{Architecture, Network};
 use serde::Serialize;
 
 use crate::error::TrainerError;
@@ -25,6 +25,8 @@ const LEARNING_RATE: f64 = 0.003;
 pub struct Task {
     /// The parts of the network.
     pub architecture: Architecture,
+    /// The network to start from, instead of fresh weights.
+    pub init: Option<Network>,
     /// The positions.
     pub records: Vec<Record>,
     /// Steps at most.
@@ -64,7 +66,12 @@ impl Learned {
 pub fn overfit<B: Train>(task: Task, devices: &[B::Device]) -> Result<Learned, TrainerError> {
     let batch = Batch::new(task.records);
     let parts = parts::<B>(task.architecture, &batch, Aim::LABEL, devices);
-    let model = Model::fresh(task.architecture, task.seed, &devices[0]);
+    let model = Model::start(
+        task.init.as_ref(),
+        task.architecture,
+        task.seed,
+        &devices[0],
+    );
     let schedule = Schedule::new(LEARNING_RATE, task.steps).with_decay(Decay::Linear);
     // Nothing holds it back.
     let replicas = Replicas::new(model.with_own_scale(1.0), devices);
@@ -105,6 +112,7 @@ mod tests {
         let _turn = turn();
         let task = |steps| Task {
             architecture: Architecture::hidden([256, 32, 32]),
+            init: None,
             records: games(64),
             steps,
             below: 0.02,

@@ -178,7 +178,7 @@ impl ResultShare {
     pub const NONE: ResultShare = ResultShare { from: 0.0, to: 0.0 };
 
     /// The aim when a part of the run is done, from 0 to 1.
-    fn after(self, done: f64) -> Aim {
+    pub fn after(self, done: f64) -> Aim {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
         Aim {
             result_share: (from + (to - from) * done) as f32,

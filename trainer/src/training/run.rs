@@ -139,10 +139,8 @@ impl<'a, B: Train> Run<'a, B> {
             own_scale,
             weight_decay,
         } = plan.regularisation;
-        let start = match &plan.init {
-            Some(net) => Model::new(&net.network, device),
-            None => Model::fresh(plan.architecture, plan.seed, device),
-        };
+        let init = plan.init.as_ref().map(|net| &net.network);
+        let start = Model::start(init, plan.architecture, plan.seed, device);
         let schedule = plan.schedule();
         let start = start.with_own_scale(own_scale).with_inputs(plan.inputs);
         let replicas = Replicas::new(start, devices);
@@ -368,7 +366,8 @@ impl<'a, B: Train> Run<'a, B> {
         let network = net::rounded(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
         let plan = self.plan;
-        let aim = plan.aim(self.learner.steps() - 1);
+        // Epochs compare by one measure: what the last one aims at.
+        let aim = plan.result_share.after(1.0);
         let validation = validate(&network, self.dataset, plan.loss_exponent, aim)?;
         let history = &self.artifacts.history;
         let (epoch, pass) = (history.epoch(), history.pass);

@@ -5,7 +5,7 @@
 use std::thread;
 
 use datasets::Dataset;
-use models::Architecture;
+use models::{Architecture, Network};
 use serde::Serialize;
 
 use crate::error::TrainerError;
@@ -35,6 +35,8 @@ const PART: f64 = 0.25;
 pub struct RangeTest {
     /// The parts of the network.
     pub architecture: Architecture,
+    /// The network to start from, instead of fresh weights.
+    pub init: Option<Network>,
     /// Positions a step.
     pub batch: usize,
     /// Steps, at most those of all epochs that are counted.
@@ -92,7 +94,12 @@ pub fn tune<B: Train>(
         own_scale,
         weight_decay,
     } = test.regularisation;
-    let model = Model::fresh(test.architecture, test.seed, &devices[0]);
+    let model = Model::start(
+        test.init.as_ref(),
+        test.architecture,
+        test.seed,
+        &devices[0],
+    );
     let replicas = Replicas::new(model.with_own_scale(own_scale), devices);
     // Its own rates are not used.
     let schedule = Schedule::new(test.to, test.steps);
@@ -157,6 +164,7 @@ mod tests {
     fn test(steps: u64) -> RangeTest {
         RangeTest {
             architecture: SMALL,
+            init: None,
             batch: 256,
             steps,
             from: 1e-5,

@@ -13,7 +13,10 @@ use crate::report::figures::{Comparison, ErrorSums};
 /// Figures on the validation side of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// The training loss here: mates count too.
+    /// What the smaller of which is better: the error in win chance, mates left out, or
+    /// where results count too, the loss.
+    pub judged: f64,
+    /// The training loss here, as the end of the run aims: mates count too.
     pub loss: f64,
     /// The material balance by the same measure.
     pub material_loss: f64,
@@ -58,9 +61,12 @@ pub fn validate(
         }
     }
     let mean = |sum: f64| sum / count as f64;
+    let figures = tally.report().all;
+    let by_labels = figures.net.winchance.filter(|_| aim == Aim::LABEL);
     Ok((count > 0).then(|| Validation {
+        judged: by_labels.unwrap_or(mean(loss)),
         loss: mean(loss),
         material_loss: mean(material_loss),
-        figures: tally.report().all,
+        figures,
     }))
 }

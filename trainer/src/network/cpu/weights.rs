@@ -290,9 +290,7 @@ impl Gradients {
                 .flat_map(|row| joined(third / buckets, &|bucket| self.later[bucket].third[row]));
             add(2, rows.collect(), &|bucket| self.later[bucket].third_bias);
         }
-        if let [_, _, .., (_, inputs)] = layers[..]
-            && layers.len() > 2
-        {
+        if let [_, _, .., (_, inputs)] = layers[..] {
             let column = |row: usize| {
                 let number = move |bucket: usize| self.later[bucket].output.numbers()[row];
                 (0..buckets).map(number)
