@@ -208,7 +208,7 @@ fn wrong_usage_is_refused_in_words_that_help() {
         ("--checkpoint-minutes", "0", "above 0"),
         ("--hidden", "0,0,0", "sizes from 1"),
         ("--hidden", "-1,32,32", "three sizes"),
-        ("--hidden", "9999,32,32", "sizes from 1 to 512"),
+        ("--hidden", "9999,32,32", "sizes from 1 to 1024"),
         ("--hidden", "32", "three sizes"),
         ("--device", "gpu", "cuda:N"),
     ] {
