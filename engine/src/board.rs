@@ -7,12 +7,14 @@ pub(crate) mod fen;
 pub(crate) mod perft;
 pub mod pgn;
 pub(crate) mod position;
+pub(crate) mod random;
 pub(crate) mod rules;
 
 pub use ending::Ending;
 pub use fen::{FenError, parse_fen, write_fen};
 pub use perft::{divide, perft};
 pub use position::{MoveError, Position, is_castling, parse_move, write_move};
+pub use random::random_moves;
 pub use rules::{
-    has_legal_move, insufficient_material, is_chess960, legal_en_passant, position_key,
+    has_legal_move, insufficient_material, is_chess960, legal_en_passant, legal_moves, position_key,
 };

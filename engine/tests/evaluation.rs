@@ -1,8 +1,10 @@
 //! The incremental first layer against its recomputation, and the symmetry of
 //! the evaluation.
 
-use cozy_chess::{Board, Move};
-use engine::{EvaluationKind, Evaluator, Position, Tree, features, parse_fen, write_fen};
+use cozy_chess::Board;
+use engine::{
+    EvaluationKind, Evaluator, Position, Tree, features, legal_moves, parse_fen, write_fen,
+};
 use models::{Architecture, Kernel, Network, QuantisedNetwork};
 
 fn network() -> Network {
@@ -11,15 +13,6 @@ fn network() -> Network {
 
 fn quantised() -> QuantisedNetwork {
     QuantisedNetwork::new(&network()).unwrap()
-}
-
-fn legal_moves(board: &Board) -> Vec<Move> {
-    let mut moves = Vec::new();
-    board.generate_moves(|piece_moves| {
-        moves.extend(piece_moves);
-        false
-    });
-    moves
 }
 
 /// Where a random game begins: standard and Chess960, so that castling of

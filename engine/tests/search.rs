@@ -251,6 +251,25 @@ fn node_limits_are_exact() {
     }
 }
 
+/// A soft limit lets the iteration end that passes it: the search is one to that depth.
+#[test]
+fn a_soft_limit_ends_between_iterations() {
+    let position = Position::from_fen(KIWIPETE).unwrap();
+    for soft_nodes in [1, 500, 5_000] {
+        let soft = Limits {
+            soft_nodes: Some(soft_nodes),
+            ..Limits::default()
+        };
+        let run =
+            |limits: &Limits| search(&mut engine(EvaluationKind::Material), &position, limits);
+        let outcome = run(&soft);
+        assert!(outcome.nodes >= soft_nodes);
+        assert_eq!(outcome, run(&depth(outcome.depth.into())));
+        let before = run(&depth((outcome.depth - 1).max(1).into()));
+        assert!(outcome.depth == 1 || before.nodes < soft_nodes);
+    }
+}
+
 /// However little is allowed, every move is looked at once.
 #[test]
 fn the_first_iteration_is_finished() {

@@ -71,6 +71,7 @@ impl Checks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::legal_moves;
 
     #[test]
     fn tells_checks_as_playing_them_does() {
@@ -79,11 +80,7 @@ mod tests {
         for _ in 0..300 {
             let mut board = Board::startpos();
             for _ in 0..120 {
-                let mut moves = Vec::new();
-                board.generate_moves(|piece_moves| {
-                    moves.extend(piece_moves);
-                    false
-                });
+                let moves = legal_moves(&board);
                 let Some(&played) = random.choice(&moves) else {
                     break;
                 };

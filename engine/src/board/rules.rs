@@ -53,6 +53,16 @@ pub fn position_key(board: &Board) -> u64 {
     }
 }
 
+/// The legal moves, in the order of the rules library.
+pub fn legal_moves(board: &Board) -> Vec<Move> {
+    let mut moves = Vec::new();
+    board.generate_moves(|of_piece| {
+        moves.extend(of_piece);
+        false
+    });
+    moves
+}
+
 /// Whether the side to move has a legal move.
 pub fn has_legal_move(board: &Board) -> bool {
     board.generate_moves(|_| true)

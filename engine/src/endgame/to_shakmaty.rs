@@ -73,7 +73,7 @@ fn square(square: Square) -> shakmaty::Square {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{parse_fen, write_fen};
+    use crate::board::{legal_moves, parse_fen, write_fen};
     use crate::search::BENCH_POSITIONS;
     use shakmaty::fen::Fen;
     use shakmaty::{EnPassantMode, Position};
@@ -95,11 +95,7 @@ mod tests {
                 let mut ours = ours.to_setup(EnPassantMode::Legal);
                 ours.fullmoves = theirs.fullmoves;
                 assert_eq!(ours, theirs, "{}", write_fen(&board));
-                let mut moves = Vec::new();
-                board.generate_moves(|of_piece| {
-                    moves.extend(of_piece);
-                    false
-                });
+                let moves = legal_moves(&board);
                 if moves.is_empty() {
                     break;
                 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Move};
 
-use crate::board::{Position, position_key};
+use crate::board::{Position, legal_moves, position_key};
 use crate::evaluation::Evaluator;
 use crate::search::Tree;
 use crate::search::engine::Engine;
@@ -132,11 +132,7 @@ impl Default for BenchGames {
 fn random_moves(mut board: Board) -> Vec<Move> {
     let mut line = Vec::new();
     while line.len() < GAME_PLIES {
-        let mut moves = Vec::new();
-        board.generate_moves(|piece_moves| {
-            moves.extend(piece_moves);
-            false
-        });
+        let moves = legal_moves(&board);
         if moves.is_empty() {
             break;
         }

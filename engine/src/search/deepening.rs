@@ -228,6 +228,9 @@ impl Searcher<'_> {
         if best.score.is_win() && mate.is_some_and(|plies| wanted.is_some_and(|w| plies <= w)) {
             return true;
         }
+        if limits.soft_nodes.is_some_and(|soft| self.nodes >= soft) {
+            return true;
+        }
         let Some((soft, hard)) = limits
             .time
             .and_then(|budget| Some((budget.soft?, budget.hard)))

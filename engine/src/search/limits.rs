@@ -12,6 +12,8 @@ pub struct Limits {
     pub depth: Option<u64>,
     /// Nodes; one thread keeps to them exactly.
     pub nodes: Option<u64>,
+    /// Nodes after which no new iteration starts.
+    pub soft_nodes: Option<u64>,
     /// Time.
     pub time: Option<TimeBudget>,
     /// The iteration that is finished before `nodes` and `time` count: the
@@ -32,6 +34,7 @@ impl Default for Limits {
         Limits {
             depth: None,
             nodes: None,
+            soft_nodes: None,
             time: None,
             least_depth: 1,
             mate: None,

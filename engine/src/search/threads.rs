@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, thread};
 
-use cozy_chess::{Board, Move};
+use cozy_chess::Board;
 
-use crate::board::Position;
+use crate::board::{Position, legal_moves};
 use crate::search::report::{Outcome, Report};
 use crate::search::searcher::{Searcher, no_move_score};
 use crate::search::shared::Shared;
@@ -84,11 +84,7 @@ impl Drop for HaltOnDrop<'_> {
 /// that a tablebase calls best.
 fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
     let wanted = &shared.limits.moves;
-    let mut moves: Vec<Move> = Vec::new();
-    board.generate_moves(|piece_moves| {
-        moves.extend(piece_moves);
-        false
-    });
+    let mut moves = legal_moves(board);
     if moves.iter().any(|mv| wanted.contains(mv)) {
         moves.retain(|mv| wanted.contains(mv));
     }

@@ -197,6 +197,7 @@ impl Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board::legal_moves;
     use models::{Architecture, Network, QuantisedNetwork, View};
 
     fn evaluator() -> Evaluator {
@@ -225,11 +226,7 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         tree.start(&Position::startpos(), &evaluator);
         for _ in 0..3_000 {
-            let mut moves = Vec::new();
-            tree.board().generate_moves(|piece_moves| {
-                moves.extend(piece_moves);
-                false
-            });
+            let moves = legal_moves(tree.board());
             let back = tree.is_full() || moves.is_empty() || random.u8(..) < 100;
             if back && tree.ply() > 0 {
                 tree.pop();

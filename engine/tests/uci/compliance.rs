@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use cozy_chess::Board;
-use engine::{BENCH_POSITIONS, write_move};
+use engine::{BENCH_POSITIONS, legal_moves, write_move};
 use fastrand::Rng;
 use shakmaty::Chess;
 
@@ -253,11 +253,7 @@ fn say_position(input: &mut String, random: &mut Rng) {
     }
     input.push_str(" moves");
     for _ in 0..random.usize(..60) {
-        let mut moves = Vec::new();
-        board.generate_moves(|of_piece| {
-            moves.extend(of_piece);
-            false
-        });
+        let moves = legal_moves(&board);
         if moves.is_empty() {
             break;
         }

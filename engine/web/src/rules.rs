@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use engine::cozy_chess::{Board, Color, File, Move, Piece, Rank, Square, util};
 use engine::{
-    Ending, Position, is_castling, is_chess960, parse_move, position_key, write_fen, write_move,
+    Ending, Position, is_castling, is_chess960, legal_moves, parse_move, position_key, write_fen,
+    write_move,
 };
 use serde::Serialize;
 
@@ -140,13 +141,10 @@ pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
     let position = game.replay(|_, _| {})?;
     let board = position.board();
     let ending = ending(&position);
-    let mut moves = Vec::new();
-    if ending.is_none() {
-        board.generate_moves(|piece_moves| {
-            moves.extend(piece_moves);
-            false
-        });
-    }
+    let moves = match ending {
+        None => legal_moves(board),
+        Some(_) => Vec::new(),
+    };
     let mut dests: BTreeMap<SquareName, Vec<SquareName>> = BTreeMap::new();
     let mut promotions = Vec::new();
     for mv in moves {

@@ -1,7 +1,7 @@
 //! What the human types.
 
 use cozy_chess::{Board, Move, util};
-use engine::parse_move;
+use engine::{legal_moves, parse_move};
 
 /// A line of the human's.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,11 +50,7 @@ impl Input {
 /// `e8Q`, `0-0`) or in lower case where that is clear; or as UCI writes it.
 fn read_move(board: &Board, text: &str) -> Option<Move> {
     let plain = bare(text);
-    let mut moves = Vec::new();
-    board.generate_moves(|of_piece| {
-        moves.extend(of_piece);
-        false
-    });
+    let moves = legal_moves(board);
     let written = |mv: Move| bare(&util::display_san_move(board, mv).to_string());
     let only = |matches: &dyn Fn(&str) -> bool| {
         let mut found = moves.iter().copied().filter(|&mv| matches(&written(mv)));
