@@ -1,10 +1,7 @@
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use host::ExitCode;
-use serde::Serialize;
-use serde_json::{Map, Value};
+use host::{Action, ExitCode, FileError};
 use thiserror::Error;
 
 use crate::input::{ConnectionLost, OtherBytes};
@@ -134,7 +131,7 @@ pub enum Error {
     OtherFilters {
         /// The folder.
         path: PathBuf,
-        /// What [`changes`] tells of them.
+        /// What [`host::archive::changes`] tells of them.
         changes: String,
     },
     /// The dataset's own data does not add up.
@@ -177,24 +174,6 @@ pub enum Error {
     /// on with.
     #[error("stopped")]
     Stopped,
-}
-
-/// The settings that were asked for and are not those that were found, by their
-/// names in JSON: `quiet not set, now true`.
-pub fn changes(found: &impl Serialize, wanted: &impl Serialize) -> String {
-    let named = |settings| match settings {
-        Ok(Value::Object(settings)) => settings,
-        _ => Map::new(),
-    };
-    let found = named(serde_json::to_value(found));
-    let wanted = named(serde_json::to_value(wanted));
-    let text = |value: Option<&Value>| value.map_or("not set".to_string(), Value::to_string);
-    let names: BTreeSet<&String> = found.keys().chain(wanted.keys()).collect();
-    let changed = names.into_iter().filter_map(|name| {
-        let (found, wanted) = (found.get(name), wanted.get(name));
-        (found != wanted).then(|| format!("{name} {}, now {}", text(found), text(wanted)))
-    });
-    changed.collect::<Vec<String>>().join("; ")
 }
 
 /// What systems say where there is no room left. RocksDB gives nothing but
@@ -288,9 +267,27 @@ impl Error {
     }
 }
 
+impl From<FileError> for Error {
+    fn from(error: FileError) -> Error {
+        let FileError {
+            action,
+            path,
+            source,
+        } = error;
+        match action {
+            Action::Read => Error::Unreadable {
+                path,
+                error: source,
+            },
+            Action::Write => Error::unwritable(&path)(source),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use host::archive::changes;
     use records::selection::Filters;
 
     #[test]

@@ -23,7 +23,7 @@ mod input;
 mod reading;
 mod store;
 
-pub use error::{Error, changes};
+pub use error::Error;
 pub use input::{Source, sha256_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};

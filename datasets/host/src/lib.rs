@@ -2,8 +2,11 @@
 //! or not at all ([`durable`]), files that the user names ([`read`]), signals
 //! that ask a program to stop ([`StopSignal`], [`unless_stopped`]), outputs whose
 //! reader may leave ([`print()`], [`tell`]), and exit codes ([`ExitCode`]). With the
-//! feature `progress` also bars that show how far work has come (`Progress`).
+//! feature `progress` also bars that show how far work has come (`Progress`), with
+//! `archive` outputs that can be gone on with after any interruption (`archive`).
 
+#[cfg(feature = "archive")]
+pub mod archive;
 pub mod durable;
 mod exit;
 mod file;

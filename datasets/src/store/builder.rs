@@ -14,9 +14,11 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use host::ExitCode;
+use host::archive::changes;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use crate::Error;
 use crate::input::{Source, hex};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
@@ -26,7 +28,6 @@ use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::{Run, Sorted, SpillFile};
 use crate::store::{Counts, Manifest, SourceEntry};
-use crate::{Error, changes};
 use records::position::Record;
 use records::selection::{Filters, SourceCounts};
 

@@ -1,5 +1,6 @@
 //! What the program does, a file a command.
 
+mod generate;
 mod ladder;
 mod matches;
 mod suite;
@@ -15,7 +16,7 @@ pub use suite::ProblemError;
 #[command(
     name = "arena",
     version,
-    about = "Kibitz's arena: games between engines and nets, and test positions",
+    about = "Kibitz's arena: games between engines and nets, self-play, test positions",
     after_help = "\
 Example: a net that was trained today against the one that the engine has within:
   arena match --engine new.safetensors --engine net=embedded --book engine/books/openings.epd \\
@@ -32,6 +33,8 @@ enum Command {
     Match(matches::MatchArgs),
     /// Let engines or nets play each other, and rate them
     Ladder(ladder::LadderArgs),
+    /// Let a net play itself, for games to train on
+    Generate(generate::GenerateArgs),
     /// Solve the problems of an EPD file, and count
     Suite(suite::SuiteArgs),
 }
@@ -44,6 +47,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Match(args) => matches::run(args),
         Command::Ladder(args) => ladder::run(args),
+        Command::Generate(args) => generate::run(args),
         Command::Suite(args) => suite::run(args),
     }
 }

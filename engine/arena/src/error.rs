@@ -1,5 +1,7 @@
 //! From an error to one line and an exit code.
 
+use engine::TablesError;
+use host::archive::ArchiveError;
 use host::{ExitCode, FileError, tell};
 use models::NetError;
 use uci_client::StartError;
@@ -32,6 +34,10 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(ExitCode::Damaged)
         } else if cause.is::<GamesError>() {
             Some(ExitCode::Refused)
+        } else if let Some(error) = cause.downcast_ref::<ArchiveError>() {
+            Some(error.exit_code())
+        } else if cause.is::<TablesError>() {
+            Some(ExitCode::Missing)
         } else if cause.is::<NetError>() {
             Some(ExitCode::Net)
         } else {

@@ -1,15 +1,16 @@
 //! Kibitz's arena: everything that plays games with engines. Matches, ladders
-//! of many engines, suites of test positions.
+//! of many engines, self-play, suites of test positions.
 //!
 //! Its rooms, from the lowest up: `statistics`, `players`, `games`,
-//! `tournament`, `commands`. The program is what is used: it is all of
-//! [`Arguments`] and [`run`].
+//! `tournament`, `selfplay`, `commands`. The program is what is used: it is all
+//! of [`Arguments`] and [`run`].
 
 mod commands;
 mod error;
 mod games;
 mod parameters;
 mod players;
+mod selfplay;
 mod statistics;
 mod tournament;
 mod usage;

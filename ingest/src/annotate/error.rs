@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use host::ExitCode;
+use host::archive::ArchiveError;
 use thiserror::Error;
 use uci_client::StartError;
 
@@ -25,38 +26,9 @@ pub enum Error {
         /// Positions without an answer, one after another.
         positions: u32,
     },
-    /// The output is there, and nothing tells what made it.
-    #[error(
-        "{path}: exists already, and nothing tells what made it; move it away, or give another --out",
-        path = path.display()
-    )]
-    Exists {
-        /// The output.
-        path: PathBuf,
-    },
-    /// The output has its name, and its record says that it is not finished.
-    #[error(
-        "{path}: not finished, by its record; name it {part} again and run the same command, \
-         or give another --out",
-        path = path.display(), part = part.display()
-    )]
-    Unfinished {
-        /// The output.
-        path: PathBuf,
-        /// What it is called while it is made.
-        part: PathBuf,
-    },
-    /// The output was begun with another engine or other settings.
-    #[error(
-        "{path}: made with other settings ({changes}); give the same, or another --out",
-        path = path.display()
-    )]
-    OtherSettings {
-        /// The output.
-        path: PathBuf,
-        /// What [`datasets::changes`] tells of them.
-        changes: String,
-    },
+    /// The output is refused.
+    #[error(transparent)]
+    Output(ArchiveError),
     /// The output was begun with other games.
     #[error(
         "{path}: begun with other games: the sources do not begin with the {bytes} bytes of text \
@@ -69,19 +41,6 @@ pub enum Error {
         /// Bytes of text that were annotated.
         bytes: u64,
     },
-    /// What was written so far is not what its record says.
-    #[error(
-        "{path}: not what {record} says it is: {what}; remove both to begin again",
-        path = path.display(), record = record.display()
-    )]
-    Corrupt {
-        /// The unfinished output.
-        path: PathBuf,
-        /// Its record.
-        record: PathBuf,
-        /// What does not fit.
-        what: String,
-    },
 }
 
 impl Error {
@@ -90,11 +49,8 @@ impl Error {
         match self {
             Error::Engine(StartError::Program { .. }) => ExitCode::Missing,
             Error::Engine(_) | Error::EngineBroken { .. } => ExitCode::Other,
-            Error::Exists { .. }
-            | Error::Unfinished { .. }
-            | Error::OtherSettings { .. }
-            | Error::OtherGames { .. }
-            | Error::Corrupt { .. } => ExitCode::Refused,
+            Error::Output(error) => error.exit_code(),
+            Error::OtherGames { .. } => ExitCode::Refused,
         }
     }
 }

@@ -183,7 +183,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         engine: &record.made_by.engine,
         go: &record.made_by.go,
         bytes: record.done.bytes,
-        tally: &record.done.tally,
+        tally: &record.done.counts.tally,
         run,
     };
     Ok(host::print(&match arguments.json {

@@ -18,7 +18,12 @@ impl Phase {
 
     /// The phase of a position.
     pub fn of(record: &Record) -> Phase {
-        match record.pieces().count() {
+        Phase::of_pieces(record.pieces().count() as u32)
+    }
+
+    /// The phase of a position with so many pieces.
+    pub fn of_pieces(pieces: u32) -> Phase {
+        match pieces {
             25.. => Phase::Opening,
             13..=24 => Phase::Middlegame,
             _ => Phase::Endgame,

@@ -22,6 +22,8 @@ pub enum Ending {
     Resignation,
     /// Both engines called the position level.
     AgreedDraw,
+    /// An endgame table knows the result.
+    Tablebase,
     /// Drawn for its length.
     TooLong,
     /// The loser's clock ran out.
@@ -56,6 +58,7 @@ impl fmt::Display for Ending {
             Ending::InsufficientMaterial => "insufficient material",
             Ending::Resignation => "resignation",
             Ending::AgreedDraw => "agreed draw",
+            Ending::Tablebase => "tablebase",
             Ending::TooLong => "too long",
             Ending::TimeForfeit => "time forfeit",
             Ending::IllegalMove => "illegal move",

@@ -56,7 +56,9 @@ fn termination(ending: Ending) -> &'static str {
         | Ending::Repetition
         | Ending::FiftyMoves
         | Ending::InsufficientMaterial => "normal",
-        Ending::Resignation | Ending::AgreedDraw | Ending::TooLong => "adjudication",
+        Ending::Resignation | Ending::AgreedDraw | Ending::Tablebase | Ending::TooLong => {
+            "adjudication"
+        }
         Ending::TimeForfeit => "time forfeit",
         Ending::IllegalMove => "rules infraction",
         Ending::Crash | Ending::Hang => "abandoned",

@@ -1,12 +1,13 @@
 //! A net that plays in this process, through the library.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use models::{MAX_FILE_BYTES, QuantisedNetwork};
 
 use anyhow::{Context, Result};
-use engine::{Engine, EvaluationKind, Evaluator, Signals, write_move};
+use engine::{Engine, EvaluationKind, Evaluator, Limits, Outcome, Position, Signals, write_move};
 use uci_client::{Answer, Info, Score, Scored};
 
 use crate::players::question::Question;
@@ -43,16 +44,22 @@ impl Library {
         self.engine.clear();
     }
 
-    /// Searches; the time is that of the call.
-    pub fn best_move(&mut self, question: &Question) -> Answer {
+    /// Searches within `limits`, or until `stop` is set.
+    pub fn search(&mut self, position: &Position, limits: &Limits, stop: &AtomicBool) -> Outcome {
         let start = Instant::now();
         let signals = Signals {
-            stop: question.stop,
+            stop,
             pondering: None,
             elapsed: &|| start.elapsed(),
         };
+        self.engine.search(position, limits, &signals, &mut |_| {})
+    }
+
+    /// Answers; the time is that of the call.
+    pub fn best_move(&mut self, question: &Question) -> Answer {
+        let start = Instant::now();
         let limits = question.allowance.limits();
-        let outcome = (self.engine).search(question.position, &limits, &signals, &mut |_| {});
+        let outcome = self.search(question.position, &limits, question.stop);
         let time = start.elapsed();
         let board = question.position.board();
         let best = outcome
@@ -81,7 +88,7 @@ fn load(path: &Path) -> Result<QuantisedNetwork> {
 }
 
 /// A score of the library as UCI would have said it.
-fn as_uci(score: engine::Score) -> Score {
+pub fn as_uci(score: engine::Score) -> Score {
     match score.moves_to_mate() {
         Some(moves) => Score::Mate(moves),
         None => Score::Centipawns(score.centipawns()),

@@ -15,7 +15,7 @@ use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::{MAX_PLIES, Rules};
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
-use crate::players::spec::{EngineSpec, EvaluatorChoice, Program};
+use crate::players::spec::{EngineSpec, EvaluatorChoice, Net, Program};
 use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
@@ -155,8 +155,13 @@ impl Conditions {
         for ((spec, pace), number) in specs.iter().zip(paces).zip(1..) {
             add(&format!("engine {number}"), spec.text.clone());
             add(&format!("the limit of engine {number}"), pace.argument());
-            if let Some(digest) = net_digest(&spec.program)? {
-                add(&format!("the net of engine {number}"), digest);
+            if let Program::Net(net) = &spec.program
+                && let Some(digest) = net_sha256(net)?
+            {
+                add(
+                    &format!("the net of engine {number}"),
+                    format!("of SHA-256 {digest}"),
+                );
             }
         }
         let openings = format!("{} openings, SHA-256 {}", book.len(), book.digest);
@@ -180,17 +185,17 @@ impl Conditions {
     }
 }
 
-/// What tells a net of this process from others, in hexadecimal digits.
-fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
-    let Program::Net(net) = program else {
-        return Ok(None);
-    };
+/// The SHA-256 of a net's file, in hexadecimal digits; `None` for material.
+///
+/// # Errors
+/// Where the file cannot be read.
+pub fn net_sha256(net: &Net) -> Result<Option<String>, FileError> {
     let digest = match &net.evaluation {
         EvaluatorChoice::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
         EvaluatorChoice::Embedded => Sha256::digest(EMBEDDED_NET),
         EvaluatorChoice::Material => return Ok(None),
     };
-    Ok(Some(format!("of SHA-256 {digest:x}")))
+    Ok(Some(format!("{digest:x}")))
 }
 
 /// What both commands say of games in their help.

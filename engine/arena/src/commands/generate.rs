@@ -1,0 +1,293 @@
+//! `arena generate`: a net plays itself, and what it thought is data.
+
+mod report;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use engine::{Syzygy, Tablebase};
+use host::archive::Opened;
+use host::{ExitCode, StopSignal, print, tell};
+
+use crate::games::adjudication::{Draw, Resign};
+use crate::games::game::MAX_PLIES;
+use crate::players::spec::{self, EngineSpec, Net, Program};
+use crate::selfplay::format::Format;
+use crate::selfplay::game::Rules;
+use crate::selfplay::generator::{Archive, Generator, Record, Work};
+use crate::selfplay::settings::{COMMIT, PROGRAM, Settings};
+use crate::tournament::conditions::net_sha256;
+use crate::tournament::progress::Progress;
+use crate::usage::{exit_codes, usage};
+use report::Report;
+
+/// Size of the transposition table in MiB where hash= says nothing. A game fills little
+/// more, and a larger table takes longer to clear.
+const HASH_MIB: usize = 4;
+/// Hard limits are so many times the soft one where nothing is said.
+const HARD: u64 = 20;
+
+fn help() -> String {
+    format!(
+        "\
+Example: half a million positions on all cores, to train the next net on:
+  arena generate --engine net=embedded --out games.pgn.zst --positions 500000 --seed 1
+  ingest build --quiet games.pgn.zst --out games.dataset
+
+The engine is a net in this process: net=FILE.safetensors, net=embedded or net=material, with
+hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games.
+
+The output is called FILE.part until it is whole, with a record of what makes it beside it in
+FILE.json. Interrupted in any way, the same command goes on; the file is then the same, byte for
+byte, as if nothing had happened, with any --concurrency. A game of {MAX_PLIES} plies is drawn.
+What is in the file: docs/self-play.md.
+
+Exit codes:
+{}",
+        exit_codes(&[
+            (ExitCode::Done, "the output is whole, or was before"),
+            (
+                ExitCode::Refused,
+                "--out is refused: it exists, was made otherwise, or is in use"
+            ),
+            (
+                ExitCode::Missing,
+                "a net or a folder of tables is missing or unreadable"
+            ),
+        ])
+    )
+}
+
+/// Arguments of `arena generate`.
+#[derive(Args)]
+#[command(after_help = help())]
+pub struct GenerateArgs {
+    /// The net that plays; see below
+    #[arg(long, value_name = "SPEC")]
+    engine: EngineSpec,
+    /// The output: .pgn.zst, .pgn, or .viri for viriformat
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    #[command(flatten)]
+    amount: Amount,
+    /// Nodes after which a search begins no new iteration
+    #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..))]
+    nodes: u64,
+    /// Nodes that a search has at most [default: 20 times --nodes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    hard_nodes: Option<u64>,
+    /// Random plies that a game begins with; every other game has one more
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=100))]
+    random_plies: u16,
+    /// Draw another opening where the first search says more than this for either side
+    #[arg(long, value_name = "CENTIPAWNS", default_value_t = 400)]
+    opening_limit: u16,
+    /// Begin from the positions of Chess960
+    #[arg(long)]
+    chess960: bool,
+    /// The loser resigns that calls its own position this bad for so many moves in a row; none for never
+    #[arg(
+        long,
+        value_name = "moves=N,score=CP",
+        default_value = "moves=4,score=1200"
+    )]
+    resign: Rule<Resign>,
+    /// A draw where both sides see at most this much for so many moves without capture or pawn move, from a move number on; none for never
+    #[arg(
+        long,
+        value_name = "moves=N,score=CP,from=N",
+        default_value = "moves=8,score=10,from=40"
+    )]
+    draw: Rule<Draw>,
+    /// Folders of Syzygy tables, which end games once they know the result
+    #[arg(long, value_name = "PATHS")]
+    syzygy: Option<std::ffi::OsString>,
+    /// Decides the openings
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Games at a time [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    concurrency: Option<u16>,
+    /// Print the statistics as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// How much to play.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct Amount {
+    /// Games in all
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    games: Option<u64>,
+    /// Positions in all: the game that reaches so many is the last
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    positions: Option<u64>,
+}
+
+/// A rule, or `none`.
+#[derive(Clone, Copy)]
+struct Rule<T>(Option<T>);
+
+impl<T: FromStr> FromStr for Rule<T> {
+    type Err = T::Err;
+
+    fn from_str(text: &str) -> Result<Rule<T>, T::Err> {
+        match text {
+            "none" => Ok(Rule(None)),
+            text => text.parse().map(|rule| Rule(Some(rule))),
+        }
+    }
+}
+
+/// Plays the games that are missing, and prints the statistics.
+///
+/// # Errors
+/// Where a file cannot be used or the output is refused. What was written stays.
+pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
+    let net = args.net()?;
+    let format = Format::of(&args.out).ok_or_else(|| {
+        let out = args.out.display();
+        usage(&format!(
+            "--out {out}: give a name that ends with .pgn.zst, to be compressed, .pgn or .viri"
+        ))
+    })?;
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let tables = args.tables()?;
+    let settings = args.settings(&net, tables.as_ref())?;
+    let rules = args.rules(tables);
+    let (record, work) = match Archive::open(&args.out, settings, format.is_compressed())? {
+        Opened::Finished(record) => {
+            let out = args.out.display();
+            tell(format_args!("{out}: finished before"));
+            (*record, None)
+        }
+        Opened::Begun(archive) => {
+            let settings = archive.record().made_by.clone();
+            let generator = Generator {
+                net: &net,
+                rules: &rules,
+                settings: &settings,
+                format,
+                concurrency: args.concurrency()?,
+                stop: stop.flag(),
+            };
+            let (record, work) = args.generate(&generator, *archive)?;
+            (record, Some((generator.concurrency, work)))
+        }
+    };
+    let report = Report::new(&args.out, &record, work);
+    print(&match args.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => report.text(),
+    })?;
+    if record.finished {
+        return Ok(ExitCode::Done);
+    }
+    tell("interrupted; the same command goes on");
+    Ok(stop.exit_code())
+}
+
+impl GenerateArgs {
+    /// The net that plays.
+    fn net(&self) -> Result<Net> {
+        let EngineSpec { program, pace, .. } = &self.engine;
+        let Program::Net(net) = program else {
+            return Err(usage("--engine: only nets in this process generate games"));
+        };
+        if pace.is_some() || net.threads != 1 {
+            return Err(usage(
+                "--engine: --nodes limits a search, which has one thread; give net=, hash= and name= alone",
+            ));
+        }
+        Ok(Net {
+            hash: net.hash.or(Some(HASH_MIB)),
+            ..net.clone()
+        })
+    }
+
+    fn tables(&self) -> Result<Option<Syzygy>> {
+        let open = |paths| Syzygy::open(std::env::split_paths(paths));
+        Ok(self
+            .syzygy
+            .as_ref()
+            .map(open)
+            .transpose()
+            .context("--syzygy")?)
+    }
+
+    fn concurrency(&self) -> Result<usize> {
+        Ok(match self.concurrency {
+            Some(games) => games.into(),
+            None => thread::available_parallelism()?.get(),
+        })
+    }
+
+    fn hard_nodes(&self) -> u64 {
+        let hard = self.hard_nodes.unwrap_or(self.nodes.saturating_mul(HARD));
+        hard.max(self.nodes)
+    }
+
+    fn settings(&self, net: &Net, tables: Option<&Syzygy>) -> Result<Settings> {
+        let describe = |tables: &Syzygy| {
+            let (files, pieces) = (tables.files(), tables.max_pieces());
+            format!("{files} files, up to {pieces} pieces")
+        };
+        Ok(Settings {
+            program: PROGRAM.to_string(),
+            commit: COMMIT.map(str::to_string),
+            net: spec::names(std::slice::from_ref(&self.engine)).concat(),
+            net_sha256: net_sha256(net)?,
+            hash_mib: net.hash.unwrap_or(HASH_MIB),
+            nodes: self.nodes,
+            hard_nodes: self.hard_nodes(),
+            random_plies: self.random_plies.into(),
+            opening_limit: self.opening_limit,
+            chess960: self.chess960,
+            resign: self.resign.0.map(|resign| resign.to_string()),
+            draw: self.draw.0.map(|draw| draw.to_string()),
+            syzygy: tables.map(describe),
+            seed: self.seed,
+            games: self.amount.games,
+            positions: self.amount.positions,
+        })
+    }
+
+    fn rules(&self, tables: Option<Syzygy>) -> Rules {
+        Rules {
+            seed: self.seed,
+            random_plies: self.random_plies.into(),
+            opening_limit: self.opening_limit,
+            chess960: self.chess960,
+            soft_nodes: self.nodes,
+            hard_nodes: self.hard_nodes(),
+            resign: self.resign.0,
+            draw: self.draw.0,
+            tables: tables.map(|tables| Arc::new(tables) as Arc<dyn Tablebase>),
+        }
+    }
+
+    /// Goes on where the output ends.
+    fn generate(&self, generator: &Generator, archive: Archive) -> Result<(Record, Work)> {
+        let before = &archive.record().done.counts;
+        if before.games > 0 {
+            let (out, games) = (self.out.display(), before.games);
+            tell(format_args!("{out}: going on after {games} games"));
+        }
+        let total = self.amount.games.or(self.amount.positions);
+        let by_games = self.amount.games.is_some();
+        let done = |games, positions| if by_games { games } else { positions };
+        let mut progress = Progress::new(total, done(before.games, before.positions));
+        generator.run(archive, |tally, work| {
+            progress.show(done(tally.games, tally.positions), || {
+                let (games, positions) = (tally.games, tally.positions);
+                let rate = work.positions as f64 / work.time.as_secs_f64();
+                format!("{games} games, {positions} positions, {rate:.0} positions/s")
+            });
+        })
+    }
+}

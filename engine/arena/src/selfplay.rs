@@ -1,0 +1,10 @@
+//! Games of a net against itself, as data to train on.
+
+pub(crate) mod format;
+pub(crate) mod game;
+pub(crate) mod generator;
+pub(crate) mod key_sample;
+pub(crate) mod pgn;
+pub(crate) mod settings;
+pub(crate) mod tally;
+pub(crate) mod viriformat;

@@ -1,0 +1,211 @@
+//! Games on all cores, written in the order of their numbers.
+//!
+//! Each worker has an engine of its own and plays one game at a time; this thread
+//! writes. Which bytes are written depends on the settings alone.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, anyhow};
+use host::archive;
+
+use crate::players::library::Library;
+use crate::players::spec::Net;
+use crate::selfplay::format::Format;
+use crate::selfplay::game::{Game, Rules};
+use crate::selfplay::settings::Settings;
+use crate::selfplay::tally::Tally;
+
+/// Games of a frame: the work that an interruption can cost.
+const FRAME_GAMES: u64 = 32;
+
+/// What an output was made by, and what is counted in it.
+pub type Record = archive::Record<Settings, Tally>;
+/// An output that is being made.
+pub type Archive = archive::Archive<Settings, Tally>;
+
+/// What plays the games of an output.
+pub struct Generator<'a> {
+    /// The net.
+    pub net: &'a Net,
+    /// What the games are played under.
+    pub rules: &'a Rules,
+    /// What makes the output.
+    pub settings: &'a Settings,
+    /// How it is written.
+    pub format: Format,
+    /// Games at a time.
+    pub concurrency: usize,
+    /// Ends the work when set; games that are under way do not count.
+    pub stop: &'a AtomicBool,
+}
+
+/// What one run of the program did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Work {
+    /// Games that were played to their end.
+    pub games: u64,
+    /// Positions of these.
+    pub positions: u64,
+    /// Nodes of these.
+    pub nodes: u64,
+    /// The time of their searches, of all threads together.
+    pub searching: Duration,
+    /// The time that passed.
+    pub time: Duration,
+}
+
+/// A game that was played.
+struct Played {
+    number: u64,
+    game: Game,
+    bytes: Vec<u8>,
+}
+
+impl Generator<'_> {
+    /// Goes on with an output until it has all games, or `stop` is set. `show` sees
+    /// what is counted after each game. The record that it gives is finished where
+    /// all is there.
+    ///
+    /// # Errors
+    /// Where the net cannot be loaded or the output cannot be written. What the
+    /// record counts stays.
+    pub fn run(
+        &self,
+        archive: Archive,
+        mut show: impl FnMut(&Tally, &Work),
+    ) -> Result<(Record, Work)> {
+        let mut output = Output {
+            tally: archive.record().done.counts.clone(),
+            archive,
+            frame: Vec::new(),
+            work: Work::default(),
+        };
+        let start = Instant::now();
+        let next = AtomicU64::new(output.tally.games);
+        let (sender, played) = channel();
+        let done = thread::scope(|scope| {
+            for _ in 0..self.concurrency {
+                let (sender, next) = (sender.clone(), &next);
+                let worker = thread::Builder::new().spawn_scoped(scope, move || {
+                    let work = || self.work(next, &sender);
+                    let ended = catch_unwind(AssertUnwindSafe(work));
+                    let ended = ended.unwrap_or_else(|_| Err(anyhow!("a game panicked: a defect")));
+                    if let Err(error) = ended {
+                        // Nobody listens any more where others have failed, too.
+                        let _ = sender.send(Err(error));
+                    }
+                });
+                if let Err(error) = worker {
+                    self.stop.store(true, Ordering::Relaxed);
+                    let games = self.concurrency;
+                    return Err(error).context(format!("{games} games at a time are too many"));
+                }
+            }
+            drop(sender);
+            let mut early = BTreeMap::new();
+            let written = (|| {
+                if self.is_enough(&output.tally) {
+                    return Ok(());
+                }
+                for played in &played {
+                    let played: Played = played?;
+                    early.insert(played.number, played);
+                    while let Some(played) = early.remove(&output.tally.games) {
+                        output.push(&played)?;
+                        output.work.time = start.elapsed();
+                        show(&output.tally, &output.work);
+                        if self.is_enough(&output.tally) {
+                            return Ok(());
+                        }
+                    }
+                }
+                Ok(())
+            })();
+            // The workers end with what they are at.
+            self.stop.store(true, Ordering::Relaxed);
+            written
+        });
+        output.work.time = start.elapsed();
+        let enough = self.is_enough(&output.tally);
+        output.close(done, enough)
+    }
+
+    /// Whether an output has all games.
+    fn is_enough(&self, tally: &Tally) -> bool {
+        let Settings {
+            games, positions, ..
+        } = *self.settings;
+        games.is_some_and(|games| tally.games >= games)
+            || positions.is_some_and(|positions| tally.positions >= positions)
+    }
+
+    /// Plays games until none is left or `stop` is set.
+    fn work(&self, next: &AtomicU64, sender: &Sender<Result<Played>>) -> Result<()> {
+        let mut library = Library::start(self.net)?;
+        while !self.stop.load(Ordering::Relaxed) {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if self.settings.games.is_some_and(|games| number >= games) {
+                break;
+            }
+            let Some(game) = self.rules.play(&mut library, number, self.stop)? else {
+                break;
+            };
+            let bytes = self.format.write(&game, number, self.settings);
+            let played = Played {
+                number,
+                game,
+                bytes,
+            };
+            if sender.send(Ok(played)).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The output, and what is counted in it.
+struct Output {
+    archive: Archive,
+    tally: Tally,
+    /// The frame that is being filled.
+    frame: Vec<u8>,
+    work: Work,
+}
+
+impl Output {
+    fn push(&mut self, played: &Played) -> Result<()> {
+        let Played { game, bytes, .. } = played;
+        self.tally.add(game);
+        self.work.games += 1;
+        self.work.positions += game.searched.len() as u64;
+        self.work.nodes += game.nodes;
+        self.work.searching += game.searching;
+        self.frame.extend_from_slice(bytes);
+        if self.tally.games.is_multiple_of(FRAME_GAMES) {
+            self.archive.append(&self.frame)?;
+            self.frame.clear();
+            self.archive.count(self.tally.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the output where it has all games. Of one that is interrupted, what
+    /// is no whole frame is played again.
+    fn close(mut self, done: Result<()>, enough: bool) -> Result<(Record, Work)> {
+        if done.is_ok() && enough {
+            self.archive.append(&self.frame)?;
+            return Ok((self.archive.finish(self.tally)?, self.work));
+        }
+        let record = self.archive.record().clone();
+        if record.done.counts.games == 0 {
+            self.archive.remove()?;
+        }
+        done.map(|()| (record, self.work))
+    }
+}

@@ -1,0 +1,98 @@
+//! What is counted over the games of an output.
+
+use std::collections::BTreeMap;
+
+use cozy_chess::Color;
+use records::position::Phase;
+use serde::{Deserialize, Serialize};
+
+use crate::games::ending::Ending;
+use crate::selfplay::game::Game;
+use crate::selfplay::key_sample::KeySample;
+
+/// Plies that a bar of the histogram of lengths stands for.
+pub const BAR_PLIES: usize = 20;
+
+/// Counts over games. The same games give the same, however often they were
+/// interrupted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games.
+    pub games: u64,
+    /// Positions that were searched, each of which has a score.
+    pub positions: u64,
+    /// Nodes of all searches.
+    pub nodes: u64,
+    /// Openings that were decided, and not played.
+    pub rejected_openings: u64,
+    /// Games that White won.
+    pub white_wins: u64,
+    /// Games that were drawn.
+    pub draws: u64,
+    /// Games that Black won.
+    pub black_wins: u64,
+    /// How games ended.
+    pub endings: BTreeMap<Ending, u64>,
+    /// How long they were.
+    pub lengths: Lengths,
+    /// Positions by phase, in the order of [`Phase::ALL`].
+    pub phases: [u64; Phase::ALL.len()],
+    /// Positions in check.
+    pub in_check: u64,
+    /// Positions whose best move captures or promotes.
+    pub tactical: u64,
+    /// Of the positions' keys.
+    pub keys: KeySample,
+}
+
+/// Lengths of games in plies, random ones included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lengths {
+    /// Of all games together.
+    pub sum: u64,
+    /// The least.
+    pub shortest: u64,
+    /// The greatest.
+    pub longest: u64,
+    /// Games of 0 to 19 plies, of 20 to 39, and so on.
+    pub histogram: Vec<u64>,
+}
+
+impl Tally {
+    /// Counts a game.
+    pub fn add(&mut self, game: &Game) {
+        self.lengths.add(game.plies(), self.games == 0);
+        self.games += 1;
+        self.positions += game.searched.len() as u64;
+        self.nodes += game.nodes;
+        self.rejected_openings += game.rejected;
+        *match game.winner {
+            Some(Color::White) => &mut self.white_wins,
+            None => &mut self.draws,
+            Some(Color::Black) => &mut self.black_wins,
+        } += 1;
+        *self.endings.entry(game.ending).or_default() += 1;
+        for position in &game.searched {
+            self.phases[Phase::of_pieces(position.pieces) as usize] += 1;
+            self.in_check += u64::from(position.in_check);
+            self.tactical += u64::from(position.tactical);
+            self.keys.add(position.key);
+        }
+    }
+}
+
+impl Lengths {
+    fn add(&mut self, plies: usize, is_first: bool) {
+        let length = plies as u64;
+        self.sum += length;
+        self.shortest = match is_first {
+            true => length,
+            false => self.shortest.min(length),
+        };
+        self.longest = self.longest.max(length);
+        let bar = plies / BAR_PLIES;
+        let bars = self.histogram.len().max(bar + 1);
+        self.histogram.resize(bars, 0);
+        self.histogram[bar] += 1;
+    }
+}

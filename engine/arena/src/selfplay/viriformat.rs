@@ -1,0 +1,82 @@
+//! A game in viriformat, as the crate `viriformat` reads it: a packed board, each
+//! move with White's score of the position before it, four zeros.
+
+use cozy_chess::{Board, Color, Move, Piece, Rank};
+use engine::{is_castling, legal_en_passant};
+
+use crate::selfplay::game::Game;
+
+/// In place of a rook's code: one that may still castle.
+const UNMOVED_ROOK: u8 = 6;
+/// In place of a square: no pawn can be taken en passant.
+const NO_SQUARE: u8 = 64;
+
+const EN_PASSANT: u16 = 1 << 14;
+const CASTLING: u16 = 2 << 14;
+const PROMOTION: u16 = 3 << 14;
+
+/// The game from its opening on, without the random moves.
+pub fn write(game: &Game) -> Vec<u8> {
+    let mut board = game.opening();
+    let mut bytes = packed_board(&board, game.winner).to_vec();
+    for searched in &game.searched {
+        // Mates are 32000 less the plies to them.
+        let score = searched.score.centipawns() as i16;
+        let white = match board.side_to_move() {
+            Color::White => score,
+            Color::Black => -score,
+        };
+        bytes.extend(packed_move(&board, searched.mv).to_le_bytes());
+        bytes.extend(white.to_le_bytes());
+        board.play_unchecked(searched.mv);
+    }
+    bytes.extend([0; 4]);
+    bytes
+}
+
+/// The 32 bytes of a board of marlinformat: occupied squares, half a byte a piece in
+/// their order, mover and en-passant square, clock, move number, a score that is not
+/// used here, the result, an empty byte.
+fn packed_board(board: &Board, winner: Option<Color>) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&board.occupied().0.to_le_bytes());
+    for (i, square) in board.occupied().iter().enumerate() {
+        let (Some(piece), Some(color)) = (board.piece_on(square), board.color_on(square)) else {
+            continue;
+        };
+        let rights = board.castle_rights(color);
+        let castles = piece == Piece::Rook
+            && square.rank() == Rank::First.relative_to(color)
+            && [rights.short, rights.long].contains(&Some(square.file()));
+        let code = match castles {
+            true => UNMOVED_ROOK,
+            false => piece as u8,
+        };
+        bytes[8 + i / 2] |= (code | (color as u8) << 3) << (4 * (i % 2));
+    }
+    let en_passant = legal_en_passant(board).map_or(NO_SQUARE, |square| square as u8);
+    bytes[24] = (board.side_to_move() as u8) << 7 | en_passant;
+    bytes[25] = board.halfmove_clock();
+    bytes[26..28].copy_from_slice(&board.fullmove_number().to_le_bytes());
+    bytes[30] = match winner {
+        Some(Color::White) => 2,
+        None => 1,
+        Some(Color::Black) => 0,
+    };
+    bytes
+}
+
+/// From and to in six bits each, what it is promoted to in two, what it is in two.
+fn packed_move(board: &Board, mv: Move) -> u16 {
+    let kind = match mv.promotion {
+        Some(piece) => PROMOTION | (piece as u16 - Piece::Knight as u16) << 12,
+        None if is_castling(board, mv) => CASTLING,
+        None if is_en_passant(board, mv) => EN_PASSANT,
+        None => 0,
+    };
+    mv.from as u16 | (mv.to as u16) << 6 | kind
+}
+
+fn is_en_passant(board: &Board, mv: Move) -> bool {
+    legal_en_passant(board) == Some(mv.to) && board.piece_on(mv.from) == Some(Piece::Pawn)
+}
