@@ -15,7 +15,7 @@ fn codes(table: &str) -> Vec<u8> {
     rows.flatten().collect()
 }
 
-/// What the helps of `match` and `ladder` say is what docs/exit-codes.md says.
+/// What the helps say is what docs/exit-codes.md says.
 #[test]
 fn the_tables_of_exit_codes_agree() {
     let page = include_str!("../../../docs/exit-codes.md");
@@ -32,6 +32,7 @@ fn the_tables_of_exit_codes_agree() {
     };
     assert_eq!(of_help("match"), [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 130]);
     assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
+    assert_eq!(of_help("generate"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
     for code in of_help("match") {
         assert!(
             known.contains(&code),

@@ -212,12 +212,8 @@ impl GenerateArgs {
 
     fn tables(&self) -> Result<Option<Syzygy>> {
         let open = |paths| Syzygy::open(std::env::split_paths(paths));
-        Ok(self
-            .syzygy
-            .as_ref()
-            .map(open)
-            .transpose()
-            .context("--syzygy")?)
+        let tables = self.syzygy.as_ref().map(open);
+        tables.transpose().context("--syzygy")
     }
 
     fn concurrency(&self) -> Result<usize> {

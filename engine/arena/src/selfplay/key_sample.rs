@@ -36,7 +36,7 @@ impl KeySample {
     /// The share of the keys that had come before, from 0 to 1.
     pub fn duplicates(&self) -> f64 {
         let all: u64 = self.counts.values().sum();
-        1.0 - self.counts.len() as f64 / all.max(1) as f64
+        (all - self.counts.len() as u64) as f64 / all.max(1) as f64
     }
 
     /// Whether every key was kept.
@@ -86,7 +86,9 @@ mod tests {
     #[test]
     fn few_keys_are_counted_exactly() {
         let mut sample = KeySample::default();
-        [7, 7, 8, 9, 7].map(|key| sample.add(key));
+        for key in [7, 7, 8, 9, 7] {
+            sample.add(key);
+        }
         assert!(sample.is_exact());
         assert!((sample.duplicates() - 0.4).abs() < 1e-12);
         assert_eq!(KeySample::default().duplicates(), 0.0);

@@ -80,3 +80,68 @@ fn packed_move(board: &Board, mv: Move) -> u16 {
 fn is_en_passant(board: &Board, mv: Move) -> bool {
     legal_en_passant(board) == Some(mv.to) && board.piece_on(mv.from) == Some(Piece::Pawn)
 }
+
+#[cfg(test)]
+mod tests {
+    use engine::parse_fen;
+    use viriformat::chess::piece::Colour;
+
+    use super::*;
+
+    /// The crate of the format's author reads the same board.
+    #[test]
+    fn boards_are_read_as_they_were_written() {
+        for (fen, castling, en_passant) in [
+            (
+                "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+                ["h1", "a1", "h8", "a8"],
+                None,
+            ),
+            // Rooks that may not castle, and one that has gone far.
+            (
+                "r3k2r/8/8/8/8/8/4R3/R3K2R b Kq - 7 300",
+                ["h1", "", "", "a8"],
+                None,
+            ),
+            // The inner rook of two.
+            (
+                "4k3/8/8/8/8/8/8/RR2K1R1 w BG - 3 9",
+                ["g1", "b1", "", ""],
+                None,
+            ),
+            (
+                "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 40",
+                ["", "", "", ""],
+                Some("e3"),
+            ),
+            // Nobody may take there.
+            ("4k3/8/8/8/4P3/8/8/4K3 b - e3 0 40", ["", "", "", ""], None),
+        ] {
+            let board = parse_fen(fen).unwrap();
+            let bytes = [&packed_board(&board, Some(Color::Black))[..], &[0; 4]].concat();
+            let game = viriformat::dataformat::Game::deserialise_from(&mut &bytes[..], Vec::new());
+            let game = game.unwrap();
+            assert_eq!(game.outcome(), viriformat::dataformat::WDL::Loss);
+            let read = game.initial_position();
+            let text = read.to_string();
+            let fields = |text: &str| -> Vec<String> {
+                let fields = text.split(' ').enumerate();
+                let same = fields.filter(|(i, _)| ![2, 3].contains(i));
+                same.map(|(_, field)| field.to_string()).collect()
+            };
+            assert_eq!(fields(&text), fields(fen));
+            let rights = read.castling_rights();
+            let square = |square: Option<viriformat::chess::types::Square>| {
+                square.map_or(String::new(), |square| square.to_string())
+            };
+            let found = [Colour::White, Colour::Black]
+                .map(|color| [rights.kingside(color), rights.queenside(color)].map(square));
+            assert_eq!(found.concat(), castling, "{fen}");
+            assert_eq!(
+                square(read.ep_sq()),
+                en_passant.unwrap_or_default(),
+                "{fen}"
+            );
+        }
+    }
+}

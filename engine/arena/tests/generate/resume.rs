@@ -1,0 +1,274 @@
+//! Outputs that are gone on with, and those that are not.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::{command, refusal, statistics};
+
+const NET: [&str; 4] = ["--engine", "material", "--nodes", "60"];
+
+fn beside(out: &Path, suffix: &str) -> PathBuf {
+    PathBuf::from(format!("{}{suffix}", out.display()))
+}
+
+fn record(out: &Path) -> Value {
+    serde_json::from_slice(&fs::read(beside(out, ".json")).unwrap()).unwrap()
+}
+
+fn size(out: &Path) -> u64 {
+    fs::metadata(beside(out, ".part")).map_or(0, |part| part.len())
+}
+
+/// Numbers from a seed, for kills at times that look random.
+fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+    *seed >> 33
+}
+
+/// Killed at any time, with any number of threads, torn at its end: byte for byte the
+/// output of one go.
+#[test]
+fn a_killed_run_goes_on_to_the_same_file() {
+    let mut seed = 1;
+    for (name, amount) in [
+        ("games.pgn.zst", ["--games", "230"]),
+        ("games.pgn", ["--positions", "20000"]),
+        ("games.viri", ["--games", "200"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, out] = ["whole", "cut"].map(|cut| folder.path().join(cut).join(name));
+        for path in [&whole, &out] {
+            fs::create_dir(path.parent().unwrap()).unwrap();
+        }
+        let arguments = [&NET[..], &amount].concat();
+        let with = |concurrency| [&arguments[..], &["--concurrency", concurrency]].concat();
+        let mut expected = statistics(&with("1"), &whole);
+        let (mut kills, mut resumed) = (0, 0);
+        for concurrency in ["3", "2", "1", "5"] {
+            let mut run = command(&with(concurrency), &out);
+            let run = run.stdout(Stdio::null()).stderr(Stdio::piped());
+            let (before, mut run) = (size(&out), run.spawn().unwrap());
+            while size(&out) <= before && run.try_wait().unwrap().is_none() {
+                sleep(Duration::from_millis(1));
+            }
+            sleep(Duration::from_millis(random(&mut seed) % 20));
+            kills += u32::from(run.try_wait().unwrap().is_none());
+            run.kill().unwrap();
+            let said = run.wait_with_output().unwrap();
+            let said = String::from_utf8_lossy(&said.stderr).into_owned();
+            resumed += u32::from(said.contains("going on after"));
+            if kills == 1 && beside(&out, ".part").exists() {
+                // As a kill in the middle of a write leaves it.
+                let mut torn = fs::read(beside(&out, ".part")).unwrap();
+                torn.extend(b"[Event \"Kib\0\0");
+                fs::write(beside(&out, ".part"), torn).unwrap();
+            }
+        }
+        assert!(kills > 1 && resumed > 1, "{name}: {kills} kills, {resumed}");
+        let mut found = statistics(&with("2"), &out);
+        assert!(
+            fs::read(&out).unwrap() == fs::read(&whole).unwrap(),
+            "{name}"
+        );
+        assert_eq!(record(&out), record(&whole));
+        for statistics in [&mut expected, &mut found] {
+            statistics["run"] = Value::Null;
+            statistics["out"] = Value::Null;
+        }
+        assert_eq!(found, expected);
+        // It is there, and says so.
+        let again = command(&with("2"), &out).output().unwrap();
+        assert!(String::from_utf8_lossy(&again.stderr).contains("finished before"));
+        let mut again: Value = serde_json::from_slice(&again.stdout).unwrap();
+        again["out"] = Value::Null;
+        assert_eq!(again, expected);
+        assert_eq!(fs::read_dir(out.parent().unwrap()).unwrap().count(), 2);
+    }
+}
+
+/// A signal that asks to stop: what is whole stays, and is told.
+#[test]
+fn an_interrupted_run_tells_what_there_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("games.pgn");
+    let arguments = [&NET[..], &["--games", "1000000"]].concat();
+    let mut command = command(&arguments, &out);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut run = run.spawn().unwrap();
+    while size(&out) == 0 && run.try_wait().unwrap().is_none() {
+        sleep(Duration::from_millis(1));
+    }
+    test_support::send_signal("INT", &run);
+    let said = run.wait_with_output().unwrap();
+    assert_eq!(said.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&said.stderr).contains("the same command goes on"));
+    let statistics: Value = serde_json::from_slice(&said.stdout).unwrap();
+    let games = statistics["games"].as_u64().unwrap();
+    assert!(games > 0 && games.is_multiple_of(32), "{games}");
+    assert_eq!(statistics["finished"], false);
+    let text = fs::read_to_string(beside(&out, ".part")).unwrap();
+    assert_eq!(text.matches("[Event ").count() as u64, games);
+}
+
+/// The last game is the one that reaches the number, and no later one.
+#[test]
+fn positions_end_an_output_with_the_game_that_reaches_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let of = |amount: &[&str], name: &str| {
+        let statistics = statistics(&[&NET[..], amount].concat(), &path(name));
+        let text = fs::read_to_string(path(name)).unwrap();
+        (statistics["positions"].as_u64().unwrap(), text)
+    };
+    let (_, games) = of(&["--games", "20"], "games.pgn");
+    let (exact, _) = of(&["--games", "10"], "exact.pgn");
+    for (wanted, last) in [(exact, 10), (exact + 1, 11)] {
+        let wanted = wanted.to_string();
+        let (positions, text) = of(&["--positions", &wanted], &format!("{wanted}.pgn"));
+        assert!(games.starts_with(&text));
+        assert_eq!(text.matches("[Event ").count(), last);
+        assert!(positions >= wanted.parse().unwrap());
+    }
+}
+
+#[test]
+fn other_settings_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let out = path("games.pgn");
+    let first = ["--engine", "material", "--nodes", "50", "--games", "3"];
+    statistics(&first, &out);
+    let before = fs::read(&out).unwrap();
+    let refused = |arguments: &[&str], words: &str| {
+        let (code, message) = refusal(arguments, &out);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    };
+    let with = |place: usize, value| {
+        let mut arguments = first;
+        arguments[place] = value;
+        arguments
+    };
+    refused(&with(1, "embedded"), "net \"material\", now \"embedded\"");
+    refused(&with(1, "material hash=1"), "hash_mib 4, now 1");
+    refused(&with(3, "60"), "nodes 50, now 60");
+    refused(&with(5, "4"), "games 3, now 4");
+    for (more, words) in [
+        (&["--seed", "2"][..], "seed 1, now 2"),
+        (&["--chess960"], "chess960 false, now true"),
+        (&["--random-plies", "9"], "random_plies 8, now 9"),
+        (&["--opening-limit", "9"], "opening_limit 400, now 9"),
+        (&["--hard-nodes", "99"], "hard_nodes 1000, now 99"),
+        (
+            &["--resign", "none"],
+            "resign \"moves=4,score=1200\", now null",
+        ),
+        (
+            &["--draw", "moves=1,score=1,from=1"],
+            "from=40\", now \"moves",
+        ),
+    ] {
+        refused(&[&first[..], more].concat(), words);
+    }
+    // The same name, another net.
+    let net = path("net.safetensors");
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let name = net.to_str().unwrap();
+    let arguments = with(1, name);
+    let other = path("other.pgn");
+    fs::copy(models.join("default.safetensors"), &net).unwrap();
+    statistics(&arguments, &other);
+    fs::copy(models.join("linear.safetensors"), &net).unwrap();
+    let (code, message) = refusal(&arguments, &other);
+    assert_eq!(code, Some(5));
+    assert!(message.contains("net_sha256"), "{message}");
+    // How many play at a time is no setting.
+    statistics(&[&first[..], &["--concurrency", "3"]].concat(), &out);
+    assert_eq!(fs::read(&out).unwrap(), before);
+}
+
+#[test]
+fn outputs_of_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let arguments = ["--engine", "material", "--nodes", "50", "--games", "3"];
+    let mine = path("mine.pgn");
+    fs::write(&mine, "mine").unwrap();
+    let (code, message) = refusal(&arguments, &mine);
+    assert_eq!(code, Some(5), "{message}");
+    assert!(message.contains("exists already"), "{message}");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+    // What was written has been changed.
+    let out = path("games.pgn");
+    statistics(&arguments, &out);
+    let mut changed = fs::read(&out).unwrap();
+    changed[100] ^= 1;
+    fs::remove_file(&out).unwrap();
+    fs::write(beside(&out, ".part"), changed).unwrap();
+    let (code, message) = refusal(&arguments, &out);
+    assert_eq!(code, Some(5), "{message}");
+    assert!(message.contains("not those that were written"), "{message}");
+    // Another process writes it.
+    let out = path("busy.pgn");
+    let long = [
+        "--engine", "material", "--nodes", "50", "--games", "1000000",
+    ];
+    let mut running = command(&long, &out);
+    let running = running.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut running = running.spawn().unwrap();
+    while size(&out) == 0 {
+        sleep(Duration::from_millis(1));
+    }
+    let (code, message) = refusal(&long, &out);
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert_eq!(code, Some(5), "{message}");
+    assert!(message.contains("in use"), "{message}");
+}
+
+/// Where nothing was played, nothing stays.
+#[test]
+fn wrong_usage_and_missing_files_leave_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("games.pgn");
+    let games = ["--games", "2"];
+    for (engine, more, code, words) in [
+        ("cmd=true", &[][..], 2, "only nets in this process"),
+        ("material depth=2", &[], 2, "--nodes limits a search"),
+        ("material threads=2", &[], 2, "one thread"),
+        ("material", &["--resign", "moves=1"], 2, "give all of"),
+        ("material", &["--positions", "9"], 2, "cannot be used with"),
+        ("no.safetensors", &[], 3, "no.safetensors"),
+        ("material", &["--syzygy", "nowhere"], 3, "nowhere"),
+        (
+            "embedded",
+            &[
+                "--opening-limit",
+                "0",
+                "--random-plies",
+                "1",
+                "--nodes",
+                "1",
+                "--hard-nodes",
+                "1",
+            ],
+            1,
+            "--opening-limit",
+        ),
+    ] {
+        let arguments = [&["--engine", engine][..], &games, more].concat();
+        let (found, message) = refusal(&arguments, &out);
+        assert_eq!(found, Some(code), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{engine}");
+    }
+    let (code, message) = refusal(&["--engine", "material", "--games", "2"], folder.path());
+    assert_eq!(code, Some(2), "{message}");
+    assert!(message.contains(".pgn.zst"), "{message}");
+}
