@@ -32,6 +32,6 @@ pub use records::position::{
 };
 pub use records::positions::{PositionFormat, read_positions};
 pub use records::selection::{
-    Filters, GameId, SkipReason, SourceCounts, Speed, Split, Termination,
+    Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{Builder, Counts, Dataset, FORMAT_VERSION, Manifest, Shuffled, SourceEntry};

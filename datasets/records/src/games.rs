@@ -2,10 +2,12 @@
 
 mod boundary;
 mod chunk;
+mod evaluations;
 mod game;
 mod general;
 mod movetext;
 mod plain;
+mod returns;
 mod scan;
 mod transcript;
 
