@@ -18,3 +18,5 @@ pub use movetext::ends_with_result;
 #[doc(hidden)]
 pub use plain::is_plain;
 pub use transcript::{Ply, Transcript, games};
+
+pub(crate) use evaluations::{Ending, Evaluations};
