@@ -70,7 +70,7 @@ pub enum Error {
         "{path}: not a PGN{what}",
         path = path.display(),
         what = match positions {
-            true => ": positions without games".to_string(),
+            true => ": evaluated positions in another format".to_string(),
             false => format!(", nor evaluated positions: no tag pair in its first {bytes} bytes"),
         }
     )]
@@ -79,7 +79,7 @@ pub enum Error {
         path: PathBuf,
         /// Bytes of text that were searched.
         bytes: usize,
-        /// Whether it holds positions with evaluations, without games.
+        /// Whether it holds positions with evaluations, as another format has them.
         positions: bool,
     },
     /// The path holds no dataset.

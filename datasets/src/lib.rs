@@ -27,11 +27,12 @@ pub use error::Error;
 pub use input::{Source, sha256_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};
+pub use records::packed::PackedFormat;
 pub use records::position::{
     EvalComment, GameResult, Keyed, Label, Month, Origin, Phase, Record, format_eval, parse_eval,
 };
 pub use records::positions::{PositionFormat, read_positions};
 pub use records::selection::{
-    Filters, GameId, SkipReason, SourceCounts, Speed, Split, Termination,
+    Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{Builder, Counts, Dataset, FORMAT_VERSION, Manifest, Shuffled, SourceEntry};

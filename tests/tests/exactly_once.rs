@@ -331,6 +331,25 @@ fn a_build_whose_spilled_runs_are_lost_begins_again() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// So does a build whose labels look ahead. (What stands among the sources is
+/// handed on as it is.)
+#[test]
+fn a_build_of_returns_goes_on_to_the_same_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (dataset, clean, plain) = (path("a"), path("b"), path("c"));
+    let sources: &[&Path] = &[&MONTHS.first, Path::new("--td-lambda=0.7")];
+    interrupt(sources, &dataset);
+    let said = build(sources, &dataset).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    build(sources, &clean).succeeded();
+    assert!(contents(&dataset) == contents(&clean));
+    build(&sources[..1], &plain).succeeded();
+    let ([train, validation], _) = contents(&clean);
+    let ([plain_train, plain_validation], _) = contents(&plain);
+    assert!(validation == plain_validation && train != plain_train);
+}
+
 /// A URL that cannot be reached for a while costs nothing that was read of it.
 #[test]
 fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {

@@ -2,10 +2,12 @@
 
 mod boundary;
 mod chunk;
+mod evaluations;
 mod game;
 mod general;
 mod movetext;
 mod plain;
+mod returns;
 mod scan;
 mod transcript;
 
@@ -16,3 +18,5 @@ pub use movetext::ends_with_result;
 #[doc(hidden)]
 pub use plain::is_plain;
 pub use transcript::{Ply, Transcript, games};
+
+pub(crate) use evaluations::{Ending, Evaluations};

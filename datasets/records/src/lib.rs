@@ -16,6 +16,7 @@
 
 pub mod games;
 pub mod hash;
+pub mod packed;
 pub mod position;
 pub mod positions;
 pub mod selection;

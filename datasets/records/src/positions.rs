@@ -6,8 +6,7 @@ mod opcodes;
 mod table;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, FromSetup, Position};
+use shakmaty::{CastlingMode, Chess, FromSetup, Position, Setup};
 
 use evaluated::Evaluated;
 
@@ -136,7 +135,7 @@ pub fn read_positions(
 fn read_line(line: &[u8], format: PositionFormat, filters: &Filters) -> Result<Record, SkipReason> {
     let evaluated = format.parse(line).ok_or(SkipReason::MalformedLine)?;
     let fen = evaluated.setup().ok_or(SkipReason::MalformedLine)?;
-    let position = legal_position(fen, filters)?;
+    let position = legal_position(fen.into_setup(), filters)?;
     if position.legal_moves().is_empty() {
         return Err(SkipReason::FinishedPosition);
     }
@@ -151,8 +150,10 @@ fn read_line(line: &[u8], format: PositionFormat, filters: &Filters) -> Result<R
 }
 
 /// The position, if it is legal and of a variant that is taken.
-fn legal_position(fen: Fen, filters: &Filters) -> Result<Chess, SkipReason> {
-    let setup = fen.into_setup();
+///
+/// # Errors
+/// [`SkipReason::Variant`], [`SkipReason::IllegalPosition`].
+pub(crate) fn legal_position(setup: Setup, filters: &Filters) -> Result<Chess, SkipReason> {
     if setup.pockets.is_some() || setup.remaining_checks.is_some() {
         return Err(SkipReason::Variant);
     }

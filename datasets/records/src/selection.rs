@@ -7,12 +7,14 @@ mod speed;
 mod split;
 mod start;
 mod tags;
+mod td_lambda;
 mod termination;
 
 pub use counts::{SkipReason, SourceCounts};
 pub use filters::Filters;
 pub use speed::Speed;
 pub use split::{GameId, Split};
+pub use td_lambda::TdLambda;
 pub use termination::Termination;
 
 pub(crate) use start::{castling_mode, start_position};

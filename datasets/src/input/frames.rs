@@ -35,6 +35,21 @@ pub(crate) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
 }
 
+/// The text of a frame that is whole or breaks off, and what is wrong behind it.
+///
+/// # Errors
+/// If the frame is corrupt: what of it is right cannot be told.
+pub(crate) fn whole_text(frame: &[u8]) -> io::Result<(Vec<u8>, Option<io::Error>)> {
+    let mut decoder = FrameDecoder::new();
+    let mut decoding = decoder.begin(frame)?;
+    let damage = loop {
+        if let ControlFlow::Break(damage) = decoding.advance()? {
+            break damage;
+        }
+    };
+    Ok((decoding.text().to_vec(), damage))
+}
+
 /// A part of a zstd file.
 #[derive(Debug)]
 pub(crate) enum Part {

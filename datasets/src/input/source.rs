@@ -16,6 +16,7 @@ use crate::input::frames::{self, Frames, Part};
 use crate::input::http::HttpReader;
 use crate::input::meter::{Metered, Prefix};
 use records::games::Boundary;
+use records::packed::PackedFormat;
 use records::positions::PositionFormat;
 
 /// Text is handed on in pieces of this size: large enough that the hand-over
@@ -39,11 +40,25 @@ pub(crate) struct Place {
 pub(crate) struct Content {
     /// What parts its units.
     pub(crate) boundary: Boundary,
-    /// How its lines are read, if it is not a PGN.
+    /// How its lines are read, if it is text and not a PGN.
     pub(crate) positions: Option<PositionFormat>,
+    /// How its bytes are read, if it is no text.
+    #[serde(default)]
+    pub(crate) packed: Option<PackedFormat>,
     /// Whether it is made of frames as Lichess makes them, whose text always
     /// ends with a result.
     pub(crate) ends_with_result: bool,
+}
+
+impl Default for Content {
+    fn default() -> Content {
+        Content {
+            boundary: Boundary::Event,
+            positions: None,
+            packed: None,
+            ends_with_result: false,
+        }
+    }
 }
 
 /// An open source.
@@ -60,6 +75,8 @@ pub struct Source {
     text: u64,
     /// What was read to see what the source holds.
     first: Option<io::Result<Part>>,
+    /// The beginning of a unit, in a source of bytes.
+    cut: Vec<u8>,
     /// A failure behind the text that was handed on last.
     failure: Option<io::Error>,
     /// Whether nothing can be decoded any more.
@@ -99,16 +116,23 @@ impl Source {
             return Err(error);
         }
         let beginning = source.beginning()?;
-        source.content = match PositionFormat::detect(&beginning) {
+        source.content = match PackedFormat::detect(&beginning) {
             Some(format) => Content {
-                boundary: Boundary::Line,
-                positions: Some(format),
-                ends_with_result: false,
+                boundary: Boundary::Piece,
+                packed: Some(format),
+                ..Content::default()
             },
-            None => Content {
-                boundary: Boundary::of_pgn(&beginning),
-                positions: None,
-                ends_with_result,
+            None => match PositionFormat::detect(&beginning) {
+                Some(format) => Content {
+                    boundary: Boundary::Line,
+                    positions: Some(format),
+                    ..Content::default()
+                },
+                None => Content {
+                    boundary: Boundary::of_pgn(&beginning),
+                    ends_with_result,
+                    ..Content::default()
+                },
             },
         };
         Ok(source)
@@ -139,7 +163,13 @@ impl Source {
         let mut source = Source::new(path, input, size, place.frame);
         source.content = content;
         while source.text < place.text {
-            let mut text = match source.read_part(Vec::new()) {
+            let part = match content.packed {
+                None => source.read_part(Vec::new()),
+                Some(_) => source
+                    .read_bytes(Vec::new())
+                    .map(|bytes| bytes.map(Part::Text)),
+            };
+            let mut text = match part {
                 Some(Ok(Part::Text(text))) if !text.is_empty() => text,
                 Some(Err(error)) => {
                     return Err(Error::stopping(path, &error).unwrap_or_else(other_source));
@@ -175,14 +205,11 @@ impl Source {
                 .unwrap_or_default(),
             input,
             size,
-            content: Content {
-                boundary: Boundary::Event,
-                positions: None,
-                ends_with_result: false,
-            },
+            content: Content::default(),
             frame,
             text: 0,
             first: None,
+            cut: Vec::new(),
             failure: None,
             ended: false,
         }
@@ -222,6 +249,9 @@ impl Source {
         &mut self,
         buffer: Vec<u8>,
     ) -> Option<(io::Result<Part>, Option<Place>)> {
+        if let Some(format) = self.content.packed {
+            return self.next_units(format, buffer);
+        }
         let part = match self.first.take() {
             Some(first) => first,
             None => self.read_part(buffer)?,
@@ -231,6 +261,75 @@ impl Source {
         }
         let place = self.place();
         Some((part, place))
+    }
+
+    /// The next whole units of a source of bytes. What lies behind damage is
+    /// not read: where a unit begins there cannot be told.
+    fn next_units(
+        &mut self,
+        format: PackedFormat,
+        mut buffer: Vec<u8>,
+    ) -> Option<(io::Result<Part>, Option<Place>)> {
+        let error = loop {
+            match format.whole(&self.cut) {
+                Ok(0) => {}
+                Ok(end) => {
+                    let rest = self.cut.split_off(end);
+                    let units = std::mem::replace(&mut self.cut, rest);
+                    self.text += units.len() as u64;
+                    return Some((Ok(Part::Text(units)), self.place_of_bytes()));
+                }
+                Err(what) => break io::Error::new(io::ErrorKind::InvalidData, what),
+            }
+            match self.read_bytes(buffer) {
+                Some(Ok(bytes)) => {
+                    self.cut.extend_from_slice(&bytes);
+                    buffer = bytes;
+                }
+                Some(Err(error)) => break error,
+                None if self.cut.is_empty() => return None,
+                None => break io::Error::other("the file ends inside a game, board or chunk"),
+            }
+        };
+        self.cut.clear();
+        self.first = None;
+        self.ended = true;
+        Some((Err(error), None))
+    }
+
+    /// The next bytes of a source of bytes, decoded; never none.
+    fn read_bytes(&mut self, mut buffer: Vec<u8>) -> Option<io::Result<Vec<u8>>> {
+        loop {
+            let part = match self.first.take() {
+                Some(first) => first,
+                None => self.read_part(buffer)?,
+            };
+            let bytes = match part {
+                Ok(Part::Text(bytes)) => bytes,
+                Ok(Part::Frame(frame)) => match frames::whole_text(&frame) {
+                    Ok((bytes, damage)) => {
+                        self.first = damage.map(Err);
+                        bytes
+                    }
+                    Err(error) => return Some(Err(error)),
+                },
+                Err(error) => return Some(Err(error)),
+            };
+            if !bytes.is_empty() {
+                return Some(Ok(bytes));
+            }
+            buffer = bytes;
+        }
+    }
+
+    /// Behind the units that were handed on last: all that was decoded comes
+    /// before it.
+    fn place_of_bytes(&mut self) -> Option<Place> {
+        Some(Place {
+            frame: 0,
+            text: self.text,
+            read: self.input.bytes()?.prefix(),
+        })
     }
 
     /// What stopped the reading behind the first part, if it was stopped.
@@ -311,7 +410,8 @@ impl Source {
             line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic)
         };
         let is_pgn = content.split(|&b| b == b'\n').any(is_tag);
-        if is_pgn || PositionFormat::detect(content).is_some() {
+        let is_known = is_pgn || PositionFormat::detect(content).is_some();
+        if is_known || PackedFormat::detect(&text).is_some() {
             return Ok(text);
         }
         Err(Error::NotPgn {

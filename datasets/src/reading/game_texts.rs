@@ -1,12 +1,11 @@
 //! The games of a source as text, in their order.
 
 use std::io::{self, Cursor, Read};
-use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use crate::Error;
-use crate::input::{FrameDecoder, PIECE_BYTES, Part, Source};
+use crate::input::{PIECE_BYTES, Part, Source, whole_text};
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
 use records::games::ends_with_result;
@@ -45,10 +44,11 @@ impl GameTexts {
     /// Opens a source.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::NotPgn`] for positions without games.
+    /// As [`Source::open`]; [`Error::NotPgn`] for evaluated positions in another format.
     pub fn open(path: &Path) -> Result<GameTexts, Error> {
         let source = Source::open(path)?;
-        if source.content().positions.is_some() {
+        let content = source.content();
+        if content.positions.is_some() || content.packed.is_some() {
             return Err(Error::NotPgn {
                 path: path.to_path_buf(),
                 bytes: 0,
@@ -135,7 +135,7 @@ impl GameTexts {
         match self.source.next_part(Vec::new()) {
             None => self.ended = true,
             Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
-            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(frame_text(&frame)?),
+            Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(FrameText::decode(&frame)?),
             Some((Err(error), _)) => return Err(error),
         }
         Ok(())
@@ -165,27 +165,19 @@ impl GameTexts {
 }
 
 impl FrameText {
+    fn decode(frame: &[u8]) -> io::Result<FrameText> {
+        let (text, damage) = whole_text(frame)?;
+        Ok(FrameText {
+            text: Cursor::new(text),
+            damage,
+            bytes: frame.len() as u64,
+        })
+    }
+
     /// Compressed bytes that its text was not yet taken of, about.
     fn left(&self) -> u64 {
         let text = self.text.get_ref().len() as u64;
         let left = text.saturating_sub(self.text.position());
         self.bytes * left / text.max(1)
     }
-}
-
-/// A frame that is whole or breaks off: of a corrupt one, what is right cannot
-/// be told.
-fn frame_text(frame: &[u8]) -> io::Result<FrameText> {
-    let mut decoder = FrameDecoder::new();
-    let mut decoding = decoder.begin(frame)?;
-    let damage = loop {
-        if let ControlFlow::Break(damage) = decoding.advance()? {
-            break damage;
-        }
-    };
-    Ok(FrameText {
-        text: Cursor::new(decoding.text().to_vec()),
-        damage,
-        bytes: frame.len() as u64,
-    })
 }

@@ -346,6 +346,9 @@ impl Job<'_> {
                 Split::Train => train.extend_from_slice(records),
                 Split::Validation => validation.extend_from_slice(records),
             };
+        if let Some(format) = self.content.packed {
+            return format.read(text, self.filters, tally, each);
+        }
         match (self.content.positions, self.content.boundary) {
             (Some(format), _) => read_positions(text, format, self.filters, tally, each),
             // What follows a game must not depend on whether it came with it.

@@ -2,12 +2,13 @@
 
 use std::fmt::Display;
 use std::num::{NonZeroU64, NonZeroUsize};
+use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use clap::builder::{PossibleValuesParser, RangedI64ValueParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Args, value_parser};
-use datasets::{Filters, Label, Month, Speed, Termination};
+use datasets::{Filters, Label, Month, Speed, TdLambda, Termination};
 
 use crate::commands::values;
 
@@ -95,6 +96,11 @@ pub struct FilterArguments {
     /// of the smallest hashes
     #[arg(long, value_name = "N", value_parser = values::count::<NonZeroU64>)]
     max_positions: Option<NonZeroU64>,
+    /// Labels to train on are lambda-returns: of each evaluation 1 - L, and L
+    /// of what follows in its game, down to the result; 0 to 1. Held-out
+    /// games keep their evaluations
+    #[arg(long, value_name = "L", default_value_t = TdLambda::default(), value_parser = TdLambda::from_str)]
+    td_lambda: TdLambda,
 }
 
 impl FilterArguments {
@@ -142,6 +148,7 @@ impl FilterArguments {
             min_depth: self.min_depth,
             every: self.every,
             max_positions: self.max_positions.map(NonZeroU64::get),
+            td_lambda: self.td_lambda,
         })
     }
 

@@ -22,6 +22,8 @@ pub enum Boundary {
     AnyTag,
     /// Each line stands for itself.
     Line,
+    /// A source of bytes rather than text, which comes in whole units.
+    Piece,
 }
 
 impl Boundary {
@@ -44,6 +46,7 @@ impl Boundary {
             Boundary::Event => memchr::memchr(b'\n', text).and_then(|end| next_game(text, end + 1)),
             Boundary::AnyTag => any_tags(text).next(),
             Boundary::Line => memchr::memchr(b'\n', text).map(|at| at + 1),
+            Boundary::Piece => Some(0),
         }
     }
 
@@ -56,6 +59,7 @@ impl Boundary {
                 .map(|at| tags_start(text, at + 1)),
             Boundary::AnyTag => any_tags(text).last(),
             Boundary::Line => memchr::memrchr(b'\n', text).map(|at| at + 1),
+            Boundary::Piece => Some(text.len()),
         }
         .filter(|&start| start > 0)
     }

@@ -1,12 +1,12 @@
 //! One game of a PGN: its tags, its moves, its labelled positions.
 
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 
 use pgn_reader::{Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
 use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
+use crate::games::evaluations::{Ending, Evaluations};
 use crate::position::{EvalComment, Origin, Record, parse_eval};
 use crate::selection::{
     Filters, GameId, SkipReason, SourceCounts, Tags, castling_mode, start_position,
@@ -19,16 +19,11 @@ struct Game {
     /// Moves in UCI notation, for the identity of a game without an id; empty
     /// where it has one.
     moves: Vec<u8>,
-    plies: u32,
     /// Whether any `[%eval` was seen.
     annotated: bool,
-    labelled: bool,
-    /// Whether the last record is of the position on the board.
-    recorded: bool,
-    unlabelled_plies: u64,
+    evaluations: Evaluations,
     /// The pieces so far of a comment that is too long to be read in one.
     comment: Vec<u8>,
-    records: Vec<Record>,
 }
 
 impl Game {
@@ -37,16 +32,6 @@ impl Game {
             Some(id) => GameId::of_bytes(&id),
             None => GameId::of_bytes(&[&self.tags.roster[..], &self.moves].concat()),
         }
-    }
-
-    /// Keeps one record in `every`, from the one at `start` on; returns how
-    /// many went.
-    fn thin_out(&mut self, every: NonZeroUsize, start: usize) -> u64 {
-        let all = self.records.len();
-        let mut index = 0..all;
-        self.records
-            .retain(|_| index.next().is_some_and(|index| index % every == start));
-        (all - self.records.len()) as u64
     }
 }
 
@@ -107,11 +92,16 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     pub(crate) fn broken_off(&mut self, reason: SkipReason) {
         self.tally.skip(reason);
         self.over = true;
-        self.finish();
+        self.end(false);
     }
 
     /// Hands over what was accepted of the game that is being read.
     pub(crate) fn finish(&mut self) {
+        self.end(true);
+    }
+
+    /// Ends the game: `whole` if its result is that of the moves.
+    fn end(&mut self, whole: bool) {
         let Some(mut game) = self.game.take() else {
             return;
         };
@@ -121,34 +111,15 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         } else {
             self.tally.skip(SkipReason::Unannotated);
         }
-        // From every other position a move was played.
-        if game.recorded && game.position.legal_moves().is_empty() {
-            game.records.pop();
-            self.tally.skip(SkipReason::FinishedPosition);
-        }
-        if game.records.is_empty() {
-            return;
-        }
-        let id = game.id();
-        if let Some(every) = self.filters.every {
-            let thinned = game.thin_out(every, id.sampling_start(every));
-            self.tally.skip_many(SkipReason::Thinned, thinned);
-        }
-        if !game.records.is_empty() {
-            self.count_kept(&game);
-            (self.each)(id, &game.records);
-        }
-    }
-
-    fn count_kept(&mut self, game: &Game) {
-        let labels = game.records.len() as u64;
-        let mates = game.records.iter().filter(|r| r.label().mate().is_some());
-        self.tally.games_kept += 1;
-        self.tally.labels += labels;
-        self.tally.mates += mates.count() as u64;
-        self.tally.gaps += game.unlabelled_plies;
-        *self.tally.months.entry(game.tags.month).or_default() += labels;
-        self.tally.rating(game.tags.mean_rating());
+        let evaluations = std::mem::take(&mut game.evaluations);
+        let ending = Ending {
+            result: game.tags.fair_result().filter(|_| whole),
+            month: game.tags.month,
+            rating: game.tags.mean_rating(),
+        };
+        let (filters, tally) = (self.filters, &mut *self.tally);
+        let each = |id, records: &[Record]| (self.each)(id, records);
+        evaluations.finish(&game.position, || game.id(), ending, filters, tally, each);
     }
 
     /// The position a game starts from, if the game is one to take.
@@ -167,14 +138,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     pub(crate) fn play(&mut self, san: &San) -> Option<()> {
         let game = self.game.as_mut()?;
         let m = san.to_move(&game.position).ok()?;
-        if self.filters.quiet && game.recorded && (m.is_capture() || m.is_promotion()) {
-            game.records.pop();
-            self.tally.skip(SkipReason::NotQuiet);
-        }
-        game.recorded = false;
-        game.unlabelled_plies += u64::from(!game.labelled);
-        game.labelled = false;
-        game.plies += 1;
+        game.evaluations.play(m, self.filters, self.tally);
         if game.tags.lichess_id.is_none() {
             game.moves
                 .extend(m.to_uci(CastlingMode::Chess960).to_string().as_bytes());
@@ -192,24 +156,19 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
             EvalComment::Malformed => return self.tally.skip(SkipReason::MalformedEval),
             EvalComment::Eval { label, depth } => (label, depth),
         };
-        if game.plies == 0 {
+        if game.evaluations.plies() == 0 {
             return self.tally.skip(SkipReason::EvalBeforeFirstMove);
         }
-        if game.labelled {
+        if game.evaluations.has_latest() {
             return self.tally.skip(SkipReason::SecondEval);
         }
-        game.labelled = true;
         let origin = Origin {
             result: game.tags.fair_result(),
             month: game.tags.month,
             depth,
         };
         let record = Record::new(&game.position, label, origin);
-        if let Some(reason) = self.filters.reject_position(&record) {
-            return self.tally.skip(reason);
-        }
-        game.records.push(record);
-        game.recorded = true;
+        game.evaluations.add(record, self.filters, self.tally);
     }
 }
 
@@ -254,14 +213,9 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                     tags,
                     position,
                     moves: Vec::new(),
-                    plies: 0,
                     annotated: false,
-                    // The start needs no label.
-                    labelled: true,
-                    recorded: false,
-                    unlabelled_plies: 0,
+                    evaluations: Evaluations::default(),
                     comment: Vec::new(),
-                    records: Vec::new(),
                 });
                 ControlFlow::Continue(())
             }

@@ -264,6 +264,12 @@ impl Record {
         Label::from_stored(Fields::of(self).label)
     }
 
+    /// The same position with another label, White's point of view.
+    pub(crate) fn with_label(mut self, label: Label) -> Record {
+        self.0[LABEL..RESULT_CHECK].copy_from_slice(&label.stored().to_le_bytes());
+        self
+    }
+
     /// The game's result; `None` if it is unknown or no fair label.
     pub fn result(&self) -> Option<GameResult> {
         match self.0[RESULT_CHECK] & 3 {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::position::{Month, Record};
 use crate::selection::tags::Tags;
-use crate::selection::{SkipReason, Speed, Termination};
+use crate::selection::{SkipReason, Speed, TdLambda, Termination};
 
 /// Which games and positions enter a dataset. A dataset keeps the filters it
 /// was made with, and takes no more data with others.
@@ -79,6 +79,10 @@ pub struct Filters {
     /// How many positions the dataset holds at most.
     #[serde(skip_serializing_if = "is_default")]
     pub max_positions: Option<u64>,
+    /// The lambda of the returns that replace the evaluations of games to train
+    /// on. Filters judge evaluations as they are read.
+    #[serde(skip_serializing_if = "is_default")]
+    pub td_lambda: TdLambda,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -107,6 +111,7 @@ impl Default for Filters {
             min_depth: 0,
             every: None,
             max_positions: None,
+            td_lambda: TdLambda::default(),
         }
     }
 }

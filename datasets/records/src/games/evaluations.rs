@@ -1,0 +1,220 @@
+//! The evaluated positions of one game, in whatever format it is written.
+
+use std::num::NonZeroUsize;
+
+use shakmaty::{Chess, Move, Position};
+
+use crate::games::returns::Returns;
+use crate::position::{GameResult, Month, Record};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
+
+/// The evaluated positions of the game that is being read.
+#[derive(Default)]
+pub(crate) struct Evaluations {
+    positions: Vec<Evaluated>,
+    /// Half-moves played so far.
+    plies: u32,
+    unlabelled_plies: u64,
+}
+
+struct Evaluated {
+    record: Record,
+    /// Half-moves played before it.
+    ply: u32,
+    /// Whether the filters left it.
+    kept: bool,
+}
+
+/// What is known of a game at its end.
+pub(crate) struct Ending {
+    /// The result that the moves lead to; `None` if it is not known.
+    pub(crate) result: Option<GameResult>,
+    pub(crate) month: Month,
+    /// The mean of both players' ratings, if they are known.
+    pub(crate) rating: Option<u16>,
+}
+
+impl Evaluations {
+    /// Half-moves played so far.
+    pub(crate) fn plies(&self) -> u32 {
+        self.plies
+    }
+
+    /// Whether the position on the board has its evaluation.
+    pub(crate) fn has_latest(&self) -> bool {
+        self.positions
+            .last()
+            .is_some_and(|last| last.ply == self.plies)
+    }
+
+    /// Takes the position on the board.
+    pub(crate) fn add(&mut self, record: Record, filters: &Filters, tally: &mut SourceCounts) {
+        let rejected = filters.reject_position(&record);
+        if let Some(reason) = rejected {
+            tally.skip(reason);
+        }
+        self.positions.push(Evaluated {
+            record,
+            ply: self.plies,
+            kept: rejected.is_none(),
+        });
+    }
+
+    /// Notes that a move is played from the position on the board.
+    pub(crate) fn play(&mut self, m: Move, filters: &Filters, tally: &mut SourceCounts) {
+        let plies = self.plies;
+        match self.positions.last_mut().filter(|last| last.ply == plies) {
+            Some(last) if filters.quiet && last.kept && (m.is_capture() || m.is_promotion()) => {
+                last.kept = false;
+                tally.skip(SkipReason::NotQuiet);
+            }
+            // The start needs no label.
+            None if plies > 0 => self.unlabelled_plies += 1,
+            _ => {}
+        }
+        self.plies += 1;
+    }
+
+    /// Hands over what is to be kept of the game, which ends with `board`.
+    pub(crate) fn finish(
+        mut self,
+        board: &Chess,
+        id: impl FnOnce() -> GameId,
+        ending: Ending,
+        filters: &Filters,
+        tally: &mut SourceCounts,
+        each: impl FnOnce(GameId, &[Record]),
+    ) {
+        // From every other position a move was played.
+        if self.has_latest() && board.legal_moves().is_empty() {
+            let finished = self.positions.pop();
+            if finished.is_some_and(|finished| finished.kept) {
+                tally.skip(SkipReason::FinishedPosition);
+            }
+        }
+        if !self.positions.iter().any(|evaluated| evaluated.kept) {
+            return;
+        }
+        let id = id();
+        // Held-out games are measured on the evaluations, whatever the returns
+        // that are trained on.
+        if filters.td_lambda.is_on() && id.split(filters.validation_percent) == Split::Train {
+            self.look_ahead(filters.td_lambda.get(), ending.result);
+        }
+        let kept = self.positions.iter().filter(|evaluated| evaluated.kept);
+        let mut records: Vec<Record> = kept.map(|evaluated| evaluated.record).collect();
+        if let Some(every) = filters.every {
+            let thinned = thin_out(&mut records, every, id.sampling_start(every));
+            tally.skip_many(SkipReason::Thinned, thinned);
+        }
+        if records.is_empty() {
+            return;
+        }
+        let labels = records.len() as u64;
+        let mates = records.iter().filter(|r| r.label().mate().is_some());
+        tally.games_kept += 1;
+        tally.labels += labels;
+        tally.mates += mates.count() as u64;
+        tally.gaps += self.unlabelled_plies;
+        *tally.months.entry(ending.month).or_default() += labels;
+        tally.rating(ending.rating);
+        each(id, &records);
+    }
+
+    /// Replaces each evaluation by its lambda-return.
+    fn look_ahead(&mut self, lambda: f64, result: Option<GameResult>) {
+        let mut returns = Returns::new(lambda, result.map(|result| (result, self.plies)));
+        for Evaluated { record, ply, .. } in self.positions.iter_mut().rev() {
+            *record = record.with_label(returns.before(record.label(), *ply));
+        }
+    }
+}
+
+/// Keeps one record in `every`, from the one at `start` on; returns how many
+/// went.
+fn thin_out(records: &mut Vec<Record>, every: NonZeroUsize, start: usize) -> u64 {
+    let all = records.len();
+    let mut index = 0..all;
+    records.retain(|_| index.next().is_some_and(|index| index % every == start));
+    (all - records.len()) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::games::read_games;
+    use crate::selection::{Filters, SourceCounts, TdLambda};
+
+    fn with(lambda: f64, filters: Filters) -> Filters {
+        Filters {
+            td_lambda: TdLambda::try_from(lambda).unwrap(),
+            validation_percent: 0,
+            ..filters
+        }
+    }
+
+    /// The labels of a game's text, by whether filters leave them.
+    fn labels(filters: &Filters, tags: &str, moves: &str) -> (String, SourceCounts) {
+        let (mut labels, mut tally) = (Vec::new(), SourceCounts::default());
+        let text = format!("[Event \"x\"]\n{tags}\n\n{moves}\n");
+        read_games(text.as_bytes(), filters, &mut tally, |_, records| {
+            labels.extend(records.iter().map(|record| record.label().to_string()));
+        });
+        (labels.join(" "), tally)
+    }
+
+    const MOVES: &str = "1. e4 { [%eval 0.3] } e5 2. Nf3 { [%eval 1] } Nc6 { [%eval -2] } \
+                         3. Nxe5 { [%eval 0.5] } ";
+
+    #[test]
+    fn a_return_reaches_to_a_result_that_is_fair_and_the_games_own() {
+        let one = with(1.0, Filters::default());
+        for (tags, end, wanted) in [
+            ("[Result \"0-1\"]", "0-1", "-30000 -30000 -30000 -30000"),
+            ("[Result \"1/2-1/2\"]", "1/2-1/2", "0 0 0 0"),
+            ("[Result \"*\"]", "*", "50 50 50 50"),
+            (
+                "[Result \"0-1\"]\n[Termination \"Time forfeit\"]",
+                "0-1",
+                "50 50 50 50",
+            ),
+            // Where the moves break off, the result is not theirs.
+            ("[Result \"0-1\"]", "Ke5 0-1", "50 50 50 50"),
+        ] {
+            let found = labels(&one, tags, &format!("{MOVES}{end}")).0;
+            assert_eq!(found, wanted, "{tags} {end}");
+        }
+    }
+
+    #[test]
+    fn filters_judge_evaluations_as_they_are_read() {
+        let strict = Filters {
+            quiet: true,
+            min_ply: 2,
+            max_eval: Some(150),
+            ..Filters::default()
+        };
+        let moves = format!("{MOVES}1-0");
+        for filters in [Filters::default(), strict] {
+            let plain = with(0.0, filters.clone());
+            let (all, before) = labels(&plain, "[Result \"1-0\"]", &moves);
+            let (returns, after) = labels(&with(0.5, filters), "[Result \"1-0\"]", &moves);
+            assert_eq!(before, after);
+            assert_ne!(all, returns);
+            assert_eq!(all.split(' ').count(), returns.split(' ').count());
+        }
+        // What is left out weighs as it would, and a mate on the board is none
+        // of the game's evaluations.
+        let half = |filters| labels(&with(0.5, filters), "[Result \"1-0\"]", &moves).0;
+        let late = Filters {
+            min_ply: 5,
+            ..Filters::default()
+        };
+        let all = half(Filters::default());
+        assert_eq!(half(late), all.rsplit(' ').next().unwrap());
+        let mate = "1. f3 { [%eval -1] } e5 2. g4 { [%eval #-1] } Qh4# { [%eval 9] } 0-1";
+        let half = with(0.5, Filters::default());
+        let (found, tally) = labels(&half, "[Result \"0-1\"]", mate);
+        assert_eq!(found, "-221 #-1");
+        assert_eq!(tally.labels, 2);
+    }
+}

@@ -1,0 +1,74 @@
+//! marlinformat's board: a record's layout of the position, with the fifty-move
+//! clock where a record has the depth, and the game's result.
+
+use std::num::NonZeroU32;
+
+use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Piece, Role, Setup, Square};
+
+use crate::positions::legal_position;
+use crate::selection::{Filters, SkipReason};
+
+const TURN_EN_PASSANT: usize = 24;
+const CLOCK: usize = 25;
+const MOVE_NUMBER: usize = 26;
+/// Where the board's own score stands: behind all that is the position.
+pub(super) const LABEL: usize = 28;
+pub(super) const RESULT: usize = 30;
+
+/// Squares and codes of bytes 0 to 23: a bit a square, a nibble a piece. `None`
+/// if there are too many.
+pub(super) fn pieces(bytes: &[u8; 32]) -> Option<impl Iterator<Item = (Square, u8)>> {
+    let occupied = u64::from_le_bytes(*bytes.first_chunk()?);
+    (occupied.count_ones() <= 32).then(|| {
+        let squares = Bitboard(occupied).into_iter().enumerate();
+        squares.map(|(i, square)| (square, bytes[8 + i / 2] >> (4 * (i % 2)) & 15))
+    })
+}
+
+/// The piece of a code without the colour's bit.
+pub(super) fn role(code: u8) -> Option<Role> {
+    Some(match code {
+        0 => Role::Pawn,
+        1 => Role::Knight,
+        2 => Role::Bishop,
+        3 | 6 => Role::Rook,
+        4 => Role::Queen,
+        5 => Role::King,
+        _ => return None,
+    })
+}
+
+fn setup(bytes: &[u8; 32]) -> Option<Setup> {
+    let mut setup = Setup::empty();
+    let mut board = Board::empty();
+    for (square, code) in pieces(bytes)? {
+        let color = Color::from_white(code & 8 == 0);
+        let role = role(code & 7)?;
+        board.set_piece_at(square, Piece { color, role });
+        if code & 7 == 6 {
+            setup.castling_rights.add(square);
+        }
+    }
+    setup.board = board;
+    setup.turn = Color::from_white(bytes[TURN_EN_PASSANT] & 0x80 == 0);
+    setup.ep_square = Square::try_from(bytes[TURN_EN_PASSANT] & 0x7F).ok();
+    setup.halfmoves = bytes[CLOCK].into();
+    let number = u16::from_le_bytes([bytes[MOVE_NUMBER], bytes[MOVE_NUMBER + 1]]);
+    setup.fullmoves = NonZeroU32::new(number.into()).unwrap_or(NonZeroU32::MIN);
+    Some(setup)
+}
+
+/// The position, if it is legal.
+pub(super) fn position(bytes: &[u8; 32], mode: CastlingMode) -> Result<Chess, SkipReason> {
+    let setup = setup(bytes).ok_or(SkipReason::BadFen)?;
+    super::from_setup(setup, mode).ok_or(SkipReason::BadFen)
+}
+
+/// The position, if it is legal and of a variant that is taken.
+pub(super) fn taken_position(bytes: &[u8; 32], filters: &Filters) -> Result<Chess, SkipReason> {
+    let setup = setup(bytes).ok_or(SkipReason::BadFen)?;
+    legal_position(setup, filters).map_err(|reason| match reason {
+        SkipReason::IllegalPosition => SkipReason::BadFen,
+        reason => reason,
+    })
+}

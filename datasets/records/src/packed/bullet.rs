@@ -1,0 +1,105 @@
+//! bullet's boards (`ChessBoard` of the crate `bulletformat` 1.8.0): positions
+//! of 32 bytes each, as the side to move sees them. `docs/export.md` describes
+//! them byte by byte.
+//!
+//! Who is to move is not told, nor are castling rights, en passant and the
+//! ply: a board is read as White's move, without rights, at ply 0. Its key is
+//! that of the position it was made from, where that had no rights either.
+
+use shakmaty::{Board, Chess, Color, Piece, Position, Role, Setup};
+
+use super::{board, label};
+use crate::position::{GameResult, Keyed, Label, Month, Origin, Record};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
+
+const BOARD_BYTES: usize = 32;
+const SCORE: usize = 24;
+const RESULT: usize = 26;
+const OWN_KING: usize = 27;
+const THEIR_KING: usize = 28;
+
+/// Boards that are looked at to tell the format.
+const LOOKED_AT: usize = 64;
+
+pub(super) fn unit(bytes: &[u8]) -> Option<usize> {
+    let whole = bytes.len() - bytes.len() % BOARD_BYTES;
+    (whole > 0).then_some(whole)
+}
+
+/// Whether the bytes begin with boards that are right in all they say twice.
+pub(super) fn detect(bytes: &[u8]) -> bool {
+    let (boards, _) = bytes.as_chunks();
+    let mut boards = boards.iter().take(LOOKED_AT).peekable();
+    boards.peek().is_some() && boards.all(|board| position(board).is_ok())
+}
+
+/// Reads whole boards.
+pub(super) fn read(
+    bytes: &[u8],
+    filters: &Filters,
+    tally: &mut SourceCounts,
+    mut each: impl FnMut(GameId, &[Record]),
+) {
+    let labels_before = tally.labels;
+    let (boards, _) = bytes.as_chunks();
+    for board in boards {
+        match read_board(board, filters) {
+            Ok(record) => {
+                tally.labels += 1;
+                tally.mates += u64::from(record.label().mate().is_some());
+                each(GameId::of_position(Keyed::new(record).key), &[record]);
+            }
+            Err(reason) => tally.skip(reason),
+        }
+    }
+    let labels = tally.labels - labels_before;
+    if labels > 0 {
+        *tally.months.entry(Month::default()).or_default() += labels;
+    }
+}
+
+fn read_board(bytes: &[u8; BOARD_BYTES], filters: &Filters) -> Result<Record, SkipReason> {
+    let position = position(bytes)?;
+    if position.legal_moves().is_empty() {
+        return Err(SkipReason::FinishedPosition);
+    }
+    let origin = Origin {
+        result: match bytes[RESULT] {
+            0 => Some(GameResult::BlackWins),
+            1 => Some(GameResult::Draw),
+            _ => Some(GameResult::WhiteWins),
+        },
+        ..Origin::default()
+    };
+    let label: Option<Label> = label(i16::from_le_bytes([bytes[SCORE], bytes[SCORE + 1]]));
+    let record = Record::new(&position, label.ok_or(SkipReason::MalformedEval)?, origin);
+    filters.reject_position(&record).map_or(Ok(record), Err)
+}
+
+/// # Errors
+/// [`SkipReason::MalformedLine`] if it is no board,
+/// [`SkipReason::IllegalPosition`].
+fn position(bytes: &[u8; BOARD_BYTES]) -> Result<Chess, SkipReason> {
+    let mut placed = Board::empty();
+    for (square, code) in board::pieces(bytes).ok_or(SkipReason::MalformedLine)? {
+        let color = Color::from_white(code & 8 == 0);
+        let role = board::role(code & 7).filter(|_| code & 7 != 6);
+        let role = role.ok_or(SkipReason::MalformedLine)?;
+        placed.set_piece_at(square, Piece { color, role });
+        let (king, told) = match color {
+            Color::White => (square as u8, bytes[OWN_KING]),
+            Color::Black => (square as u8 ^ 56, bytes[THEIR_KING]),
+        };
+        if role == Role::King && king != told {
+            return Err(SkipReason::MalformedLine);
+        }
+    }
+    if bytes[RESULT] > 2 {
+        return Err(SkipReason::MalformedLine);
+    }
+    let setup = Setup {
+        board: placed,
+        ..Setup::empty()
+    };
+    super::from_setup(setup, shakmaty::CastlingMode::Standard).ok_or(SkipReason::IllegalPosition)
+}

@@ -1,0 +1,176 @@
+//! viriformat: whole games, as Viridithas writes its self-play and bullet
+//! reads it (crate `viriformat` 3.0.0).
+//!
+//! A game is a board of marlinformat (32 bytes), then for each move four bytes,
+//! the move and White's score before it, then four zeros.
+
+use shakmaty::uci::UciMove;
+use shakmaty::{CastlingMode, Chess, Move, Position, Role, Square};
+
+use super::{board, label};
+use crate::games::{Ending, Evaluations};
+use crate::position::{GameResult, Month, Origin, Record};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
+
+/// Size of a board, and of a move with its score.
+const BOARD_BYTES: usize = 32;
+const STEP_BYTES: usize = 4;
+const END: [u8; STEP_BYTES] = [0; STEP_BYTES];
+
+/// No game is longer: the 75-move rule ends it after 11,797 moves.
+const MAX_GAME_BYTES: usize = BOARD_BYTES + 11_798 * STEP_BYTES;
+
+/// Games that are looked at to tell the format.
+const LOOKED_AT: usize = 16;
+
+/// The length of the first game of the bytes; `None` if it is not all there.
+///
+/// # Errors
+/// If there is more of it than of any game.
+pub(super) fn unit(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
+    let steps = bytes.get(BOARD_BYTES..).unwrap_or_default();
+    let steps = &steps[..steps.len().min(MAX_GAME_BYTES - BOARD_BYTES)];
+    let end = steps.chunks_exact(STEP_BYTES).position(|step| step == END);
+    match end {
+        Some(moves) => Ok(Some(BOARD_BYTES + (moves + 1) * STEP_BYTES)),
+        None if bytes.len() < MAX_GAME_BYTES => Ok(None),
+        None => Err("no end of a game where one must be"),
+    }
+}
+
+/// Whether the bytes begin with games of legal moves.
+pub(super) fn detect(mut bytes: &[u8]) -> bool {
+    for number in 0..LOOKED_AT {
+        let (game, last) = match unit(bytes) {
+            Ok(Some(length)) => (&bytes[..length - STEP_BYTES], false),
+            // It may be cut where the look ends.
+            Ok(None) => (bytes, true),
+            Err(_) => return false,
+        };
+        let Some((board, steps)) = game.split_first_chunk::<BOARD_BYTES>() else {
+            return number > 0;
+        };
+        let Ok(mut position) = board::position(board, CastlingMode::Chess960) else {
+            return false;
+        };
+        let mut steps = steps.chunks_exact(STEP_BYTES);
+        let followed = steps.all(|step| match legal_move(&position, step) {
+            Some(m) => {
+                position.play_unchecked(m);
+                true
+            }
+            None => false,
+        });
+        if !followed || board[board::RESULT] > 3 {
+            return false;
+        }
+        if last {
+            return number > 0 || game.len() > BOARD_BYTES;
+        }
+        bytes = &bytes[game.len() + STEP_BYTES..];
+    }
+    true
+}
+
+/// Reads whole games.
+pub(super) fn read(
+    mut bytes: &[u8],
+    filters: &Filters,
+    tally: &mut SourceCounts,
+    mut each: impl FnMut(GameId, &[Record]),
+) {
+    while let Ok(Some(length)) = unit(bytes) {
+        let (game, rest) = bytes.split_at(length);
+        bytes = rest;
+        tally.games += 1;
+        tally.games_annotated += 1;
+        if let Some((board, steps)) = game.split_first_chunk() {
+            let steps = &steps[..steps.len() - STEP_BYTES];
+            if let Err(reason) = read_game(board, steps, filters, tally, &mut each) {
+                tally.skip(reason);
+            }
+        }
+    }
+}
+
+fn read_game(
+    board: &[u8; BOARD_BYTES],
+    steps: &[u8],
+    filters: &Filters,
+    tally: &mut SourceCounts,
+    each: impl FnOnce(GameId, &[Record]),
+) -> Result<(), SkipReason> {
+    if steps.is_empty() {
+        tally.games_annotated -= 1;
+        return Err(SkipReason::Unannotated);
+    }
+    if let Some(reason) = filters.reject_game(&Tags::default()) {
+        return Err(reason);
+    }
+    let mut position = board::taken_position(board, filters)?;
+    let result = match board[board::RESULT] {
+        0 => Some(GameResult::BlackWins),
+        1 => Some(GameResult::Draw),
+        2 => Some(GameResult::WhiteWins),
+        _ => None,
+    };
+    let (month, origin) = (
+        Month::default(),
+        Origin {
+            result,
+            ..Origin::default()
+        },
+    );
+    let mut evaluations = Evaluations::default();
+    let mut whole = true;
+    for step in steps.chunks_exact(STEP_BYTES) {
+        let Some(m) = legal_move(&position, step) else {
+            tally.skip(SkipReason::IllegalMove);
+            whole = false;
+            break;
+        };
+        match label(i16::from_le_bytes([step[2], step[3]])) {
+            Some(label) => {
+                evaluations.add(Record::new(&position, label, origin), filters, tally);
+            }
+            None => tally.skip(SkipReason::MalformedEval),
+        }
+        evaluations.play(m, filters, tally);
+        position.play_unchecked(m);
+    }
+    // Scores, and the result, are not who a game is.
+    let id = || {
+        let moves = steps.chunks_exact(STEP_BYTES).flat_map(|step| &step[..2]);
+        let bytes: Vec<u8> = board[..board::LABEL].iter().chain(moves).copied().collect();
+        GameId::of_bytes(&bytes)
+    };
+    let ending = Ending {
+        result: result.filter(|_| whole),
+        month,
+        rating: None,
+    };
+    evaluations.finish(&position, id, ending, filters, tally, each);
+    Ok(())
+}
+
+/// The move of the first two bytes: from, to, promotion, kind, from the lowest
+/// bits up. Castling goes to the rook. `None` if it is not legal.
+fn legal_move(position: &Chess, step: &[u8]) -> Option<Move> {
+    let code = u16::from_le_bytes([step[0], step[1]]);
+    let square = |shift: u16| Square::new(u32::from(code >> shift & 63));
+    let kind = code >> 14;
+    let promotion = match code >> 12 & 3 {
+        _ if kind != 3 => None,
+        0 => Some(Role::Knight),
+        1 => Some(Role::Bishop),
+        2 => Some(Role::Rook),
+        _ => Some(Role::Queen),
+    };
+    let uci = UciMove::Normal {
+        from: square(0),
+        to: square(6),
+        promotion,
+    };
+    let m = uci.to_move(position).ok()?;
+    (m.is_castle() == (kind == 2) && m.is_en_passant() == (kind == 1)).then_some(m)
+}
