@@ -126,10 +126,14 @@ fn make_builds_the_engine_that_spsa_can_change() {
 
     // Each input of SPSA is an option, and changes the search.
     let options = say(&exe, &["uci"]);
+    let real = root().join("models/default.safetensors");
+    let real = format!("setoption name EvalFile value {}", real.display());
     let count = |values: &[String]| {
-        let mut lines: Vec<&str> = values.iter().map(String::as_str).collect();
+        let mut lines = vec![&*real];
+        lines.extend(values.iter().map(String::as_str));
         let position = format!("position fen {fen}");
-        lines.extend([&*position, "go depth 13", "quit"]);
+        // The search is waited for, where `quit` would end it.
+        lines.extend([&*position, "go depth 13"]);
         let output = say(&exe, &lines);
         let last = output
             .lines()

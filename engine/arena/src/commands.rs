@@ -3,12 +3,14 @@
 mod ladder;
 mod matches;
 mod suite;
+mod tune;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use host::ExitCode;
 
 pub use suite::ProblemError;
+pub use tune::{ParametersError, RecordError};
 
 /// The command line.
 #[derive(Parser)]
@@ -32,6 +34,8 @@ enum Command {
     Match(matches::MatchArgs),
     /// Let engines or nets play each other, and rate them
     Ladder(ladder::LadderArgs),
+    /// Find better values for an engine's options by SPSA
+    Tune(tune::TuneArgs),
     /// Solve the problems of an EPD file, and count
     Suite(suite::SuiteArgs),
 }
@@ -44,6 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Match(args) => matches::run(args),
         Command::Ladder(args) => ladder::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Suite(args) => suite::run(args),
     }
 }

@@ -4,7 +4,7 @@ use host::{ExitCode, FileError, tell};
 use models::NetError;
 use uci_client::StartError;
 
-use crate::commands::ProblemError;
+use crate::commands::{ParametersError, ProblemError, RecordError};
 use crate::games::openings::BookError;
 use crate::tournament::games_file::GamesError;
 
@@ -28,9 +28,12 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(error.exit_code())
         } else if let Some(StartError::Program { .. }) = cause.downcast_ref() {
             Some(ExitCode::Missing)
-        } else if cause.is::<BookError>() || cause.is::<ProblemError>() {
+        } else if cause.is::<BookError>()
+            || cause.is::<ProblemError>()
+            || cause.is::<ParametersError>()
+        {
             Some(ExitCode::Damaged)
-        } else if cause.is::<GamesError>() {
+        } else if cause.is::<GamesError>() || cause.is::<RecordError>() {
             Some(ExitCode::Refused)
         } else if cause.is::<NetError>() {
             Some(ExitCode::Net)
