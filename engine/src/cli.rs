@@ -10,13 +10,16 @@ mod lines;
 mod perft;
 mod play;
 mod session;
+mod spsa;
 
 use std::io;
 use std::process;
 
-use clap::{Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser, Subcommand};
 use cozy_chess::Board;
 use engine::parse_fen;
+use engine::uci::{self, UciError};
 use host::ExitCode;
 
 #[derive(Parser)]
@@ -24,7 +27,11 @@ use host::ExitCode;
     name = "engine",
     version,
     about = "Kibitz's chess engine. Without a command it speaks UCI.",
-    after_help = "Matches between engines and nets are played by another program, `arena`."
+    after_help = "\
+Arguments that are no command are lines of UCI, each of which is obeyed:
+  engine \"position startpos moves e2e4\" \"go depth 12\"
+
+Matches between engines and nets are played by another program, `arena`."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -41,6 +48,11 @@ enum Command {
     Eval(eval::EvalArgs),
     /// Play against the engine in a terminal
     Play(play::PlayArgs),
+    /// Print the search's numbers as inputs of SPSA; builds with the feature `tune` have
+    /// them as UCI options
+    Spsa,
+    #[command(external_subcommand)]
+    Lines(Vec<String>),
 }
 
 /// Runs the command line and turns errors into one line and an exit code.
@@ -51,8 +63,25 @@ pub fn main() -> process::ExitCode {
         Some(Command::Perft(args)) => perft::run(&args).map(done),
         Some(Command::Eval(args)) => eval::run(&args).map(done),
         Some(Command::Play(args)) => play::run(&args),
+        Some(Command::Spsa) => spsa::run().map(done),
+        Some(Command::Lines(lines)) => obey(&lines),
     };
     result.unwrap_or_else(|error| error::report(&error)).into()
+}
+
+/// Obeys lines of UCI, unless one is nothing that UCI knows: then it was meant for a
+/// command.
+fn obey(lines: &[String]) -> anyhow::Result<ExitCode> {
+    let is_unknown = |line: &&String| {
+        let (_, wrong) = uci::Command::read(line);
+        matches!(wrong[..], [UciError::UnknownCommand(_)])
+    };
+    if let Some(line) = lines.iter().find(is_unknown) {
+        let message = format!("{line:?} is neither a command nor a line of UCI");
+        let mut cli = Cli::command();
+        cli.error(ErrorKind::InvalidSubcommand, message).exit();
+    }
+    session::run(io::Cursor::new(lines.join("\n")))
 }
 
 fn done((): ()) -> ExitCode {

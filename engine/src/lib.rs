@@ -61,7 +61,8 @@
 //!
 //! Nothing here reads a clock or a file, and no state is global: the caller
 //! brings the time and the stop flag ([`Signals`]), and two engines know
-//! nothing of each other. A search uses the thread that asks for it, and others
+//! nothing of each other; but the feature `tune` makes the search's numbers variables of
+//! the whole process. A search uses the thread that asks for it, and others
 //! only after [`Engine::set_threads`]. So the library also runs in WebAssembly:
 //! build it with `--no-default-features`, which leaves out the program and
 //! `syzygy`, the one feature that reads files: those of endgame tables.
@@ -88,5 +89,5 @@ pub use evaluation::{
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
     HashError, Level, Limits, Line, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO, Outcome, Report,
-    ScoreBound, Signals, TimeBudget, Tree, bench,
+    ScoreBound, Signals, TUNABLES, TimeBudget, Tree, Tunable, bench,
 };

@@ -29,6 +29,7 @@ pub use bench::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, bench};
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};
+pub use params::{TUNABLES, Tunable};
 pub use report::{Line, Outcome, Report, Signals};
 pub use transposition_table::{HashError, ScoreBound};
 pub use tree::Tree;

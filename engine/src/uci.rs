@@ -4,11 +4,13 @@
 mod answer;
 mod command;
 mod error;
+mod genfens;
 mod go;
 mod options;
 
 pub use answer::{best_move_line, info_line};
 pub use command::Command;
 pub use error::UciError;
+pub use genfens::GenFens;
 pub use go::Go;
 pub use options::{DEFAULT_OVERHEAD, MAX_LINES, SetOption};

@@ -4,12 +4,14 @@ mod generate;
 mod ladder;
 mod matches;
 mod suite;
+mod tune;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use host::ExitCode;
 
 pub use suite::ProblemError;
+pub use tune::{ParametersError, RecordError};
 
 /// The command line.
 #[derive(Parser)]
@@ -35,6 +37,8 @@ enum Command {
     Ladder(ladder::LadderArgs),
     /// Let a net play itself, for games to train on
     Generate(generate::GenerateArgs),
+    /// Find better values for an engine's options by SPSA
+    Tune(tune::TuneArgs),
     /// Solve the problems of an EPD file, and count
     Suite(suite::SuiteArgs),
 }
@@ -48,6 +52,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         Command::Match(args) => matches::run(args),
         Command::Ladder(args) => ladder::run(args),
         Command::Generate(args) => generate::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Suite(args) => suite::run(args),
     }
 }

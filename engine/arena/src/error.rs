@@ -6,7 +6,7 @@ use host::{ExitCode, FileError, tell};
 use models::NetError;
 use uci_client::StartError;
 
-use crate::commands::ProblemError;
+use crate::commands::{ParametersError, ProblemError, RecordError};
 use crate::games::openings::BookError;
 use crate::tournament::games_file::GamesError;
 
@@ -30,9 +30,12 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(error.exit_code())
         } else if let Some(StartError::Program { .. }) = cause.downcast_ref() {
             Some(ExitCode::Missing)
-        } else if cause.is::<BookError>() || cause.is::<ProblemError>() {
+        } else if cause.is::<BookError>()
+            || cause.is::<ProblemError>()
+            || cause.is::<ParametersError>()
+        {
             Some(ExitCode::Damaged)
-        } else if cause.is::<GamesError>() {
+        } else if cause.is::<GamesError>() || cause.is::<RecordError>() {
             Some(ExitCode::Refused)
         } else if let Some(error) = cause.downcast_ref::<ArchiveError>() {
             Some(error.exit_code())

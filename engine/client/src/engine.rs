@@ -244,7 +244,11 @@ impl Engine {
         self.has_option("UCI_Chess960")
     }
 
-    fn set_option(&mut self, name: &str, value: &str) -> Result<(), StartError> {
+    /// Sets an option that the engine must have.
+    ///
+    /// # Errors
+    /// [`StartError::NoSuchOption`], [`StartError::BadValue`].
+    pub fn set_option(&mut self, name: &str, value: &str) -> Result<(), StartError> {
         let option = self.options.iter().find(|option| option.is(name));
         let Some(option) = option else {
             let known: Vec<&str> = self.options.iter().map(|option| &*option.name).collect();

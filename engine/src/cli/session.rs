@@ -2,6 +2,7 @@
 //! obeys in order; the session stands between them, so that whatever the engine
 //! does, `isready`, `stop`, `ponderhit` and `quit` are heard, and so are signals.
 
+mod openings;
 mod worker;
 
 use std::io::{self, BufReader, Read, Write, stdout};
@@ -201,6 +202,7 @@ impl Session {
             Command::NewGame => self.settle(Job::NewGame)?,
             Command::SetOption(option) => self.settle(Job::Set(option))?,
             Command::Position(position) => self.give(Job::Position(position))?,
+            Command::GenFens(asked) => self.give(Job::Openings(asked))?,
             Command::Go(go) => self.go(go)?,
             Command::PonderHit => self.ponder_hit(),
             Command::Stop | Command::Quit => self.stop_searches(|_| true),

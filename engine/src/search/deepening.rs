@@ -166,7 +166,7 @@ impl Searcher<'_> {
         self.seldepth = 0;
         let last = self.worker.root[0].score;
         let (mut alpha, mut beta) = (-Score::INFINITE, Score::INFINITE);
-        let mut width = ASPIRATION_WINDOW;
+        let mut width = ASPIRATION_WINDOW.get();
         if depth >= ASPIRATION_DEPTH && lines == 1 && !last.is_decided() {
             (alpha, beta) = (last - width, last + width);
         }

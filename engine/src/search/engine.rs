@@ -8,6 +8,8 @@ use crate::board::Position;
 use crate::endgame::Tablebase;
 use crate::evaluation::{Evaluator, Score};
 use crate::search::limits::Limits;
+#[cfg(feature = "tune")]
+use crate::search::params::Tunable;
 use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
@@ -59,6 +61,15 @@ impl Engine {
         let evaluator = &self.evaluator;
         self.workers
             .resize_with(threads.clamp(1, MAX_THREADS), || Worker::new(evaluator));
+    }
+
+    /// Has every search of the process use another value of a tunable, held within its
+    /// bounds; this engine forgets all earlier searches.
+    #[cfg(feature = "tune")]
+    pub fn tune(&mut self, tunable: &Tunable, value: i32) {
+        tunable.set(value);
+        self.reductions = Reductions::new();
+        self.clear();
     }
 
     /// Asks these tables about endgames from now on.

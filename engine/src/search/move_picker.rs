@@ -11,6 +11,7 @@ use crate::board::checks::Checks;
 use crate::board::rules::{BACK_RANKS, passed_square, pawn_attacks};
 use crate::search::exchange::{value, victim, wins_at_least};
 use crate::search::history::{History, is_tactical};
+use crate::search::params::CHECK_ORDER;
 use crate::search::tree::Tree;
 
 /// A move and its place in the order, higher first.
@@ -70,8 +71,6 @@ pub(crate) struct MovePicker {
     victims: BitBoard,
 }
 
-/// What a check counts more than other quiet moves.
-const CHECK: i32 = 1 << 13;
 /// What it counts, for each centipawn of the piece, to leave a square where a lesser one
 /// attacks it; to go to one counts as much less.
 const DANGER: i32 = 5;
@@ -226,6 +225,7 @@ impl MovePicker {
             .checks
             .map(|checks| checks.get_or_init(|| Checks::of(board)));
         let danger = order.tree.danger();
+        let check_order = CHECK_ORDER.get();
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let PieceMoves {
@@ -248,7 +248,7 @@ impl MovePicker {
                 if Some(mv) == table {
                     continue;
                 }
-                let check = if checking.has(to) { CHECK } else { 0 };
+                let check = if checking.has(to) { check_order } else { 0 };
                 let lost = if danger.has(to) { staked } else { 0 };
                 let order = i32::from(known[to as usize]) + check + saved - lost;
                 scored.push(ScoredMove { mv, order });

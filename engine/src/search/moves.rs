@@ -188,7 +188,7 @@ impl Searcher<'_> {
         if candidate.tactical {
             let losing = picker.is_past_quiets()
                 && depth <= EXCHANGE_DEPTH
-                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN * depth);
+                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN.get() * depth);
             return if losing {
                 Pruning::Skip
             } else {
@@ -198,7 +198,7 @@ impl Searcher<'_> {
         if candidate.gives_check {
             return Pruning::Search;
         }
-        let enough = (LATE_MOVE_BASE + LATE_MOVE_FACTOR * depth * depth)
+        let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
             / (100 * (2 - i32::from(node.improving)));
         // In an open window the score counts: the best of a few moves is too low.
         if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
@@ -207,7 +207,7 @@ impl Searcher<'_> {
         // As deep as the move would be searched.
         let reduced = (depth - candidate.reduction).max(0);
         let futile = node.static_eval.is_some_and(|evaluation| {
-            let reach = FUTILITY_BASE + FUTILITY_MARGIN * reduced;
+            let reach = FUTILITY_BASE.get() + FUTILITY_MARGIN.get() * reduced;
             reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
         });
         if futile {
@@ -215,7 +215,7 @@ impl Searcher<'_> {
             return Pruning::SkipQuiets;
         }
         let losing = reduced <= EXCHANGE_DEPTH
-            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN * reduced);
+            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN.get() * reduced);
         if losing {
             Pruning::Skip
         } else {
@@ -239,7 +239,7 @@ impl Searcher<'_> {
             + i32::from(!candidate.tactical && table_is_tactical)
             - i32::from(PV)
             - i32::from(candidate.gives_check)
-            - candidate.history_score / REDUCTION_HISTORY
+            - candidate.history_score / REDUCTION_HISTORY.get()
     }
 
     /// The first child gets the whole window; the others only have to prove
@@ -319,7 +319,7 @@ impl Searcher<'_> {
         let null_window = node.alpha.next() == node.beta;
         Ok(if score < bound {
             let double = null_window
-                && score < bound - DOUBLE_MARGIN
+                && score < bound - DOUBLE_MARGIN.get()
                 && self.worker.frames[node.ply].doubles < MOST_DOUBLES;
             Singular::Extend(1 + i32::from(double))
         } else if bound >= node.beta && null_window {
@@ -345,7 +345,8 @@ impl Searcher<'_> {
         if is_tactical(board, cutoff) {
             return;
         }
-        let bonus = (160 * node.depth - 60).min(HISTORY_LIMIT / 8);
+        let bonus =
+            (HISTORY_BONUS.get() * node.depth - HISTORY_BONUS_BASE.get()).min(HISTORY_LIMIT / 8);
         let mover = board.side_to_move();
         history.adjust(mover, cutoff, bonus);
         for &mv in &moves.tried[tried..] {

@@ -202,13 +202,13 @@ impl Searcher<'_> {
         let (alpha, beta, depth) = (node.alpha, node.beta, node.depth);
         let plies = depth - i32::from(node.improving);
         if depth <= REVERSE_FUTILITY_DEPTH
-            && estimate - REVERSE_FUTILITY_MARGIN * plies >= beta
+            && estimate - REVERSE_FUTILITY_MARGIN.get() * plies >= beta
             && !beta.is_loss()
             && !estimate.is_decided()
         {
             return Ok(Some(Score::between(beta, estimate)));
         }
-        if depth <= RAZOR_DEPTH && estimate + RAZOR_MARGIN * depth <= alpha {
+        if depth <= RAZOR_DEPTH && estimate + RAZOR_MARGIN.get() * depth <= alpha {
             let score = self.quiescence::<false>(0, alpha, alpha.next())?;
             if score <= alpha {
                 return Ok(Some(score));
@@ -233,7 +233,7 @@ impl Searcher<'_> {
             return Ok(None);
         }
         let surplus = estimate.centipawns() - beta.centipawns();
-        let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / NULL_SURPLUS).min(3);
+        let reduced = depth - NULL_REDUCTION - depth / 3 - (surplus / NULL_SURPLUS.get()).min(3);
         self.worker.frames[ply + 1].doubles = self.worker.frames[ply].doubles;
         self.worker.tree.push_null();
         self.shared.table.prefetch(self.worker.tree.key());

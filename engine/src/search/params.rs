@@ -1,28 +1,154 @@
 //! The search's numbers. Margins are centipawns, depths plies. Which feature
 //! is worth what is told in `docs/experiments.md`, and how most of them were found.
+//!
+//! Depths are constants: a ply is too coarse a step to tune by. The rest is the list of
+//! [`TUNABLES`], the one place that names them, their bounds and their steps.
+
+#[cfg(feature = "tune")]
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A number of the search that games can tune.
+///
+/// Its value is a constant; with the feature `tune` it is one for the whole process, and
+/// a UCI option of the same name.
+#[derive(Debug)]
+pub struct Tunable {
+    /// What it is called, as option and as input of SPSA.
+    pub name: &'static str,
+    /// Its value, and that of the option by default.
+    pub value: i32,
+    /// The least that makes sense.
+    pub min: i32,
+    /// The most.
+    pub max: i32,
+    /// How far from its value a game is expected to feel it: `C_end` of SPSA.
+    pub step: i32,
+    #[cfg(feature = "tune")]
+    now: AtomicI32,
+}
+
+impl Tunable {
+    const fn new(name: &'static str, value: i32, bounds: (i32, i32), step: i32) -> Tunable {
+        let (min, max) = bounds;
+        assert!(0 < step && min <= value && value <= max);
+        Tunable {
+            name,
+            value,
+            min,
+            max,
+            step,
+            #[cfg(feature = "tune")]
+            now: AtomicI32::new(value),
+        }
+    }
+
+    /// What the search uses.
+    #[cfg(not(feature = "tune"))]
+    #[inline(always)]
+    pub(super) const fn get(&self) -> i32 {
+        self.value
+    }
+
+    /// What the search uses.
+    #[cfg(feature = "tune")]
+    #[inline(always)]
+    pub(super) fn get(&self) -> i32 {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    /// Has every search of the process use another value, held within the bounds.
+    #[cfg(feature = "tune")]
+    pub(super) fn set(&self, value: i32) {
+        let value = value.clamp(self.min, self.max);
+        self.now.store(value, Ordering::Relaxed);
+    }
+}
+
+/// They are told apart by their names.
+impl PartialEq for Tunable {
+    fn eq(&self, other: &Tunable) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Tunable {}
+
+/// Without `tune` they are constants, which cost what a literal costs.
+macro_rules! tunables {
+    ($($(#[$about:meta])* $name:ident = $value:literal, $min:literal to $max:literal, step $step:literal;)*) => {
+        $(
+            $(#[$about])*
+            #[cfg(not(feature = "tune"))]
+            pub(crate) const $name: Tunable =
+                Tunable::new(stringify!($name), $value, ($min, $max), $step);
+            $(#[$about])*
+            #[cfg(feature = "tune")]
+            pub(crate) static $name: Tunable =
+                Tunable::new(stringify!($name), $value, ($min, $max), $step);
+        )*
+        /// All numbers of the search that games can tune.
+        pub static TUNABLES: &[&Tunable] = &[$(&$name),*];
+    };
+}
+
+tunables! {
+    /// Half the width of the first window around the last score.
+    ASPIRATION_WINDOW = 19, 5 to 100, step 4;
+    /// Reverse futility: no move is needed where the evaluation is above the
+    /// window by this much a ply.
+    REVERSE_FUTILITY_MARGIN = 86, 10 to 250, step 8;
+    /// Razoring: quiescence decides where the evaluation is below the window by
+    /// this much a ply.
+    RAZOR_MARGIN = 263, 50 to 800, step 40;
+    /// An evaluation above the window by so much is worth a ply of reduction of the
+    /// search after a null move.
+    NULL_SURPLUS = 153, 40 to 500, step 30;
+    /// By how much more than [`SINGULAR_MARGIN`] the others have to stay below, for two plies.
+    DOUBLE_MARGIN = 20, 0 to 100, step 5;
+    /// Late moves are left out beyond so many hundredths of a move, and so many more
+    /// times the depth squared; half as many where the evaluation has not risen.
+    LATE_MOVE_BASE = 487, 100 to 1500, step 60;
+    LATE_MOVE_FACTOR = 108, 20 to 300, step 15;
+    /// Quiet moves are left out that do not raise a hopeless evaluation to the window by
+    /// so much, and this much a ply.
+    FUTILITY_BASE = 30, 0 to 300, step 15;
+    FUTILITY_MARGIN = 67, 10 to 250, step 10;
+    /// Moves are left out that lose this much material a ply.
+    EXCHANGE_QUIET_MARGIN = 51, 0 to 200, step 10;
+    EXCHANGE_TACTICAL_MARGIN = 115, 0 to 400, step 15;
+    /// The reduction of late moves in hundredths of a ply: a base, and the product of
+    /// the logarithms of depth and number over a divisor.
+    QUIET_REDUCTION_BASE = 75, 0 to 250, step 12;
+    QUIET_REDUCTION_DIVISOR = 223, 100 to 500, step 20;
+    TACTICAL_REDUCTION_BASE = 0, 0 to 200, step 12;
+    TACTICAL_REDUCTION_DIVISOR = 320, 100 to 800, step 30;
+    /// History that is worth a ply of reduction.
+    REDUCTION_HISTORY = 1928, 500 to 16384, step 300;
+    /// What a quiet move that cuts off gains in history for each ply of depth, less a base.
+    HISTORY_BONUS = 160, 20 to 500, step 20;
+    HISTORY_BONUS_BASE = 60, 0 to 300, step 20;
+    /// What a check counts more than other quiet moves, in history.
+    CHECK_ORDER = 8192, 0 to 16384, step 800;
+    /// Quiescence: a capture whose victim and this much more do not reach the
+    /// window is left out.
+    DELTA_MARGIN = 161, 0 to 500, step 25;
+}
 
 /// Iterations from this depth on begin with a window around the last score.
 pub const ASPIRATION_DEPTH: i32 = 4;
-/// Half the width of that window.
-pub const ASPIRATION_WINDOW: i32 = 19;
 
-/// Reverse futility: no move is needed where the evaluation is above the
-/// window by this much a ply.
+/// How deep the features of the search reach whose margins are above.
 pub const REVERSE_FUTILITY_DEPTH: i32 = 8;
-pub const REVERSE_FUTILITY_MARGIN: i32 = 86;
-
-/// Razoring: quiescence decides where the evaluation is below the window by
-/// this much a ply.
 pub const RAZOR_DEPTH: i32 = 3;
-pub const RAZOR_MARGIN: i32 = 263;
+pub const LATE_MOVE_DEPTH: i32 = 8;
+pub const FUTILITY_DEPTH: i32 = 8;
+pub const EXCHANGE_DEPTH: i32 = 8;
 
 /// Null move: passing still leaves the score above the window.
 pub const NULL_DEPTH: i32 = 3;
 /// From this depth on, a search without null moves has to agree: zugzwang.
 pub const NULL_VERIFY_DEPTH: i32 = 12;
 pub const NULL_REDUCTION: i32 = 3;
-/// An evaluation above the window by so much is worth a ply of reduction.
-pub const NULL_SURPLUS: i32 = 153;
 
 /// Nodes without a move from the table are searched a ply less from here on.
 pub const INTERNAL_REDUCTION_DEPTH: i32 = 4;
@@ -31,33 +157,11 @@ pub const INTERNAL_REDUCTION_DEPTH: i32 = 4;
 pub const SINGULAR_DEPTH: i32 = 7;
 /// How far below, per ply, the others have to stay.
 pub const SINGULAR_MARGIN: i32 = 2;
-/// By how much more, for two plies.
-pub const DOUBLE_MARGIN: i32 = 20;
 /// Double extensions on one line.
 pub const MOST_DOUBLES: u8 = 6;
 
-/// Late moves are left out to this depth: those beyond so many hundredths of a move, and
-/// so many more times the depth squared; half as many where the evaluation has not risen.
-pub const LATE_MOVE_DEPTH: i32 = 8;
-pub const LATE_MOVE_BASE: i32 = 487;
-pub const LATE_MOVE_FACTOR: i32 = 108;
-/// Quiet moves that raise a hopeless evaluation are left out to this depth.
-pub const FUTILITY_DEPTH: i32 = 8;
-pub const FUTILITY_BASE: i32 = 30;
-pub const FUTILITY_MARGIN: i32 = 67;
-/// Moves that lose material are left out to this depth.
-pub const EXCHANGE_DEPTH: i32 = 8;
-pub const EXCHANGE_QUIET_MARGIN: i32 = 51;
-pub const EXCHANGE_TACTICAL_MARGIN: i32 = 115;
-
 /// Late moves are searched less deep from this depth on.
 pub const REDUCTION_DEPTH: i32 = 3;
-/// History that is worth a ply of reduction.
-pub const REDUCTION_HISTORY: i32 = 1928;
-
-/// Quiescence: a capture whose victim and this much more do not reach the
-/// window is left out.
-pub const DELTA_MARGIN: i32 = 161;
 
 /// Quiescence looks at recaptures alone from this ply on: an evaluation that
 /// calls every quiet position bad for the mover would otherwise have all

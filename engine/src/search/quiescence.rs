@@ -49,7 +49,7 @@ impl Searcher<'_> {
                 return Ok(best);
             }
             alpha = alpha.max(best);
-            futility = best + DELTA_MARGIN;
+            futility = best + DELTA_MARGIN.get();
         } else if self.worker.tree.is_full() {
             return Ok(self.evaluate());
         }

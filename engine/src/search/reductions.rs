@@ -1,5 +1,10 @@
 //! How much less deep late moves are searched.
 
+use crate::search::params::{
+    QUIET_REDUCTION_BASE, QUIET_REDUCTION_DIVISOR, TACTICAL_REDUCTION_BASE,
+    TACTICAL_REDUCTION_DIVISOR, Tunable,
+};
+
 /// Depths and numbers of moves from this on are reduced alike.
 const SIZE: usize = 64;
 
@@ -11,7 +16,8 @@ pub(crate) struct Reductions {
 
 impl Reductions {
     pub(crate) fn new() -> Reductions {
-        let table = |base: f64, divisor: f64| {
+        let table = |base: &Tunable, divisor: &Tunable| {
+            let [base, divisor] = [base, divisor].map(|number| f64::from(number.get()) / 100.0);
             std::array::from_fn(|depth| {
                 std::array::from_fn(|number| {
                     let product = (depth.max(1) as f64).ln() * (number.max(1) as f64).ln();
@@ -20,8 +26,8 @@ impl Reductions {
             })
         };
         Reductions {
-            quiet: table(0.75, 2.23),
-            tactical: table(0.0, 3.2),
+            quiet: table(&QUIET_REDUCTION_BASE, &QUIET_REDUCTION_DIVISOR),
+            tactical: table(&TACTICAL_REDUCTION_BASE, &TACTICAL_REDUCTION_DIVISOR),
         }
     }
 

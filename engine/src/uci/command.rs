@@ -4,6 +4,7 @@ use std::str::SplitAsciiWhitespace;
 
 use crate::board::{Position, parse_move};
 use crate::uci::error::{UciError, short};
+use crate::uci::genfens::GenFens;
 use crate::uci::go::Go;
 use crate::uci::options::SetOption;
 
@@ -26,6 +27,8 @@ pub enum Command {
     PonderHit,
     /// `stop`
     Stop,
+    /// `genfens`, no command of UCI: OpenBench's
+    GenFens(GenFens),
     /// `quit`
     Quit,
 }
@@ -57,6 +60,7 @@ impl Command {
             }
             Some("ponderhit") => Ok(Some(Command::PonderHit)),
             Some("stop") => Ok(Some(Command::Stop)),
+            Some("genfens") => GenFens::read(words).map(|asked| Some(Command::GenFens(asked))),
             Some("quit") => Ok(Some(Command::Quit)),
             Some(verb) => Err(UciError::UnknownCommand(short(verb))),
         };

@@ -27,6 +27,9 @@ pub enum UciError {
         /// What stands in the number's place.
         found: Option<String>,
     },
+    /// `genfens` lacks one of its parameters.
+    #[error("give \"genfens N seed S book FILE\", or None for the book")]
+    BadGenFens,
     /// `go` has no such parameter.
     #[error("go knows no {0:?}; ignored")]
     UnknownGo(String),

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use crate::evaluation::EvaluationKind;
 use crate::search::{DEFAULT_HASH_MIB, Level, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO};
+#[cfg(feature = "tune")]
+use crate::search::{TUNABLES, Tunable};
 use crate::uci::error::{UciError, short};
 
 /// How `EvalFile` names the network compiled into the engine.
@@ -52,12 +54,15 @@ pub enum SetOption {
     EvalFile(Option<PathBuf>),
     /// Network or material.
     Evaluation(EvaluationKind),
+    /// A number of the search, within its bounds.
+    #[cfg(feature = "tune")]
+    Tune(&'static Tunable, i32),
 }
 
 impl SetOption {
     /// The lines that answer `uci` with what can be set.
     pub fn describe() -> String {
-        format!(
+        let description = format!(
             "option name Threads type spin default 1 min 1 max {MAX_THREADS}\n\
              option name Hash type spin default {DEFAULT_HASH_MIB} min 1 max {MAX_HASH_MIB}\n\
              option name Clear Hash type button\n\
@@ -74,7 +79,19 @@ impl SetOption {
              option name EvalFile type string default {EMBEDDED}\n\
              option name Evaluation type combo default network var network var material",
             overhead = DEFAULT_OVERHEAD.as_millis(),
-        )
+        );
+        #[cfg(feature = "tune")]
+        let description = TUNABLES.iter().fold(description, |text, tunable| {
+            let Tunable {
+                name,
+                value,
+                min,
+                max,
+                ..
+            } = tunable;
+            text + &format!("\noption name {name} type spin default {value} min {min} max {max}")
+        });
+        description
     }
 
     /// Reads `setoption name NAME value VALUE`; names know no case.
@@ -115,6 +132,16 @@ impl SetOption {
             "evaluation" => {
                 SetOption::Evaluation(chosen("Evaluation", value, "network or material")?)
             }
+            #[cfg(feature = "tune")]
+            name if let Some(tunable) = tunable(name) => {
+                let fits = |value: &i32| (tunable.min..=tunable.max).contains(value);
+                let value = value.parse().ok().filter(fits);
+                let value = value.ok_or_else(|| UciError::BadValue {
+                    name: tunable.name,
+                    wanted: format!("a number from {} to {}", tunable.min, tunable.max),
+                })?;
+                SetOption::Tune(tunable, value)
+            }
             _ => return Err(UciError::UnknownOption(short(name))),
         })
     }
@@ -129,6 +156,12 @@ fn spin(name: &'static str, value: &str, min: usize, max: usize) -> Result<usize
             name,
             wanted: format!("a number from {min} to {max}"),
         })
+}
+
+#[cfg(feature = "tune")]
+fn tunable(name: &str) -> Option<&'static Tunable> {
+    let mut tunables = TUNABLES.iter();
+    (tunables.find(|tunable| tunable.name.eq_ignore_ascii_case(name))).copied()
 }
 
 fn check(name: &'static str, value: &str) -> Result<bool, UciError> {
@@ -186,7 +219,12 @@ mod tests {
     #[test]
     fn defaults_are_accepted() {
         let description = SetOption::describe();
-        assert_eq!(description.lines().count(), 15);
+        let numbers = if cfg!(feature = "tune") {
+            crate::TUNABLES.len()
+        } else {
+            0
+        };
+        assert_eq!(description.lines().count(), 15 + numbers);
         for line in description.lines() {
             let (name, rest) = line["option name ".len()..].split_once(" type ").unwrap();
             let value = rest.split(" default ").nth(1).unwrap_or_default();

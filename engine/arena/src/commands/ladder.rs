@@ -18,7 +18,7 @@ use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::pentanomial::Pentanomial;
 use crate::statistics::ratings::{self, Rating};
-use crate::tournament::conditions::{Conditions, even, manners};
+use crate::tournament::conditions::{Conditions, KeptGames, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -67,6 +67,8 @@ pub struct LadderArgs {
     gauntlet: bool,
     #[command(flatten)]
     conditions: Conditions,
+    #[command(flatten)]
+    kept: KeptGames,
     /// Draw the ratings here
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -118,7 +120,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     if count < 2 {
         return Err(usage("a ladder needs two engines or more"));
     }
-    if let (Some(plot), Some(pgn)) = (&args.plot, &args.conditions.pgn)
+    if let (Some(plot), Some(pgn)) = (&args.plot, &args.kept.pgn)
         && path::absolute(plot).ok() == path::absolute(pgn).ok()
     {
         return Err(usage(
@@ -189,8 +191,9 @@ fn play(
         ("--gauntlet", args.gauntlet.to_string()),
     ];
     let settings = settings.map(|(name, value)| (name.to_string(), value));
-    let (mut file, played) =
-        (args.conditions).games_file(Settings::from(settings), &args.engines, &paces, &book)?;
+    let settings = Settings::from(settings);
+    let settings = (args.conditions).settings(settings, &args.engines, &paces, &book)?;
+    let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tallies[pair.number % meetings.len()].add(&pair.tally);
     }
@@ -201,6 +204,7 @@ fn play(
             number,
             engines: meetings[number % meetings.len()],
             opening: book.opening(round),
+            options: [&[]; 2],
         })
     };
     let all = args.games.saturating_mul(meetings.len() as u64);

@@ -10,7 +10,7 @@ use crate::games::pairing::Pairing;
 use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::sprt::{Sprt, SprtState, Verdict};
-use crate::tournament::conditions::{Conditions, even, manners};
+use crate::tournament::conditions::{Conditions, KeptGames, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -67,6 +67,8 @@ pub struct MatchArgs {
     sprt: Option<Sprt>,
     #[command(flatten)]
     conditions: Conditions,
+    #[command(flatten)]
+    kept: KeptGames,
     /// Print the result as JSON
     #[arg(long)]
     json: bool,
@@ -119,9 +121,8 @@ fn play(
     if let Some(sprt) = args.sprt {
         settings.insert("--sprt".to_string(), sprt.to_string());
     }
-    let (mut file, played) = args
-        .conditions
-        .games_file(settings, &args.engines, &paces, &book)?;
+    let settings = (args.conditions).settings(settings, &args.engines, &paces, &book)?;
+    let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tally.add(&pair.tally);
     }
@@ -135,6 +136,7 @@ fn play(
             number,
             engines: [0, 1],
             opening: book.opening(number),
+            options: [&[]; 2],
         })
     };
     let mut progress = Progress::new(args.games, tally.games());

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use charts::thousands;
 use cozy_chess::Color;
 use engine::uci::DEFAULT_OVERHEAD;
 use engine::{ClockState, Limits, TimeBudget};
@@ -79,6 +80,19 @@ impl Pace {
             }
             (Some(base), Some(increment)) => Ok(Pace::Clock { base, increment }),
             _ => Err("give seconds and increment, such as 10+0.1".to_string()),
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Pace::Depth(plies) => format!("{plies} plies a move"),
+            Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
+            Pace::MoveTime(time) => format!("{} s a move", time.as_secs_f64()),
+            Pace::Clock { base, increment } => {
+                let (base, increment) = (base.as_secs_f64(), increment.as_secs_f64());
+                format!("{base} s a game and {increment} s a move")
+            }
         }
     }
 

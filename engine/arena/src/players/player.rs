@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use host::tell;
-use uci_client::{Answer, Engine, EngineError};
+use uci_client::{Answer, Engine, EngineError, StartError};
 
 use crate::players::library::Library;
 use crate::players::question::Question;
@@ -55,6 +55,19 @@ impl Player {
         match self {
             Player::Process(engine) => engine.plays_chess960(),
             Player::Library(_) => true,
+        }
+    }
+
+    /// Sets options, in order.
+    ///
+    /// # Errors
+    /// Where a program lacks one or refuses its value. A net has none.
+    pub fn set_options(&mut self, options: &[(String, String)]) -> Result<(), StartError> {
+        match self {
+            Player::Process(engine) => options
+                .iter()
+                .try_for_each(|(name, value)| engine.set_option(name, value)),
+            Player::Library(_) => Ok(()),
         }
     }
 

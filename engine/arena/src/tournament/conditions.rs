@@ -1,4 +1,4 @@
-//! What `match` and `ladder` have in common on the command line.
+//! What `match`, `ladder` and `tune` have in common on the command line.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -32,7 +32,7 @@ pub struct Conditions {
     book: PathBuf,
     /// Chooses and orders the openings
     #[arg(long, default_value_t = 1)]
-    seed: u64,
+    pub seed: u64,
     /// Plies a move
     #[arg(long, group = "pace", value_parser = |text: &str| pace("depth", text))]
     depth: Option<Pace>,
@@ -58,6 +58,11 @@ pub struct Conditions {
     /// Games at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
+}
+
+/// Where games are kept.
+#[derive(Args)]
+pub struct KeptGames {
     /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; FILE must not be there yet
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
@@ -136,21 +141,18 @@ impl Conditions {
         Ok(book)
     }
 
-    /// The file for the games, where they are to be written, and what was played
-    /// before. `settings` are those of the command; all others are added here.
+    /// What decides which games are played: what the command gives, and all these
+    /// conditions.
     ///
     /// # Errors
-    /// Where it cannot be used, or a net cannot be read.
-    pub fn games_file(
+    /// Where a net cannot be read.
+    pub fn settings(
         &self,
         mut settings: Settings,
         specs: &[EngineSpec],
         paces: &[Pace],
         book: &Book,
-    ) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
-        let Some(path) = &self.pgn else {
-            return Ok((None, Vec::new()));
-        };
+    ) -> Result<Settings, FileError> {
         let mut add = |name: &str, value: String| settings.insert(name.to_string(), value);
         for ((spec, pace), number) in specs.iter().zip(paces).zip(1..) {
             add(&format!("engine {number}"), spec.text.clone());
@@ -174,6 +176,20 @@ impl Conditions {
         if let Some(draw) = self.draw {
             add("--draw", draw.to_string());
         }
+        Ok(settings)
+    }
+}
+
+impl KeptGames {
+    /// The file for the games, where they are to be written, and what was played
+    /// before.
+    ///
+    /// # Errors
+    /// Where it cannot be used.
+    pub fn open(&self, settings: Settings) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
+        let Some(path) = &self.pgn else {
+            return Ok((None, Vec::new()));
+        };
         let (file, played) = GamesFile::open(path, settings, self.resume)?;
         if !played.is_empty() {
             tell(format!(
@@ -198,7 +214,7 @@ pub fn net_sha256(net: &Net) -> Result<Option<String>, FileError> {
     Ok(Some(format!("{digest:x}")))
 }
 
-/// What both commands say of games in their help.
+/// What all commands say of games in their help.
 pub fn manners() -> String {
     format!(
         "A game of {MAX_PLIES} plies is drawn. Where no clock runs, an engine that does not answer \

@@ -345,7 +345,7 @@ fn read_record(path: &Path, bytes: &[u8]) -> Result<Option<ReadRecord>, GamesErr
 }
 
 /// The first setting that is not the same.
-fn difference(before: &Settings, now: &Settings) -> Option<String> {
+pub fn difference(before: &Settings, now: &Settings) -> Option<String> {
     let names = before.keys().chain(now.keys());
     let different = |name: &&String| before.get(*name) != now.get(*name);
     let name = names.filter(different).min()?;

@@ -86,6 +86,12 @@ impl MatchScore {
         }
     }
 
+    /// Whether a game was lost other than on the board.
+    pub fn is_broken(&self) -> bool {
+        let losses = self.conduct.iter().map(Conduct::losses);
+        losses.sum::<u64>() > 0
+    }
+
     /// Counts a game; returns the first engine's half points.
     fn add_game(&mut self, game: &Game, first_plays: Color) -> usize {
         *self.endings.entry(game.ending).or_default() += 1;
@@ -147,6 +153,11 @@ impl Conduct {
             Ending::Hang => self.hangs += 1,
             _ => {}
         }
+    }
+
+    /// Games lost other than on the board.
+    fn losses(&self) -> u64 {
+        self.illegal_moves + self.time_losses + self.crashes + self.hangs
     }
 
     /// Averages over the engine's moves.

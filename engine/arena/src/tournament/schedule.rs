@@ -8,7 +8,6 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use cozy_chess::Board;
 use engine::{is_chess960, write_fen};
 use uci_client::StartError;
 
@@ -135,14 +134,16 @@ struct Seats<'a> {
 impl Seats<'_> {
     /// `None` where the tournament ended meanwhile.
     fn play_pair(&mut self, pairing: &Pairing) -> Result<Option<[Game; 2]>> {
-        let [first, second] = pairing.engines;
-        let game = self.play(pairing.opening, [first, second])?;
-        let reverse = self.play(pairing.opening, [second, first])?;
+        let game = self.play(pairing, [0, 1])?;
+        let reverse = self.play(pairing, [1, 0])?;
         Ok(game.zip(reverse).map(<[Game; 2]>::from))
     }
 
-    /// Plays a game between two engines, White first.
-    fn play(&mut self, opening: &Board, engines: [usize; 2]) -> Result<Option<Game>> {
+    /// Plays a game between the two engines of a pair, given by their places in it,
+    /// White first.
+    fn play(&mut self, pairing: &Pairing, places: [usize; 2]) -> Result<Option<Game>> {
+        let opening = pairing.opening;
+        let engines = places.map(|place| pairing.engines[place]);
         let Tournament { rules, stop, .. } = self.tournament;
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
@@ -151,6 +152,9 @@ impl Seats<'_> {
         else {
             return Ok(None);
         };
+        for (player, place) in [&mut white, &mut black].into_iter().zip(places) {
+            player.set_options(pairing.options[place])?;
+        }
         if is_chess960(opening) {
             for (player, engine) in [&white, &black].into_iter().zip(engines) {
                 ensure!(
@@ -197,6 +201,8 @@ impl Seats<'_> {
 mod tests {
     use std::time::Duration;
 
+    use cozy_chess::Board;
+
     use super::*;
 
     /// A fault in one game, in this test only: there is no known one.
@@ -222,6 +228,7 @@ mod tests {
                 number,
                 engines: [0, 1],
                 opening: &opening,
+                options: [&[]; 2],
             })
         };
         // Without end, were it not for the fault.

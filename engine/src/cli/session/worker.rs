@@ -9,15 +9,16 @@ use std::{env, thread};
 
 use anyhow::Result;
 use cozy_chess::Move;
-use engine::uci::{DEFAULT_OVERHEAD, Go, SetOption, best_move_line, info_line};
+use engine::uci::{DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, info_line};
 use engine::{
     EMBEDDED_NET, Engine, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
+    write_fen,
 };
 use fastrand::Rng;
 
 use super::super::book::Book;
 use super::super::files;
-use super::{Control, inform, say};
+use super::{Control, inform, openings, say};
 
 /// What the reader hands over.
 pub enum Job {
@@ -29,6 +30,8 @@ pub enum Job {
     Set(SetOption),
     /// `position`
     Position(Box<Position>),
+    /// `genfens`
+    Openings(GenFens),
     /// `go`
     Search {
         /// What was asked for.
@@ -100,6 +103,14 @@ impl Worker {
                     }
                     self.settled();
                 }
+                Job::Openings(asked) => {
+                    let generated = openings::generate(&mut self.engine, &asked, |opening| {
+                        say(&format!("info string genfens {}", write_fen(opening))).is_ok()
+                    });
+                    if let Err(error) = generated {
+                        inform(&format!("{error:#}"));
+                    }
+                }
                 Job::Search { go, control, asked } => {
                     let best = self.search(&go, &control, asked);
                     // First, so that who hears the answer finds the engine idle.
@@ -148,6 +159,8 @@ impl Worker {
                 self.engine
                     .change_evaluator(|evaluator| evaluator.set_kind(kind));
             }
+            #[cfg(feature = "tune")]
+            SetOption::Tune(tunable, value) => self.engine.tune(tunable, value),
         }
         Ok(())
     }

@@ -47,10 +47,10 @@ fn dot(name: &str, rating: &Rating) -> Dot {
 /// The time control, the number of games, the program and the date of today.
 pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
     let pace = match paces {
-        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => words(first),
+        [first, rest @ ..] if rest.iter().all(|pace| pace == first) => first.words(),
         _ => {
             let each = names.iter().zip(paces);
-            let each = each.map(|(name, pace)| format!("{name} {}", words(pace)));
+            let each = each.map(|(name, pace)| format!("{name} {}", pace.words()));
             each.collect::<Vec<String>>().join(", ")
         }
     };
@@ -58,18 +58,6 @@ pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
     let days = SystemTime::now().duration_since(UNIX_EPOCH);
     let [year, month, day] = date(days.map_or(0, |time| time.as_secs() / 86_400));
     format!("{pace}; {games} games; Kibitz {version}, {year}-{month:02}-{day:02}.")
-}
-
-fn words(pace: &Pace) -> String {
-    match pace {
-        Pace::Depth(plies) => format!("{plies} plies a move"),
-        Pace::Nodes(nodes) => format!("{} nodes a move", thousands(*nodes)),
-        Pace::MoveTime(time) => format!("{} s a move", time.as_secs_f64()),
-        Pace::Clock { base, increment } => {
-            let (base, increment) = (base.as_secs_f64(), increment.as_secs_f64());
-            format!("{base} s a game and {increment} s a move")
-        }
-    }
 }
 
 /// Year, month and day of a day since 1970, by Howard Hinnant's

@@ -1,0 +1,365 @@
+//! `arena tune`: SPSA over an engine's options.
+
+mod chart;
+mod record;
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use charts::{Point, thousands};
+use clap::Args;
+use host::durable::NewFile;
+use host::{Action, ExitCode, FileError, StopSignal, print, tell};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::games::pairing::{OptionValues, Pairing};
+use crate::players::spec::{EngineSpec, Program};
+use crate::statistics::spsa::{Parameter, Spsa};
+use crate::tournament::conditions::{Conditions, even, manners};
+use crate::tournament::games_file::Settings;
+use crate::tournament::match_score::MatchScore;
+use crate::tournament::progress::Progress;
+use crate::tournament::schedule::End;
+use crate::usage::{exit_codes, usage};
+
+use record::Record;
+pub use record::RecordError;
+
+/// Iterations that begin at the same values, so that they can be played side by side and
+/// the outcome does not depend on how many are; the record is written after them.
+const BATCH: usize = 16;
+/// Points of a way that is drawn.
+const POINTS: usize = 300;
+/// Far more than any list of parameters has.
+const MAX_BYTES: u64 = 1 << 20;
+
+fn help() -> String {
+    format!(
+        "\
+Example: the margins of the search, 20,000 games of 5,000 nodes a move:
+  cargo build --release -p engine --features tune
+  engine spsa > margins.spsa
+  arena tune --engine 'cmd=\"target/release/engine\"' --parameters margins.spsa --nodes 5000 \\
+      --book openings.epd --games 20000 --concurrency 2 --out margins.json --plot margins.svg
+
+--parameters has an option of the engine a line, as OpenBench wants the inputs of SPSA:
+  NAME, int, VALUE, MIN, MAX, C_END, R_END
+Delete the lines that are not to be tuned. In each pair of games all are changed by some C_END up
+or down, one engine having the opposite of the other. The seed decides how. {BATCH} pairs begin at
+the same values, so more games at a time than {BATCH} are of no use.
+{}
+
+--out is replaced after every {BATCH} pairs. After any interruption, kill -9 included, the same command
+with --resume goes on and ends as if there had been none; --concurrency may change. With one
+thread and a limit in nodes or depth, the same command always has the same outcome.
+
+Exit codes:
+{}",
+        manners(),
+        exit_codes(&[
+            (ExitCode::Done, "played to the end"),
+            (
+                ExitCode::Damaged,
+                "book or parameters are damaged, or there are none"
+            ),
+            (
+                ExitCode::Refused,
+                "--out is refused: it exists, or was made otherwise"
+            ),
+        ])
+    )
+}
+
+/// Arguments of `arena tune`.
+#[derive(Args)]
+#[command(after_help = help())]
+pub struct TuneArgs {
+    /// A program that has the parameters as options: cmd="PROGRAM ARGUMENTS" option.NAME=VALUE
+    #[arg(long, value_name = "SPEC")]
+    engine: EngineSpec,
+    /// What is tuned; see below
+    #[arg(long, value_name = "FILE")]
+    parameters: PathBuf,
+    /// Games in all, an even number
+    #[arg(long, value_parser = even)]
+    games: u64,
+    #[command(flatten)]
+    conditions: Conditions,
+    /// The record of the run, from which --resume goes on; it must not be there yet
+    #[arg(long, value_name = "FILE.json")]
+    out: PathBuf,
+    /// Go on with the run of --out; begin where there is none
+    #[arg(long)]
+    resume: bool,
+    /// Draw each parameter's way here
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why a list of parameters was refused.
+#[derive(Debug, Error)]
+pub enum ParametersError {
+    /// A line is none.
+    #[error("parameters {path:?}, line {line}: {reason}")]
+    Line {
+        /// The list as the user named it.
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is none.
+    #[error("parameters {path:?}: there is none")]
+    Empty {
+        /// The list as the user named it.
+        path: PathBuf,
+    },
+}
+
+/// Plays the games and prints what has become of the parameters.
+///
+/// # Errors
+/// Where a file cannot be used or the engine cannot be started. A lost or broken game is
+/// no error.
+pub fn run(args: &TuneArgs) -> Result<ExitCode> {
+    let Program::Command(_) = args.engine.program else {
+        return Err(usage(
+            "parameters are options of a program: give --engine cmd=PROGRAM",
+        ));
+    };
+    let parameters = read_parameters(&args.parameters)?;
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let cannot_write = || FileError::to(Action::Write, args.plot.clone().unwrap_or_default());
+    let plot = (args.plot.as_deref()).map(|path| NewFile::create(path, ".tmp"));
+    let plot = plot.transpose().map_err(cannot_write())?;
+    let mut run = Run::new(Spsa::new(parameters, args.games / 2, args.conditions.seed));
+    let end = play(args, &mut run, &stop)?;
+    print(&match args.json {
+        true => serde_json::to_string(&run.summary())? + "\n",
+        false => run.table(),
+    })?;
+    if let Some(mut plot) = plot {
+        let paces = args.conditions.paces(std::slice::from_ref(&args.engine))?;
+        let conditions = format!("{}; {} games", paces[0].words(), thousands(run.games()));
+        let parameters = &run.spsa.parameters;
+        let svg = chart::draw(parameters, &run.thinned(), args.games, &conditions);
+        let written = plot.write_all(svg.as_bytes());
+        (written.and_then(|()| plot.commit())).map_err(cannot_write())?;
+    }
+    Ok(match end {
+        End::Stopped => stop.exit_code(),
+        End::Complete | End::Enough => ExitCode::Done,
+    })
+}
+
+/// Plays what is left of the run, and records it.
+fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
+    let specs = [args.engine.clone(), args.engine.clone()];
+    let paces = args.conditions.paces(&specs)?;
+    let iterations = args.games / 2;
+    let book = args.conditions.openings(Some(iterations))?;
+    let mut settings = Settings::from([("--games".to_string(), args.games.to_string())]);
+    for parameter in &run.spsa.parameters {
+        settings.insert(parameter.name.clone(), parameter.to_string());
+    }
+    let settings = args.conditions.settings(settings, &specs, &paces, &book)?;
+    let mut record = Record::open(&args.out, settings, args.resume)?;
+    record.results.iter().for_each(|&result| run.learn(result));
+    let tournament = (args.conditions).tournament(&specs, &paces, &[], stop.flag());
+    let mut progress = Progress::new(Some(args.games), run.games());
+    let mut end = End::Complete;
+    while run.learnt < iterations && end == End::Complete {
+        let begin = run.learnt as usize;
+        let size = BATCH.min((iterations - run.learnt) as usize);
+        let rivals: Vec<_> = (begin..begin + size).map(|i| run.rivals(i)).collect();
+        let schedule = |number: usize| {
+            let options = rivals.get(number)?;
+            Some(Pairing {
+                number,
+                engines: [0, 1],
+                opening: book.opening(begin + number),
+                options: [&options[0], &options[1]],
+            })
+        };
+        let mut results = vec![0; size];
+        let mut played = 0;
+        end = tournament.play(schedule, |pairing, games| {
+            let pair = MatchScore::of_pair(games);
+            results[pairing.number] = pair.wins as i8 - pair.losses as i8;
+            if pair.is_broken() {
+                let iteration = begin + pairing.number + 1;
+                let with = &rivals[pairing.number];
+                progress.suspend(|| {
+                    tell(format!(
+                        "pair {iteration}: the engine lost other than on the board, with one of {with:?}"
+                    ))
+                });
+            }
+            played += 1;
+            progress.show(run.games() + 2 * played, || run.line());
+            Ok(ControlFlow::Continue(()))
+        })?;
+        if end == End::Complete {
+            results.iter().for_each(|&result| run.learn(result));
+            record.results.extend(results);
+            record.save(&args.out)?;
+        }
+    }
+    drop(progress);
+    if end == End::Stopped {
+        tell("interrupted; the same command with --resume goes on");
+    }
+    Ok(end)
+}
+
+fn read_parameters(path: &Path) -> Result<Vec<Parameter>> {
+    let bytes = host::read(path, MAX_BYTES)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let mut parameters: Vec<Parameter> = Vec::new();
+    for (text, line) in text.lines().zip(1..) {
+        if text.trim().is_empty() {
+            continue;
+        }
+        let wrong = |reason| ParametersError::Line {
+            path: path.into(),
+            line,
+            reason,
+        };
+        let parameter: Parameter = text.parse().map_err(wrong)?;
+        if parameters.iter().any(|other| other.name == parameter.name) {
+            return Err(wrong(format!("{} is there twice", parameter.name)).into());
+        }
+        parameters.push(parameter);
+    }
+    match parameters.is_empty() {
+        true => Err(ParametersError::Empty { path: path.into() }.into()),
+        false => Ok(parameters),
+    }
+}
+
+/// A run so far.
+struct Run {
+    spsa: Spsa,
+    learnt: u64,
+    /// By parameter: games, and the value after them.
+    ways: Vec<Vec<Point>>,
+}
+
+/// What has become of a parameter.
+#[derive(Serialize)]
+struct Tuned<'a> {
+    name: &'a str,
+    start: i32,
+    value: f64,
+    /// The value as the engine takes it.
+    rounded: i32,
+}
+
+/// What has become of all.
+#[derive(Serialize)]
+struct Summary<'a> {
+    games: u64,
+    parameters: Vec<Tuned<'a>>,
+}
+
+impl Run {
+    fn new(spsa: Spsa) -> Run {
+        let ways = spsa.values.iter().map(|&value| vec![(0.0, value)]);
+        Run {
+            ways: ways.collect(),
+            learnt: 0,
+            spsa,
+        }
+    }
+
+    /// What both engines are to be set to in an iteration.
+    fn rivals(&self, iteration: usize) -> [OptionValues; 2] {
+        let rivals = self.spsa.rivals(iteration as u64);
+        rivals.map(|values| {
+            let named = self.spsa.parameters.iter().zip(values);
+            named
+                .map(|(parameter, value)| (parameter.name.clone(), value.to_string()))
+                .collect()
+        })
+    }
+
+    /// Takes in the result of the next iteration.
+    fn learn(&mut self, result: i8) {
+        self.spsa.learn(self.learnt, result);
+        self.learnt += 1;
+        let games = self.games() as f64;
+        for (way, &value) in self.ways.iter_mut().zip(&self.spsa.values) {
+            way.push((games, value));
+        }
+    }
+
+    fn games(&self) -> u64 {
+        2 * self.learnt
+    }
+
+    /// The ways with so many points as can be seen, the first and last among them.
+    fn thinned(&self) -> Vec<Vec<Point>> {
+        let every = self.learnt as usize / POINTS + 1;
+        let thin = |way: &Vec<Point>| {
+            let some = way.iter().rev().step_by(every);
+            let mut some: Vec<Point> = some.copied().chain([way[0]]).collect();
+            some.reverse();
+            some
+        };
+        self.ways.iter().map(thin).collect()
+    }
+
+    /// How far the parameters are that have moved most, in their own steps.
+    fn line(&self) -> String {
+        let moved = |i: usize| {
+            let parameter = &self.spsa.parameters[i];
+            (self.spsa.values[i] - f64::from(parameter.start)) / parameter.c_end
+        };
+        let mut order: Vec<usize> = (0..self.spsa.values.len()).collect();
+        order.sort_by(|&a, &b| moved(b).abs().total_cmp(&moved(a).abs()));
+        let shown = order.iter().take(2).map(|&i| {
+            let (parameter, value) = (&self.spsa.parameters[i], self.spsa.values[i]);
+            format!("{} {value:.1}", parameter.name)
+        });
+        shown.collect::<Vec<String>>().join(", ")
+    }
+
+    fn summary<'a>(&'a self) -> Summary<'a> {
+        let parameters = self.spsa.parameters.iter().zip(&self.spsa.values);
+        let tuned = |(parameter, &value): (&'a Parameter, &f64)| Tuned {
+            name: &parameter.name,
+            start: parameter.start,
+            value,
+            rounded: value.round() as i32,
+        };
+        Summary {
+            games: self.games(),
+            parameters: parameters.map(tuned).collect(),
+        }
+    }
+
+    fn table(&self) -> String {
+        let names = self.spsa.parameters.iter();
+        let width = names.map(|parameter| parameter.name.len()).max();
+        let width = width.unwrap_or_default().max("parameter".len());
+        let mut text = format!("{:width$}   start     now\n", "parameter");
+        for Tuned {
+            name,
+            start,
+            rounded,
+            ..
+        } in self.summary().parameters
+        {
+            let _ = writeln!(text, "{name:width$}  {start:>6}  {rounded:>6}");
+        }
+        text + &format!("after {} games\n", thousands(self.games()))
+    }
+}

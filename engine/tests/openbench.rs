@@ -1,0 +1,261 @@
+//! The engine as OpenBench's client uses it: built by `make` from a commit's files,
+//! asked for its bench, for openings, and for what SPSA may change.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::{fs, str};
+
+use engine::{Position, TUNABLES, parse_fen, write_fen};
+use models::{Architecture, Metadata, Network};
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// What the client reads of a program: both streams, as one.
+fn say(program: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    text(&output)
+}
+
+fn text(output: &Output) -> String {
+    let streams = [&output.stdout[..], &output.stderr].concat();
+    String::from_utf8(streams).unwrap()
+}
+
+fn engine(arguments: &[&str]) -> String {
+    say(Path::new(env!("CARGO_BIN_EXE_engine")), arguments)
+}
+
+/// The numbers before the last `nodes` and the last `nps`: the client reads lines from
+/// the last on, and takes all that is no letter or digit for spaces.
+fn bench(output: &str) -> (u64, u64) {
+    let number = |unit: &str| {
+        let mut lines = output.lines().rev();
+        lines.find_map(|line| {
+            let words: Vec<&str> = line.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+            let pairs = words.windows(2);
+            let mut pairs = pairs.filter(|pair| pair[1].eq_ignore_ascii_case(unit));
+            pairs.find_map(|pair| pair[0].parse().ok())
+        })
+    };
+    (number("nodes").unwrap(), number("nps").unwrap())
+}
+
+/// The openings, as the client takes them in.
+fn openings(output: &str) -> Vec<String> {
+    let mut fens = Vec::new();
+    for line in output.lines() {
+        let Some(fen) = line.strip_prefix("info string genfens ") else {
+            continue;
+        };
+        let fields: Vec<&str> = fen.split(' ').collect();
+        let clocks = fields[4..]
+            .iter()
+            .map(|field| field.parse::<u16>().unwrap());
+        assert_eq!(clocks.count(), 2, "{fen}");
+        let board = parse_fen(fen).unwrap();
+        assert_eq!(Position::of(board.clone()).ending(), None);
+        fens.push(write_fen(&board));
+    }
+    fens
+}
+
+/// All files of the working tree that a commit of it would have, as in a commit's zip.
+fn copy(folder: &Path) -> bool {
+    let list = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .current_dir(root())
+        .output();
+    let Some(list) = list.ok().filter(|list| list.status.success()) else {
+        return false;
+    };
+    for name in str::from_utf8(&list.stdout).unwrap().split_terminator('\0') {
+        let (from, to) = (root().join(name), folder.join(name));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        // One that was removed, but not from the index yet.
+        if from.is_file() {
+            fs::copy(from, to).unwrap();
+        }
+    }
+    true
+}
+
+/// Built once, with a net of its own and for SPSA: then all that can go wrong does.
+#[test]
+fn make_builds_the_engine_that_spsa_can_change() {
+    let folder = tempfile::tempdir().unwrap();
+    if !copy(folder.path()) {
+        test_support::skip("git does not say which files a commit has");
+        return;
+    }
+    let net = folder.path().join("some.safetensors");
+    let network = Network::random(Architecture::ARTICLE, 7);
+    let metadata = Metadata::new(Architecture::ARTICLE, "test");
+    fs::write(&net, network.to_bytes(&metadata)).unwrap();
+    let target = root().canonicalize().unwrap().join("target/openbench");
+    let make = Command::new("make")
+        .args(["-j", "EXE=Kibitz-01234567", "FEATURES=cli,tune"])
+        .arg(format!("EVALFILE={}", net.display()))
+        .current_dir(folder.path().join("engine"))
+        .env("CARGO_TARGET_DIR", target)
+        .output();
+    let make = make.unwrap();
+    assert!(make.status.success(), "{}", text(&make));
+    let exe = folder.path().join("engine/Kibitz-01234567");
+
+    // The net is that of EVALFILE.
+    let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
+    let value = |arguments: &[&str]| -> Value {
+        let json: Value = serde_json::from_str(&say(&exe, arguments)).unwrap();
+        json["quantised"].clone()
+    };
+    let given = value(&["eval", fen, "--json", "--model", net.to_str().unwrap()]);
+    assert_eq!(value(&["eval", fen, "--json"]), given);
+    let (nodes, speed) = bench(&say(&exe, &["bench"]));
+    assert!(speed > 0);
+    assert_eq!(bench(&say(&exe, &["bench"])).0, nodes);
+
+    // Each input of SPSA is an option, and changes the search.
+    let options = say(&exe, &["uci"]);
+    let real = root().join("models/default.safetensors");
+    let real = format!("setoption name EvalFile value {}", real.display());
+    let count = |values: &[String]| {
+        let mut lines = vec![&*real];
+        lines.extend(values.iter().map(String::as_str));
+        let position = format!("position fen {fen}");
+        // The search is waited for, where `quit` would end it.
+        lines.extend([&*position, "go depth 13"]);
+        let output = say(&exe, &lines);
+        let last = output
+            .lines()
+            .rfind(|line| line.starts_with("info depth 13 "));
+        let words: Vec<&str> = last.unwrap_or(&output).split(' ').collect();
+        let nodes = words.iter().position(|&word| word == "nodes").unwrap();
+        words[nodes + 1].parse::<u64>().unwrap()
+    };
+    let by_default = count(&[]);
+    let inputs = say(&exe, &["spsa"]);
+    assert_eq!(inputs.lines().count(), TUNABLES.len());
+    let set = |name: &str, value: &str| format!("setoption name {name} value {value}");
+    let mut defaults = Vec::new();
+    for input in inputs.lines() {
+        let fields: Vec<&str> = input.split(", ").collect();
+        let [name, "int", value, min, max, _, _] = fields[..] else {
+            panic!("{input}");
+        };
+        let option = format!("name {name} type spin default {value} min {min} max {max}");
+        assert!(options.contains(&option), "{option}: {options}");
+        defaults.push(set(name, value));
+        let ends = [min, max].map(|end| count(&[set(name, end)]));
+        assert!(ends.iter().any(|&nodes| nodes != by_default), "{name}");
+        let (beyond, refused) = (max.parse::<i32>().unwrap() + 1, "wants a number");
+        let answer = say(&exe, &[&set(name, &beyond.to_string()), "quit"]);
+        assert!(answer.contains(refused), "{answer}");
+    }
+    assert_eq!(count(&defaults), by_default);
+}
+
+#[test]
+fn what_make_runs_by_default_has_neither_net_nor_options_of_its_own() {
+    let make = Command::new("make")
+        .args(["-n", "EXE=x"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let plan = text(&make.unwrap());
+    assert!(
+        plan.contains("KIBITZ_NET=\"\" ") && !plan.contains("tune"),
+        "{plan}"
+    );
+    assert!(plan.contains("--features cli "), "{plan}");
+}
+
+#[test]
+fn bench_is_read_from_its_last_line() {
+    let output = engine(&["bench", "3"]);
+    let (nodes, nps) = bench(&output);
+    assert!(
+        output.ends_with(&format!("\n{nodes} nodes {nps} nps\n")),
+        "{output}"
+    );
+}
+
+#[test]
+fn openings_are_legal_even_and_decided_by_the_seed() {
+    let generate = |request: &str| openings(&engine(&[request, "quit"]));
+    let first = generate("genfens 40 seed 1 book None");
+    assert_eq!(first.len(), 40);
+    assert_eq!(first, generate("genfens 40 seed 1 book None "));
+    let distinct: HashSet<&String> = first.iter().collect();
+    assert!(distinct.len() > 38);
+    for mover in [" w ", " b "] {
+        assert!(first.iter().any(|fen| fen.contains(mover)));
+    }
+    let other = generate("genfens 40 seed 2 book None");
+    assert!(other.iter().filter(|fen| distinct.contains(fen)).count() < 3);
+
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("books/openings.epd");
+    let request = format!("genfens 20 seed 3 book {} dfrc 0", book.display());
+    let from_book = generate(&request);
+    assert_eq!(from_book.len(), 20);
+    assert!(from_book.iter().all(|fen| !distinct.contains(fen)));
+}
+
+/// The client waits for 15 s at most.
+#[test]
+fn a_book_without_an_opening_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("book.epd");
+    for (lines, reason) in [
+        (None, "cannot read"),
+        (Some("8/8/8/8/8/k7/8/K7 w - - 0 1\n"), "no even opening"),
+        (
+            Some("4k3/8/8/8/8/8/8/QQQ1K3 w - - 0 1\nx\n"),
+            "no even opening",
+        ),
+    ] {
+        lines.inspect(|lines| fs::write(&book, lines).unwrap());
+        let request = format!("genfens 4 seed 3 book {}", book.display());
+        let output = engine(&[&request, "quit"]);
+        assert!(output.contains(reason), "{output}");
+        assert_eq!(openings(&output).len(), 0);
+    }
+    assert!(engine(&["genfens", "quit"]).contains("give \"genfens N seed S book FILE\""));
+}
+
+#[test]
+fn the_configuration_has_what_openbench_asks_for() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openbench/Kibitz.json");
+    let json: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    assert_eq!(json["private"], false);
+    assert!(json["nps"].as_u64() > Some(0));
+    let folder = root().join(json["build"]["path"].as_str().unwrap());
+    assert!(folder.join("Makefile").is_file());
+    assert!(
+        fs::read_to_string(root().join("Cargo.toml"))
+            .unwrap()
+            .contains("rust-version = \"1.95\"")
+    );
+    assert_eq!(json["build"]["compilers"][0], "cargo>=1.95.0");
+    for kind in ["test_presets", "tune_presets", "datagen_presets"] {
+        for (name, preset) in json[kind].as_object().unwrap() {
+            for options in ["both_options", "dev_options"] {
+                let Some(options) = preset[options].as_str() else {
+                    continue;
+                };
+                assert!(
+                    options.contains("Threads=") && options.contains("Hash="),
+                    "{name}"
+                );
+            }
+        }
+    }
+}
