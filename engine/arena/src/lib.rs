@@ -1,5 +1,5 @@
 //! Kibitz's arena: everything that plays games with engines. Matches, ladders
-//! of many engines, self-play, suites of test positions.
+//! of many engines, self-play, the tuning of options, suites of test positions.
 //!
 //! Its rooms, from the lowest up: `statistics`, `players`, `games`,
 //! `tournament`, `selfplay`, `commands`. The program is what is used: it is all
