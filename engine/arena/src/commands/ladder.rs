@@ -192,7 +192,7 @@ fn play(
     ];
     let settings = settings.map(|(name, value)| (name.to_string(), value));
     let settings = Settings::from(settings);
-    let settings = (args.conditions).settings(settings, &args.engines, &paces, &book)?;
+    let settings = || (args.conditions).settings(settings, &args.engines, &paces, &book);
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tallies[pair.number % meetings.len()].add(&pair.tally);

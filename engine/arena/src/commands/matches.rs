@@ -121,7 +121,7 @@ fn play(
     if let Some(sprt) = args.sprt {
         settings.insert("--sprt".to_string(), sprt.to_string());
     }
-    let settings = (args.conditions).settings(settings, &args.engines, &paces, &book)?;
+    let settings = || (args.conditions).settings(settings, &args.engines, &paces, &book);
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tally.add(&pair.tally);

@@ -182,15 +182,18 @@ impl Conditions {
 
 impl KeptGames {
     /// The file for the games, where they are to be written, and what was played
-    /// before.
+    /// before. Only then are `settings` asked for.
     ///
     /// # Errors
-    /// Where it cannot be used.
-    pub fn open(&self, settings: Settings) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
+    /// Where it cannot be used, or a net cannot be read.
+    pub fn open(
+        &self,
+        settings: impl FnOnce() -> Result<Settings, FileError>,
+    ) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
         let Some(path) = &self.pgn else {
             return Ok((None, Vec::new()));
         };
-        let (file, played) = GamesFile::open(path, settings, self.resume)?;
+        let (file, played) = GamesFile::open(path, settings()?, self.resume)?;
         if !played.is_empty() {
             tell(format!(
                 "{path:?}: going on after {} games",
