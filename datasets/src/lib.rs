@@ -27,7 +27,7 @@ pub use error::Error;
 pub use input::{Source, sha256_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};
-pub use records::packed::PackedFormat;
+pub use records::packed::{PackedFormat, write_viriformat};
 pub use records::position::{
     EvalComment, GameResult, Keyed, Label, Month, Origin, Phase, Record, format_eval, parse_eval,
 };

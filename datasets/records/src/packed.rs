@@ -81,6 +81,16 @@ impl PackedFormat {
     }
 }
 
+/// Writes positions in viriformat: each as a game of one move, which is legal
+/// and nothing more.
+pub fn write_viriformat(records: &[Record]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(40 * records.len());
+    for record in records {
+        viriformat::write(record, &mut bytes);
+    }
+    bytes
+}
+
 /// A score as a record stores labels: 31000 to 31999 is a mate. `None` for
 /// what lies beyond, which engines use for "no score".
 fn label(score: i16) -> Option<Label> {

@@ -29,15 +29,17 @@ Example:
   ingest build https://example.org/games.pgn.zst --out lichess.dataset
   zstdcat games.pgn.zst | ingest build - --out lichess.dataset
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
-    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000";
+    --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000
+  ingest build selfplay.viri --td-lambda 0.7 --out selfplay.dataset";
 
 /// What `ingest build` takes.
 #[derive(Args)]
 #[command(after_help = format!("{HELP}\n{}\n{EXAMPLE}", filters::HELP))]
 pub struct Arguments {
     /// Files, http(s) URLs, or - for standard input: PGN,
-    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text or EPD;
-    /// plain, .zst, .gz or .bz2
+    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text, EPD,
+    /// viriformat, bullet's boards or Stockfish's binpack, told by their
+    /// content; plain, .zst, .gz or .bz2
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
     /// The dataset, a folder; made if it is not there

@@ -26,6 +26,11 @@ Formats (docs/export.md has every detail):
            32 bytes, score and result from the side to move's view. It has no
            room for castling rights, en passant, ply, depth and month. Mate in
            n is a score of 32000 - n; an unknown result becomes a draw.
+  viriformat
+           a game of one move a position, as bullet's ViriBinpackLoader and
+           the crate viriformat read it: 40 bytes, White's view. The move is
+           legal and nothing more: it is NOT the best or the one played. Depth
+           and month are lost; scores and results are those of bullet.
   text     FEN | centipawns | 1.0, 0.5 or 0.0, all from White's view. Mate in n
            is 32000 - n; an unknown result is ?, a line that bullet's converter
            leaves out. `ingest build` reads it.

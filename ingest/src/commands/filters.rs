@@ -28,6 +28,10 @@ dataset takes no more data with others.
   Bad months are December 2016, July and August 2020: Lichess's analysis gave
   many wrong evaluations then. They are kept by default, for the flaw was of
   some days (around 9 December) and of openings (2020), not of whole months.
+  With --td-lambda L, each evaluation of a game that is trained on becomes
+  (1 - w) of itself and w of what follows, w = L^(plies to the next evaluation),
+  as chances to win; behind the last stands the result. Mates stay, and filters
+  judge evaluations as they were read.
   Results of games that were abandoned, lost on time or ended by a rules
   infraction are kept as unknown, whatever the filters.
 ";

@@ -9,6 +9,8 @@ use serde::Serialize;
 pub enum Format {
     /// Boards of 32 bytes that bullet trains on (bulletformat's ChessBoard)
     Bullet,
+    /// Games of one move each, with castling rights, en passant and ply
+    Viriformat,
     /// Lines of FEN | centipawns | result
     Text,
     /// A table, for pandas, Polars, DuckDB and their like
@@ -19,7 +21,7 @@ impl Format {
     /// What becomes of an unknown result.
     pub(crate) fn unknown_results(self) -> &'static str {
         match self {
-            Format::Bullet => "draws",
+            Format::Bullet | Format::Viriformat => "draws",
             Format::Text => "?",
             Format::Parquet => "null",
         }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use datasets::{Manifest, Record, Split};
+use datasets::{Manifest, Record, Split, write_viriformat};
 use rayon::prelude::*;
 
 use crate::export::format::Format;
@@ -28,6 +28,10 @@ impl<W: Write + Send> Writer<W> {
             Format::Bullet => Writer::Rows {
                 out,
                 encode: bullet::encode,
+            },
+            Format::Viriformat => Writer::Rows {
+                out,
+                encode: write_viriformat,
             },
             Format::Text => Writer::Rows {
                 out,

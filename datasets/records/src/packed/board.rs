@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 
 use shakmaty::{Bitboard, Board, CastlingMode, Chess, Color, Piece, Role, Setup, Square};
 
+use crate::position::{GameResult, Record};
 use crate::positions::legal_position;
 use crate::selection::{Filters, SkipReason};
 
@@ -14,6 +15,7 @@ const MOVE_NUMBER: usize = 26;
 /// Where the board's own score stands: behind all that is the position.
 pub(super) const LABEL: usize = 28;
 pub(super) const RESULT: usize = 30;
+const EXTRA: usize = 31;
 
 /// Squares and codes of bytes 0 to 23: a bit a square, a nibble a piece. `None`
 /// if there are too many.
@@ -56,6 +58,18 @@ fn setup(bytes: &[u8; 32]) -> Option<Setup> {
     let number = u16::from_le_bytes([bytes[MOVE_NUMBER], bytes[MOVE_NUMBER + 1]]);
     setup.fullmoves = NonZeroU32::new(number.into()).unwrap_or(NonZeroU32::MIN);
     Some(setup)
+}
+
+/// The board of a record, with its label as the score. bullet and Viridithas
+/// know no unknown result: it becomes a draw.
+pub(super) fn of_record(record: &Record) -> [u8; 32] {
+    let mut bytes = *record.as_bytes();
+    bytes[CLOCK] = 0;
+    let number = record.ply() / 2 + 1;
+    bytes[MOVE_NUMBER..LABEL].copy_from_slice(&number.to_le_bytes());
+    bytes[RESULT] = record.result().unwrap_or(GameResult::Draw) as u8;
+    bytes[EXTRA] = 0;
+    bytes
 }
 
 /// The position, if it is legal.

@@ -153,6 +153,39 @@ fn read_game(
     Ok(())
 }
 
+/// Writes a position as a game of one move. A record has none: this is the first
+/// legal one that is quiet if there is one, so that filters of captures and
+/// promotions leave the position, and says nothing of what is best.
+pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
+    let board = board::of_record(record);
+    let position = board::position(&board, CastlingMode::Chess960);
+    let moves = position.map(|position| position.legal_moves());
+    let noise = |m: &&Move| (m.is_capture() || m.is_promotion(), m.is_castle());
+    // No dataset has a position without a move.
+    let Some(&m) = moves.iter().flatten().min_by_key(noise) else {
+        return;
+    };
+    bytes.extend_from_slice(&board);
+    bytes.extend_from_slice(&code(m).to_le_bytes());
+    bytes.extend_from_slice(&record.label().stored().to_le_bytes());
+    bytes.extend_from_slice(&END);
+}
+
+/// What [`legal_move`] reads.
+fn code(m: Move) -> u16 {
+    let (to, kind) = match m {
+        Move::Castle { rook, .. } => (rook, 2),
+        Move::EnPassant { to, .. } => (to, 1),
+        _ if m.is_promotion() => (m.to(), 3),
+        _ => (m.to(), 0),
+    };
+    let from = m.from().map_or(0, |from| from as u16);
+    let promotion = m
+        .promotion()
+        .map_or(0, |role| role as u16 - Role::Knight as u16);
+    from | (to as u16) << 6 | promotion << 12 | kind << 14
+}
+
 /// The move of the first two bytes: from, to, promotion, kind, from the lowest
 /// bits up. Castling goes to the rook. `None` if it is not legal.
 fn legal_move(position: &Chess, step: &[u8]) -> Option<Move> {
