@@ -1,8 +1,7 @@
 //! From an error to one line and an exit code.
 
 use host::{ExitCode, FileError, tell};
-use models::NetError;
-use uci_client::StartError;
+use uci_client::{EvaluatorError, StartError};
 
 use crate::commands::ProblemError;
 use crate::games::openings::BookError;
@@ -32,10 +31,8 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(ExitCode::Damaged)
         } else if cause.is::<GamesError>() {
             Some(ExitCode::Refused)
-        } else if cause.is::<NetError>() {
-            Some(ExitCode::Net)
         } else {
-            None
+            cause.downcast_ref().map(EvaluatorError::exit_code)
         }
     };
     error.chain().find_map(code).unwrap_or(ExitCode::Other)

@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use engine::EMBEDDED_NET;
 use host::tell;
-use models::MAX_FILE_BYTES;
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::{MAX_PLIES, Rules};
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
-use crate::players::spec::{EngineSpec, EvaluatorChoice, Program};
+use crate::players::spec::{EngineSpec, Program};
 use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
@@ -185,12 +183,9 @@ fn net_digest(program: &Program) -> Result<Option<String>, FileError> {
     let Program::Net(net) = program else {
         return Ok(None);
     };
-    let digest = match &net.evaluation {
-        EvaluatorChoice::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
-        EvaluatorChoice::Embedded => Sha256::digest(EMBEDDED_NET),
-        EvaluatorChoice::Material => return Ok(None),
-    };
-    Ok(Some(format!("of SHA-256 {digest:x}")))
+    let bytes = net.evaluation.bytes()?;
+    let digest = || format!("of SHA-256 {:x}", Sha256::digest(&bytes));
+    Ok((!bytes.is_empty()).then(digest))
 }
 
 /// What both commands say of games in their help.
