@@ -6,7 +6,9 @@ pub(crate) mod archive;
 pub(crate) mod counts;
 pub(crate) mod error;
 pub(crate) mod feed;
+pub(crate) mod net;
 pub(crate) mod notation;
 pub(crate) mod pipeline;
+pub(crate) mod process;
 
 pub(crate) use error::Error;

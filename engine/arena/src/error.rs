@@ -3,8 +3,7 @@
 use engine::TablesError;
 use host::archive::ArchiveError;
 use host::{ExitCode, FileError, tell};
-use models::NetError;
-use uci_client::StartError;
+use uci_client::{EvaluatorError, StartError};
 
 use crate::commands::{ParametersError, ProblemError, RecordError};
 use crate::games::openings::BookError;
@@ -41,10 +40,8 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             Some(error.exit_code())
         } else if cause.is::<TablesError>() {
             Some(ExitCode::Missing)
-        } else if cause.is::<NetError>() {
-            Some(ExitCode::Net)
         } else {
-            None
+            cause.downcast_ref().map(EvaluatorError::exit_code)
         }
     };
     error.chain().find_map(code).unwrap_or(ExitCode::Other)

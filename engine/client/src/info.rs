@@ -61,17 +61,21 @@ impl Info {
             }
         }
         heard.depth = depth.or(heard.depth);
-        let counts = |known: Scored| known.bound || !bound;
-        if let Some(score) = score
-            && heard.score.is_none_or(counts)
-        {
-            heard.score = Some(Scored {
+        if let Some(score) = score {
+            heard.hear_score(Scored {
                 score,
                 depth,
                 bound,
             });
         }
         *self = heard;
+    }
+
+    /// Takes in a score of the best move.
+    pub(crate) fn hear_score(&mut self, scored: Scored) {
+        if self.score.is_none_or(|known| known.bound || !scored.bound) {
+            self.score = Some(scored);
+        }
     }
 }
 

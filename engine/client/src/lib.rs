@@ -1,5 +1,6 @@
-//! A client of UCI engines, which are other people's programs: an [`Engine`]
-//! is a process that is started, set up, asked and ended.
+//! Engines that are asked: an [`Engine`] is a UCI engine, other people's program, a
+//! process that is started, set up, asked and ended; a [`Library`] is Kibitz in this
+//! process. Both give an [`Answer`].
 //!
 //! Whatever the program does, nothing here waits without end, takes memory
 //! without bound, or leaves a process behind. It may print lines that are no
@@ -29,9 +30,11 @@
 mod engine;
 mod error;
 mod info;
+mod library;
 mod options;
 mod process;
 
 pub use engine::{Answer, Engine, Notice, Setup};
 pub use error::{EngineError, StartError};
 pub use info::{Info, Score, Scored};
+pub use library::{EvaluatorChoice, EvaluatorError, Library};

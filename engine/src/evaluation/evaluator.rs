@@ -48,6 +48,7 @@ impl fmt::Display for EvaluationKind {
 }
 
 /// A network and the choice whether to use it.
+#[derive(Clone)]
 pub struct Evaluator {
     network: QuantisedNetwork,
     kind: EvaluationKind,

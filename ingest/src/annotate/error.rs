@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use host::ExitCode;
 use host::archive::ArchiveError;
 use thiserror::Error;
-use uci_client::StartError;
+use uci_client::{EvaluatorError, StartError};
 
 /// Why annotating stopped, or did not start. Each message is one line that
 /// says what to do.
@@ -14,6 +14,12 @@ pub enum Error {
     /// The engine cannot be started or set up.
     #[error(transparent)]
     Engine(#[from] StartError),
+    /// The net cannot be used.
+    #[error(transparent)]
+    Net(#[from] EvaluatorError),
+    /// There is no memory for the net's transposition table.
+    #[error("--hash: {0}")]
+    Hash(#[from] engine::HashError),
     /// The engine has failed too often in a row to be worth going on with.
     #[error(
         "{command}: the engine failed on {positions} positions in a row; what was annotated is \
@@ -48,7 +54,8 @@ impl Error {
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Error::Engine(StartError::Program { .. }) => ExitCode::Missing,
-            Error::Engine(_) | Error::EngineBroken { .. } => ExitCode::Other,
+            Error::Net(error) => error.exit_code(),
+            Error::Engine(_) | Error::Hash(_) | Error::EngineBroken { .. } => ExitCode::Other,
             Error::Output(error) => error.exit_code(),
             Error::OtherGames { .. } => ExitCode::Refused,
         }

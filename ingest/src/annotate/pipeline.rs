@@ -142,7 +142,14 @@ fn annotate_pieces(
     pieces: &Mutex<Receiver<(u64, Piece)>>,
     writer: &Sender<Done>,
 ) -> Duration {
-    let mut analyst = Analyst::new(task);
+    let mut analyst = match Analyst::new(task) {
+        Ok(analyst) => analyst,
+        Err(error) => {
+            // The writer may have ended.
+            let _ = writer.send(Ok(Err(error)));
+            return Duration::ZERO;
+        }
+    };
     loop {
         let pieces = pieces.lock().unwrap_or_else(PoisonError::into_inner);
         let piece = next(task, &pieces);
@@ -210,6 +217,8 @@ mod tests {
     use host::StopSignal;
 
     use super::*;
+    use crate::annotate::analyst::{Evaluator, Limit};
+    use crate::annotate::process::Program;
     use uci_client::Setup;
 
     /// The Site of the sample's tenth game.
@@ -230,11 +239,13 @@ mod tests {
         let (done, outcome) = channel();
         thread::spawn(move || {
             let task = Task {
-                setup: Setup::default(),
-                go: String::new(),
-                timeout: Duration::ZERO,
+                evaluator: Evaluator::Program(Program {
+                    setup: Setup::default(),
+                    timeout: Duration::ZERO,
+                    ahead: NonZero::<usize>::MIN,
+                }),
+                limit: Limit::Nodes(1),
                 every: 1,
-                ahead: NonZero::<usize>::MIN,
                 replace: false,
                 stop: StopSignal::default(),
             };

@@ -10,17 +10,20 @@ use clap::Args;
 use clap::error::ErrorKind;
 use host::StopSignal;
 use serde::Serialize;
-use uci_client::{Engine, Setup, StartError};
+use sha2::{Digest, Sha256};
+use uci_client::{Engine, EvaluatorChoice, Setup, StartError};
 
 use crate::commands::values;
 use crate::report::reason::reason_text;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
-use crate::annotate::analyst::Task;
+use crate::annotate::analyst::{Evaluator, Limit, Task};
 use crate::annotate::archive::{Archive, MadeBy, Opened, Record};
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::feed::Feed;
+use crate::annotate::net::Net;
+use crate::annotate::process::Program;
 use crate::annotate::{Error, pipeline};
 
 const HELP: &str = "\
@@ -33,8 +36,12 @@ the same command goes on where FILE.json says it is whole, and the file is the
 same as if nothing had happened. An engine that crashes, hangs or answers nonsense
 is restarted; a position on which it fails twice is left without an evaluation.
 
+With --net, Kibitz evaluates in this process, as its program would: --engine engine
+--option EvalFile=NET --option Hash=MIB.
+
 Example:
   ingest annotate games.pgn --engine stockfish --nodes 100000 --out games.pgn.zst
+  ingest annotate games.pgn --net NET.safetensors --nodes 100 --hash 1 --out games.pgn.zst
   ingest build games.pgn.zst --out games.dataset";
 
 /// What `ingest annotate` takes.
@@ -44,11 +51,10 @@ pub struct Arguments {
     /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
     #[arg(required = true, value_name = "GAMES")]
     sources: Vec<PathBuf>,
-    /// The UCI engine: a program, and its arguments if it takes any
-    #[arg(long, value_name = "COMMAND", value_parser = values::command)]
-    engine: String,
     #[command(flatten)]
-    limit: Limit,
+    evaluator: EvaluatorArguments,
+    #[command(flatten)]
+    limit: LimitArguments,
     /// Evaluate one position in N: more games for the same time
     #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
     every: NonZero<usize>,
@@ -56,20 +62,25 @@ pub struct Arguments {
     /// the name ends with .pgn
     #[arg(long, value_name = "FILE.pgn[.zst]")]
     out: PathBuf,
-    /// Engine processes side by side [default: one a core]
+    /// Engines side by side [default: one a core]
     #[arg(long, value_name = "N", value_parser = values::processes)]
     processes: Option<NonZero<usize>>,
     /// Send an engine N positions before it has answered, without the moves before
     /// them: faster where searches are short. Only for engines that keep a second
     /// `go` until the first search has ended, as Stockfish does
-    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>, conflicts_with = "net")]
     ahead: NonZero<usize>,
+    /// MiB of a net's transposition table, which each game finds empty: where
+    /// searches are short, a small one is faster
+    #[arg(long, value_name = "MIB", default_value_t = engine::DEFAULT_HASH_MIB, requires = "net",
+          value_parser = values::hash)]
+    hash: usize,
     /// Set an option of the engine; may be given again
-    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option)]
+    #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option, conflicts_with = "net")]
     options: Vec<(String, String)>,
     /// Seconds a search may take before the engine is restarted
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
-          value_parser = clap::value_parser!(u64).range(1..=86_400))]
+          value_parser = clap::value_parser!(u64).range(1..=86_400), conflicts_with = "net")]
     timeout: u64,
     /// Evaluate games anew that have evaluations; else they keep theirs
     #[arg(long)]
@@ -79,10 +90,22 @@ pub struct Arguments {
     json: bool,
 }
 
+/// What evaluates.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+struct EvaluatorArguments {
+    /// The UCI engine: a program, and its arguments if it takes any
+    #[arg(long, value_name = "COMMAND", value_parser = values::command)]
+    engine: Option<String>,
+    /// Kibitz itself, without a program: a network's file, `embedded`, or `material`
+    #[arg(long, value_name = "NET")]
+    net: Option<String>,
+}
+
 /// How long to search each position.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
-struct Limit {
+struct LimitArguments {
     /// Nodes to search in each position
     #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
     nodes: Option<NonZero<u64>>,
@@ -91,11 +114,11 @@ struct Limit {
     depth: Option<NonZero<u64>>,
 }
 
-impl Limit {
-    fn go(&self) -> String {
-        match (self.nodes, self.depth) {
-            (Some(nodes), _) => format!("go nodes {nodes}"),
-            (None, depth) => format!("go depth {}", depth.unwrap_or(NonZero::<u64>::MIN)),
+impl From<&LimitArguments> for Limit {
+    fn from(arguments: &LimitArguments) -> Limit {
+        match (arguments.nodes, arguments.depth) {
+            (Some(nodes), _) => Limit::Nodes(nodes.get()),
+            (None, depth) => Limit::Depth(depth.map_or(1, NonZero::get)),
         }
     }
 }
@@ -140,12 +163,11 @@ struct Run {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let compressed = is_compressed(&arguments.out)?;
     let stop = StopSignal::listen()?;
+    let (evaluator, engine) = evaluator(arguments, &stop)?;
     let task = Task {
-        setup: setup(&arguments.engine, &arguments.options),
-        go: arguments.limit.go(),
-        timeout: Duration::from_secs(arguments.timeout),
+        evaluator,
+        limit: Limit::from(&arguments.limit),
         every: arguments.every.get(),
-        ahead: arguments.ahead,
         replace: arguments.replace,
         stop: stop.clone(),
     };
@@ -154,12 +176,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let feed = host::unless_stopped(stop.flag(), move || Feed::new(&sources));
     let feed = feed.ok_or_else(stopped)??;
     let made_by = MadeBy {
-        engine: match engine_name(&task) {
-            Err(Error::Engine(StartError::Cancelled)) => bail!(stopped()),
-            name => name?,
-        },
-        go: task.go.clone(),
-        options: arguments.options.clone(),
+        engine,
+        go: task.limit.to_string(),
+        options: task.evaluator.options(),
         every: arguments.every,
         ahead: arguments.ahead,
         replace: arguments.replace,
@@ -209,12 +228,35 @@ fn setup(line: &str, options: &[(String, String)]) -> Setup {
     }
 }
 
-/// What the engine calls itself. That it works is known then, too.
-fn engine_name(task: &Task) -> Result<String, Error> {
-    let engine = Engine::start(&task.setup, task.stop.flag(), &mut |notice| {
-        host::tell(notice)
-    })?;
-    Ok(engine.name().to_string())
+/// What evaluates, and what it calls itself. That it works is known then, too.
+fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, String)> {
+    let EvaluatorArguments { engine, net } = &arguments.evaluator;
+    if let Some(net) = net {
+        let choice = EvaluatorChoice::named(net);
+        let loaded = host::unless_stopped(stop.flag(), move || choice.load());
+        let loaded = loaded.ok_or_else(|| Stopped::for_now(stop))?;
+        let (evaluator, bytes) = loaded.map_err(Error::Net)?;
+        let with = match &bytes[..] {
+            [] => net.clone(),
+            bytes => format!("the net of SHA-256 {:x}", Sha256::digest(bytes)),
+        };
+        let name = format!("Kibitz {} with {with}", env!("CARGO_PKG_VERSION"));
+        let hash = arguments.hash;
+        return Ok((Evaluator::Net(Box::new(Net { evaluator, hash })), name));
+    }
+    let setup = setup(engine.as_deref().unwrap_or_default(), &arguments.options);
+    let started = Engine::start(&setup, stop.flag(), &mut |notice| host::tell(notice));
+    let name = match started {
+        Ok(engine) => engine.name().to_string(),
+        Err(StartError::Cancelled) => bail!(Stopped::for_now(stop)),
+        Err(error) => bail!(Error::Engine(error)),
+    };
+    let program = Program {
+        setup,
+        timeout: Duration::from_secs(arguments.timeout),
+        ahead: arguments.ahead,
+    };
+    Ok((Evaluator::Program(program), name))
 }
 
 /// Goes on where the output ends, to the end of the sources.
@@ -330,7 +372,7 @@ fn summary(report: &Report) -> String {
     );
     if let Some(run) = &report.run {
         text += &format!(
-            "this run: {} positions in {:.1} s, {:.0} positions/s, {} processes busy {:.0} % of the time\n",
+            "this run: {} positions in {:.1} s, {:.0} positions/s, {} engines busy {:.0} % of the time\n",
             run.positions,
             run.seconds,
             run.positions_per_second,

@@ -4,6 +4,7 @@ use std::num::NonZero;
 use std::str::FromStr;
 
 use datasets::Month;
+use engine::MAX_HASH_MIB;
 
 /// A number of things, of which there must be one.
 pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
@@ -23,6 +24,13 @@ pub fn processes(text: &str) -> Result<NonZero<usize>, &'static str> {
     let processes = text.parse().ok();
     let processes = processes.filter(|processes: &NonZero<usize>| processes.get() <= 1024);
     processes.ok_or("give a whole number, 1 to 1024")
+}
+
+/// MiB of a transposition table.
+pub fn hash(text: &str) -> Result<usize, String> {
+    let mebibytes = text.parse().ok();
+    let mebibytes = mebibytes.filter(|mebibytes| (1..=MAX_HASH_MIB).contains(mebibytes));
+    mebibytes.ok_or_else(|| format!("give a whole number, 1 to {MAX_HASH_MIB}"))
 }
 
 /// Games in a hundred to hold out.

@@ -75,7 +75,7 @@ fn send_batches(
                     if filter != Filter::NONE {
                         records.retain(|record| filter.keeps(record));
                     }
-                    Ok(records)
+                    Ok::<_, Error>(records)
                 };
                 scope.spawn(move || groups.all(|group| sender.send(read(group)).is_ok()));
                 receiver

@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use engine::DEFAULT_HASH_MIB;
 use host::tell;
-use uci_client::{Answer, Engine, EngineError, StartError};
+use uci_client::{Answer, Engine, EngineError, EvaluatorChoice, Library, StartError};
 
-use crate::players::library::Library;
 use crate::players::question::Question;
-use crate::players::spec::{EngineSpec, EvaluatorChoice, Program};
+use crate::players::spec::{EngineSpec, Net, Program};
 
 /// How long an engine that was too slow may take to come to its senses.
 const GRACE: Duration = Duration::from_secs(2);
@@ -36,7 +36,7 @@ impl Player {
                 Ok(Player::Process(Box::new(engine)))
             }
             Program::Net(net) => {
-                let library = Library::start(net);
+                let library = library(net);
                 let library = match &net.evaluation {
                     EvaluatorChoice::File(path) if is_command(path) => library.with_context(|| {
                         format!(
@@ -112,8 +112,15 @@ impl Player {
                 engine.go(&allowance.go_command(), allowance.patience, question.stop)
             }
             Player::Library(library) => {
-                let answer = library.best_move(question);
-                match answer.time < question.allowance.patience {
+                let allowance = &question.allowance;
+                let Question {
+                    position,
+                    chess960,
+                    stop,
+                    ..
+                } = *question;
+                let answer = library.answer(position, &allowance.limits(), chess960, stop);
+                match answer.time < allowance.patience {
                     true => Ok(answer),
                     false => Err(EngineError::TimedOut),
                 }
@@ -131,6 +138,13 @@ impl Player {
             Player::Library(_) => Ok(()),
         }
     }
+}
+
+/// Loads a net.
+pub fn library(net: &Net) -> Result<Library> {
+    let (evaluator, _) = net.evaluation.load()?;
+    let hash = net.hash.unwrap_or(DEFAULT_HASH_MIB);
+    Library::new(evaluator, hash, net.threads).context("hash=")
 }
 
 /// Whether a net's file looks like a program that was meant to be started.

@@ -1,10 +1,10 @@
 //! How a match names an engine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 
 use engine::{MAX_HASH_MIB, MAX_THREADS};
-use uci_client::Setup;
+use uci_client::{EvaluatorChoice, Setup};
 
 use crate::players::pace::Pace;
 
@@ -38,17 +38,6 @@ pub struct Net {
     pub hash: Option<usize>,
     /// Threads to search with.
     pub threads: usize,
-}
-
-/// What a search in this process values positions by.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EvaluatorChoice {
-    /// A network's file.
-    File(PathBuf),
-    /// The network compiled into this program.
-    Embedded,
-    /// Material alone.
-    Material,
 }
 
 impl FromStr for EngineSpec {
@@ -157,16 +146,6 @@ fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
     let number = value.parse().ok();
     let number = number.filter(|number| (1..=most).contains(number));
     number.ok_or_else(|| format!("{key} wants a number from 1 to {most}, not {value:?}"))
-}
-
-impl EvaluatorChoice {
-    fn named(text: &str) -> EvaluatorChoice {
-        match text {
-            "embedded" => EvaluatorChoice::Embedded,
-            "material" => EvaluatorChoice::Material,
-            path => EvaluatorChoice::File(path.into()),
-        }
-    }
 }
 
 impl EngineSpec {

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::games::adjudication::{Adjudicator, Draw, Resign};
 use crate::games::ending::Ending;
 use crate::games::game::MAX_PLIES;
-use crate::players::library::{Library, as_uci};
+use uci_client::Library;
 
 /// Openings that are drawn for a game, at most.
 const TRIES: u32 = 1000;
@@ -204,7 +204,7 @@ impl Rules {
                 tactical: is_tactical(board, mv),
             });
             position.play(mv)?;
-            adjudicator.hear(mover, Some(as_uci(outcome.score)), position.board());
+            adjudicator.hear(mover, Some(outcome.score.into()), position.board());
             if let Some((winner, ending)) = self.verdict(&position, &adjudicator, game.plies()) {
                 (game.winner, game.ending) = (winner, ending);
                 (game.nodes, game.searching) = (searches.nodes, searches.time);
@@ -272,6 +272,10 @@ fn is_tactical(board: &Board, mv: Move) -> bool {
 mod tests {
     use super::*;
     use engine::{parse_fen, parse_move};
+    use uci_client::EvaluatorChoice;
+
+    use crate::players::player::library;
+    use crate::players::spec::Net;
 
     fn rules(tables: Option<Arc<dyn Tablebase>>) -> Rules {
         Rules {
@@ -361,8 +365,8 @@ mod tests {
             hard_nodes: 1,
             ..rules(None)
         };
-        let mut library = Library::start(&crate::players::spec::Net {
-            evaluation: crate::players::spec::EvaluatorChoice::Embedded,
+        let mut library = library(&Net {
+            evaluation: EvaluatorChoice::Embedded,
             hash: Some(1),
             threads: 1,
         })

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow};
 use host::archive;
 
-use crate::players::library::Library;
+use crate::players::player::library;
 use crate::players::spec::Net;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{Game, Rules};
@@ -146,7 +146,7 @@ impl Generator<'_> {
 
     /// Plays games until none is left or `stop` is set.
     fn work(&self, next: &AtomicU64, sender: &Sender<Result<Played>>) -> Result<()> {
-        let mut library = Library::start(self.net)?;
+        let mut library = library(self.net)?;
         while !self.stop.load(Ordering::Relaxed) {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if self.settings.games.is_some_and(|games| number >= games) {

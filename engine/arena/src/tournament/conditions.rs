@@ -6,16 +6,14 @@ use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
-use engine::EMBEDDED_NET;
 use host::tell;
-use models::MAX_FILE_BYTES;
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::{MAX_PLIES, Rules};
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
-use crate::players::spec::{EngineSpec, EvaluatorChoice, Net, Program};
+use crate::players::spec::{EngineSpec, Net, Program};
 use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
@@ -209,12 +207,9 @@ impl KeptGames {
 /// # Errors
 /// Where the file cannot be read.
 pub fn net_sha256(net: &Net) -> Result<Option<String>, FileError> {
-    let digest = match &net.evaluation {
-        EvaluatorChoice::File(path) => Sha256::digest(host::read(path, MAX_FILE_BYTES)?),
-        EvaluatorChoice::Embedded => Sha256::digest(EMBEDDED_NET),
-        EvaluatorChoice::Material => return Ok(None),
-    };
-    Ok(Some(format!("{digest:x}")))
+    let bytes = net.evaluation.bytes()?;
+    let digest = || format!("{:x}", Sha256::digest(&bytes));
+    Ok((!bytes.is_empty()).then(digest))
 }
 
 /// What all commands say of games in their help.

@@ -1,0 +1,92 @@
+//! Kibitz with a net, in this process: it evaluates as its program would, asked
+//! one position after another.
+
+use datasets::{SkipReason, Transcript};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, EnPassantMode, Move};
+use uci_client::Library;
+
+use crate::annotate::analyst::{Limit, Task, eval};
+use crate::annotate::counts::AnnotationCounts;
+use crate::annotate::error::Error;
+use crate::annotate::notation::Eval;
+
+/// What positions are valued by, and the memory to search with.
+pub struct Net {
+    /// The net.
+    pub evaluator: engine::Evaluator,
+    /// Size of the transposition table, in MiB.
+    pub hash: usize,
+}
+
+/// The library with the net.
+pub struct Searcher<'a> {
+    task: &'a Task,
+    library: Library,
+    limits: engine::Limits,
+}
+
+impl<'a> Searcher<'a> {
+    /// A searcher with one thread, as equal searches are to be equal.
+    ///
+    /// # Errors
+    /// If there is no memory for the table.
+    pub fn new(task: &'a Task, net: &Net) -> Result<Searcher<'a>, Error> {
+        let (nodes, depth) = match task.limit {
+            Limit::Nodes(nodes) => (Some(nodes), None),
+            Limit::Depth(depth) => (None, Some(depth)),
+        };
+        Ok(Searcher {
+            task,
+            library: Library::new(net.evaluator.clone(), net.hash, 1)?,
+            limits: engine::Limits {
+                nodes,
+                depth,
+                ..engine::Limits::default()
+            },
+        })
+    }
+
+    /// The evaluations of a game's positions; none for a game that the engine's
+    /// rules refuse, which is counted.
+    pub fn evaluate(
+        &mut self,
+        game: &Transcript,
+        tally: &mut AnnotationCounts,
+    ) -> Option<Vec<Option<Eval>>> {
+        self.library.new_game();
+        let start = Fen::from_position(&game.start, EnPassantMode::Legal).to_string();
+        let Ok(mut line) = engine::Position::from_fen(&start) else {
+            tally.skip(SkipReason::BadFen);
+            return None;
+        };
+        let mut evals = vec![None; game.plies.len()];
+        let mut played = 0;
+        for (ply, position) in self.task.positions(game) {
+            let mut moves = game.plies[played..=ply].iter();
+            if moves.any(|ply| line.play(translate(ply.m)).is_err()) {
+                // The two libraries differ on a rule.
+                tally.unanswered += 1;
+                break;
+            }
+            played = ply + 1;
+            let stop = self.task.stop.flag();
+            let answer = (self.library).answer(&line, &self.limits, true, stop);
+            evals[ply] = eval(&answer, &position);
+            match evals[ply] {
+                Some((label, _)) => {
+                    tally.positions += 1;
+                    tally.mates += u64::from(label.mate().is_some());
+                }
+                None => tally.unanswered += 1,
+            }
+        }
+        Some(evals)
+    }
+}
+
+/// Castling is king takes rook in both libraries.
+fn translate(m: Move) -> engine::cozy_chess::Move {
+    let text = m.to_uci(CastlingMode::Chess960).to_string();
+    text.parse().expect("UCI has one way to write a move")
+}

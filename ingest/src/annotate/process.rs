@@ -1,0 +1,211 @@
+//! An engine that keeps going: it evaluates games, and is restarted when it
+//! crashes, hangs or answers nonsense.
+
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::time::Duration;
+
+use datasets::{SkipReason, Transcript};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, EnPassantMode};
+use uci_client::{Engine, EngineError, Setup};
+
+use crate::annotate::analyst::{Task, eval};
+use crate::annotate::counts::AnnotationCounts;
+use crate::annotate::error::Error;
+use crate::annotate::notation::Eval;
+
+/// Searches of one position, before it is left without an evaluation.
+const ATTEMPTS: u32 = 2;
+
+/// After so many positions in a row without an evaluation something is wrong
+/// that another start will not mend.
+const MAX_UNANSWERED: u32 = 100;
+
+/// A UCI engine, and how it is asked.
+pub struct Program {
+    /// How the engine is started.
+    pub setup: Setup,
+    /// How long a search may take.
+    pub timeout: Duration,
+    /// Positions that an engine is sent before it has answered. If more than one,
+    /// each is sent without the moves before it: Stockfish counts those among the
+    /// nodes of the search that it is at.
+    pub ahead: NonZero<usize>,
+}
+
+/// A position whose search was asked for.
+struct Question {
+    /// Its place in the game.
+    ply: usize,
+    position: Chess,
+    /// The UCI command that sets it up.
+    command: String,
+}
+
+/// One engine and what it has been through.
+pub struct Process<'a> {
+    task: &'a Task,
+    program: &'a Program,
+    /// The UCI command that starts a search.
+    go: String,
+    engine: Option<Engine>,
+    /// Positions in a row without an evaluation.
+    unanswered: u32,
+}
+
+impl<'a> Process<'a> {
+    /// Its engine starts with the first search.
+    pub fn new(task: &'a Task, program: &'a Program) -> Process<'a> {
+        Process {
+            task,
+            program,
+            go: task.limit.to_string(),
+            engine: None,
+            unanswered: 0,
+        }
+    }
+
+    fn plays_chess960(&mut self) -> Result<bool, Error> {
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => self.start()?,
+        };
+        Ok(self.engine.insert(engine).plays_chess960())
+    }
+
+    /// Another process. What engines say of themselves was shown when the first was
+    /// started.
+    fn start(&self) -> Result<Engine, Error> {
+        let engine = Engine::start(&self.program.setup, self.task.stop.flag(), &mut |_| {});
+        Ok(engine?)
+    }
+
+    /// The evaluations of a game's positions; none for a game of Chess960 that the
+    /// engine does not play, which is counted.
+    ///
+    /// # Errors
+    /// If the engine cannot be started, or fails on every position.
+    pub fn evaluate(
+        &mut self,
+        game: &Transcript,
+        tally: &mut AnnotationCounts,
+    ) -> Result<Option<Vec<Option<Eval>>>, Error> {
+        let mode = game.castling_mode;
+        if mode.is_chess960() && !self.plays_chess960()? {
+            tally.skip(SkipReason::Variant);
+            return Ok(None);
+        }
+        // What the engine knows from other games would make the evaluations
+        // depend on which games it happened to have had.
+        if let Some(engine) = &mut self.engine {
+            engine.new_game(mode.is_chess960());
+        }
+        let mut evals = vec![None; game.plies.len()];
+        let mut asked = VecDeque::new();
+        let (mut moves, mut told) = (format!("position {} moves", setup(&game.start)), 0);
+        for (ply, position) in self.task.positions(game) {
+            if asked.len() == self.program.ahead.get() {
+                self.receive(&mut asked, mode, &mut evals, tally)?;
+            }
+            let command = match self.program.ahead.get() {
+                1 => {
+                    for played in &game.plies[told..=ply] {
+                        moves += &format!(" {}", played.m.to_uci(mode));
+                    }
+                    told = ply + 1;
+                    moves.clone()
+                }
+                _ => format!("position {}", setup(&position)),
+            };
+            let go = self.go.clone();
+            self.engine(&asked, mode)?.ask(&command, &go);
+            asked.push_back(Question {
+                ply,
+                position,
+                command,
+            });
+        }
+        while !asked.is_empty() {
+            self.receive(&mut asked, mode, &mut evals, tally)?;
+        }
+        Ok(Some(evals))
+    }
+
+    /// The engine. One that must be started first is told of the game, and asked
+    /// what another was asked and has not answered.
+    fn engine(
+        &mut self,
+        asked: &VecDeque<Question>,
+        mode: CastlingMode,
+    ) -> Result<&mut Engine, Error> {
+        let engine = match self.engine.take() {
+            Some(engine) => engine,
+            None => {
+                let mut engine = self.start()?;
+                engine.new_game(mode.is_chess960());
+                for question in asked {
+                    engine.ask(&question.command, &self.go);
+                }
+                engine
+            }
+        };
+        Ok(self.engine.insert(engine))
+    }
+
+    /// Waits for the answer to the first question, and takes it off.
+    fn receive(
+        &mut self,
+        asked: &mut VecDeque<Question>,
+        mode: CastlingMode,
+        evals: &mut [Option<Eval>],
+        tally: &mut AnnotationCounts,
+    ) -> Result<(), Error> {
+        let (timeout, stop) = (self.program.timeout, self.task.stop.flag());
+        for _ in 0..ATTEMPTS {
+            let answer = self.engine(asked, mode)?.answer(timeout, stop);
+            let question = &asked[0];
+            match answer.map(|answer| eval(&answer, &question.position)) {
+                Ok(Some((label, depth))) => {
+                    evals[question.ply] = Some((label, depth));
+                    asked.pop_front();
+                    self.unanswered = 0;
+                    tally.positions += 1;
+                    tally.mates += u64::from(label.mate().is_some());
+                    return Ok(());
+                }
+                Err(EngineError::Cancelled) => {
+                    self.engine = None;
+                    asked.clear();
+                    return Ok(());
+                }
+                Ok(None) => {
+                    self.engine = None;
+                    tally.bad_answers += 1;
+                }
+                Err(failure) => {
+                    self.engine = None;
+                    tally.fail(failure);
+                }
+            }
+        }
+        asked.pop_front();
+        tally.unanswered += 1;
+        self.unanswered += 1;
+        if self.unanswered == MAX_UNANSWERED {
+            return Err(Error::EngineBroken {
+                command: self.program.setup.program.clone(),
+                positions: self.unanswered,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The part of a `position` command that sets up a position.
+fn setup(position: &Chess) -> String {
+    if *position == Chess::new() {
+        return "startpos".to_string();
+    }
+    format!("fen {}", Fen::from_position(position, EnPassantMode::Legal))
+}
