@@ -22,7 +22,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// cut, an earlier one may be there, or an empty one.
 ///
 /// # Errors
-/// As [`write`].
+/// As [`write()`].
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path, ".tmp")?;
     file.write_all(bytes)?;
