@@ -10,10 +10,11 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 /// What gradients are multiplied by while they are f16, a power of two. A batch's mean
-/// gives each sample a gradient of some 1e-5, and f16 is exact down to 6e-5 only. The
-/// gradient of a weight behind the first layer is at most 23: the slope of the win
-/// chance, 0.184, times 1.98 for the output's weight, times 32 paths of 1.98 each. Made
-/// so much larger it still is below f16's 65,504, whatever the batch.
+/// gives each sample a gradient of some 1e-5, and f16 loses bits below 6e-5. All
+/// gradients of an ordinary step together are shorter than 2
+/// ([`CLIP_NORM`](crate::network::clipping::CLIP_NORM)), so that made this much larger
+/// they stay far below f16's 65,504. What does not becomes infinite, and the run has
+/// diverged.
 pub const GRADIENT_SCALE: f32 = 1024.0;
 
 /// In how many bits a GPU computes hidden neurons and their gradients.
