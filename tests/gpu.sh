@@ -2,7 +2,7 @@
 # What a GPU is good for, in one call, from nothing: builds the programs, runs the tests
 # that compare the device with the processor, makes a dump of annotated games by
 # generator and a dataset from it, runs `trainer bench` with sparse and dense inputs and
-# `trainer fit`, and compares the net's values with the processor's. Writes report.json
+# in half precision, and `trainer fit`, and compares the net's values with the processor's. Writes report.json
 # and report.md to --out. Without a GPU, `--device vulkan` (in software) or `--device cpu`
 # with `--games 300 --epochs 2 --seconds 1 --batches 512` shows how it goes.
 . "$(dirname "$0")/setup.sh"
@@ -25,7 +25,7 @@ IFS=, read -ra batches <<<"$batches"
 # fit takes the first: by default, that of datasets of millions.
 batch=${batches[0]}
 # What the trainer is built with.
-trainer=() forms=(sparse dense)
+trainer=() forms=(sparse dense half)
 case $device in
     cuda*) ;;
     cpu) trainer=(--no-default-features) forms=(sparse) ;;
@@ -58,8 +58,12 @@ dump=$out/generated-$games.pgn.zst dataset=$out/generated-$games.dataset
 
 step "trainer bench: reader, device, both, and the limit"
 for form in "${forms[@]}"; do
+    case $form in
+        half) how=(--precision half) ;;
+        *) how=(--inputs "$form") ;;
+    esac
     for size in "${batches[@]}"; do
-        "$bin/trainer" bench --data "$dataset" --device "$device" --inputs "$form" \
+        "$bin/trainer" bench --data "$dataset" --device "$device" "${how[@]}" \
             --batch "$size" --seconds "$seconds" --json | tee "$out/bench-$form-$size.json"
     done
 done

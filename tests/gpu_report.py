@@ -40,10 +40,15 @@ def millions(rate):
     return f"{rate / 1e6:.3f}"
 
 
+def name(bench):
+    half = " in half precision" if bench.get("precision") == "half" else ""
+    return f"{bench.get('inputs', 'cpu')}{half}, {bench['batch']}"
+
+
 lines = [
     f"{report['positions']} positions, {fit['device']} ({gpu}), {report['cores']} cores, revision {revision}",
     "",
-    "| million samples/s, batches of | " + " | ".join(f"{b.get('inputs', 'cpu')}, {b['batch']}" for b in report["bench"]) + " |",
+    "| million samples/s, batches of | " + " | ".join(name(b) for b in report["bench"]) + " |",
     "|---" * (1 + len(report["bench"])) + "|",
 ]
 rows = [
@@ -54,13 +59,13 @@ rows = [
     ("limit by arithmetic", lambda b: b["limit"]["arithmetic"]),
     ("limit by memory", lambda b: b["limit"]["memory"]),
 ]
-for name, value in rows:
-    lines.append(f"| {name} | " + " | ".join(millions(value(b)) for b in report["bench"]) + " |")
+for what, value in rows:
+    lines.append(f"| {what} | " + " | ".join(millions(value(b)) for b in report["bench"]) + " |")
 lines += ["", f"What {millions(AIM)} million samples/s take, and what the device has by measurement:", ""]
 for b in report["bench"]:
     sample, measured = b["sample"], b["measured"]
     lines.append(
-        f"- {b.get('inputs', 'cpu')}, {b['batch']}: {AIM * sample['flop'] / 1e12:.2f} of "
+        f"- {name(b)}: {AIM * sample['flop'] / 1e12:.2f} of "
         f"{measured['flop_per_second'] / 1e12:.2f} Tflop/s, "
         f"{AIM * sample['memory_bytes'] / 1e9:.0f} of "
         f"{measured['memory_bytes_per_second'] / 1e9:.0f} GB/s of memory, "

@@ -105,6 +105,15 @@ pub enum TrainerError {
         /// What was found instead.
         found: String,
     },
+    /// The device asked for computes nothing in half precision.
+    #[error(
+        "device {device} has no half precision: only GPUs that store and compute f16 do; use \
+         --precision full"
+    )]
+    NoHalf {
+        /// The device, as the command line names it.
+        device: String,
+    },
     /// A device, or its driver, failed in the middle of its work.
     #[error(
         "device {device} failed: {what}; if it ran out of memory, choose a smaller --batch, \
@@ -209,7 +218,9 @@ impl TrainerError {
             | TrainerError::NoNet { .. }
             | TrainerError::NotTrainable { .. } => ExitCode::Net,
             TrainerError::Unwritable { .. } => ExitCode::Write,
-            TrainerError::NoDevice { .. } | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
+            TrainerError::NoDevice { .. }
+            | TrainerError::NoHalf { .. }
+            | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
             TrainerError::NotByHeart { .. } => ExitCode::Other,
             TrainerError::Interrupted { exit_code, .. } => *exit_code,

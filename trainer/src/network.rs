@@ -12,5 +12,6 @@ pub mod first_layer;
 pub mod gpu;
 pub mod model;
 pub mod net;
+pub mod precision;
 pub mod target;
 pub mod tensors;

@@ -10,6 +10,7 @@ use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::network::evaluate::Train;
 use crate::network::first_layer::Inputs;
+use crate::network::precision::Precision;
 use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::throughput::{self, Bench, BenchReport};
 
@@ -43,6 +44,9 @@ pub struct Arguments {
     /// dense multiplies all of them, nearly all zero
     #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
     inputs: Inputs,
+    /// How a GPU computes hidden neurons; half reads and writes fewer bytes
+    #[arg(long, value_enum, default_value_t = Precision::Full)]
+    precision: Precision,
     /// Positions a step
     #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
           value_parser = values::batch)]
@@ -72,6 +76,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         time: arguments.seconds,
         device,
         inputs: arguments.inputs,
+        precision: arguments.precision,
     };
     let report = plan.device.run(&plan)?;
     Ok(host::print(&match arguments.json {

@@ -15,6 +15,7 @@ use crate::error::TrainerError;
 use crate::network::evaluate::Train;
 use crate::network::first_layer::Inputs;
 use crate::network::net;
+use crate::network::precision::Precision;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::plan::Plan;
@@ -79,6 +80,9 @@ pub struct Arguments {
     /// dense multiplies all of them, nearly all zero
     #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
     inputs: Inputs,
+    /// How a GPU computes hidden neurons; half reads and writes fewer bytes
+    #[arg(long, value_enum, default_value_t = Precision::Full)]
+    precision: Precision,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -154,6 +158,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
             out: out.clone(),
             device: device.clone(),
             inputs: arguments.inputs,
+            precision: arguments.precision,
             seed: recipe.seed,
             checkpoint_every: arguments.checkpoint_minutes,
             resume: arguments.resume,

@@ -20,6 +20,7 @@ use crate::input::filter::{Filter, Selection};
 use crate::network::clipping::CLIP_NORM;
 use crate::network::first_layer::Inputs;
 use crate::network::net::{self, Net};
+use crate::network::precision::Precision;
 use crate::training::device::Device;
 use crate::training::plan::{Plan, ResultShare, batch_for};
 use crate::training::regularisation::Regularisation;
@@ -357,6 +358,7 @@ impl Stage {
             init: start.net,
             device: Device::Cpu,
             inputs: Inputs::default(),
+            precision: Precision::default(),
             selection,
             epochs: self.epochs.unwrap_or(5),
             restarts: Vec::new(),

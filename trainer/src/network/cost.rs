@@ -10,17 +10,21 @@
 use models::{Architecture, INPUTS};
 
 use crate::network::first_layer::{Inputs, SHARED};
+use crate::network::precision::Precision;
 
-/// Bytes of a number on the device.
+/// Bytes of a parameter, of a sum over samples, and of a word on the device.
 const FLOAT: usize = 4;
 
 /// Kernels pass over a hidden layer's neurons so often: the product is written
-/// (1); the bias is added and the sum kept for the way back, and clipped (1
-/// read, 2 written); the next product reads it (1). On the way back its gradient
-/// is written (1), masked where it was clipped (2 read, 1 written), and read for
-/// the gradients of the bias, the weights and the layer before (3); the next
-/// layer's weights read the neurons again (1).
-const NEURON_PASSES: usize = 13;
+/// (1); the bias is added and the sum clipped (1 read, 1 written); the next product
+/// reads it (1). On the way back its gradient is written (1), masked where it was
+/// clipped (1 read, 1 written), and read for the gradients of the bias, the weights
+/// and the layer before (3); the next layer's weights read the neurons again (1).
+const NEURON_PASSES: usize = 11;
+
+/// And so often over what is kept of them to mask the gradient by (1 written, 1 read): a
+/// word each, in any precision.
+const MASK_PASSES: usize = 2;
 
 /// Passes over a parameter a step: gradient written; gradient, value and two
 /// moments read and value and moments written by the optimizer; clipped (1 read,
@@ -50,6 +54,7 @@ impl Cost {
     pub fn of_operations(
         architecture: Architecture,
         inputs: Inputs,
+        precision: Precision,
         batch: usize,
         active: f64,
     ) -> Cost {
@@ -60,8 +65,9 @@ impl Cost {
             Inputs::Sparse => (active, sparse_bytes(architecture, batch, active)),
             // The matrix is written, and read by the product forward and for the
             // gradient of the weights.
-            Inputs::Dense => (INPUTS as f64, (3 * FLOAT * INPUTS) as f64),
+            Inputs::Dense => (INPUTS as f64, (3 * precision.bytes() * INPUTS) as f64),
         };
+        let neuron = precision.bytes() * NEURON_PASSES + FLOAT * MASK_PASSES;
         // Of the dense product a multiplication and an addition, of a list an addition.
         let flop = match inputs {
             Inputs::Sparse => 1.0,
@@ -72,7 +78,7 @@ impl Cost {
                 + (6 * later) as f64
                 + step_flop(architecture) / batch as f64,
             bytes: views as f64 * first
-                + (FLOAT * NEURON_PASSES * neurons) as f64
+                + (neuron * neurons) as f64
                 + step_bytes(architecture) / batch as f64,
             sent: sent(views, active),
         }
@@ -158,7 +164,10 @@ mod tests {
     fn the_default_network_by_hand() {
         // 902 * 451 + 451 * 32 + 32 * 32 + 32 = 422,290 weights, 15,488 of them
         // behind the first layer; 2 * (2 * 422,290 + 15,488) operations.
-        let dense = |batch| Cost::of_operations(Architecture::ARTICLE, Inputs::Dense, batch, 25.0);
+        let cost = |inputs, precision, batch| {
+            Cost::of_operations(Architecture::ARTICLE, inputs, precision, batch, 25.0)
+        };
+        let dense = |batch| cost(Inputs::Dense, Precision::Full, batch);
         let whole = dense(usize::MAX);
         assert_eq!(whole.flop.round(), 1_720_136.0);
         // 2 * 2 * 902 * 186 * 451 more in a step.
@@ -167,11 +176,18 @@ mod tests {
         assert_eq!(whole.bytes.round(), f64::from(4 * (3 * 902 + 13 * 515)));
         // 25 rows of 451 added forward and back, and 6 * 15,488. A list is 58 bytes,
         // 902 inputs are 112.75; in 1,024 samples the gradient is written and read once.
-        let sparse = Cost::of_operations(Architecture::ARTICLE, Inputs::Sparse, 1 << 40, 25.0);
+        let sparse = cost(Inputs::Sparse, Precision::Full, 1 << 40);
         assert_eq!(sparse.flop.round(), 115_478.0);
         let first: f64 = 2.0 * 58.0 + 2.0 * 112.75 + 8.0 * 902.0 * 451.0 / 1024.0;
         assert_eq!(sparse.bytes.round(), (first + 4.0 * 13.0 * 515.0).round());
         assert_eq!(sparse.sent, 58.0);
+        // Half as much for 11 of 13 passes.
+        let half = cost(Inputs::Sparse, Precision::Half, 1 << 40);
+        assert_eq!(
+            half.bytes.round(),
+            (first + (2.0 * 11.0 + 4.0 * 2.0) * 515.0).round()
+        );
+        assert_eq!(half.flop, sparse.flop);
         // 25 rows of 451 added forward and back, and 6 * 15,488.
         let kernel = Cost::of_kernel(Architecture::ARTICLE, usize::MAX, 25.0);
         assert_eq!(kernel.flop.round(), 115_478.0);

@@ -274,7 +274,7 @@ mod tests {
             let buckets = TensorData::new(records.iter().map(bucket).collect(), [records.len()]);
             Tensor::from_data(buckets, (&device, DType::I32))
         });
-        model.values_by_operations(first, buckets.as_ref())
+        model.values_by_operations(first, |x, dtype| x.cast(dtype), buckets.as_ref())
     }
 
     /// Values and gradients of a batch, by the kernel itself.

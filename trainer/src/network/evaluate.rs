@@ -20,6 +20,7 @@ use crate::network::first_layer::Inputs;
 #[cfg(feature = "kernels")]
 use crate::network::gpu;
 use crate::network::model::Model;
+use crate::network::precision::Precision;
 use crate::network::target::{self, Aim};
 use crate::network::tensors::floats;
 
@@ -37,6 +38,9 @@ pub trait Evaluate: Backend {
         device: &Self::Device,
     ) -> Self::Samples;
 
+    /// Whether a device can compute hidden neurons so.
+    fn computes_in(precision: Precision, device: &Self::Device) -> bool;
+
     /// The number of positions.
     fn count(samples: &Self::Samples) -> usize;
 
@@ -50,7 +54,12 @@ pub trait Evaluate: Backend {
     fn in_order(samples: &Self::Samples, found: Vec<f32>) -> Vec<f32>;
 
     /// What training on a batch of such positions costs, a sample.
-    fn cost(architecture: Architecture, inputs: Inputs, samples: &Self::Samples) -> Cost;
+    fn cost(
+        architecture: Architecture,
+        inputs: Inputs,
+        precision: Precision,
+        samples: &Self::Samples,
+    ) -> Cost;
 }
 
 /// A backend that trains the network.
@@ -73,6 +82,10 @@ macro_rules! by_kernel {
                 Arc::new(cpu::Samples::new(architecture, records, aim))
             }
 
+            fn computes_in(precision: Precision, _device: &Self::Device) -> bool {
+                precision == Precision::Full
+            }
+
             fn count(samples: &Self::Samples) -> usize {
                 samples.len()
             }
@@ -89,7 +102,12 @@ macro_rules! by_kernel {
                 samples.in_order(&found)
             }
 
-            fn cost(architecture: Architecture, _inputs: Inputs, samples: &Self::Samples) -> Cost {
+            fn cost(
+                architecture: Architecture,
+                _inputs: Inputs,
+                _precision: Precision,
+                samples: &Self::Samples,
+            ) -> Cost {
                 cpu::cost(architecture, samples)
             }
         }
@@ -102,7 +120,7 @@ by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 /// A GPU: a kernel for the first layer, and Burn's own operations.
 #[cfg(feature = "kernels")]
 macro_rules! by_operations {
-    ($backend:ty, $sums:path) => {
+    ($backend:ty, $sums:path, $cast:path) => {
         impl Evaluate for $backend {
             type Samples = gpu::Samples<Self>;
 
@@ -115,6 +133,10 @@ macro_rules! by_operations {
                 gpu::Samples::new(architecture, records, aim, device)
             }
 
+            fn computes_in(precision: Precision, device: &Self::Device) -> bool {
+                Self::supports_dtype(device, precision.of_hidden().into())
+            }
+
             fn count(samples: &Self::Samples) -> usize {
                 samples.len()
             }
@@ -125,9 +147,16 @@ macro_rules! by_operations {
 
             fn values(model: &Model<Self>, samples: &Self::Samples) -> Tensor<Self, 1> {
                 let sums = |view: usize, weight, bias| {
-                    $sums(model.inputs(), &samples.views[view], weight, bias)
+                    let views = &samples.views;
+                    $sums(
+                        model.inputs(),
+                        model.precision(),
+                        &views[view],
+                        weight,
+                        bias,
+                    )
                 };
-                model.values_by_operations(sums, samples.buckets.as_ref())
+                model.values_by_operations(sums, $cast, samples.buckets.as_ref())
             }
 
             fn in_order(samples: &Self::Samples, mut found: Vec<f32>) -> Vec<f32> {
@@ -135,22 +164,27 @@ macro_rules! by_operations {
                 found
             }
 
-            fn cost(architecture: Architecture, inputs: Inputs, samples: &Self::Samples) -> Cost {
+            fn cost(
+                architecture: Architecture,
+                inputs: Inputs,
+                precision: Precision,
+                samples: &Self::Samples,
+            ) -> Cost {
                 let active = samples.views[0].active();
-                Cost::of_operations(architecture, inputs, samples.len(), active)
+                Cost::of_operations(architecture, inputs, precision, samples.len(), active)
             }
         }
     };
 }
 
 #[cfg(feature = "cuda")]
-by_operations!(Cuda, gpu::sums);
+by_operations!(Cuda, gpu::sums, gpu::cast);
 #[cfg(feature = "cuda")]
-by_operations!(Autodiff<Cuda>, gpu::tracked_sums);
+by_operations!(Autodiff<Cuda>, gpu::tracked_sums, gpu::tracked_cast);
 #[cfg(feature = "wgpu")]
-by_operations!(Wgpu, gpu::sums);
+by_operations!(Wgpu, gpu::sums, gpu::cast);
 #[cfg(feature = "wgpu")]
-by_operations!(Autodiff<Wgpu>, gpu::tracked_sums);
+by_operations!(Autodiff<Wgpu>, gpu::tracked_sums, gpu::tracked_cast);
 
 /// A batch cut into one part a device, in order, each made ready for its device.
 /// If there are fewer records than devices, the last devices have none.

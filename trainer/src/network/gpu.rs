@@ -21,7 +21,9 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::backend::Backend;
 use burn::tensor::ops::{FloatTensor, IntTensor};
-use burn::tensor::{DType, Int, Shape, Tensor, TensorData, TensorMetadata, TensorPrimitive};
+use burn::tensor::{
+    DType, FloatDType, Int, Shape, Tensor, TensorData, TensorMetadata, TensorPrimitive,
+};
 use burn_fusion::stream::{Operation, OperationStreams};
 use burn_fusion::{Fusion, FusionBackend, FusionHandle, FusionTensor};
 use burn_ir::{CustomOpIr, HandleContainer, OperationIr, OperationOutput, TensorIr};
@@ -32,6 +34,7 @@ use rayon::prelude::*;
 use crate::input::lists::HostLists;
 use crate::input::position;
 use crate::network::first_layer::Inputs;
+use crate::network::precision::{GRADIENT_SCALE, Precision};
 use crate::network::target::Aim;
 use crate::network::tensors::product;
 
@@ -129,15 +132,17 @@ impl<B: Backend> Lists<B> {
 /// [`Lists::inputs`].
 pub trait Kernels: Backend {
     /// The bias and the rows of the active inputs added up: `[samples, width]`, of
-    /// `weight`, `[INPUTS, width]`, and `bias`, `[width]`.
+    /// `weight`, `[INPUTS, width]`, and `bias`, `[width]`. They are formed in f32, and
+    /// written as `dtype`.
     fn sums(
         starts: IntTensor<Self>,
         inputs: IntTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
+        dtype: DType,
     ) -> FloatTensor<Self>;
 
-    /// The gradient of the weights, `[INPUTS, width]`, of that of the sums.
+    /// The gradient of the weights, `[INPUTS, width]`, f32, of that of the sums.
     fn weight_gradient(
         starts: IntTensor<Self>,
         inputs: IntTensor<Self>,
@@ -145,37 +150,43 @@ pub trait Kernels: Backend {
     ) -> FloatTensor<Self>;
 
     /// The inputs as a matrix of zeros and ones, `[samples, INPUTS]`.
-    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>) -> FloatTensor<Self>;
+    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>, dtype: DType) -> FloatTensor<Self>;
 }
 
 /// The first layer's sums, `[samples, width]`, of its weights, `[INPUTS, width]`, and
 /// its bias, `[width]`.
 pub fn sums<B: Kernels>(
     form: Inputs,
+    precision: Precision,
     lists: &Lists<B>,
     weight: Tensor<B, 2>,
     bias: Tensor<B, 1>,
 ) -> Tensor<B, 2> {
     let [starts, inputs] = lists.primitives();
+    let dtype = precision.of_hidden();
     if form == Inputs::Dense {
-        return product(dense(B::dense(starts, inputs)), weight) + bias.unsqueeze();
+        let inputs = dense::<B>(B::dense(starts, inputs, dtype.into()));
+        return product(inputs, cast(weight, dtype)) + cast(bias.unsqueeze(), dtype);
     }
     let weight = weight.into_primitive().tensor();
     let bias = bias.into_primitive().tensor();
-    dense(B::sums(starts, inputs, weight, bias))
+    dense(B::sums(starts, inputs, weight, bias, dtype.into()))
 }
 
 /// The same, for a loss of which the gradient is derived.
 pub fn tracked_sums<B: Kernels>(
     form: Inputs,
+    precision: Precision,
     lists: &Lists<Autodiff<B>>,
     weight: Tensor<Autodiff<B>, 2>,
     bias: Tensor<Autodiff<B>, 1>,
 ) -> Tensor<Autodiff<B>, 2> {
     let [starts, inputs] = lists.primitives();
+    let dtype = precision.of_hidden();
     if form == Inputs::Dense {
-        let inputs = dense::<B>(B::dense(starts, inputs));
-        return product(Tensor::from_inner(inputs), weight) + bias.unsqueeze();
+        let inputs = Tensor::from_inner(dense::<B>(B::dense(starts, inputs, dtype.into())));
+        let weight = tracked_cast(weight, dtype);
+        return product(inputs, weight) + tracked_cast(bias.unsqueeze(), dtype);
     }
     let weight = weight.into_primitive().tensor();
     let bias = bias.into_primitive().tensor();
@@ -184,6 +195,7 @@ pub fn tracked_sums<B: Kernels>(
         inputs.clone(),
         weight.primitive,
         bias.primitive,
+        dtype.into(),
     );
     let sums = match SumRows
         .prepare::<NoCheckpointing>([weight.node, bias.node])
@@ -216,14 +228,87 @@ impl<B: Kernels> Backward<B, 2> for SumRows {
         let output = gradients.consume::<B>(&ops.node);
         let [starts, inputs] = ops.state;
         let [weight, bias] = ops.parents;
+        let dtype = output.dtype().into();
         if let Some(bias) = bias {
             let width = Shape::new([output.shape()[1]]);
-            let sum = B::float_sum_dim(output.clone(), 0);
-            gradients.register::<B>(bias.id, B::float_reshape(sum, width));
+            let sum = B::float_sum_dim(B::float_cast(output.clone(), FloatDType::F32), 0);
+            let sum = B::float_reshape(sum, width);
+            gradients.register::<B>(bias.id, rescaled::<B>(sum, dtype, FloatDType::F32));
         }
         if let Some(weight) = weight {
-            gradients.register::<B>(weight.id, B::weight_gradient(starts, inputs, output));
+            let sum = B::weight_gradient(starts, inputs, output);
+            gradients.register::<B>(weight.id, rescaled::<B>(sum, dtype, FloatDType::F32));
         }
+    }
+}
+
+/// A tensor as another type.
+pub fn cast<B: Backend>(tensor: Tensor<B, 2>, dtype: FloatDType) -> Tensor<B, 2> {
+    tensor.cast(dtype)
+}
+
+/// The same, for a loss of which the gradient is derived. Gradients of f16 are
+/// [`GRADIENT_SCALE`] times as large: whatever is f16 stands between two casts, of
+/// which one multiplies and the other divides, so that nobody else has to know.
+pub fn tracked_cast<B: Backend>(
+    tensor: Tensor<Autodiff<B>, 2>,
+    dtype: FloatDType,
+) -> Tensor<Autodiff<B>, 2> {
+    if tensor.dtype() == dtype.into() {
+        return tensor;
+    }
+    let tensor = tensor.into_primitive().tensor();
+    let before = tensor.primitive.dtype().into();
+    let output = B::float_cast(tensor.primitive, dtype);
+    let cast = match Cast
+        .prepare::<NoCheckpointing>([tensor.node])
+        .compute_bound()
+        .stateful()
+    {
+        OpsKind::Tracked(prepared) => prepared.finish([before, dtype], output),
+        OpsKind::UnTracked(prepared) => prepared.finish(output),
+    };
+    Tensor::from_primitive(TensorPrimitive::Float(cast))
+}
+
+/// [`tracked_cast`], as Burn's graph knows it.
+#[derive(Debug)]
+struct Cast;
+
+impl<B: Backend> Backward<B, 1> for Cast {
+    /// What it was, and what it became.
+    type State = [FloatDType; 2];
+
+    fn backward(
+        self,
+        ops: Ops<[FloatDType; 2], 1>,
+        gradients: &mut Gradients,
+        _checkpointer: &mut Checkpointer,
+    ) {
+        let gradient = gradients.consume::<B>(&ops.node);
+        let [before, dtype] = ops.state;
+        let [parent] = ops.parents;
+        if let Some(parent) = parent {
+            // In f32 alone there is room for both scales.
+            let gradient = B::float_cast(gradient, FloatDType::F32);
+            let gradient = rescaled::<B>(gradient, dtype, before);
+            gradients.register::<B>(parent.id, B::float_cast(gradient, before));
+        }
+    }
+}
+
+/// A gradient with the scale that gradients of one type have, with that of another.
+fn rescaled<B: Backend>(
+    gradient: FloatTensor<B>,
+    from: FloatDType,
+    to: FloatDType,
+) -> FloatTensor<B> {
+    match (from, to) {
+        (FloatDType::F16, FloatDType::F32) => {
+            B::float_mul_scalar(gradient, (1.0 / GRADIENT_SCALE).into())
+        }
+        (FloatDType::F32, FloatDType::F16) => B::float_mul_scalar(gradient, GRADIENT_SCALE.into()),
+        _ => gradient,
     }
 }
 
@@ -234,7 +319,8 @@ struct Waiting<B: FusionBackend> {
 }
 
 type Handles<B> = HandleContainer<FusionHandle<<B as FusionBackend>::FusionRuntime>>;
-type Run<B> = fn(&[TensorIr], &mut Handles<B>) -> FloatTensor<B>;
+/// Gets the operands, and what the result's type is.
+type Run<B> = fn(&[TensorIr], DType, &mut Handles<B>) -> FloatTensor<B>;
 
 impl<B: FusionBackend> fmt::Debug for Waiting<B> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -244,8 +330,9 @@ impl<B: FusionBackend> fmt::Debug for Waiting<B> {
 
 impl<B: FusionBackend> Operation<B::FusionRuntime> for Waiting<B> {
     fn execute(&self, handles: &mut Handles<B>) {
-        let result = (self.run)(&self.ir.inputs, handles);
-        handles.register_float_tensor::<B>(&self.ir.outputs[0].id, result);
+        let output = &self.ir.outputs[0];
+        let result = (self.run)(&self.ir.inputs, output.dtype, handles);
+        handles.register_float_tensor::<B>(&output.id, result);
     }
 }
 
@@ -253,12 +340,12 @@ impl<B: FusionBackend> Operation<B::FusionRuntime> for Waiting<B> {
 fn enqueue<B: FusionBackend>(
     name: &'static str,
     operands: Vec<FusionTensor<B::FusionRuntime>>,
-    shape: [usize; 2],
+    (shape, dtype): ([usize; 2], DType),
     run: Run<B>,
 ) -> FusionTensor<B::FusionRuntime> {
     let client = operands[0].client.clone();
     let streams = OperationStreams::with_inputs(&operands);
-    let result = TensorIr::uninit(client.create_empty_handle(), Shape::new(shape), DType::F32);
+    let result = TensorIr::uninit(client.create_empty_handle(), Shape::new(shape), dtype);
     let operands: Vec<TensorIr> = operands.into_iter().map(FusionTensor::into_ir).collect();
     let ir = CustomOpIr::new(name, &operands, &[result]);
     let operation = OperationIr::Custom(ir.clone());
@@ -273,20 +360,27 @@ impl<B: FusionBackend + Kernels> Kernels for Fusion<B> {
         inputs: IntTensor<Self>,
         weight: FloatTensor<Self>,
         bias: FloatTensor<Self>,
+        dtype: DType,
     ) -> FloatTensor<Self> {
         let shape = [starts.shape[0] - 1, bias.shape[0]];
         let operands = vec![starts, inputs, weight, bias];
-        enqueue::<B>("first_layer_sums", operands, shape, |operands, handles| {
-            let [starts, inputs, weight, bias] = operands else {
-                unreachable!("as many operands as were given")
-            };
-            B::sums(
-                handles.get_int_tensor::<B>(starts),
-                handles.get_int_tensor::<B>(inputs),
-                handles.get_float_tensor::<B>(weight),
-                handles.get_float_tensor::<B>(bias),
-            )
-        })
+        enqueue::<B>(
+            "first_layer_sums",
+            operands,
+            (shape, dtype),
+            |operands, dtype, handles| {
+                let [starts, inputs, weight, bias] = operands else {
+                    unreachable!("as many operands as were given")
+                };
+                B::sums(
+                    handles.get_int_tensor::<B>(starts),
+                    handles.get_int_tensor::<B>(inputs),
+                    handles.get_float_tensor::<B>(weight),
+                    handles.get_float_tensor::<B>(bias),
+                    dtype,
+                )
+            },
+        )
     }
 
     fn weight_gradient(
@@ -299,8 +393,8 @@ impl<B: FusionBackend + Kernels> Kernels for Fusion<B> {
         enqueue::<B>(
             "first_layer_gradient",
             operands,
-            shape,
-            |operands, handles| {
+            (shape, DType::F32),
+            |operands, _, handles| {
                 let [starts, inputs, output] = operands else {
                     unreachable!("as many operands as were given")
                 };
@@ -313,20 +407,21 @@ impl<B: FusionBackend + Kernels> Kernels for Fusion<B> {
         )
     }
 
-    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>) -> FloatTensor<Self> {
+    fn dense(starts: IntTensor<Self>, inputs: IntTensor<Self>, dtype: DType) -> FloatTensor<Self> {
         let shape = [starts.shape[0] - 1, INPUTS];
         let operands = vec![starts, inputs];
         enqueue::<B>(
             "first_layer_inputs",
             operands,
-            shape,
-            |operands, handles| {
+            (shape, dtype),
+            |operands, dtype, handles| {
                 let [starts, inputs] = operands else {
                     unreachable!("as many operands as were given")
                 };
                 B::dense(
                     handles.get_int_tensor::<B>(starts),
                     handles.get_int_tensor::<B>(inputs),
+                    dtype,
                 )
             },
         )

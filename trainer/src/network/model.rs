@@ -5,10 +5,11 @@ use std::iter;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{Int, Tensor, TensorData};
+use burn::tensor::{FloatDType, Int, Tensor, TensorData};
 use models::{Activation, Architecture, Layer, Network};
 
 use crate::network::first_layer::{self, FirstLayer, Inputs};
+use crate::network::precision::Precision;
 use crate::network::tensors::{Layers, clip_parameter, floats, product};
 
 /// How far a layer's weights may grow whose inputs are the first layer's activations: up
@@ -46,6 +47,8 @@ pub struct Model<B: Backend> {
     later: Vec<Linear<B>>,
     #[module(skip)]
     architecture: Architecture,
+    #[module(skip)]
+    precision: Precision,
 }
 
 impl<B: Backend> Model<B> {
@@ -59,6 +62,7 @@ impl<B: Backend> Model<B> {
                 .map(|layer| linear(layer, device))
                 .collect(),
             architecture: network.architecture(),
+            precision: Precision::default(),
         }
     }
 
@@ -111,6 +115,16 @@ impl<B: Backend> Model<B> {
         self.first.inputs()
     }
 
+    /// The same model, whose hidden neurons a GPU computes so.
+    pub fn with_precision(self, precision: Precision) -> Model<B> {
+        Model { precision, ..self }
+    }
+
+    /// How a GPU computes its hidden neurons.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
     /// Copies the network back.
     pub fn network(&self) -> Network {
         let later = self.later.iter().map(layer);
@@ -129,11 +143,12 @@ impl<B: Backend> Model<B> {
 
     /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations
     /// but for the first layer: `first` gives its sums, `[batch, neurons]`, of a view,
-    /// the mover's being 0, of its weights and its bias. `buckets`, `[batch]`, are the
-    /// samples', where there are several.
+    /// the mover's being 0, of its weights and its bias, and `cast` changes a tensor's
+    /// type. `buckets`, `[batch]`, are the samples', where there are several.
     pub fn values_by_operations(
         &self,
         first: impl Fn(usize, Tensor<B, 2>, Tensor<B, 1>) -> Tensor<B, 2>,
+        cast: impl Fn(Tensor<B, 2>, FloatDType) -> Tensor<B, 2>,
         buckets: Option<&Tensor<B, 1, Int>>,
     ) -> Tensor<B, 1> {
         let architecture = self.architecture();
@@ -144,11 +159,16 @@ impl<B: Backend> Model<B> {
             1 => view(0),
             _ => Tensor::cat(vec![view(0), view(1)], 1),
         };
-        for (index, layer) in layers.enumerate() {
+        let last = layers.len() - 1;
+        for (index, (weight, bias)) in layers.enumerate() {
             if index > 0 {
                 x = x.clamp(0.0, 1.0);
             }
-            x = through(x, layer);
+            let dtype = match index == last {
+                true => FloatDType::F32,
+                false => self.precision.of_hidden(),
+            };
+            x = product(cast(x, dtype), cast(weight, dtype)) + cast(bias.unsqueeze(), dtype);
             if let Some(buckets) = buckets {
                 x = of_bucket(x, architecture.buckets, buckets);
             }
@@ -218,13 +238,6 @@ fn layer<B: Backend>(linear: &Linear<B>) -> Layer {
 fn bias<B: Backend>(linear: &Linear<B>) -> Tensor<B, 1> {
     let bias = linear.bias.as_ref();
     bias.expect("every layer is made with one").val()
-}
-
-fn through<B: Backend>(
-    x: Tensor<B, 2>,
-    (weight, bias): (Tensor<B, 2>, Tensor<B, 1>),
-) -> Tensor<B, 2> {
-    product(x, weight) + bias.unsqueeze()
 }
 
 fn clip<B: AutodiffBackend>(linear: Linear<B>, bound: f32) -> Linear<B> {

@@ -210,7 +210,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 20] = [
+const OPTIONS: [(&str, &str); 21] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--view", "/shape/view"),
@@ -224,6 +224,7 @@ const OPTIONS: [(&str, &str); 20] = [
     ("--seed", "/training/seed"),
     ("--device", "/training/device"),
     ("--inputs", "/training/inputs"),
+    ("--precision", "/training/precision"),
     ("--schedule", "/training/schedule"),
     ("--warm-up", "/training/warm_up_steps"),
     ("--weight-decay", "/training/optimizer/weight_decay"),

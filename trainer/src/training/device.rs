@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::network::evaluate::Train;
+use crate::network::precision::Precision;
 
 /// How a GPU is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -189,6 +190,25 @@ impl Device {
             Device::Gpus(api @ (Api::Vulkan | Api::Metal), gpus) => wgpu::run(job, *api, gpus),
             #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
             Device::Gpus(..) => unreachable!("`find` found it"),
+        }
+    }
+
+    /// Makes sure that it can compute hidden neurons so; `devices` are what the backend
+    /// calls it.
+    ///
+    /// # Errors
+    /// [`TrainerError::NoHalf`].
+    pub fn check_precision<B: Train>(
+        &self,
+        precision: Precision,
+        devices: &[B::Device],
+    ) -> Result<(), TrainerError> {
+        let can = |device| B::computes_in(precision, device);
+        match devices.iter().all(can) {
+            true => Ok(()),
+            false => Err(TrainerError::NoHalf {
+                device: self.to_string(),
+            }),
         }
     }
 }

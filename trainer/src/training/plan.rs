@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use crate::input::filter::{Filter, Selection};
 use crate::network::first_layer::Inputs;
 use crate::network::net::Net;
+use crate::network::precision::Precision;
 use crate::network::target::{self, Aim};
 use crate::training::device::Device;
 use crate::training::learner;
@@ -30,6 +31,8 @@ pub struct Plan {
     pub device: Device,
     /// How a GPU's first layer takes its inputs.
     pub inputs: Inputs,
+    /// How a GPU computes hidden neurons.
+    pub precision: Precision,
     /// The positions to train on.
     pub selection: Selection,
     /// Passes over them.
@@ -157,6 +160,7 @@ impl Plan {
         }
         if self.device != Device::Cpu {
             metadata.training["inputs"] = json!(self.inputs);
+            metadata.training["precision"] = json!(self.precision);
         }
         metadata.dataset = dataset_metadata(dataset);
         metadata

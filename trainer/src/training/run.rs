@@ -131,6 +131,7 @@ impl<'a, B: Train> Run<'a, B> {
         devices: &'a [B::Device],
         stop: &'a StopSignal,
     ) -> Result<Run<'a, B>, TrainerError> {
+        plan.device.check_precision::<B>(plan.precision, devices)?;
         let now = Instant::now();
         let device = &devices[0];
         let metadata = plan.metadata(dataset);
@@ -143,6 +144,7 @@ impl<'a, B: Train> Run<'a, B> {
         let start = Model::start(init, plan.architecture, plan.seed, device);
         let schedule = plan.schedule();
         let start = start.with_own_scale(own_scale).with_inputs(plan.inputs);
+        let start = start.with_precision(plan.precision);
         let replicas = Replicas::new(start, devices);
         let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm)
             .with_loss_exponent(plan.loss_exponent);
@@ -575,6 +577,7 @@ mod tests {
     use crate::input::filter::{Filter, Selection};
     use crate::network::clipping::CLIP_NORM;
     use crate::network::first_layer::Inputs;
+    use crate::network::precision::Precision;
     use crate::testing::{self, Cpu, SMALL};
     use crate::training::device::Device;
     use crate::training::plan::ResultShare;
@@ -591,6 +594,7 @@ mod tests {
             device: Device::Cpu,
             selection: Selection::new(Filter::NONE, dataset).unwrap(),
             inputs: Inputs::default(),
+            precision: Precision::default(),
             epochs: EPOCHS,
             restarts: Vec::new(),
             batch: 100,

@@ -21,6 +21,7 @@ use crate::network::clipping::CLIP_NORM;
 use crate::network::evaluate::{Train, parts};
 use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
+use crate::network::precision::Precision;
 use crate::network::target::Aim;
 use crate::training::device::Device;
 use crate::training::learner::Learner;
@@ -51,6 +52,8 @@ pub struct Bench<'a> {
     pub device: Device,
     /// How a GPU's first layer takes its inputs.
     pub inputs: Inputs,
+    /// How a GPU computes hidden neurons.
+    pub precision: Precision,
 }
 
 /// What `trainer bench` prints.
@@ -60,6 +63,8 @@ pub struct BenchReport {
     /// Of a GPU.
     #[serde(skip_serializing_if = "Option::is_none")]
     inputs: Option<Inputs>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    precision: Option<Precision>,
     batch: usize,
     architecture: Architecture,
     samples_per_second: Rates,
@@ -111,8 +116,9 @@ struct Limit {
 /// dataset.
 ///
 /// # Errors
-/// [`TrainerError::Data`] if the dataset cannot be read.
+/// [`TrainerError::Data`] if the dataset cannot be read; [`TrainerError::NoHalf`].
 pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
+    plan.device.check_precision::<B>(plan.precision, devices)?;
     let architecture = Architecture::ARTICLE;
     let clock = Clock::<B> {
         time: plan.time,
@@ -127,6 +133,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     let cost = B::cost(
         architecture,
         plan.inputs,
+        plan.precision,
         &B::samples(architecture, &batch.records, Aim::LABEL, &devices[0]),
     );
     let sample = Sample {
@@ -147,7 +154,9 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         parts::<B>(architecture, &batch, Aim::LABEL, devices);
         samples
     });
-    let start = Model::fresh(architecture, 1, &devices[0]).with_inputs(plan.inputs);
+    let start = Model::fresh(architecture, 1, &devices[0])
+        .with_inputs(plan.inputs)
+        .with_precision(plan.precision);
     let start = Replicas::new(start, devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
@@ -171,6 +180,7 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     Ok(BenchReport {
         device: plan.device.to_string(),
         inputs: (plan.device != Device::Cpu).then_some(plan.inputs),
+        precision: (plan.device != Device::Cpu).then_some(plan.precision),
         batch: samples,
         architecture,
         samples_per_second: Rates {
@@ -328,13 +338,17 @@ impl fmt::Display for BenchReport {
         let rates = &self.samples_per_second;
         writeln!(
             f,
-            "{:#} on {}{}, batches of {}",
+            "{:#} on {}{}{}, batches of {}",
             self.architecture,
             self.device,
             match self.inputs {
                 Some(Inputs::Sparse) => " with sparse inputs",
                 Some(Inputs::Dense) => " with dense inputs",
                 None => "",
+            },
+            match self.precision {
+                Some(Precision::Half) => " in half precision",
+                Some(Precision::Full) | None => "",
             },
             self.batch
         )?;
@@ -410,6 +424,7 @@ mod tests {
             time: Duration::from_millis(10),
             device: Device::Cpu,
             inputs: Inputs::default(),
+            precision: Precision::default(),
         };
         let report = bench::<Autodiff<Flex>>(&plan, &[FlexDevice]).unwrap();
         let Rates {

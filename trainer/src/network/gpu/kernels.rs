@@ -33,13 +33,14 @@ fn entry(list: &Array<u32>, at: usize) -> usize {
 
 /// A sample's sums, `[samples, width]`: the bias, and the rows of its inputs.
 #[cube(launch)]
-fn sum_rows(
+fn sum_rows<N: Float>(
     starts: &Array<u32>,
     inputs: &Array<u32>,
     weight: &Array<f32>,
     bias: &Array<f32>,
-    sums: &mut Array<f32>,
+    sums: &mut Array<N>,
     #[comptime] width: usize,
+    #[define(N)] _number: StorageType,
 ) {
     if ABSOLUTE_POS >= sums.len() {
         terminate!();
@@ -50,21 +51,26 @@ fn sum_rows(
     for at in starts[sample] as usize..starts[sample + 1] as usize {
         sum += weight[entry(inputs, at) * width + column];
     }
-    sums[ABSOLUTE_POS] = sum;
+    sums[ABSOLUTE_POS] = N::cast_from(sum);
 }
 
 /// The inputs as a matrix of zeros and ones, `[samples, INPUTS]`.
 #[cube(launch)]
-fn write_dense(starts: &Array<u32>, inputs: &Array<u32>, dense: &mut Array<f32>) {
+fn write_dense<N: Float>(
+    starts: &Array<u32>,
+    inputs: &Array<u32>,
+    dense: &mut Array<N>,
+    #[define(N)] _number: StorageType,
+) {
     if ABSOLUTE_POS >= dense.len() {
         terminate!();
     }
     let sample = ABSOLUTE_POS / INPUTS;
     let input = ABSOLUTE_POS % INPUTS;
-    let mut value = 0.0f32;
+    let mut value = N::new(0.0);
     for at in starts[sample] as usize..starts[sample + 1] as usize {
         if entry(inputs, at) == input {
-            value = 1.0f32;
+            value = N::new(1.0);
         }
     }
     dense[ABSOLUTE_POS] = value;
@@ -112,11 +118,12 @@ fn find_samples(starts: &Array<u32>, inputs: &Array<u32>, having: &mut Array<u32
 /// The gradient of the weights, segment by segment, `[segments, INPUTS, width]`: for
 /// each input, the rows of `output` of the samples that have it.
 #[cube(launch)]
-fn add_segments(
+fn add_segments<N: Float>(
     having: &Array<u32>,
-    output: &Array<f32>,
+    output: &Array<N>,
     parts: &mut Array<f32>,
     #[comptime] width: usize,
+    #[define(N)] _number: StorageType,
 ) {
     if ABSOLUTE_POS >= parts.len() {
         terminate!();
@@ -130,7 +137,7 @@ fn add_segments(
         let mut word = having[group * INPUTS + input];
         while word != 0 {
             let sample = group * WORD + u32::find_first_set(word) as usize - 1;
-            sum += output[sample * width + column];
+            sum += f32::cast_from(output[sample * width + column]);
             word &= word - 1;
         }
     }
@@ -169,9 +176,10 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
         inputs: CubeTensor<R>,
         weight: CubeTensor<R>,
         bias: CubeTensor<R>,
+        dtype: DType,
     ) -> CubeTensor<R> {
         let (samples, width) = (starts.shape()[0] - 1, bias.shape()[0]);
-        let sums = room(&weight, Shape::new([samples, width]), DType::F32);
+        let sums = room(&weight, Shape::new([samples, width]), dtype);
         let (count, units) = cubes(&sums);
         sum_rows::launch(
             &sums.client,
@@ -183,6 +191,7 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
             into_contiguous(bias).into_array_arg(),
             sums.clone().into_array_arg(),
             width,
+            dtype.into(),
         );
         sums
     }
@@ -193,6 +202,7 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
         output: CubeTensor<R>,
     ) -> CubeTensor<R> {
         let [samples, width] = output.shape().dims();
+        let dtype = output.dtype;
         let groups = samples.div_ceil(WORD);
         let segments = groups.div_ceil(SEGMENT);
         let having = room(&output, Shape::new([groups, INPUTS]), DType::U32);
@@ -215,6 +225,7 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
             into_contiguous(output).into_array_arg(),
             parts.clone().into_array_arg(),
             width,
+            dtype.into(),
         );
         let whole = room(&parts, Shape::new([INPUTS, width]), DType::F32);
         let (count, units) = cubes(&whole);
@@ -228,9 +239,9 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
         whole
     }
 
-    fn dense(starts: CubeTensor<R>, inputs: CubeTensor<R>) -> CubeTensor<R> {
+    fn dense(starts: CubeTensor<R>, inputs: CubeTensor<R>, dtype: DType) -> CubeTensor<R> {
         let samples = starts.shape()[0] - 1;
-        let dense = room(&starts, Shape::new([samples, INPUTS]), DType::F32);
+        let dense = room(&starts, Shape::new([samples, INPUTS]), dtype);
         let (count, units) = cubes(&dense);
         write_dense::launch(
             &dense.client,
@@ -239,6 +250,7 @@ impl<R: CubeRuntime, BT: BoolElement> Kernels for CubeBackend<R, f32, i32, BT> {
             into_contiguous(starts).into_array_arg(),
             into_contiguous(inputs).into_array_arg(),
             dense.clone().into_array_arg(),
+            dtype.into(),
         );
         dense
     }

@@ -15,6 +15,7 @@ use crate::error::TrainerError;
 use crate::network::evaluate::Train;
 use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
+use crate::network::precision::Precision;
 use crate::network::target::Aim;
 use crate::testing::{Cpu, SMALL, games, turn};
 use crate::training::learner::Learner;
@@ -61,14 +62,15 @@ fn real(count: usize) -> Vec<Record> {
 
 /// A net's values of positions.
 #[derive(Clone, Copy)]
-struct Values<'a>(&'a Network, &'a [Record], Inputs);
+struct Values<'a>(&'a Network, &'a [Record], Inputs, Precision);
 
 impl Job for Values<'_> {
     type Output = Vec<f32>;
 
     fn run<B: Train>(self, devices: &[B::Device]) -> Result<Vec<f32>, TrainerError> {
-        let Values(network, records, inputs) = self;
-        let model = Model::<B>::new(network, &devices[0]).with_inputs(inputs);
+        let Values(network, records, inputs, precision) = self;
+        let model = Model::<B>::new(network, &devices[0]);
+        let model = model.with_inputs(inputs).with_precision(precision);
         let batches = records.chunks(4096);
         Ok(batches
             .flat_map(|records| model.values(records, &devices[0]))
@@ -85,7 +87,7 @@ fn shipped() -> Network {
 fn values_are_those_of_the_processor() {
     let _turn = turn();
     let (network, records) = (shipped(), real(10_000));
-    let job = Values(&network, &records, Inputs::Sparse);
+    let job = Values(&network, &records, Inputs::Sparse, Precision::Full);
     let expected = job.run::<Cpu>(&[FlexDevice]).expect("values");
     assert!(expected.iter().any(|value| value.abs() > 1.0));
     on_gpus(job, |found| {
@@ -95,7 +97,7 @@ fn values_are_those_of_the_processor() {
     // Sizes that fill no register, and a position by itself.
     for (architecture, count) in [([45, 7, 3], 33), ([48, 8, 3], 33), ([64, 16, 1], 1)] {
         let network = Network::random(Architecture::hidden(architecture), 2);
-        let job = Values(&network, &records[..count], Inputs::Sparse);
+        let job = Values(&network, &records[..count], Inputs::Sparse, Precision::Full);
         let expected = job.run::<Cpu>(&[FlexDevice]).expect("values");
         on_gpus(job, |found| {
             let apart = apart(&found.expect("values"), &expected);
@@ -103,7 +105,8 @@ fn values_are_those_of_the_processor() {
         });
     }
     // The product may be in TF32, whose numbers have 10 bits behind the point.
-    on_gpus(Values(&network, &records[..1000], Inputs::Dense), |found| {
+    let job = Values(&network, &records[..1000], Inputs::Dense, Precision::Full);
+    on_gpus(job, |found| {
         let apart = apart(&found.expect("values"), &expected[..1000]);
         assert!(apart < 1e-2, "{apart} pawns");
     });
@@ -111,15 +114,16 @@ fn values_are_those_of_the_processor() {
 
 /// A loss's gradients, by parameter.
 #[derive(Clone, Copy)]
-struct Gradients<'a>(&'a [Record], Architecture, Inputs);
+struct Gradients<'a>(&'a [Record], Architecture, Inputs, Precision);
 
 impl Job for Gradients<'_> {
     type Output = Vec<Vec<f32>>;
 
     fn run<B: Train>(self, devices: &[B::Device]) -> Result<Vec<Vec<f32>>, TrainerError> {
-        let Gradients(records, architecture, inputs) = self;
+        let Gradients(records, architecture, inputs, precision) = self;
         let model = Model::<B>::new(&Network::random(architecture, 2), &devices[0]);
         let model = model.with_own_scale(0.25).with_inputs(inputs);
+        let model = model.with_precision(precision);
         let samples = B::samples(architecture, records, Aim::LABEL, &devices[0]);
         let loss = model.loss(&samples, 1.0);
         Ok(model.gradients(&loss.backward()))
@@ -154,7 +158,7 @@ fn gradients_of_every_layer_are_those_of_the_processor() {
         (1, SMALL, Inputs::Sparse),
     ] {
         let records = real(count);
-        let job = Gradients(&records, architecture, inputs);
+        let job = Gradients(&records, architecture, inputs, Precision::Full);
         let expected = job.run::<Cpu>(&[FlexDevice]).expect("gradients");
         on_gpus(job, |found| {
             let found = found.expect("gradients");
@@ -167,6 +171,103 @@ fn gradients_of_every_layer_are_those_of_the_processor() {
             let distances: Vec<f32> = distances.collect();
             assert!(
                 distances.iter().all(|&distance| distance < 1e-3),
+                "{count} samples, {architecture}, {inputs:?}, by parameter: {distances:?}"
+            );
+        });
+    }
+}
+
+/// Does a job in half precision on the first GPU of each interface that has it.
+fn on_gpus_in_half<J: Job + Copy>(job: InHalf<J>, mut check: impl FnMut(J::Output)) {
+    on_gpus(job, |found| match found {
+        Err(why @ TrainerError::NoHalf { .. }) => test_support::skip(&why.to_string()),
+        found => check(found.expect("a result")),
+    });
+}
+
+/// A job for devices that compute in half precision.
+#[derive(Clone, Copy)]
+struct InHalf<J>(J);
+
+impl<J: Job> Job for InHalf<J> {
+    type Output = J::Output;
+
+    fn run<B: Train>(self, devices: &[B::Device]) -> Result<J::Output, TrainerError> {
+        match B::computes_in(Precision::Half, &devices[0]) {
+            true => self.0.run::<B>(devices),
+            false => Err(TrainerError::NoHalf {
+                device: format!("{:?}", devices[0]),
+            }),
+        }
+    }
+}
+
+#[test]
+fn values_in_half_precision_are_near_those_of_the_processor() {
+    let _turn = turn();
+    let (network, records) = (shipped(), real(10_000));
+    for (inputs, count) in [(Inputs::Sparse, 10_000), (Inputs::Dense, 1_000)] {
+        let records = &records[..count];
+        let expected = Values(&network, records, inputs, Precision::Full);
+        let expected = expected.run::<Cpu>(&[FlexDevice]).expect("values");
+        let job = Values(&network, records, inputs, Precision::Half);
+        on_gpus_in_half(InHalf(job), |found| {
+            let most = apart(&found, &expected);
+            let sum: f32 = found
+                .iter()
+                .zip(&expected)
+                .map(|(a, b)| (a - b).abs())
+                .sum();
+            let mean = sum / count as f32;
+            assert!(
+                mean < 0.002 && most < 0.02,
+                "{inputs:?}: {mean} pawns, {most} at most"
+            );
+            assert!(mean > 1e-5, "{inputs:?}: this was not half precision");
+        });
+    }
+}
+
+#[test]
+fn gradients_in_half_precision_are_near_those_of_the_processor() {
+    let _turn = turn();
+    let shipped = Architecture::hidden([256, 32, 32]);
+    let pairwise = Architecture {
+        view: View::Both,
+        activation: Activation::PairwiseClippedRelu,
+        third: None,
+        buckets: 8,
+        ..SMALL
+    };
+    let squared = Architecture {
+        activation: Activation::SquaredClippedRelu,
+        second: None,
+        third: None,
+        ..SMALL
+    };
+    let odd = Architecture::hidden([45, 7, 3]);
+    for (count, architecture, inputs) in [
+        (2_100, shipped, Inputs::Sparse),
+        (2_100, shipped, Inputs::Dense),
+        (300, pairwise, Inputs::Sparse),
+        (300, squared, Inputs::Sparse),
+        (33, odd, Inputs::Sparse),
+    ] {
+        let records = real(count);
+        let expected = Gradients(&records, architecture, inputs, Precision::Full);
+        let expected = expected.run::<Cpu>(&[FlexDevice]).expect("gradients");
+        let job = Gradients(&records, architecture, inputs, Precision::Half);
+        on_gpus_in_half(InHalf(job), |found| {
+            let length = |x: &[f32]| x.iter().map(|x| x * x).sum::<f32>().sqrt();
+            let distances = found.iter().zip(&expected).map(|(found, expected)| {
+                let apart: Vec<f32> = found.iter().zip(expected).map(|(a, b)| a - b).collect();
+                length(&apart) / length(expected)
+            });
+            let distances: Vec<f32> = distances.collect();
+            // Rounding alone is 0.0005; more comes of neurons and of the loss, which it
+            // moves to the other side of a bound.
+            assert!(
+                distances.iter().all(|&distance| distance < 0.05),
                 "{count} samples, {architecture}, {inputs:?}, by parameter: {distances:?}"
             );
         });
