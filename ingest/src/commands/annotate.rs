@@ -72,7 +72,7 @@ pub struct Arguments {
     ahead: NonZero<usize>,
     /// MiB of a net's transposition table, which each game finds empty: where
     /// searches are short, a small one is faster
-    #[arg(long, value_name = "MIB", default_value_t = engine::DEFAULT_HASH_MIB, requires = "net",
+    #[arg(long, value_name = "MIB", default_value_t = engine::DEFAULT_HASH_MIB, conflicts_with = "engine",
           value_parser = values::hash)]
     hash: usize,
     /// Set an option of the engine; may be given again
