@@ -2,9 +2,10 @@
 # What a GPU is good for, in one call, from nothing: builds the programs, runs the tests
 # that compare the device with the processor, makes a dump of annotated games by
 # generator and a dataset from it, runs `trainer bench` with sparse and dense inputs and
-# in half precision, and `trainer fit`, and compares the net's values with the processor's. Writes report.json
-# and report.md to --out. Without a GPU, `--device vulkan` (in software) or `--device cpu`
-# with `--games 300 --epochs 2 --seconds 1 --batches 512` shows how it goes.
+# in half precision, and `trainer fit`, and compares the net's values with the
+# processor's. Writes report.json and report.md to --out. Without a GPU, `--device vulkan`
+# (in software) or `--device cpu` with `--games 300 --epochs 2 --seconds 1 --batches 512`
+# shows how it goes.
 . "$(dirname "$0")/setup.sh"
 
 device=cuda games=60000 epochs=20 seconds=10 batches=16384,65536,262144 out=out/gpu
