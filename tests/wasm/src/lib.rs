@@ -50,7 +50,7 @@ pub extern "C" fn architectures_that_agree() -> u32 {
     let games = BenchGames::new();
     let boards = games.boards();
     let some = boards.iter().step_by(boards.len() / 100);
-    let positions: Vec<Vec<Feature>> = some.map(|board| features(board)).collect();
+    let positions: Vec<Vec<Feature>> = some.map(features).collect();
     let mut agree = 0;
     for view in [View::Mover, View::Both] {
         for activation in Activation::ALL {

@@ -203,7 +203,7 @@ fn position(stem: &[u8; STEM_BYTES], ply: u16) -> Option<Chess> {
         let (role, color) = match code {
             0..12 => (
                 Role::ALL[usize::from(code / 2)],
-                Color::from_white(code % 2 == 0),
+                Color::from_white(code.is_multiple_of(2)),
             ),
             // A pawn that may be taken en passant.
             12 => {
