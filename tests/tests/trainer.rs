@@ -209,7 +209,7 @@ fn wrong_usage_is_refused_in_words_that_help() {
         ("--hidden", "0,0,0", "sizes from 1"),
         ("--hidden", "-1,32,32", "three sizes"),
         ("--hidden", "9999,32,32", "sizes from 1 to 1024"),
-        ("--hidden", "32", "three sizes"),
+        ("--hidden", "32,32,32,32", "three sizes"),
         ("--device", "gpu", "cuda:N"),
     ] {
         let command = [
