@@ -64,11 +64,7 @@ fn read_board(bytes: &[u8; BOARD_BYTES], filters: &Filters) -> Result<Record, Sk
         return Err(SkipReason::FinishedPosition);
     }
     let origin = Origin {
-        result: match bytes[RESULT] {
-            0 => Some(GameResult::BlackWins),
-            1 => Some(GameResult::Draw),
-            _ => Some(GameResult::WhiteWins),
-        },
+        result: GameResult::from_code(bytes[RESULT]),
         ..Origin::default()
     };
     let label: Option<Label> = label(i16::from_le_bytes([bytes[SCORE], bytes[SCORE + 1]]));
@@ -94,7 +90,7 @@ fn position(bytes: &[u8; BOARD_BYTES]) -> Result<Chess, SkipReason> {
             return Err(SkipReason::MalformedLine);
         }
     }
-    if bytes[RESULT] > 2 {
+    if GameResult::from_code(bytes[RESULT]).is_none() {
         return Err(SkipReason::MalformedLine);
     }
     let setup = Setup {

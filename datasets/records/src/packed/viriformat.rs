@@ -108,12 +108,7 @@ fn read_game(
         return Err(reason);
     }
     let mut position = board::taken_position(board, filters)?;
-    let result = match board[board::RESULT] {
-        0 => Some(GameResult::BlackWins),
-        1 => Some(GameResult::Draw),
-        2 => Some(GameResult::WhiteWins),
-        _ => None,
-    };
+    let result = GameResult::from_code(board[board::RESULT]);
     let (month, origin) = (
         Month::default(),
         Origin {

@@ -22,6 +22,19 @@ pub enum GameResult {
     WhiteWins,
 }
 
+impl GameResult {
+    /// From the code that records and the formats of other trainers share: 0 Black won,
+    /// 1 a draw, 2 White won.
+    pub(crate) fn from_code(code: u8) -> Option<GameResult> {
+        match code {
+            0 => Some(GameResult::BlackWins),
+            1 => Some(GameResult::Draw),
+            2 => Some(GameResult::WhiteWins),
+            _ => None,
+        }
+    }
+}
+
 /// The month a game was played in, counted from January 2013, the first month
 /// of the Lichess dumps: 1 is 2013-01, 0 is unknown or earlier.
 ///
@@ -272,12 +285,7 @@ impl Record {
 
     /// The game's result; `None` if it is unknown or no fair label.
     pub fn result(&self) -> Option<GameResult> {
-        match self.0[RESULT_CHECK] & 3 {
-            0 => Some(GameResult::BlackWins),
-            1 => Some(GameResult::Draw),
-            2 => Some(GameResult::WhiteWins),
-            _ => None,
-        }
+        GameResult::from_code(self.0[RESULT_CHECK] & 3)
     }
 
     /// Half-moves played before this position, counted as FEN does.

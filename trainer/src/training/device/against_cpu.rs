@@ -24,6 +24,23 @@ use crate::training::schedule::Schedule;
 
 const RATE: f64 = 5e-3;
 
+/// Both views, products, buckets.
+const PAIRWISE: Architecture = Architecture {
+    view: View::Both,
+    activation: Activation::PairwiseClippedRelu,
+    third: None,
+    buckets: 8,
+    ..SMALL
+};
+
+/// Squares, and nothing between the first layer and the output.
+const SQUARED: Architecture = Architecture {
+    activation: Activation::SquaredClippedRelu,
+    second: None,
+    third: None,
+    ..SMALL
+};
+
 /// The interfaces that this build has and that can be tested here.
 const BUILT: [(Api, bool); 2] = [
     (Api::Cuda, cfg!(feature = "cuda")),
@@ -134,26 +151,13 @@ impl Job for Gradients<'_> {
 fn gradients_of_every_layer_are_those_of_the_processor() {
     let _turn = turn();
     let shipped = Architecture::hidden([256, 32, 32]);
-    let pairwise = Architecture {
-        view: View::Both,
-        activation: Activation::PairwiseClippedRelu,
-        third: None,
-        buckets: 8,
-        ..SMALL
-    };
     let odd = Architecture::hidden([45, 8, 3]);
-    let squared = Architecture {
-        activation: Activation::SquaredClippedRelu,
-        second: None,
-        third: None,
-        ..SMALL
-    };
     // Two segments and a bit of a third; one group that is not full; one sample.
     for (count, architecture, inputs) in [
         (2_100, shipped, Inputs::Sparse),
         (2_100, shipped, Inputs::Dense),
-        (300, pairwise, Inputs::Sparse),
-        (300, squared, Inputs::Sparse),
+        (300, PAIRWISE, Inputs::Sparse),
+        (300, SQUARED, Inputs::Sparse),
         (33, odd, Inputs::Sparse),
         (1, SMALL, Inputs::Sparse),
     ] {
@@ -232,25 +236,12 @@ fn values_in_half_precision_are_near_those_of_the_processor() {
 fn gradients_in_half_precision_are_near_those_of_the_processor() {
     let _turn = turn();
     let shipped = Architecture::hidden([256, 32, 32]);
-    let pairwise = Architecture {
-        view: View::Both,
-        activation: Activation::PairwiseClippedRelu,
-        third: None,
-        buckets: 8,
-        ..SMALL
-    };
-    let squared = Architecture {
-        activation: Activation::SquaredClippedRelu,
-        second: None,
-        third: None,
-        ..SMALL
-    };
     let odd = Architecture::hidden([45, 7, 3]);
     for (count, architecture, inputs) in [
         (2_100, shipped, Inputs::Sparse),
         (2_100, shipped, Inputs::Dense),
-        (300, pairwise, Inputs::Sparse),
-        (300, squared, Inputs::Sparse),
+        (300, PAIRWISE, Inputs::Sparse),
+        (300, SQUARED, Inputs::Sparse),
         (33, odd, Inputs::Sparse),
     ] {
         let records = real(count);
