@@ -6,11 +6,12 @@ use std::process::Command;
 
 /// What decides how the engine plays, from the workspace's root. The nets are known by
 /// their digests.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "Cargo.lock",
     "engine/Cargo.toml",
     "engine/arena/Cargo.toml",
     "engine/arena/src",
+    "engine/client/src",
     "engine/src",
     "models/src",
 ];

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    EMBEDDED_NET, Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, Position,
+    EMBEDDED_NET, Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, Position, Report,
     ScoreBound, Signals, write_move,
 };
 use host::{ExitCode, FileError};
@@ -124,15 +124,22 @@ impl Library {
         self.engine.clear();
     }
 
-    /// Searches within `limits`, or until `stop` is set.
-    pub fn search(&mut self, position: &Position, limits: &Limits, stop: &AtomicBool) -> Outcome {
+    /// Searches within `limits`, or until `stop` is set; `report` gets every line of
+    /// every iteration.
+    pub fn search(
+        &mut self,
+        position: &Position,
+        limits: &Limits,
+        stop: &AtomicBool,
+        report: &mut dyn FnMut(&Report),
+    ) -> Outcome {
         let start = Instant::now();
         let signals = Signals {
             stop,
             pondering: None,
             elapsed: &|| start.elapsed(),
         };
-        self.engine.search(position, limits, &signals, &mut |_| {})
+        self.engine.search(position, limits, &signals, report)
     }
 
     /// Searches, and answers. The score is the one that a program would have said
@@ -145,13 +152,8 @@ impl Library {
         stop: &AtomicBool,
     ) -> Answer {
         let start = Instant::now();
-        let signals = Signals {
-            stop,
-            pondering: None,
-            elapsed: &|| start.elapsed(),
-        };
         let mut info = Info::default();
-        let outcome = (self.engine).search(position, limits, &signals, &mut |report| {
+        let outcome = self.search(position, limits, stop, &mut |report| {
             if report.rank == 1 {
                 info.hear_score(Scored {
                     score: report.score.into(),

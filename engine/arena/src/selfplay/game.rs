@@ -108,7 +108,9 @@ impl Searches<'_> {
     /// `None` where `stop` was set.
     fn search(&mut self, position: &Position) -> Option<Outcome> {
         let start = Instant::now();
-        let outcome = self.library.search(position, &self.limits, self.stop);
+        let outcome = self
+            .library
+            .search(position, &self.limits, self.stop, &mut |_| {});
         self.time += start.elapsed();
         self.nodes += outcome.nodes;
         (!self.stop.load(Ordering::Relaxed)).then_some(outcome)
