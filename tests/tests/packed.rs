@@ -72,7 +72,8 @@ fn viri(games: usize, seed: u64, chess960: bool) -> Viri {
             };
             let label = match score.abs() {
                 size @ 31_000.. => {
-                    Label::from_mate(i64::from(32_000 - size) * i64::from(score.signum())).unwrap()
+                    let moves = (32_000 - size + 1) / 2;
+                    Label::from_mate(i64::from(moves * score.signum())).unwrap()
                 }
                 _ => Label::from_centipawns(score.into()),
             };
@@ -209,7 +210,7 @@ fn viriformat_comes_back_from_a_dataset() {
     let bytes = fs::read(path("y")).unwrap();
     let records = tests::records(&path("d"), datasets::Split::Train);
     let mut reader = &bytes[..];
-    let mut quiet = 0;
+    let (mut quiet, mut mates) = (0, 0);
     for record in &records {
         // It checks that board and move are legal, in a build with assertions.
         let game = Game::deserialise_from(&mut reader, Vec::new()).unwrap();
@@ -228,14 +229,23 @@ fn viriformat_comes_back_from_a_dataset() {
                 result: record.result(),
                 ..Origin::default()
             };
-            let label = i16::try_from(score).unwrap();
-            assert_eq!(record.label().bullet_score(), label);
+            match record.label().mate() {
+                Some(moves) => {
+                    let plies = 32_000 - score.abs();
+                    assert_eq!((plies + 1) / 2 * score.signum(), moves);
+                    // Who mates plays the last ply.
+                    assert_eq!(plies % 2 == 1, (moves > 0) == record.turn().is_white());
+                    mates += 1;
+                }
+                None => assert_eq!(Some(score), record.label().centipawns()),
+            }
             seen.push(Record::new(&position, record.label(), origin));
         });
         assert_eq!(seen, [*record]);
     }
     assert!(reader.is_empty());
     assert!(quiet > records.len() * 9 / 10);
+    assert!(mates > 100);
     build(&path("y"), &path("again"));
     assert!(tests::records(&path("again"), datasets::Split::Train) == records);
 }

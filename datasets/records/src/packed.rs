@@ -91,14 +91,21 @@ pub fn write_viriformat(records: &[Record]) -> Vec<u8> {
     bytes
 }
 
-/// A score as a record stores labels: 31000 to 31999 is a mate. `None` for
-/// what lies beyond, which engines use for "no score".
-fn label(score: i16) -> Option<Label> {
-    let known = score.unsigned_abs() < 32_000;
-    known.then(|| {
-        let mate = Label::mate_from_stored(score);
-        mate.unwrap_or_else(|| Label::from_centipawns(score.into()))
-    })
+/// Mate in so many plies is this less them, and this and all beyond is "no score"
+/// (Stockfish's `VALUE_NONE` is 32002).
+const MATE: u16 = 32_000;
+
+/// A score that counts mates in plies, of which `most` are a mate still; others are
+/// centipawns, or whatever its engine uses. `None` for "no score".
+fn label_by_plies(score: i16, most: u16) -> Option<Label> {
+    match MATE.checked_sub(score.unsigned_abs())? {
+        0 => None,
+        plies if plies <= most => {
+            let moves = i64::from(plies.div_ceil(2));
+            Label::from_mate(moves * i64::from(score.signum()))
+        }
+        _ => Some(Label::from_centipawns(score.into())),
+    }
 }
 
 /// The position, if it is legal; an en-passant square without a pawn is passed

@@ -30,7 +30,8 @@ Formats (docs/export.md has every detail):
            a game of one move a position, as bullet's ViriBinpackLoader and
            the crate viriformat read it: 40 bytes, White's view. The move is
            legal and nothing more: it is NOT the best or the one played. Depth
-           and month are lost; scores and results are those of bullet.
+           and month are lost. Mate in n plies is a score of 32000 - n; an
+           unknown result becomes a draw.
   text     FEN | centipawns | 1.0, 0.5 or 0.0, all from White's view. Mate in n
            is 32000 - n; an unknown result is ?, a line that bullet's converter
            leaves out. `ingest build` reads it.

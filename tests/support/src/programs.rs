@@ -51,8 +51,17 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         }
     }
     let features = std::env::var(FEATURES).unwrap_or_default();
+    // With the examples, crates have the features that tests ask of them, as in
+    // `cargo test`: without, Burn would be compiled a second time.
     let built = cargo
-        .args(["build", "--workspace", "--bins", "--locked", "--quiet"])
+        .args([
+            "build",
+            "--workspace",
+            "--bins",
+            "--examples",
+            "--locked",
+            "--quiet",
+        ])
         .args(features.split_whitespace())
         .args(["--profile", profile, "--target-dir"])
         .arg(folder.parent().expect("target/PROFILE"))

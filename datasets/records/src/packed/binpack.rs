@@ -14,8 +14,9 @@ use shakmaty::{
     attacks,
 };
 
+use super::label_by_plies;
 use crate::games::{Ending, Evaluations};
-use crate::position::{GameResult, Label, Month, Origin, Record};
+use crate::position::{GameResult, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 const MAGIC: &[u8; 4] = b"BINP";
@@ -26,9 +27,7 @@ const MAX_CHUNK_BYTES: usize = 16 << 20;
 const STEM_BYTES: usize = 32;
 const POSITION_BYTES: usize = 24;
 
-/// Stockfish's scores: mate in so many plies is 32000 less these, a won
-/// position of the tables lies below.
-const MATE: u16 = 32_000;
+/// The farthest mate of Stockfish's, in plies. A won position of the tables lies below.
 const MAX_PLY: u16 = 246;
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
@@ -109,7 +108,7 @@ fn read_chain(
     let mut outcome = Ok(());
     for left in (0..=followers).rev() {
         if rejected.is_none() {
-            match label(score) {
+            match label_by_plies(score, MAX_PLY) {
                 Some(label) => {
                     let label = label.seen_by(position.turn());
                     evaluations.add(Record::new(&position, label, origin), filters, tally);
@@ -162,21 +161,6 @@ fn result(code: u16, turn: Color) -> Option<GameResult> {
         (2, Color::White) | (1, Color::Black) => Some(GameResult::WhiteWins),
         (2, Color::Black) | (1, Color::White) => Some(GameResult::BlackWins),
         _ => None,
-    }
-}
-
-/// A score of Stockfish's: its internal units, kept as they are. A win by the
-/// tables becomes the largest evaluation. `None` for what is no score
-/// (`VALUE_NONE`, 32002).
-fn label(score: i16) -> Option<Label> {
-    let plies = MATE.checked_sub(score.unsigned_abs());
-    match plies? {
-        0 => None,
-        plies @ 1..=MAX_PLY => {
-            let moves = i64::from(plies.div_ceil(2));
-            Label::from_mate(moves * i64::from(score.signum()))
-        }
-        _ => Some(Label::from_centipawns(score.into())),
     }
 }
 

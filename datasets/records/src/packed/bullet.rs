@@ -8,7 +8,7 @@
 
 use shakmaty::{Board, Chess, Color, Piece, Position, Role, Setup};
 
-use super::{board, label};
+use super::board;
 use crate::position::{GameResult, Keyed, Label, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
@@ -70,6 +70,16 @@ fn read_board(bytes: &[u8; BOARD_BYTES], filters: &Filters) -> Result<Record, Sk
     let label: Option<Label> = label(i16::from_le_bytes([bytes[SCORE], bytes[SCORE + 1]]));
     let record = Record::new(&position, label.ok_or(SkipReason::MalformedEval)?, origin);
     filters.reject_position(&record).map_or(Ok(record), Err)
+}
+
+/// A score as a record stores labels: 31000 to 31999 is a mate. `None` for
+/// what lies beyond, which engines use for "no score".
+fn label(score: i16) -> Option<Label> {
+    let known = score.unsigned_abs() < 32_000;
+    known.then(|| {
+        let mate = Label::mate_from_stored(score);
+        mate.unwrap_or_else(|| Label::from_centipawns(score.into()))
+    })
 }
 
 /// # Errors

@@ -7,7 +7,7 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position, Role, Square};
 
-use super::{board, label};
+use super::{MATE, board, label_by_plies};
 use crate::games::{Ending, Evaluations};
 use crate::position::{GameResult, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
@@ -16,6 +16,9 @@ use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 const BOARD_BYTES: usize = 32;
 const STEP_BYTES: usize = 4;
 const END: [u8; STEP_BYTES] = [0; STEP_BYTES];
+
+/// The farthest mate, in plies.
+const MOST_PLIES: u16 = 1_000;
 
 /// No game is longer: the 75-move rule ends it after 11,797 moves.
 const MAX_GAME_BYTES: usize = BOARD_BYTES + 11_798 * STEP_BYTES;
@@ -124,7 +127,7 @@ fn read_game(
             whole = false;
             break;
         };
-        match label(i16::from_le_bytes([step[2], step[3]])) {
+        match label_by_plies(i16::from_le_bytes([step[2], step[3]]), MOST_PLIES) {
             Some(label) => {
                 evaluations.add(Record::new(&position, label, origin), filters, tally);
             }
@@ -148,11 +151,25 @@ fn read_game(
     Ok(())
 }
 
+/// White's score as it is read again. Who mates plays the last ply.
+fn score(record: &Record) -> i16 {
+    let label = record.label();
+    let Some(moves) = label.mate() else {
+        return label.stored();
+    };
+    let mates_now = (moves > 0) == record.turn().is_white();
+    let plies = 2 * moves.unsigned_abs() - u32::from(mates_now);
+    let size = MATE - plies.min(MOST_PLIES.into()) as u16;
+    size as i16 * moves.signum() as i16
+}
+
 /// Writes a position as a game of one move. A record has none: this is the first
 /// legal one that is quiet if there is one, so that filters of captures and
 /// promotions leave the position, and says nothing of what is best.
 pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
-    let board = board::of_record(record);
+    let score = score(record).to_le_bytes();
+    let mut board = board::of_record(record);
+    board[board::LABEL..][..2].copy_from_slice(&score);
     let position = board::position(&board, CastlingMode::Chess960);
     let moves = position.map(|position| position.legal_moves());
     let noise = |m: &&Move| (m.is_capture() || m.is_promotion(), m.is_castle());
@@ -162,7 +179,7 @@ pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
     };
     bytes.extend_from_slice(&board);
     bytes.extend_from_slice(&code(m).to_le_bytes());
-    bytes.extend_from_slice(&record.label().stored().to_le_bytes());
+    bytes.extend_from_slice(&score);
     bytes.extend_from_slice(&END);
 }
 
