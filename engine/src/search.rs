@@ -7,6 +7,7 @@ pub(crate) mod deepening;
 pub(crate) mod engine;
 pub(crate) mod exchange;
 pub(crate) mod history;
+pub(crate) mod late_moves;
 pub(crate) mod levels;
 pub(crate) mod limits;
 pub(crate) mod move_picker;

@@ -73,7 +73,10 @@ pub(crate) struct MovePicker {
 
 /// What it counts, for each centipawn of the piece, to leave a square where a lesser one
 /// attacks it; to go to one counts as much less.
-const DANGER: i32 = 5;
+const DANGER: i32 = 10;
+
+/// History of captures and promotions that counts as much as a centipawn of the victim.
+const TACTICAL_GRAIN: i32 = 16;
 
 impl MovePicker {
     /// All legal moves, `table` first if it is legal.
@@ -182,7 +185,9 @@ impl MovePicker {
 
     /// Generates the moves; scores captures and promotions.
     fn generate(&mut self, stack: &mut MoveStack, order: &Order) {
-        let board = order.tree.board();
+        let Order { tree, history, .. } = order;
+        let board = tree.board();
+        let known = history.tactical(board.side_to_move());
         let (table, tactical_only) = (self.table, self.tactical_only);
         let by_pieces = self.victims;
         let passed = passed_square(board).map_or(BitBoard::EMPTY, Square::bitboard);
@@ -202,7 +207,9 @@ impl MovePicker {
             let to = moves.to & tactical;
             for mv in (PieceMoves { to, ..moves }) {
                 if Some(mv) != table {
-                    let order = tactical_order(board, moves.piece, mv);
+                    let victim = victim(board, mv);
+                    let known = known.score(moves.piece, mv.to, victim);
+                    let order = TACTICAL_GRAIN * tactical_order(moves.piece, mv, victim) + known;
                     scored.push(ScoredMove { mv, order });
                 }
             }
@@ -220,12 +227,12 @@ impl MovePicker {
     fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
         let table = self.table;
         let board = order.tree.board();
-        let mover = board.side_to_move();
         let checks = order
             .checks
             .map(|checks| checks.get_or_init(|| Checks::of(board)));
         let danger = order.tree.danger();
         let check_order = CHECK_ORDER.get();
+        let known = order.history.quiets(order.tree);
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
             let PieceMoves {
@@ -234,7 +241,6 @@ impl MovePicker {
                 to: targets,
             } = moves;
             let checking = checks.map_or(BitBoard::EMPTY, |checks| checks.targets(piece, from));
-            let known = order.history.quiets_from(mover, from);
             let danger = danger.squares(piece);
             let staked = DANGER * value(piece);
             let saved = if danger.has(from) { staked } else { 0 };
@@ -250,7 +256,7 @@ impl MovePicker {
                 }
                 let check = if checking.has(to) { check_order } else { 0 };
                 let lost = if danger.has(to) { staked } else { 0 };
-                let order = i32::from(known[to as usize]) + check + saved - lost;
+                let order = known.score(piece, from, to) + check + saved - lost;
                 scored.push(ScoredMove { mv, order });
             }
         }
@@ -297,8 +303,8 @@ fn may_reach(board: &Board, by_pieces: BitBoard, by_pawns: BitBoard) -> BitBoard
 
 /// Most valuable victim first, by the least valuable piece; promotions to a
 /// queen count as winning one, others come last.
-fn tactical_order(board: &Board, piece: Piece, mv: Move) -> i32 {
-    let captured = victim(board, mv).map_or(0, value);
+fn tactical_order(piece: Piece, mv: Move, victim: Option<Piece>) -> i32 {
+    let captured = victim.map_or(0, value);
     let promoted = match mv.promotion {
         Some(Piece::Queen) => value(Piece::Queen),
         Some(_) => -value(Piece::King),

@@ -2,39 +2,18 @@
 
 use std::cell::OnceCell;
 
-use cozy_chess::{Move, Piece};
+use cozy_chess::Move;
 
 use crate::board::checks::Checks;
 use crate::evaluation::Score;
-use crate::search::exchange::wins_at_least;
-use crate::search::history::{HISTORY_LIMIT, is_tactical};
+use crate::search::history::is_tactical;
+use crate::search::late_moves::Pruning;
 use crate::search::move_picker::{MovePicker, Order};
-use crate::search::node::{Node, StaticEval, has_pieces};
+use crate::search::node::{Node, StaticEval};
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher, no_move_score};
 use crate::search::transposition_table::{ScoreBound, TableEntry};
 use crate::search::worker::Worker;
-
-/// A move that is about to be searched.
-struct Candidate {
-    mv: Move,
-    /// Its place in the order, from 2.
-    number: usize,
-    tactical: bool,
-    gives_check: bool,
-    /// What the history says of a quiet move.
-    history_score: i32,
-    /// Plies less deep than the first move, by its place alone.
-    reduction: i32,
-}
-
-/// Whether a move is worth a search.
-enum Pruning {
-    Search,
-    Skip,
-    /// Nor are the quiet moves behind it.
-    SkipQuiets,
-}
 
 /// What a singular search says of a node.
 enum Singular {
@@ -45,9 +24,9 @@ enum Singular {
 }
 
 /// What the search of a node's moves has found so far.
-struct Found {
-    alpha: Score,
-    best: Score,
+pub(super) struct Found {
+    pub(super) alpha: Score,
+    pub(super) best: Score,
     best_move: Option<Move>,
     number: usize,
 }
@@ -126,6 +105,9 @@ impl Searcher<'_> {
         if node.excluded.is_some() {
             return Ok(found.best);
         }
+        if found.best <= node.alpha {
+            self.reward_last(node);
+        }
         self.remember(node, &found);
         Ok(found.best)
     }
@@ -143,103 +125,6 @@ impl Searcher<'_> {
             checks: Some(checks),
         };
         picker.next(moves, &order)
-    }
-
-    fn candidate(
-        &self,
-        node: &Node,
-        mv: Move,
-        number: usize,
-        checks: &OnceCell<Checks>,
-    ) -> Candidate {
-        let Worker { tree, history, .. } = &*self.worker;
-        let board = tree.board();
-        let checks = checks.get_or_init(|| Checks::of(board));
-        let tactical = is_tactical(board, mv);
-        let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
-        Candidate {
-            mv,
-            number,
-            tactical,
-            gives_check: checks.gives_check(piece, mv),
-            history_score: match tactical {
-                true => 0,
-                false => history.quiet(board.side_to_move(), mv),
-            },
-            reduction: self.shared.reductions.plies(tactical, node.depth, number),
-        }
-    }
-
-    /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
-    /// move is known that does not lose.
-    fn pruning<const PV: bool>(
-        &self,
-        node: &Node,
-        candidate: &Candidate,
-        found: &Found,
-        picker: &MovePicker,
-    ) -> Pruning {
-        let board = self.worker.tree.board();
-        if found.best.is_loss() || !has_pieces(board) {
-            return Pruning::Search;
-        }
-        let mv = candidate.mv;
-        let depth = node.depth;
-        if candidate.tactical {
-            let losing = picker.is_past_quiets()
-                && depth <= EXCHANGE_DEPTH
-                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN.get() * depth);
-            return if losing {
-                Pruning::Skip
-            } else {
-                Pruning::Search
-            };
-        }
-        if candidate.gives_check {
-            return Pruning::Search;
-        }
-        let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
-            / (100 * (2 - i32::from(node.improving)));
-        // In an open window the score counts: the best of a few moves is too low.
-        if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
-            return Pruning::SkipQuiets;
-        }
-        // As deep as the move would be searched.
-        let reduced = (depth - candidate.reduction).max(0);
-        let futile = node.static_eval.is_some_and(|evaluation| {
-            let reach = FUTILITY_BASE.get() + FUTILITY_MARGIN.get() * reduced;
-            reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
-        });
-        if futile {
-            // The quiet moves behind are searched no deeper.
-            return Pruning::SkipQuiets;
-        }
-        let losing = reduced <= EXCHANGE_DEPTH
-            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN.get() * reduced);
-        if losing {
-            Pruning::Skip
-        } else {
-            Pruning::Search
-        }
-    }
-
-    /// How much less deep a move is searched at first.
-    fn reduction<const PV: bool>(
-        &self,
-        node: &Node,
-        candidate: &Candidate,
-        table_is_tactical: bool,
-    ) -> i32 {
-        if node.depth < REDUCTION_DEPTH || PV && candidate.number == 2 {
-            return 0;
-        }
-        candidate.reduction
-            + i32::from(node.cut)
-            + i32::from(!node.improving)
-            + i32::from(!candidate.tactical && table_is_tactical)
-            - i32::from(PV)
-            - i32::from(candidate.gives_check)
-            - candidate.history_score / REDUCTION_HISTORY.get()
     }
 
     /// The first child gets the whole window; the others only have to prove
@@ -326,14 +211,13 @@ impl Searcher<'_> {
             // Another move holds the score as well.
             Singular::Cutoff(bound)
         } else if entry.score >= node.beta {
-            Singular::Extend(-1)
+            Singular::Extend(-2)
         } else {
-            Singular::Extend(0)
+            Singular::Extend(-i32::from(node.cut))
         })
     }
 
-    /// Learns from a cutoff by a quiet move, and from those before it that
-    /// caused none.
+    /// Learns from a cutoff, and from the moves before it that caused none.
     fn reward(&mut self, node: &Node, cutoff: Move, tried: usize) {
         let Worker {
             tree,
@@ -342,17 +226,29 @@ impl Searcher<'_> {
             ..
         } = &mut *self.worker;
         let board = tree.board();
-        if is_tactical(board, cutoff) {
-            return;
+        let bonus = history_bonus(node.depth);
+        let quiet = !is_tactical(board, cutoff);
+        if quiet {
+            history.adjust_quiet(tree, 0, cutoff, bonus);
+        } else {
+            history.adjust_tactical(board, cutoff, bonus);
         }
-        let bonus =
-            (HISTORY_BONUS.get() * node.depth - HISTORY_BONUS_BASE.get()).min(HISTORY_LIMIT / 8);
-        let mover = board.side_to_move();
-        history.adjust(mover, cutoff, bonus);
         for &mv in &moves.tried[tried..] {
-            if !is_tactical(board, mv) {
-                history.adjust(mover, mv, -bonus);
+            if is_tactical(board, mv) {
+                history.adjust_tactical(board, mv, -bonus);
+            } else if quiet {
+                history.adjust_quiet(tree, 0, mv, -bonus);
             }
+        }
+    }
+
+    /// A node without a good move speaks for the quiet move that led to it.
+    fn reward_last(&mut self, node: &Node) {
+        let Worker { tree, history, .. } = &mut *self.worker;
+        if let Some(mv) = tree.played()
+            && !is_tactical(tree.earlier(1), mv)
+        {
+            history.adjust_quiet(tree, 1, mv, history_bonus(node.depth));
         }
     }
 
@@ -380,9 +276,15 @@ impl Searcher<'_> {
             mv: best_move,
             depth: node.depth,
             bound,
+            pv: node.was_pv,
             evaluation: node.raw,
         };
         let key = tree.key();
         self.shared.table.store(key, node.ply, &found);
     }
+}
+
+/// What a move gains in history that decides a node of this depth.
+pub(super) fn history_bonus(depth: i32) -> i32 {
+    (HISTORY_BONUS.get() * depth - HISTORY_BONUS_BASE.get()).min(HISTORY_BONUS_LIMIT.get())
 }

@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) beta: Score,
     /// Expected to fail high.
     pub(super) cut: bool,
+    /// In an open window, now or in an earlier search.
+    pub(super) was_pv: bool,
     pub(super) entry: Option<TableEntry>,
     /// The network's value; `None` in check.
     pub(super) raw: Option<Score>,
@@ -91,6 +93,7 @@ impl Searcher<'_> {
             alpha,
             beta,
             cut,
+            was_pv: PV || entry.is_some_and(|entry| entry.pv),
             entry,
             raw,
             static_eval: None,
@@ -161,6 +164,7 @@ impl Searcher<'_> {
             mv: None,
             depth: depth + TABLEBASE_DEPTH,
             bound,
+            pv: false,
             evaluation: None,
         };
         let decided = self.cutoff(&found, depth, alpha, beta)?;
@@ -201,7 +205,8 @@ impl Searcher<'_> {
         };
         let (alpha, beta, depth) = (node.alpha, node.beta, node.depth);
         let plies = depth - i32::from(node.improving);
-        if depth <= REVERSE_FUTILITY_DEPTH
+        if !node.was_pv
+            && depth <= REVERSE_FUTILITY_DEPTH
             && estimate - REVERSE_FUTILITY_MARGIN.get() * plies >= beta
             && !beta.is_loss()
             && !estimate.is_decided()

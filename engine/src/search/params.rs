@@ -123,12 +123,14 @@ tunables! {
     TACTICAL_REDUCTION_BASE = 0, 0 to 200, step 12;
     TACTICAL_REDUCTION_DIVISOR = 320, 100 to 800, step 30;
     /// History that is worth a ply of reduction.
-    REDUCTION_HISTORY = 1928, 500 to 16384, step 300;
-    /// What a quiet move that cuts off gains in history for each ply of depth, less a base.
-    HISTORY_BONUS = 160, 20 to 500, step 20;
-    HISTORY_BONUS_BASE = 60, 0 to 300, step 20;
+    REDUCTION_HISTORY = 4820, 500 to 16384, step 600;
+    /// What a move that cuts off gains in history for each ply of depth, less a base, and at
+    /// most.
+    HISTORY_BONUS = 200, 20 to 500, step 20;
+    HISTORY_BONUS_BASE = 80, 0 to 300, step 20;
+    HISTORY_BONUS_LIMIT = 3000, 500 to 6000, step 200;
     /// What a check counts more than other quiet moves, in history.
-    CHECK_ORDER = 8192, 0 to 16384, step 800;
+    CHECK_ORDER = 16384, 0 to 32768, step 1600;
     /// Quiescence: a capture whose victim and this much more do not reach the
     /// window is left out.
     DELTA_MARGIN = 161, 0 to 500, step 25;
@@ -148,7 +150,7 @@ pub const EXCHANGE_DEPTH: i32 = 8;
 pub const NULL_DEPTH: i32 = 3;
 /// From this depth on, a search without null moves has to agree: zugzwang.
 pub const NULL_VERIFY_DEPTH: i32 = 12;
-pub const NULL_REDUCTION: i32 = 3;
+pub const NULL_REDUCTION: i32 = 4;
 
 /// Nodes without a move from the table are searched a ply less from here on.
 pub const INTERNAL_REDUCTION_DEPTH: i32 = 4;

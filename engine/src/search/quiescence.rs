@@ -95,11 +95,7 @@ impl Searcher<'_> {
                 let gain = victim(board, mv).map_or(0, value);
                 if !in_check && mv.promotion.is_none() && futility + gain <= alpha {
                     best = best.max(futility + gain);
-                    if Some(mv) == hint {
-                        continue;
-                    }
-                    // Nor do the others gain more: they come by their victims.
-                    break;
+                    continue;
                 }
             }
             self.play(mv);
@@ -129,6 +125,7 @@ impl Searcher<'_> {
             mv: best_move,
             depth: 0,
             bound: ScoreBound::of(best, original, beta),
+            pv: PV || entry.is_some_and(|entry| entry.pv),
             evaluation,
         };
         self.shared.table.store(key, ply, &found);

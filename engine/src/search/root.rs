@@ -40,6 +40,7 @@ impl Searcher<'_> {
                 mv: Some(self.worker.root[0].pv[0]),
                 depth,
                 bound: ScoreBound::of(score, alpha, beta),
+                pv: true,
                 evaluation: None,
             };
             let key = self.worker.tree.key();

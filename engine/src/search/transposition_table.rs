@@ -53,6 +53,8 @@ pub(crate) struct TableEntry {
     pub(crate) mv: Option<Move>,
     pub(crate) depth: i32,
     pub(crate) bound: ScoreBound,
+    /// Whether the position was ever searched with an open window.
+    pub(crate) pv: bool,
     /// The network's value, if it was asked for.
     pub(crate) evaluation: Option<Score>,
 }
@@ -223,7 +225,7 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
-/// An entry's data: 63 bits, never all zero, since the bound takes two bits
+/// An entry's data: 64 bits, never all zero, since the bound takes two bits
 /// that are not.
 #[derive(Clone, Copy)]
 struct Data {
@@ -232,6 +234,7 @@ struct Data {
     mv: PackedMove,
     depth: u8,
     bound: ScoreBound,
+    pv: bool,
     /// 5 bits.
     generation: u8,
     evaluation: Option<Score>,
@@ -247,6 +250,7 @@ impl Data {
             mv: PackedMove::pack(entry.mv),
             depth: entry.depth.clamp(0, u8::MAX.into()) as u8,
             bound: entry.bound,
+            pv: entry.pv,
             generation,
             evaluation: entry.evaluation,
         }
@@ -258,6 +262,7 @@ impl Data {
             mv: self.mv.unpack(),
             depth: self.depth.into(),
             bound: self.bound,
+            pv: self.pv,
             evaluation: self.evaluation,
         }
     }
@@ -271,6 +276,7 @@ impl Data {
         let evaluation = self.evaluation.map_or(NO_EVALUATION, Score::to_bits);
         u64::from(self.score as u16)
             | u64::from(self.mv.0) << 16
+            | u64::from(self.pv) << 31
             | u64::from(self.depth) << 32
             | u64::from(self.generation << 2 | bound) << 40
             | u64::from(evaluation as u16) << 48
@@ -279,7 +285,8 @@ impl Data {
     fn unpack(word: u64) -> Data {
         Data {
             score: word as i16,
-            mv: PackedMove((word >> 16) as u16),
+            mv: PackedMove((word >> 16) as u16 & PackedMove::MASK),
+            pv: word >> 31 & 1 == 1,
             depth: (word >> 32) as u8,
             bound: match (word >> 40) & 3 {
                 1 => ScoreBound::Exact,
@@ -307,6 +314,7 @@ struct PackedMove(u16);
 
 impl PackedMove {
     const NONE: PackedMove = PackedMove(0);
+    const MASK: u16 = (1 << 15) - 1;
 
     fn pack(mv: Option<Move>) -> PackedMove {
         let Some(mv) = mv else {
@@ -339,6 +347,7 @@ mod tests {
             mv: Some(mv.parse().unwrap()),
             depth,
             bound: ScoreBound::Lower,
+            pv: false,
             evaluation: None,
         }
     }
@@ -368,6 +377,7 @@ mod tests {
                 for evaluation in [None, Some(-20_000), Some(-1), Some(0), Some(20_000)] {
                     let given = TableEntry {
                         bound,
+                        pv: bound == ScoreBound::Lower,
                         evaluation: evaluation.map(Score::from_centipawns),
                         ..entry(5, mv)
                     };

@@ -9,11 +9,14 @@ use crate::evaluation::evaluator::{material_balance, network_value};
 use crate::evaluation::features::Changes;
 use crate::evaluation::score::MAX_PLY;
 use crate::evaluation::{Evaluator, Score};
+use crate::search::history::Placed;
 
 struct Node {
     board: Board,
     /// [`Tree::played`].
     played: Option<Move>,
+    /// What that move placed.
+    placed: Placed,
     /// How many plies a repetition can lie back: those since a capture, a
     /// pawn's move, or a null move.
     reversible: usize,
@@ -40,6 +43,7 @@ impl Tree {
         let node = || Node {
             board: Board::default(),
             played: None,
+            placed: Placed::NONE,
             reversible: 0,
             value: None,
             danger: None,
@@ -64,6 +68,7 @@ impl Tree {
         self.nodes[0] = Node {
             board: board.clone(),
             played: None,
+            placed: Placed::NONE,
             reversible: board.halfmove_clock().into(),
             value: None,
             danger: None,
@@ -89,6 +94,18 @@ impl Tree {
         self.nodes[self.ply].played
     }
 
+    /// The board `back` plies ago, on the line.
+    pub(crate) fn earlier(&self, back: usize) -> &Board {
+        &self.nodes[self.ply - back].board
+    }
+
+    /// What the `back`-th last move placed, counted from 1.
+    #[inline(always)]
+    pub(crate) fn placed(&self, back: usize) -> Placed {
+        let ply = (self.ply + 1).checked_sub(back);
+        ply.map_or(Placed::NONE, |ply| self.nodes[ply].placed)
+    }
+
     /// Where the mover's pieces are attacked by lesser ones.
     pub(crate) fn danger(&self) -> Danger {
         let Node { board, danger, .. } = &self.nodes[self.ply];
@@ -108,6 +125,7 @@ impl Tree {
         child.board.clone_from(&parent.board);
         child.board.play_unchecked(mv);
         child.played = Some(mv);
+        child.placed = Placed::by(&parent.board, mv);
         child.value = None;
         child.danger = None;
         child.reversible = match child.board.halfmove_clock() {
@@ -132,6 +150,7 @@ impl Tree {
         self.nodes[self.ply] = Node {
             board,
             played: None,
+            placed: Placed::NONE,
             reversible: 0,
             value: None,
             danger: None,

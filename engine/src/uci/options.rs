@@ -17,7 +17,7 @@ const EMPTY: &str = "<empty>";
 /// The longest `Move Overhead`, in milliseconds.
 const MAX_OVERHEAD_MS: u64 = 5000;
 /// The `Move Overhead` of a new engine.
-pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(20);
+pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
 /// The greatest `MultiPV`; no position has more than 218 moves.
 pub const MAX_LINES: usize = 256;
 

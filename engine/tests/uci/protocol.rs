@@ -27,7 +27,7 @@ fn handshake_and_options() {
         "option name EvalFile type string default <embedded>",
         "option name Evaluation type combo default network var network var material",
         "option name UCI_Chess960 type check default false",
-        "option name Move Overhead type spin default 20 min 0 max 5000",
+        "option name Move Overhead type spin default 10 min 0 max 5000",
     ] {
         assert!(answer.iter().any(|line| line == option), "{option}");
     }

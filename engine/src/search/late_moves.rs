@@ -1,0 +1,138 @@
+//! Moves behind a node's first: which are left out, and how much less deep the others are
+//! searched.
+
+use std::cell::OnceCell;
+
+use cozy_chess::{Move, Piece};
+
+use crate::board::checks::Checks;
+use crate::search::exchange::wins_at_least;
+use crate::search::history::is_tactical;
+use crate::search::move_picker::MovePicker;
+use crate::search::moves::Found;
+use crate::search::node::{Node, has_pieces};
+use crate::search::params::*;
+use crate::search::searcher::Searcher;
+use crate::search::worker::Worker;
+
+/// A move that is about to be searched.
+pub(super) struct Candidate {
+    mv: Move,
+    /// Its place in the order, from 2.
+    number: usize,
+    tactical: bool,
+    gives_check: bool,
+    /// What the history says of a quiet move.
+    history_score: i32,
+    /// Plies less deep than the first move, by its place alone.
+    reduction: i32,
+}
+
+/// Whether a move is worth a search.
+pub(super) enum Pruning {
+    Search,
+    Skip,
+    /// Nor are the quiet moves behind it.
+    SkipQuiets,
+}
+
+impl Searcher<'_> {
+    /// What is to be known of a move before it is searched.
+    pub(super) fn candidate(
+        &self,
+        node: &Node,
+        mv: Move,
+        number: usize,
+        checks: &OnceCell<Checks>,
+    ) -> Candidate {
+        let Worker { tree, history, .. } = &*self.worker;
+        let board = tree.board();
+        let checks = checks.get_or_init(|| Checks::of(board));
+        let tactical = is_tactical(board, mv);
+        let piece = board.piece_on(mv.from).unwrap_or(Piece::Pawn);
+        Candidate {
+            mv,
+            number,
+            tactical,
+            gives_check: checks.gives_check(piece, mv),
+            history_score: match tactical {
+                true => 0,
+                false => history.quiets(tree).score(piece, mv.from, mv.to),
+            },
+            reduction: self.shared.reductions.plies(tactical, node.depth, number),
+        }
+    }
+
+    /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
+    /// move is known that does not lose.
+    pub(super) fn pruning<const PV: bool>(
+        &self,
+        node: &Node,
+        candidate: &Candidate,
+        found: &Found,
+        picker: &MovePicker,
+    ) -> Pruning {
+        let board = self.worker.tree.board();
+        if found.best.is_loss() || !has_pieces(board) {
+            return Pruning::Search;
+        }
+        let mv = candidate.mv;
+        let depth = node.depth;
+        if candidate.tactical {
+            let losing = picker.is_past_quiets()
+                && depth <= EXCHANGE_DEPTH
+                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN.get() * depth);
+            return if losing {
+                Pruning::Skip
+            } else {
+                Pruning::Search
+            };
+        }
+        if candidate.gives_check {
+            return Pruning::Search;
+        }
+        let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
+            / (100 * (2 - i32::from(node.improving)));
+        // In an open window the score counts: the best of a few moves is too low.
+        if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
+            return Pruning::SkipQuiets;
+        }
+        // As deep as the move would be searched.
+        let reduced = (depth - candidate.reduction).max(0);
+        let futile = node.static_eval.is_some_and(|evaluation| {
+            let reach = FUTILITY_BASE.get() + FUTILITY_MARGIN.get() * reduced;
+            reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
+        });
+        if futile {
+            // The quiet moves behind are searched no deeper.
+            return Pruning::SkipQuiets;
+        }
+        let losing = reduced <= EXCHANGE_DEPTH
+            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN.get() * reduced);
+        if losing {
+            Pruning::Skip
+        } else {
+            Pruning::Search
+        }
+    }
+
+    /// How much less deep a move is searched at first.
+    pub(super) fn reduction<const PV: bool>(
+        &self,
+        node: &Node,
+        candidate: &Candidate,
+        table_is_tactical: bool,
+    ) -> i32 {
+        if node.depth < REDUCTION_DEPTH || PV && candidate.number == 2 {
+            return 0;
+        }
+        candidate.reduction
+            + i32::from(node.cut)
+            + i32::from(!node.improving)
+            + i32::from(!candidate.tactical && table_is_tactical)
+            - i32::from(PV)
+            - i32::from(node.was_pv)
+            - i32::from(candidate.gives_check)
+            - candidate.history_score / REDUCTION_HISTORY.get()
+    }
+}
