@@ -205,7 +205,7 @@ fn what_cannot_be_cut_is_refused_and_one_frame_is_one_part() {
         .args(["build", "-", "--part", "1/2", "--out"])
         .arg(path("none"));
     piped.stdin(fs::File::open(sample(JUNE)).unwrap());
-    run(&mut piped).failed(USAGE, &["standard input", "pipe"]);
+    run(&mut piped).failed(USAGE, &["ingest: -: cannot be read in parts", "pipe"]);
     assert!(!path("none").exists());
     build_part(&sample(JUNE), "3/2", &path("none")).failed(USAGE, &[]);
 
