@@ -82,6 +82,22 @@ pub enum Error {
         /// Whether it holds positions with evaluations, as another format has them.
         positions: bool,
     },
+    /// A source cannot be cut into parts.
+    #[error("{path}: cannot be read in parts: {why}", path = path.display())]
+    NoParts {
+        /// The source.
+        path: PathBuf,
+        /// Why not, and what to do.
+        why: &'static str,
+    },
+    /// Parts of one source do not fit together.
+    #[error("{source_name}: parts of it do not fit together: {why}")]
+    UnfitParts {
+        /// The source.
+        source_name: String,
+        /// Why not, and what to do.
+        why: String,
+    },
     /// The path holds no dataset.
     #[error("{path}: not a Kibitz dataset; make one with `ingest build`", path = path.display())]
     NotADataset {
@@ -108,8 +124,10 @@ pub enum Error {
     },
     /// The dataset was written in another format version.
     #[error(
-        "{path}: dataset format {found}, this version reads {known}; rebuild it with `ingest build`",
-        path = path.display(), known = crate::store::FORMAT_VERSION
+        "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {known}; \
+         rebuild it with `ingest build`",
+        path = path.display(), oldest = crate::store::OLDEST_VERSION,
+        known = crate::store::FORMAT_VERSION
     )]
     OtherVersion {
         /// The folder.
@@ -132,6 +150,20 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
         /// What [`host::archive::changes`] tells of them.
+        changes: String,
+    },
+    /// Only datasets that were made with the same filters may be merged.
+    #[error(
+        "{path}: made with other filters than {other} ({changes}); \
+         only datasets of the same filters are merged",
+        path = path.display(), other = other.display()
+    )]
+    UnlikeFilters {
+        /// One folder.
+        path: PathBuf,
+        /// The other.
+        other: PathBuf,
+        /// What [`host::archive::changes`] tells of the filters of the first.
         changes: String,
     },
     /// The dataset's own data does not add up.
@@ -196,12 +228,15 @@ impl Error {
             | Error::OtherSource { .. }
             | Error::Empty { .. }
             | Error::NotPgn { .. } => ExitCode::Damaged,
-            Error::NotADataset { .. }
+            Error::NoParts { .. } => ExitCode::Usage,
+            Error::UnfitParts { .. }
+            | Error::NotADataset { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
             | Error::OtherFilters { .. }
+            | Error::UnlikeFilters { .. }
             | Error::Corrupt { .. } => ExitCode::Refused,
             Error::Unwritable { .. } => ExitCode::Write,
             Error::NoThread(_) => ExitCode::Other,

@@ -1,13 +1,18 @@
 //! Where bytes come from: files, pipes and URLs, packed or not.
 
+mod ahead;
+mod digest;
 mod frames;
 mod http;
 mod meter;
+mod part;
 mod source;
 
-pub use source::{Source, sha256_of};
+pub use part::{PartOf, PartRead};
+pub use source::{Source, digest_of};
 
+pub(crate) use digest::{hex, joined};
 pub(crate) use frames::{FrameDecoder, Part, whole_text};
 pub(crate) use http::ConnectionLost;
-pub(crate) use meter::{OtherBytes, Prefix, hex};
-pub(crate) use source::{Content, PIECE_BYTES, Place};
+pub(crate) use meter::OtherBytes;
+pub(crate) use source::{Content, End, PIECE_BYTES, Place};

@@ -24,7 +24,7 @@ mod reading;
 mod store;
 
 pub use error::Error;
-pub use input::{Source, sha256_of};
+pub use input::{PartOf, PartRead, Source, digest_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};
 pub use records::packed::{PackedFormat, write_viriformat};
@@ -35,4 +35,7 @@ pub use records::positions::{PositionFormat, read_positions};
 pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
-pub use store::{Builder, Counts, Dataset, FORMAT_VERSION, Manifest, Shuffled, SourceEntry};
+pub use store::{
+    Builder, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry, Shuffled,
+    SourceEntry,
+};

@@ -9,8 +9,10 @@ mod manifest;
 mod merge;
 mod ranges;
 mod set;
+mod sources;
 mod spill;
 
 pub use builder::Builder;
 pub use dataset::{Dataset, Shuffled};
-pub use manifest::{Counts, FORMAT_VERSION, Manifest, SourceEntry};
+pub use manifest::{Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION};
+pub use sources::{PartEntry, SourceEntry};

@@ -4,6 +4,7 @@ mod annotate;
 mod build;
 mod export;
 mod filters;
+mod merge;
 mod stats;
 mod values;
 
@@ -36,6 +37,8 @@ pub struct Arguments {
 enum Command {
     /// Take in sources: make a dataset, or add to one
     Build(build::Arguments),
+    /// Join datasets into one
+    Merge(merge::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
     /// Tell what is in a dataset
@@ -48,6 +51,7 @@ enum Command {
 pub fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Build(arguments) => build::run(&arguments),
+        Command::Merge(arguments) => merge::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),

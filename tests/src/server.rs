@@ -2,8 +2,8 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// A server of one file, which it hands out in ranges.
@@ -16,6 +16,7 @@ pub struct BreakingServer {
 #[derive(Default)]
 struct Shared {
     requests: AtomicU64,
+    starts: Mutex<Vec<u64>>,
     missing: AtomicBool,
     rest_missing: AtomicBool,
 }
@@ -47,6 +48,14 @@ impl BreakingServer {
     /// Requests so far.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
+    }
+
+    /// The bytes from which the file was asked for, since this was called last.
+    ///
+    /// # Panics
+    /// If the server has.
+    pub fn take_starts(&self) -> Vec<u64> {
+        std::mem::take(&mut self.shared.starts.lock().expect("a list"))
     }
 
     /// Says, from now on, that there is no such file; or that there is again.
@@ -92,6 +101,9 @@ fn answer(
             ),
         ),
     };
+    if let Ok(mut starts) = shared.starts.lock() {
+        starts.push(start.unwrap_or(0) as u64);
+    }
     let part = &bytes[start.unwrap_or(0).min(bytes.len())..];
     write!(
         stream,

@@ -2,13 +2,15 @@
 //! frame stands a skippable one that tells its size, so that frames can be
 //! decoded side by side, and a corrupt one hopped over.
 
-use std::io::{self, BufRead, Chain, Cursor, Read};
+use std::io::{self, BufRead, Chain, Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
 
+use memchr::memmem;
 use zstd::stream::read::Decoder;
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
 use crate::Error;
+use crate::input::meter::Lookahead;
 
 /// How a zstd frame begins.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -16,6 +18,13 @@ pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 /// How the header begins that `pzstd` puts before each frame: a skippable
 /// frame of four bytes, which are the size of the frame that follows.
 const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+
+/// Bytes of that header and of the size.
+const SIZED_BYTES: usize = SIZE_HEADER.len() + 4;
+
+/// So much of a frame is decoded to see that it is one: compressed, and text.
+const SEEN_BYTES: usize = 2 << 20;
+const SEEN_TEXT_BYTES: u64 = 1 << 20;
 
 /// Frames up to this many compressed bytes are handed on as they are, to be
 /// decoded elsewhere; larger ones are decoded here, piece by piece. Lichess's
@@ -63,12 +72,16 @@ pub(crate) enum Part {
 /// Decodes a frame of which a part, or all, was read.
 type Inside<R> = Box<Decoder<'static, Chain<Cursor<Vec<u8>>, R>>>;
 
-/// Walks a zstd file.
-pub(crate) struct Frames<R: BufRead> {
+/// Walks a zstd file, or a part of it.
+pub(crate) struct Frames<R: Lookahead> {
     state: State<R>,
+    /// The first byte behind the part.
+    end: u64,
+    /// Where the frames of the next part begin, once the walk was there.
+    border: Option<u64>,
 }
 
-enum State<R: BufRead> {
+enum State<R: Lookahead> {
     /// Between two frames. If the one before could not be followed to its
     /// end, the next is where a size header is found.
     Between { input: R, lost: bool },
@@ -80,11 +93,37 @@ enum State<R: BufRead> {
     Ended,
 }
 
-impl<R: BufRead> Frames<R> {
-    pub(crate) fn new(input: R) -> Frames<R> {
+impl<R: Lookahead> Frames<R> {
+    /// A walk from the beginning of a frame on. It pauses where the first frame begins
+    /// of those that another walk [finds](Frames::find) from byte `end` on.
+    pub(crate) fn new(input: R, end: u64) -> Frames<R> {
         Frames {
             state: State::Between { input, lost: false },
+            end,
+            border: None,
         }
+    }
+
+    /// Goes to where the first frame begins behind the input's place and before the
+    /// end, and tells where that is. Only frames with a size header are found, since
+    /// a walk that loses its way behind damage finds no others.
+    pub(crate) fn find(&mut self) -> io::Result<Option<u64>> {
+        let end = self.end;
+        let Some(input) = self.input() else {
+            return Ok(None);
+        };
+        while find_size(input, end)? {
+            if begins_frame(input)? {
+                return Ok(Some(input.offset()));
+            }
+            input.consume(1);
+        }
+        Ok(None)
+    }
+
+    /// Where the frames of the next part begin, once the walk was there.
+    pub(crate) fn border(&self) -> Option<u64> {
+        self.border
     }
 
     /// What the next call will say went wrong, if that is known already.
@@ -115,7 +154,7 @@ impl<R: BufRead> Frames<R> {
     }
 
     /// The next part, read into the memory of `buffer`, text in pieces of up to
-    /// `piece` bytes; `None` at the end.
+    /// `piece` bytes; `None` at the end, and once where the next part begins.
     ///
     /// # Errors
     /// Where the file is corrupt or breaks off. The next call goes on behind:
@@ -139,15 +178,12 @@ impl<R: BufRead> Frames<R> {
         piece: u64,
         buffer: Vec<u8>,
     ) -> io::Result<Option<Part>> {
-        let found = if lost {
-            // Damage here is the end: it was told before.
-            find_size(&mut input).or_else(|error| match Error::stops(&error) {
-                true => Err(error),
-                false => Ok(None),
-            })
-        } else {
-            find_frame(&mut input)
-        };
+        let before = self.border;
+        let found = self.find_next(&mut input, lost);
+        if self.border != before {
+            self.state = State::Between { input, lost: false };
+            return Ok(None);
+        }
         let part = match found {
             Ok(None) => {
                 self.state = State::Between { input, lost: false };
@@ -167,6 +203,24 @@ impl<R: BufRead> Frames<R> {
         let lost = part.is_err();
         self.state = State::Between { input, lost };
         part
+    }
+
+    /// What stands next, and whether the next part begins with it: that is noted, and
+    /// nothing of it is read.
+    fn find_next(&mut self, input: &mut R, lost: bool) -> io::Result<Option<Found>> {
+        if lost {
+            match find_size(input, u64::MAX) {
+                Ok(true) => {}
+                Err(error) if Error::stops(&error) => return Err(error),
+                // Damage here is the end: it was told before.
+                Ok(false) | Err(_) => return Ok(None),
+            }
+        }
+        if self.border.is_none() && input.offset() >= self.end && begins_frame(input)? {
+            self.border = Some(input.offset());
+            return Ok(None);
+        }
+        find_frame(input)
     }
 
     /// Decodes a frame that begins with the bytes that were read of it.
@@ -242,35 +296,50 @@ fn find_frame(input: &mut impl BufRead) -> io::Result<Option<Found>> {
     }
 }
 
-/// Passes over everything up to the next size header.
-fn find_size(input: &mut impl BufRead) -> io::Result<Option<Found>> {
-    let mut matched = 0;
-    loop {
-        let buffer = input.fill_buf()?;
-        if buffer.is_empty() {
-            return Ok(None);
-        }
-        let mut passed = 0;
-        for &byte in buffer {
-            passed += 1;
-            // The header's first byte stands nowhere else in it.
-            matched = match byte {
-                _ if byte == SIZE_HEADER[matched] => matched + 1,
-                _ => usize::from(byte == SIZE_HEADER[0]),
-            };
-            if matched == SIZE_HEADER.len() {
-                break;
+/// Passes over everything up to the next size header. False if none begins before
+/// byte `end`.
+fn find_size(input: &mut impl Lookahead, end: u64) -> io::Result<bool> {
+    while input.offset() < end {
+        let bytes = input.peek(SIZED_BYTES)?;
+        let (length, found) = (bytes.len(), memmem::find(bytes, &SIZE_HEADER));
+        match found {
+            Some(0) if told_size(bytes).is_some() => return Ok(true),
+            Some(0) => input.consume(1),
+            Some(start) => input.consume(start),
+            None if length < SIZED_BYTES => {
+                input.consume(length);
+                return Ok(false);
             }
-        }
-        input.consume(passed);
-        if matched == SIZE_HEADER.len() {
-            matched = 0;
-            let size = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
-            if size <= MAX_FRAME_BYTES {
-                return Ok(Some(Found::Size(size)));
-            }
+            // The beginning of one may stand at the end.
+            None => input.consume(length + 1 - SIZE_HEADER.len()),
         }
     }
+    Ok(false)
+}
+
+/// The size that a header tells which the bytes begin with, if frames of that
+/// size are read as a whole.
+fn told_size(bytes: &[u8]) -> Option<u32> {
+    let size = bytes.strip_prefix(&SIZE_HEADER)?.first_chunk()?;
+    Some(u32::from_le_bytes(*size)).filter(|&size| size <= MAX_FRAME_BYTES)
+}
+
+/// Whether a size header stands here and a frame behind it, of which the beginning
+/// can be decoded: bytes inside a frame may look like a header.
+fn begins_frame(input: &mut impl Lookahead) -> io::Result<bool> {
+    let Some(size) = told_size(input.peek(SIZED_BYTES)?) else {
+        return Ok(false);
+    };
+    let size = (size as usize).min(SEEN_BYTES);
+    let bytes = input.peek(SIZED_BYTES + size)?;
+    let frame = &bytes[SIZED_BYTES..bytes.len().min(SIZED_BYTES + size)];
+    if !frame.starts_with(&MAGIC) {
+        return Ok(false);
+    }
+    let text =
+        text_of(frame).and_then(|text| io::copy(&mut text.take(SEEN_TEXT_BYTES), &mut io::sink()));
+    // What there is of a frame that breaks off, here or in the file, is right.
+    Ok(text.map_or_else(|error| error.kind() == ErrorKind::UnexpectedEof, |_| true))
 }
 
 /// Reads the frame that a header promised.

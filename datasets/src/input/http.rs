@@ -123,6 +123,13 @@ impl HttpReader {
         Ok(reader)
     }
 
+    /// Goes on reading at another byte.
+    pub(crate) fn seek(&mut self, offset: u64) {
+        if offset != self.offset {
+            (self.offset, self.body) = (offset, None);
+        }
+    }
+
     /// Length of the whole file in bytes, if the server told it.
     pub(crate) fn len(&self) -> Option<u64> {
         self.len
@@ -165,7 +172,7 @@ impl HttpReader {
         let mut request = self.agent.get(&self.url);
         if self.offset > 0 {
             let validator = self.validator.as_deref().ok_or_else(|| {
-                lasting("cannot be resumed: the server sent neither ETag nor Last-Modified")
+                lasting("cannot be read from the middle: the server sent neither ETag nor Last-Modified")
             })?;
             request = request
                 .header(header::RANGE, format!("bytes={}-", self.offset))

@@ -1,18 +1,21 @@
 //! Counts and digests the bytes of a source as they are consumed.
 
 use std::io::{self, BufRead, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
-/// The beginning of a source: so many bytes, and their SHA-256.
+use crate::input::ahead::Ahead;
+use crate::input::digest::{Node, TreeDigest};
+
+/// What was read of a source, or of a part of it: up to which byte, and the digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prefix {
     pub(crate) bytes: u64,
     /// Hexadecimal.
-    pub(crate) sha256: String,
+    pub(crate) digest: String,
 }
 
 /// A source that is resumed does not begin with the bytes it had before.
@@ -27,21 +30,35 @@ pub(crate) struct Metered<R> {
     meter: Meter,
 }
 
+/// A reader that knows where it is, and can look ahead.
+pub(crate) trait Lookahead: BufRead {
+    /// Bytes of the source before what comes.
+    fn offset(&self) -> u64;
+
+    /// What comes: so many bytes or more, or less where that is all.
+    fn peek(&mut self, count: usize) -> io::Result<&[u8]>;
+}
+
 struct Meter {
     consumed: Arc<AtomicU64>,
-    digest: Sha256,
+    /// Of what lies before `end`.
+    digest: TreeDigest,
+    end: u64,
     /// What the source must begin with, until that has been seen.
     expected: Option<Prefix>,
     mismatch: bool,
 }
 
 impl<R> Metered<R> {
-    pub(crate) fn new(inner: R) -> Metered<R> {
+    /// A reader of the source from byte `range.start` on, where a leaf of its digest
+    /// begins. What lies behind the range is not digested.
+    pub(crate) fn new(inner: R, range: Range<u64>) -> Metered<R> {
         Metered {
             inner,
             meter: Meter {
-                consumed: Arc::default(),
-                digest: Sha256::new(),
+                consumed: Arc::new(AtomicU64::new(range.start)),
+                digest: TreeDigest::behind(range.start),
+                end: range.end,
                 expected: None,
                 mismatch: false,
             },
@@ -64,6 +81,11 @@ impl<R> Metered<R> {
         self.meter.prefix()
     }
 
+    /// The digest of what was consumed of the range, to be joined with others.
+    pub(crate) fn nodes(&self) -> Vec<Node> {
+        self.meter.digest.clone().into_nodes()
+    }
+
     /// The count of bytes consumed, to watch from another thread.
     pub(crate) fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.meter.consumed)
@@ -78,12 +100,16 @@ impl Meter {
     fn prefix(&self) -> Prefix {
         Prefix {
             bytes: self.bytes(),
-            sha256: hex(&self.digest.clone().finalize()),
+            digest: self.digest.root(),
         }
     }
 
     fn add(&mut self, bytes: &[u8]) {
-        self.digest.update(bytes);
+        let within = self
+            .end
+            .saturating_sub(self.bytes())
+            .min(bytes.len() as u64);
+        self.digest.update(&bytes[..within as usize]);
         self.consumed
             .fetch_add(bytes.len() as u64, Ordering::Relaxed);
     }
@@ -141,8 +167,15 @@ impl<R: BufRead> BufRead for Metered<R> {
     }
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+impl<R: Read> Lookahead for Metered<Ahead<R>> {
+    fn offset(&self) -> u64 {
+        self.meter.bytes()
+    }
+
+    fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+        self.meter.check()?;
+        self.inner.peek(count)
+    }
 }
 
 #[cfg(test)]
@@ -150,7 +183,7 @@ mod tests {
     use super::*;
 
     fn read(expected: Option<Prefix>, bytes: &[u8]) -> (io::Result<u64>, Metered<&[u8]>) {
-        let mut reader = Metered::new(bytes);
+        let mut reader = Metered::new(bytes, 0..u64::MAX);
         if let Some(prefix) = expected {
             reader.expect(prefix);
         }
@@ -174,9 +207,9 @@ mod tests {
     fn a_digest_is_of_what_was_consumed() {
         let (count, reader) = read(None, b"abc");
         assert_eq!(count.unwrap(), 3);
-        // FIPS 180-2, appendix B.1.
-        let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
-        assert_eq!(reader.prefix().sha256, abc);
+        // printf '\0abc' | sha256sum
+        let abc = "609f6e36d2405585188d5cfd761f407c7cc46a7d3f314c88270469dde315fcd1";
+        assert_eq!(reader.prefix().digest, abc);
         assert_eq!(reader.prefix().bytes, 3);
     }
 

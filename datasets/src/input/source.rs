@@ -2,7 +2,8 @@
 //! standard input, as a row of parts whose places are known.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,9 +13,12 @@ use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::input::ahead::Ahead;
+use crate::input::digest::{LEAF_BYTES, TreeDigest};
 use crate::input::frames::{self, Frames, Part};
 use crate::input::http::HttpReader;
-use crate::input::meter::{Metered, Prefix};
+use crate::input::meter::{Lookahead, Metered, Prefix};
+use crate::input::part::{PartOf, PartRead};
 use records::games::Boundary;
 use records::packed::PackedFormat;
 use records::positions::PositionFormat;
@@ -69,6 +73,10 @@ pub struct Source {
     content: Content,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
+    /// The digest of its first 16 KiB.
+    head: String,
+    /// The part that is read, if it is not all.
+    part: Option<PartPlace>,
     /// Where the frame begins that is being read, and how much of its text
     /// was handed on.
     frame: u64,
@@ -83,7 +91,28 @@ pub struct Source {
     ended: bool,
 }
 
-type Bytes = Metered<BufReader<Box<dyn Read + Send>>>;
+/// Where a part of a source is.
+struct PartPlace {
+    range: Range<u64>,
+    /// Where the frames or the text begin that belong to it.
+    begin: Option<u64>,
+    /// Where those of the next part begin, once the reading has come there.
+    border: Option<u64>,
+}
+
+/// What a source was, at its end.
+pub(crate) struct End {
+    /// Its size in (compressed) bytes.
+    pub(crate) bytes: u64,
+    /// The digest of all that was to be read.
+    pub(crate) digest: String,
+    /// The digest of its first 16 KiB.
+    pub(crate) head: String,
+    /// Which part was to be read, if not all.
+    pub(crate) part: Option<PartRead>,
+}
+
+type Bytes = Metered<Ahead<Box<dyn Read + Send>>>;
 
 enum Input {
     Zstd(Frames<Bytes>),
@@ -100,7 +129,11 @@ impl Source {
     /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`],
     /// [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
-        let (mut bytes, size) = open_bytes(path)?;
+        let Opened {
+            mut bytes,
+            size,
+            head,
+        } = open_bytes(path)?;
         let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
         if magic.is_empty() {
             return Err(Error::Empty {
@@ -109,7 +142,7 @@ impl Source {
         }
         let ends_with_result = frames::is_skippable(magic);
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
-        let mut source = Source::new(path, input, size, 0);
+        let mut source = Source::new(path, input, size, head);
         source.first = source.read_part(Vec::new());
         // A beginning that was cut short would be judged by what there is of it.
         if let Some(error) = source.stopped() {
@@ -138,30 +171,125 @@ impl Source {
         Ok(source)
     }
 
-    /// Opens a source again, to go on from a place in it.
+    /// Opens a part of a file or a URL. What it holds is told by its beginning, of
+    /// which up to a frame is read; else nothing is read before the part.
+    ///
+    /// # Errors
+    /// As [`Source::open`]; [`Error::NoParts`] if it cannot be cut.
+    pub fn open_part(path: &Path, part: PartOf) -> Result<Source, Error> {
+        let whole = Source::open(path)?;
+        let range = whole.range_of(part)?;
+        let mut source = whole.reopen(range)?;
+        source.find_begin()?;
+        Ok(source)
+    }
+
+    /// The bytes of a part of the source.
+    ///
+    /// # Errors
+    /// [`Error::NoParts`].
+    pub fn range_of(&self, part: PartOf) -> Result<Range<u64>, Error> {
+        let why = match (self.size, &self.input, self.content.packed) {
+            (None, ..) => "its size is not known, as of a pipe: give a file or a URL",
+            (_, Input::Gzip(_), _) => {
+                "gzip can be read from its beginning only: pack it again with `pzstd`"
+            }
+            (_, Input::Bzip2(_), _) => {
+                "bzip2 is read from its beginning only: pack it again with `pzstd`"
+            }
+            (_, _, Some(_)) => {
+                "where a game or board begins in this format cannot be told: read it whole"
+            }
+            (Some(size), _, None) => return Ok(part.range(size)),
+        };
+        Err(Error::NoParts {
+            path: self.path.clone(),
+            why,
+        })
+    }
+
+    /// The same source at the beginning of a part.
+    fn reopen(self, range: Range<u64>) -> Result<Source, Error> {
+        let path = &self.path;
+        let bytes = open_bytes_of(path, range.clone())?;
+        let input = match self.input {
+            Input::Zstd(_) => Input::Zstd(Frames::new(bytes, range.end)),
+            _ => Input::Plain(bytes),
+        };
+        let mut source = Source::new(path, input, self.size, self.head);
+        source.content = self.content;
+        source.part = Some(PartPlace {
+            range,
+            begin: None,
+            border: None,
+        });
+        Ok(source)
+    }
+
+    /// Goes to where the frames or the text begin that belong to the part.
+    fn find_begin(&mut self) -> Result<(), Error> {
+        let Some(part) = &mut self.part else {
+            return Ok(());
+        };
+        let Range { start, end } = part.range;
+        part.begin = match &mut self.input {
+            // What stands at the beginning of all belongs to the first part that there is.
+            _ if start == 0 && end > 0 => Some(0),
+            Input::Zstd(frames) => frames.find().map_err(Error::unreadable(&self.path))?,
+            _ => (start < end).then_some(start),
+        };
+        self.ended = part.begin.is_none();
+        if let Input::Zstd(_) = &self.input {
+            self.frame = part.begin.unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// Opens a source again, to go on from a place in it or in the part of it.
     ///
     /// # Errors
     /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it
     /// is shorter than it was, or does not begin with the same bytes. In part
     /// that is told only by reading on.
-    pub(crate) fn resume(path: &Path, content: Content, place: &Place) -> Result<Source, Error> {
+    pub(crate) fn resume(
+        path: &Path,
+        content: Content,
+        place: &Place,
+        part: Option<PartOf>,
+    ) -> Result<Source, Error> {
         let other_source = || Error::OtherSource {
             path: path.to_path_buf(),
         };
-        let (mut bytes, size) = open_bytes(path)?;
+        let mut source = match part {
+            None => {
+                let Opened { bytes, size, head } = open_bytes(path)?;
+                Source::new(path, Input::Plain(bytes), size, head)
+            }
+            Some(part) => {
+                let whole = Source::open(path)?;
+                let range = whole.range_of(part)?;
+                whole.reopen(range)?
+            }
+        };
+        let bytes = source.input.bytes().ok_or_else(other_source)?;
         bytes.expect(place.read.clone());
-        let mut before = (&mut bytes).take(place.frame);
-        let skipped = io::copy(&mut before, &mut io::sink()).map_err(Error::unreadable(path))?;
-        if skipped < place.frame || place.text == 0 && bytes.misses_expected() {
+        source.find_begin()?;
+        let bytes = source.input.bytes().ok_or_else(other_source)?;
+        let before = place.frame.saturating_sub(bytes.offset());
+        let skipped = io::copy(&mut bytes.take(before), &mut io::sink());
+        let skipped = skipped.map_err(Error::unreadable(path))?;
+        if skipped < before || place.text == 0 && bytes.misses_expected() {
             return Err(other_source());
         }
-        // Only zstd has frames; whatever follows the last, it was a frame before.
-        let input = match place.frame {
-            0 => Input::open(bytes).map_err(Error::unreadable(path))?,
-            _ => Input::Zstd(Frames::new(bytes)),
+        source.input = match (source.input, place.frame) {
+            (Input::Plain(bytes), 0) if part.is_none() => {
+                Input::open(bytes).map_err(Error::unreadable(path))?
+            }
+            // Only zstd has frames; whatever follows the last, it was a frame before.
+            (Input::Plain(bytes), 1..) => Input::Zstd(Frames::new(bytes, u64::MAX)),
+            (input, _) => input,
         };
-        let mut source = Source::new(path, input, size, place.frame);
-        source.content = content;
+        (source.content, source.frame) = (content, place.frame);
         while source.text < place.text {
             let part = match content.packed {
                 None => source.read_part(Vec::new()),
@@ -190,11 +318,11 @@ impl Source {
     /// Plain text from any reader.
     #[cfg(test)]
     pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
-        let bytes = Metered::new(BufReader::new(Box::new(reader) as _));
-        Source::new(Path::new("test"), Input::Plain(bytes), None, 0)
+        let bytes = Metered::new(Ahead::new(Box::new(reader) as _), 0..u64::MAX);
+        Source::new(Path::new("test"), Input::Plain(bytes), None, String::new())
     }
 
-    fn new(path: &Path, mut input: Input, size: Option<u64>, frame: u64) -> Source {
+    fn new(path: &Path, mut input: Input, size: Option<u64>, head: String) -> Source {
         let name = path.file_name();
         Source {
             path: path.to_path_buf(),
@@ -205,8 +333,10 @@ impl Source {
                 .unwrap_or_default(),
             input,
             size,
+            head,
+            part: None,
             content: Content::default(),
-            frame,
+            frame: 0,
             text: 0,
             first: None,
             cut: Vec::new(),
@@ -223,6 +353,21 @@ impl Source {
     /// The file's name, without its folders.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// The digest of its first 16 KiB.
+    pub(crate) fn head(&self) -> &str {
+        &self.head
+    }
+
+    /// Whether a part is read, and of that part where it lies.
+    pub fn range(&self) -> Option<Range<u64>> {
+        self.part.as_ref().map(|part| part.range.clone())
+    }
+
+    /// Whether the reading has come to where the next part begins, and can go on.
+    pub(crate) fn is_at_border(&self) -> bool {
+        self.part.as_ref().is_some_and(|part| part.border.is_some())
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -244,7 +389,8 @@ impl Source {
     }
 
     /// The next part, in the memory of `buffer`, and the place behind it, if
-    /// reading could go on from there; `None` at the end.
+    /// reading could go on from there; `None` at the end, and once where the next
+    /// part of the source begins.
     pub(crate) fn next_part(
         &mut self,
         buffer: Vec<u8>,
@@ -343,6 +489,10 @@ impl Source {
     }
 
     fn place(&mut self) -> Option<Place> {
+        // What follows a part is read once more if need be.
+        if self.is_at_border() {
+            return None;
+        }
         let read = self.input.bytes()?.prefix();
         if let Input::Zstd(frames) = &self.input {
             if frames.is_between() {
@@ -363,9 +513,13 @@ impl Source {
         if self.ended {
             return None;
         }
+        let piece = self.piece_bytes();
         let stream: &mut dyn Read = match &mut self.input {
             Input::Zstd(frames) => {
                 let part = frames.next(PIECE_BYTES, buffer).transpose();
+                if let Some(place) = &mut self.part {
+                    place.border = frames.border();
+                }
                 // Behind damage there may be more frames.
                 self.ended = matches!(&part, Some(Err(error)) if Error::stops(error));
                 return part;
@@ -378,12 +532,27 @@ impl Source {
             self.ended = true;
             return Some(Err(error));
         }
-        let mut text = frames::emptied(buffer, PIECE_BYTES as usize);
-        self.failure = stream.take(PIECE_BYTES).read_to_end(&mut text).err();
+        if let Some(part) = self.part.as_mut().filter(|_| piece == 0) {
+            part.border = Some(part.range.end);
+            return None;
+        }
+        let mut text = frames::emptied(buffer, piece as usize);
+        self.failure = stream.take(piece).read_to_end(&mut text).err();
         match (text.is_empty(), &self.failure) {
             (true, None) => None,
             (true, Some(_)) => self.read_part(text),
             (false, _) => Some(Ok(Part::Text(text))),
+        }
+    }
+
+    /// Bytes of the next piece of text: none where a part of plain text ends.
+    fn piece_bytes(&self) -> u64 {
+        match (&self.part, &self.input) {
+            (Some(part), Input::Plain(bytes)) if part.border.is_none() => {
+                let left = part.range.end.saturating_sub(bytes.offset());
+                left.min(PIECE_BYTES)
+            }
+            _ => PIECE_BYTES,
         }
     }
 
@@ -421,29 +590,46 @@ impl Source {
         })
     }
 
-    /// Size and digest of the source, at its end.
+    /// Size and digest of the source, at its end, or of the part that was to be read.
     ///
     /// # Errors
     /// [`Error::OtherSource`] if it was resumed, and was not as before;
     /// [`Error::Interrupted`].
-    pub(crate) fn end(&mut self) -> Result<Prefix, Error> {
-        let mut bytes = self.input.bytes();
-        if let Some(bytes) = &mut bytes {
-            // What could not be decoded belongs to the source too.
-            let rest = io::copy(bytes, &mut io::sink());
-            let stopping = rest
-                .err()
-                .and_then(|error| Error::stopping(&self.path, &error));
-            if let Some(error) = stopping {
-                return Err(error);
-            }
+    pub(crate) fn end(&mut self) -> Result<End, Error> {
+        let other_source = || Error::OtherSource {
+            path: self.path.clone(),
+        };
+        let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
+        let bytes = self.input.bytes().ok_or_else(other_source)?;
+        // What could not be decoded belongs to the source too.
+        let left = range_end.saturating_sub(bytes.offset());
+        let rest = io::copy(&mut bytes.take(left), &mut io::sink());
+        let stopping = rest
+            .err()
+            .and_then(|error| Error::stopping(&self.path, &error));
+        if let Some(error) = stopping {
+            return Err(error);
         }
-        match bytes {
-            Some(bytes) if !bytes.misses_expected() => Ok(bytes.prefix()),
-            _ => Err(Error::OtherSource {
-                path: self.path.clone(),
-            }),
+        if bytes.misses_expected() {
+            return Err(other_source());
         }
+        let prefix = bytes.prefix();
+        let part = self.part.as_ref().map(|part| PartRead {
+            range: part.range.clone(),
+            frames: part
+                .begin
+                .map(|begin| begin..part.border.unwrap_or(prefix.bytes)),
+            nodes: bytes.nodes(),
+        });
+        Ok(End {
+            bytes: match &part {
+                None => prefix.bytes,
+                Some(_) => self.size.unwrap_or(prefix.bytes),
+            },
+            digest: prefix.digest,
+            head: self.head.clone(),
+            part,
+        })
     }
 }
 
@@ -452,45 +638,78 @@ fn url(path: &Path) -> Option<&str> {
     path.to_str().filter(|source| HttpReader::is_url(source))
 }
 
-/// Opens a source, and tells its size in bytes if that is known.
-fn open_bytes(path: &Path) -> Result<(Bytes, Option<u64>), Error> {
-    let unreadable = || Error::unreadable(path);
-    let (raw, size): (Box<dyn Read + Send>, _) = if path == Path::new("-") {
-        (Box::new(io::stdin()), None)
-    } else if let Some(url) = url(path) {
-        let reader = HttpReader::open(url).map_err(unreadable())?;
-        let size = reader.len();
-        (Box::new(reader), size)
-    } else {
-        let file = File::open(path).map_err(|error| {
-            let is_url = path.to_string_lossy().contains("://");
-            unreadable()(match error.kind() {
-                io::ErrorKind::NotFound if is_url => {
-                    io::Error::other("only URLs with http:// and https:// are read")
-                }
-                _ => error,
-            })
-        })?;
-        let metadata = file.metadata().map_err(unreadable())?;
-        if metadata.is_dir() {
-            return Err(unreadable()(io::Error::other(
-                "is a folder, expected a file",
-            )));
-        }
-        (Box::new(file), metadata.is_file().then_some(metadata.len()))
-    };
-    let reader = BufReader::with_capacity(1 << 17, raw);
-    Ok((Metered::new(reader), size))
+/// A source that was opened at its beginning.
+struct Opened {
+    bytes: Bytes,
+    /// Its size in bytes, if that is known.
+    size: Option<u64>,
+    /// The digest of its first 16 KiB.
+    head: String,
 }
 
-/// SHA-256 of a file, hexadecimal.
+/// Opens a source at its beginning.
+fn open_bytes(path: &Path) -> Result<Opened, Error> {
+    let (raw, size) = open_raw(path, 0)?;
+    let mut ahead = Ahead::new(raw);
+    let head = ahead.peek(LEAF_BYTES as usize);
+    let head = head.map_err(Error::unreadable(path))?;
+    let mut digest = TreeDigest::behind(0);
+    digest.update(&head[..head.len().min(LEAF_BYTES as usize)]);
+    Ok(Opened {
+        bytes: Metered::new(ahead, 0..u64::MAX),
+        size,
+        head: digest.root(),
+    })
+}
+
+/// Opens a part of a source.
+fn open_bytes_of(path: &Path, range: Range<u64>) -> Result<Bytes, Error> {
+    let (raw, _) = open_raw(path, range.start)?;
+    Ok(Metered::new(Ahead::new(raw), range))
+}
+
+/// Opens a source, and goes to a byte of it that is not the first only in files and
+/// behind URLs. Tells its size in bytes if that is known.
+fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64>), Error> {
+    let unreadable = || Error::unreadable(path);
+    if path == Path::new("-") {
+        return Ok((Box::new(io::stdin()), None));
+    }
+    if let Some(url) = url(path) {
+        let mut reader = HttpReader::open(url).map_err(unreadable())?;
+        reader.seek(start);
+        let size = reader.len();
+        return Ok((Box::new(reader), size));
+    }
+    let mut file = File::open(path).map_err(|error| {
+        let is_url = path.to_string_lossy().contains("://");
+        unreadable()(match error.kind() {
+            io::ErrorKind::NotFound if is_url => {
+                io::Error::other("only URLs with http:// and https:// are read")
+            }
+            _ => error,
+        })
+    })?;
+    let metadata = file.metadata().map_err(unreadable())?;
+    if metadata.is_dir() {
+        return Err(unreadable()(io::Error::other(
+            "is a folder, expected a file",
+        )));
+    }
+    if start > 0 {
+        file.seek(SeekFrom::Start(start)).map_err(unreadable())?;
+    }
+    Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
+}
+
+/// The digest of a file, hexadecimal.
 ///
 /// # Errors
 /// [`Error::Unreadable`].
-pub fn sha256_of(path: &Path) -> Result<String, Error> {
-    let (mut bytes, _) = open_bytes(path)?;
+pub fn digest_of(path: &Path) -> Result<String, Error> {
+    let mut bytes = open_bytes(path)?.bytes;
     io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
-    Ok(bytes.prefix().sha256)
+    Ok(bytes.prefix().digest)
 }
 
 impl Input {
@@ -500,7 +719,7 @@ impl Input {
         let magic = bytes.fill_buf()?;
         Ok(match magic {
             _ if magic.starts_with(&frames::MAGIC) || frames::is_skippable(magic) => {
-                Input::Zstd(Frames::new(bytes))
+                Input::Zstd(Frames::new(bytes, u64::MAX))
             }
             [0x1F, 0x8B, ..] => Input::Gzip(MultiGzDecoder::new(bytes)),
             [b'B', b'Z', b'h', b'1'..=b'9', ..] => Input::Bzip2(MultiBzDecoder::new(bytes)),

@@ -20,7 +20,7 @@ use std::{io, thread};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::{Content, FrameDecoder, Part, Place, Prefix, Source};
+use crate::input::{Content, End, FrameDecoder, Part, PartOf, PartRead, Place, Source};
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
 use records::positions::read_positions;
@@ -62,13 +62,17 @@ pub(crate) struct Checkpoint {
     seam: Seam,
 }
 
-/// A source that was read to its end.
+/// A source, or a part of one, that was read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// Its size in (compressed) bytes.
+    /// The source's size in (compressed) bytes.
     pub bytes: u64,
-    /// SHA-256 of those bytes, hexadecimal.
-    pub sha256: String,
+    /// The digest of the bytes that were to be read, hexadecimal.
+    pub digest: String,
+    /// The digest of the source's first 16 KiB.
+    pub head: String,
+    /// Which part was read, if not all.
+    pub part: Option<PartRead>,
     /// Where it was damaged, if it was.
     pub damage: Option<Damage>,
 }
@@ -98,6 +102,20 @@ pub struct Damage {
     pub places: u64,
 }
 
+impl Damage {
+    /// The damage of all parts of a source, which come in their order.
+    pub(crate) fn joined(parts: impl Iterator<Item = Damage>) -> Option<Damage> {
+        parts.reduce(|a, b| {
+            // What breaks off at the end of all is noted by the part that it began in.
+            let first = if b.offset < a.offset { &b } else { &a };
+            Damage {
+                places: a.places + b.places,
+                ..first.clone()
+            }
+        })
+    }
+}
+
 impl std::fmt::Display for Damage {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         write!(
@@ -116,6 +134,9 @@ impl std::fmt::Display for Damage {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seam {
     edge: Edge,
+    /// Whether no unit has begun yet that belongs to the part of the source which is
+    /// read: what comes first belongs to the part before.
+    before: bool,
     damage: Option<Damage>,
 }
 
@@ -147,6 +168,16 @@ struct Stretch {
 }
 
 impl Stretch {
+    /// What a part gives.
+    fn of(job: Job, part: io::Result<Part>, decoder: &mut FrameDecoder) -> Stretch {
+        let (stretch, buffer) = match part {
+            Ok(Part::Text(text)) => (read_text(job, &text), text),
+            Ok(Part::Frame(frame)) => (read_frame(job, &frame, decoder), frame),
+            Err(error) => (Stretch::damaged(error), Vec::new()),
+        };
+        Stretch { buffer, ..stretch }
+    }
+
     /// A part of which nothing is known but what is wrong with it.
     fn damaged(error: io::Error) -> Stretch {
         Stretch {
@@ -173,13 +204,17 @@ impl Checkpoint {
 ///
 /// # Errors
 /// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
-pub(crate) fn resume(path: &Path, checkpoint: Checkpoint) -> Result<Reading, Error> {
+pub(crate) fn resume(
+    path: &Path,
+    checkpoint: Checkpoint,
+    part: Option<PartOf>,
+) -> Result<Reading, Error> {
     let Checkpoint {
         content,
         place,
         seam,
     } = checkpoint;
-    let source = Source::resume(path, content, &place)?;
+    let source = Source::resume(path, content, &place, part)?;
     Ok(Reading { source, seam })
 }
 
@@ -191,7 +226,10 @@ pub struct Reading {
 
 impl From<Source> for Reading {
     fn from(source: Source) -> Reading {
-        let seam = Seam::default();
+        let seam = Seam {
+            before: source.range().is_some_and(|range| range.start > 0),
+            ..Seam::default()
+        };
         Reading { source, seam }
     }
 }
@@ -286,8 +324,24 @@ impl Reading {
         });
         taken?;
         let mut source = reader.join().unwrap_or_else(|panic| resume_unwind(panic));
-        let end = host::unless_stopped(stop, move || source.end());
-        seam.end(job, end.ok_or(Error::Stopped)??, each)
+        let (path, filters) = (path.clone(), filters.clone());
+        let ended = host::unless_stopped(stop, move || {
+            let job = Job {
+                path: &path,
+                content: source.content(),
+                filters: &filters,
+            };
+            let mut batch = Batch::default();
+            if source.is_at_border() {
+                seam.take_beyond(&mut source, job, &mut batch)?;
+            }
+            let end = source.end()?;
+            let finished = seam.end(job, end, &mut batch)?;
+            Ok::<(Batch, Finished), Error>((batch, finished))
+        });
+        let (batch, finished) = ended.ok_or(Error::Stopped)??;
+        each(batch)?;
+        Ok(finished)
     }
 }
 
@@ -396,14 +450,10 @@ fn hand_out(
 fn work(job: Job, queue: &Queue, done: &SyncSender<thread::Result<Task<Stretch>>>) {
     let mut decoder = FrameDecoder::new();
     while let Some(task) = queue.next() {
-        let (what, buffer) = match task.what {
-            Ok(Part::Text(text)) => (read_text(job, &text), text),
-            Ok(Part::Frame(frame)) => (read_frame(job, &frame, &mut decoder), frame),
-            Err(error) => (Stretch::damaged(error), Vec::new()),
-        };
+        let what = Stretch::of(job, task.what, &mut decoder);
         let task = Task {
             number: task.number,
-            what: Stretch { buffer, ..what },
+            what,
             offset: task.offset,
             place: task.place,
         };
@@ -557,16 +607,12 @@ impl Seam {
             damage,
             ..
         } = task.what;
-        self.edge.append(&head.text);
-        if let Some(reason) = head.passing {
-            self.edge.pass(reason);
-            self.edge.passed |= head.passed;
-        }
+        self.join(head);
         if let Some(tail) = tail {
             let mut straddling = Batch::default();
             self.close(job, &mut straddling);
             each(straddling)?;
-            self.edge = tail;
+            (self.edge, self.before) = (tail, false);
         }
         if let Some(error) = damage {
             each(std::mem::take(&mut batch))?;
@@ -580,24 +626,57 @@ impl Seam {
         each(batch)
     }
 
-    /// Takes what is left at the end of the source.
-    fn end(
+    /// Adds text to the unit that was begun, if that is to be read.
+    fn join(&mut self, head: Edge) {
+        if self.before {
+            return;
+        }
+        self.edge.append(&head.text);
+        if let Some(reason) = head.passing {
+            self.edge.pass(reason);
+            self.edge.passed |= head.passed;
+        }
+    }
+
+    /// Reads on behind a part, up to the first unit that begins there: what stands
+    /// before belongs to the last of the part.
+    fn take_beyond(
         &mut self,
+        source: &mut Source,
         job: Job,
-        Prefix { bytes, sha256 }: Prefix,
-        mut each: impl FnMut(Batch) -> Result<(), Error>,
-    ) -> Result<Finished, Error> {
-        let mut batch = Batch::default();
+        batch: &mut Batch,
+    ) -> Result<(), Error> {
+        let mut decoder = FrameDecoder::new();
+        while !self.before {
+            let Some((part, _)) = source.next_part(Vec::new()) else {
+                return Ok(());
+            };
+            let stretch = Stretch::of(job, part, &mut decoder);
+            self.join(stretch.head);
+            if stretch.tail.is_some() {
+                self.close(job, batch);
+                self.before = true;
+            } else if let Some(error) = stretch.damage {
+                // The next part notes it.
+                self.lose(&error, job, batch)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what is left at the end of the source.
+    fn end(&mut self, job: Job, end: End, batch: &mut Batch) -> Result<Finished, Error> {
         let text = self.edge.text.trim_ascii();
         if job.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
             let error = io::Error::other("the text ends inside a game");
-            self.damaged(&error, bytes, job, &mut batch)?;
+            self.damaged(&error, end.bytes, job, batch)?;
         }
-        self.close(job, &mut batch);
-        each(batch)?;
+        self.close(job, batch);
         Ok(Finished {
-            bytes,
-            sha256,
+            bytes: end.bytes,
+            digest: end.digest,
+            head: end.head,
+            part: end.part,
             damage: self.damage.take(),
         })
     }
@@ -616,8 +695,7 @@ impl Seam {
         }
     }
 
-    /// Notes damage: the game it lies in is lost, and so is what follows up to
-    /// the beginning of the next.
+    /// Notes damage.
     fn damaged(
         &mut self,
         error: &io::Error,
@@ -625,8 +703,24 @@ impl Seam {
         job: Job,
         batch: &mut Batch,
     ) -> Result<(), Error> {
+        self.lose(error, job, batch)?;
+        let damage = self.damage.get_or_insert_with(|| Damage {
+            offset,
+            message: error.to_string(),
+            places: 0,
+        });
+        damage.places += 1;
+        Ok(())
+    }
+
+    /// The game that damage lies in is lost, and so is what follows up to the
+    /// beginning of the next.
+    fn lose(&mut self, error: &io::Error, job: Job, batch: &mut Batch) -> Result<(), Error> {
         if let Some(error) = Error::stopping(job.path, error) {
             return Err(error);
+        }
+        if self.before {
+            return Ok(());
         }
         let text = &mut self.edge.text;
         let whole = match ends_with_result(text) {
@@ -637,12 +731,6 @@ impl Seam {
         job.read(&text[..whole], batch);
         text.drain(..whole);
         self.edge.pass(SkipReason::MalformedGame);
-        let damage = self.damage.get_or_insert_with(|| Damage {
-            offset,
-            message: error.to_string(),
-            places: 0,
-        });
-        damage.places += 1;
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::input::PartOf;
 use crate::reading::Checkpoint;
 use crate::store::SourceEntry;
 use crate::store::spill::Run;
@@ -13,6 +14,8 @@ pub(crate) struct BuildProgress {
     pub(crate) filters: Filters,
     /// The sources, as they were given.
     pub(crate) names: Vec<String>,
+    /// Which part of each is taken in, if not all.
+    pub(crate) part: Option<PartOf>,
     /// How many of them are done with.
     pub(crate) done: usize,
     /// Those of them that were taken in.
@@ -36,10 +39,11 @@ pub(crate) struct SourceFailure {
 }
 
 impl BuildProgress {
-    pub(crate) fn new(filters: Filters, names: &[String]) -> BuildProgress {
+    pub(crate) fn new(filters: Filters, names: &[String], part: Option<PartOf>) -> BuildProgress {
         BuildProgress {
             filters,
             names: names.to_vec(),
+            part,
             done: 0,
             entries: Vec::new(),
             failure: None,
@@ -48,6 +52,11 @@ impl BuildProgress {
             train: Vec::new(),
             validation: Vec::new(),
         }
+    }
+
+    /// Whether both are of builds of the same sources with the same filters.
+    pub(crate) fn is_of_same_command(&self, other: &BuildProgress) -> bool {
+        (&self.names, self.part, &self.filters) == (&other.names, other.part, &other.filters)
     }
 
     /// Committed bytes of the spill file.

@@ -19,16 +19,17 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::{Source, hex};
+use crate::input::{PartOf, Source, hex};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
+use crate::store::sources;
 use crate::store::spill::{Run, Sorted, SpillFile};
-use crate::store::{Counts, Manifest, SourceEntry};
-use records::position::Record;
+use crate::store::{Counts, Dataset, Manifest, SourceEntry};
+use records::position::{BLOCK_RECORDS, Record};
 use records::selection::{Filters, SourceCounts};
 
 /// Records held in memory before a run is spilled: 32 MiB.
@@ -40,6 +41,10 @@ const SPILL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Records that are merged in one go.
 const MERGE_RECORDS: u64 = 1 << 16;
+
+/// Or so many for each sealed set that is merged: of each, blocks are unpacked which
+/// reach into what comes before and behind.
+const SEALED_STEP_RECORDS: u64 = 4 * BLOCK_RECORDS as u64;
 
 /// Adds sources to a dataset.
 pub struct Builder {
@@ -57,6 +62,8 @@ pub struct Builder {
     spilling: Option<Spilling>,
     last_spill: Instant,
     forgot: bool,
+    /// Datasets to be merged with it.
+    others: Vec<Dataset>,
 }
 
 /// A run that is being written, with what is committed then.
@@ -82,6 +89,19 @@ impl Builder {
     /// [`Error::Locked`] if another process writes to it,
     /// [`Error::OtherFilters`] if it was made with other filters.
     pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
+        Builder::open_part(path, filters, sources, None)
+    }
+
+    /// The same, to add only a part of each source.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open_part(
+        path: &Path,
+        filters: Filters,
+        sources: &[PathBuf],
+        part: Option<PartOf>,
+    ) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
@@ -93,13 +113,13 @@ impl Builder {
             });
         }
         let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
-        let fresh = BuildProgress::new(filters, &names);
+        let fresh = BuildProgress::new(filters, &names, part);
         let folder = path.join("spill");
         let mut forgot = false;
         let progress = match store.progress()? {
             None => fresh,
             Some(stored)
-                if (&stored.names, &stored.filters) == (&fresh.names, &fresh.filters)
+                if stored.is_of_same_command(&fresh)
                     && SpillFile::holds(&folder, stored.spilled_bytes()) =>
             {
                 stored
@@ -124,7 +144,47 @@ impl Builder {
             spilling: None,
             last_spill: Instant::now(),
             forgot,
+            others: Vec::new(),
         })
+    }
+
+    /// Opens a dataset to merge others with it, or makes a new one. Those whose
+    /// sources it has already are dropped.
+    ///
+    /// # Errors
+    /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if they were
+    /// made with different filters, [`Error::UnfitParts`].
+    pub fn to_merge(path: &Path, datasets: Vec<Dataset>) -> Result<Builder, Error> {
+        for dataset in &datasets {
+            dataset.check_like(&datasets[0])?;
+        }
+        let filters = datasets
+            .first()
+            .map(|first| first.manifest().filters.clone());
+        let mut builder = Builder::open(path, filters.unwrap_or_default(), &[])?;
+        let mut manifest = builder.manifest.clone();
+        let (mut entries, mut others) = (Vec::new(), Vec::new());
+        for dataset in datasets {
+            let before = manifest.sources.clone();
+            for source in &dataset.manifest().sources {
+                if let Err(error) = manifest.add_source(source.clone()) {
+                    builder.abandon()?;
+                    return Err(error);
+                }
+            }
+            if manifest.sources != before {
+                entries.extend(dataset.manifest().sources.iter().cloned());
+                others.push(dataset);
+            }
+        }
+        builder.progress.entries = entries;
+        builder.others = others;
+        Ok(builder)
+    }
+
+    /// How many datasets are to be merged with it.
+    pub fn others(&self) -> usize {
+        self.others.len()
     }
 
     /// Whether there was an unfinished build, and it was forgotten: it was of
@@ -166,15 +226,32 @@ impl Builder {
         path: &Path,
     ) -> impl FnOnce() -> Result<Reading, Error> + Send + use<> + 'static {
         let (path, checkpoint) = (path.to_path_buf(), self.progress.checkpoint.clone());
-        move || match checkpoint {
-            Some(checkpoint) => resume(&path, checkpoint),
-            None => Ok(Source::open(&path)?.into()),
+        let part = self.progress.part;
+        move || match (checkpoint, part) {
+            (Some(checkpoint), _) => resume(&path, checkpoint, part),
+            (None, Some(part)) => Ok(Source::open_part(&path, part)?.into()),
+            (None, None) => Ok(Source::open(&path)?.into()),
         }
     }
 
     /// The source with this digest, if it was taken in before, damaged or not.
-    pub fn known_source(&self, sha256: &str) -> Option<&SourceEntry> {
-        self.entries().find(|source| source.sha256 == sha256)
+    pub fn known_source(&self, digest: &str) -> Option<&SourceEntry> {
+        self.entries()
+            .find(|source| source.part.is_none() && source.digest == digest)
+    }
+
+    /// The entry of an open part of a source, or of the whole, if it was taken in
+    /// before.
+    ///
+    /// # Errors
+    /// [`Error::UnfitParts`] if a part was that overlaps with it.
+    pub fn known_part(&self, source: &Source) -> Result<Option<&SourceEntry>, Error> {
+        match (source.range(), source.size()) {
+            (Some(range), Some(bytes)) => {
+                sources::with_part(self.entries(), (bytes, source.head()), &range)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Whether some source of this size was taken in before: if not, there is
@@ -220,16 +297,15 @@ impl Builder {
     /// Notes that the source is done with. Returns the entry under which it is
     /// known already, if it is: then it changes nothing.
     pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
-        let known = self.known_source(&finished.sha256).cloned();
+        let known = match finished.part {
+            None => self.known_source(&finished.digest).cloned(),
+            // It was not known when it was opened.
+            Some(_) => None,
+        };
         if known.is_none() {
             let tally = std::mem::take(&mut self.progress.tally);
-            self.progress.entries.push(SourceEntry {
-                name: name.to_string(),
-                bytes: finished.bytes,
-                sha256: finished.sha256,
-                damage: finished.damage.map(|damage| damage.to_string()),
-                tally,
-            });
+            let entry = SourceEntry::new(name, finished, tally);
+            self.progress.entries.push(entry);
         }
         self.skip_source();
         known
@@ -275,7 +351,7 @@ impl Builder {
         store.forget_progress()?;
         drop(store);
         let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
-        Builder::open(&path, progress.filters, &sources)
+        Builder::open_part(&path, progress.filters, &sources, progress.part)
     }
 
     /// Starts to write what is in memory.
@@ -384,7 +460,7 @@ impl Builder {
         let train = Sorted::new(std::mem::take(&mut self.train));
         let validation = Sorted::new(std::mem::take(&mut self.validation));
         for entry in std::mem::take(&mut self.progress.entries) {
-            self.manifest.add_source(entry);
+            self.manifest.add_source(entry)?;
         }
         let train = self.side(&train, &self.progress.train, &[Set::Train])?;
         let held_out = [Set::Validation, Set::Shadowed];
@@ -395,7 +471,16 @@ impl Builder {
         let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
         let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
-        let rest = self.manifest.tally.labels - train - validation - shadowed;
+        let rest = self
+            .manifest
+            .tally
+            .labels
+            .checked_sub(train + validation + shadowed);
+        let more = || {
+            self.store
+                .corrupt("it has more positions than labels".to_string())
+        };
+        let rest = rest.ok_or_else(more)?;
         let capped = self.manifest.filters.max_positions.is_some();
         self.manifest.counts = Counts {
             positions_train: train,
@@ -417,10 +502,15 @@ impl Builder {
         spilled: &'a [Run],
         sealed: &[Set],
     ) -> Result<SideRuns<'a>, Error> {
-        let generation = self.sealed.into_iter();
-        let sealed =
-            generation.flat_map(|generation| sealed.iter().map(move |&set| (set, generation)));
-        let sealed = sealed.map(|(set, generation)| self.store.sealed(set, generation));
+        let own = self.sealed.map(|generation| (&self.store, generation));
+        let others = self.others.iter().map(Dataset::sealed);
+        let sealed = own
+            .into_iter()
+            .chain(others)
+            .flat_map(|(store, generation)| {
+                let sets = sealed.iter();
+                sets.map(move |&set| store.sealed(set, generation))
+            });
         Ok(SideRuns {
             memory,
             spill: &self.spill,
@@ -440,6 +530,10 @@ struct SideRuns<'a> {
 }
 
 impl Runs for SideRuns<'_> {
+    fn least_step(&self) -> u64 {
+        SEALED_STEP_RECORDS * self.sealed.len() as u64
+    }
+
     fn len(&self) -> u64 {
         let spilled: u64 = self.spilled.iter().map(Run::len).sum();
         let sealed: u64 = self.sealed.iter().map(SealedSet::len).sum();
@@ -468,7 +562,9 @@ fn write(
     sets: &mut [SetWriter; 3],
 ) -> Result<(), Error> {
     let records = (train.len() + validation.len()).max(1);
-    let step = (RANGES as u64 * MERGE_RECORDS / records).clamp(1, RANGES as u64) as usize;
+    let least = train.least_step() + validation.least_step();
+    let step = RANGES as u64 * least.max(MERGE_RECORDS) / records;
+    let step = step.clamp(1, RANGES as u64) as usize;
     let starts: Vec<usize> = (0..RANGES).step_by(step).collect();
     let merge_all = |starts: &[usize]| {
         let ranges = starts.par_iter();

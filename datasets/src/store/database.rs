@@ -20,7 +20,7 @@ use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::range_of;
 use crate::store::set::{Set, block_file_name};
-use crate::store::{FORMAT_VERSION, Manifest};
+use crate::store::{FORMAT_VERSION, Manifest, OLDEST_VERSION};
 use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
 
 /// Blocks in one SST file: some gigabyte.
@@ -68,13 +68,14 @@ impl Store {
         let made = match folder::claim(path)? {
             Claimed::Unfinished { made } => made,
             Claimed::Database => {
-                Store::open_to_read(path).map_err(|error| match error {
+                let store = Store::open_to_read(path).map_err(|error| match error {
                     Error::NotADataset { path } => Error::Occupied {
                         path,
                         entry: folder::CURRENT.to_string(),
                     },
                     error => error,
                 })?;
+                store.check_version(FORMAT_VERSION)?;
                 Vec::new()
             }
         };
@@ -103,7 +104,7 @@ impl Store {
             batch.put_cf(store.family(META)?, VERSION_KEY, FORMAT_VERSION.to_string());
             store.write(batch)?;
         }
-        store.check_version()?;
+        store.check_version(FORMAT_VERSION)?;
         let generation = store.manifest()?.map(|manifest| manifest.generation);
         if generation.is_some() {
             store.unmark()?;
@@ -157,7 +158,7 @@ impl Store {
             path: path.to_path_buf(),
             made: Vec::new(),
         };
-        store.check_version()?;
+        store.check_version(OLDEST_VERSION)?;
         store.check_sets()?;
         Ok(store)
     }
@@ -206,7 +207,8 @@ impl Store {
         folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
     }
 
-    fn check_version(&self) -> Result<(), Error> {
+    /// Whether the dataset is of this version, or of a newer one that is known.
+    pub(crate) fn check_version(&self, oldest: u64) -> Result<(), Error> {
         let not_a_dataset = || Error::NotADataset {
             path: self.path.clone(),
         };
@@ -215,7 +217,7 @@ impl Store {
             .ok()
             .and_then(|v| v.parse().ok())
             .ok_or_else(not_a_dataset)?;
-        if found == FORMAT_VERSION {
+        if (oldest..=FORMAT_VERSION).contains(&found) {
             Ok(())
         } else {
             Err(Error::OtherVersion {
@@ -223,6 +225,11 @@ impl Store {
                 found,
             })
         }
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     fn family(&self, name: &str) -> Result<&ColumnFamily, Error> {

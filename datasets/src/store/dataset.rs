@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::Error;
-use crate::store::Manifest;
 use crate::store::database::{BlockKey, Store};
 use crate::store::set::Set;
+use crate::store::{FORMAT_VERSION, Manifest};
+use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::Split;
@@ -42,6 +43,24 @@ impl Dataset {
     /// SHA-256 over its records: equal data, equal fingerprint.
     pub fn fingerprint(&self) -> &str {
         &self.manifest.fingerprint
+    }
+
+    /// Where its sealed sets are, by their generation.
+    pub(crate) fn sealed(&self) -> (&Store, u64) {
+        (&self.store, self.manifest.generation)
+    }
+
+    /// Whether it can be merged with another.
+    pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), Error> {
+        self.store.check_version(FORMAT_VERSION)?;
+        if self.manifest.filters == other.manifest.filters {
+            return Ok(());
+        }
+        Err(Error::UnlikeFilters {
+            path: self.store.path().to_path_buf(),
+            other: other.store.path().to_path_buf(),
+            changes: changes(&other.manifest.filters, &self.manifest.filters),
+        })
     }
 
     /// Number of positions on one side of the split.

@@ -1,51 +1,19 @@
 //! What a dataset says about itself.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use records::position::Month;
+use crate::store::SourceEntry;
+use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
-pub const FORMAT_VERSION: u64 = 3;
+pub const FORMAT_VERSION: u64 = 4;
 
-/// One source that was taken in.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SourceEntry {
-    /// The file's name, without its folders; `-` for standard input.
-    pub name: String,
-    /// Its size in (compressed) bytes.
-    pub bytes: u64,
-    /// SHA-256 of those bytes.
-    pub sha256: String,
-    /// Why it could not be read to its end, if it could not.
-    pub damage: Option<String>,
-    /// What was read from it.
-    pub tally: SourceCounts,
-}
-
-impl SourceEntry {
-    /// Nothing, if the source was read to its end.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`].
-    pub fn check(&self, path: &Path) -> Result<(), Error> {
-        match &self.damage {
-            None => Ok(()),
-            Some(damage) => Err(Error::damaged(path, damage)),
-        }
-    }
-
-    /// The first and the last month that it has labels of.
-    pub fn months(&self) -> Option<(Month, Month)> {
-        let months = &self.tally.months;
-        let (first, _) = months.first_key_value()?;
-        let (last, _) = months.last_key_value()?;
-        Some((*first, *last))
-    }
-}
+/// The oldest version that is read. Nothing is added to a dataset of an older version
+/// than [`FORMAT_VERSION`]: its sources have digests of another kind, and one that is
+/// there already would not be known.
+pub const OLDEST_VERSION: u64 = 3;
 
 /// How many distinct positions the sealed dataset holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,13 +69,16 @@ impl Manifest {
         }
     }
 
-    /// Adds a source.
-    pub(crate) fn add_source(&mut self, entry: SourceEntry) {
-        self.sources.push(entry);
-        self.sources.sort_by(|a, b| a.sha256.cmp(&b.sha256));
+    /// Adds a source, unless it is there.
+    ///
+    /// # Errors
+    /// [`Error::UnfitParts`].
+    pub(crate) fn add_source(&mut self, entry: SourceEntry) -> Result<(), Error> {
+        sources::add(&mut self.sources, entry)?;
         self.tally = SourceCounts::default();
         for source in &self.sources {
             self.tally.add(&source.tally);
         }
+        Ok(())
     }
 }

@@ -12,6 +12,9 @@ pub(crate) trait Runs: Sync {
     /// How many records there are, at most.
     fn len(&self) -> u64;
 
+    /// How many records it is worth to merge in one go, at least.
+    fn least_step(&self) -> u64;
+
     /// Appends every record whose key lies in the ranges, in any order.
     fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error>;
 }

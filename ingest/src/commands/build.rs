@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Builder, Error, Manifest, Source, SourceEntry};
+use datasets::{Builder, Error, Manifest, PartOf, Source, SourceEntry};
 use host::StopSignal;
 
 use crate::commands::filters::{self, FilterArguments};
@@ -30,7 +30,10 @@ Example:
   zstdcat games.pgn.zst | ingest build - --out lichess.dataset
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
     --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000
-  ingest build selfplay.viri --td-lambda 0.7 --out selfplay.dataset";
+  ingest build selfplay.viri --td-lambda 0.7 --out selfplay.dataset
+  ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
+  ingest build 2026-06.pgn.zst --part 2/2 --out b.dataset   # on another
+  ingest merge a.dataset b.dataset --out lichess.dataset";
 
 /// What `ingest build` takes.
 #[derive(Args)]
@@ -45,6 +48,9 @@ pub struct Arguments {
     /// The dataset, a folder; made if it is not there
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
+    /// Take in the I-th of N parts of each source only; `ingest merge` joins them
+    #[arg(long, value_name = "I/N")]
+    part: Option<PartOf>,
     #[command(flatten)]
     filters: FilterArguments,
 }
@@ -61,10 +67,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     for path in &arguments.sources {
         let again = path.is_file() || path.is_dir() || !path.exists();
         if again && path != Path::new("-") && !Source::is_url(path) {
-            Source::open(path)?;
+            let source = Source::open(path)?;
+            if let Some(part) = arguments.part {
+                source.range_of(part)?;
+            }
         }
     }
-    let mut builder = Builder::open(&arguments.out, filters, &arguments.sources)?;
+    let Arguments {
+        sources, out, part, ..
+    } = arguments;
+    let mut builder = Builder::open_part(out, filters, sources, *part)?;
     if builder.forgot() {
         host::tell(format_args!(
             "{}: the unfinished build there was of other sources or filters, or incomplete: forgotten",
@@ -80,7 +92,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
             // What was read of it before is not given up for that.
             Err(
-                error @ (Error::Unreadable { .. } | Error::Empty { .. } | Error::NotPgn { .. }),
+                error @ (Error::Unreadable { .. }
+                | Error::Empty { .. }
+                | Error::NotPgn { .. }
+                | Error::NoParts { .. }),
             ) if builder.resumed().is_none() => {
                 builder.skip_source();
                 let last = builder.next_source() == arguments.sources.len();
@@ -147,21 +162,24 @@ fn can_be_read_again(path: &Path) -> bool {
 /// Reads the next source into the builder.
 fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
     let name = path.display();
+    let resumed = builder.resumed().is_some();
     if let Some(games) = builder.resumed().map(|tally| tally.games) {
         host::tell(format_args!("{name}: going on behind game {games}"));
     } else if let Some(entry) = known_source(builder, path, stop)? {
-        let games = entry.tally.games;
-        host::tell(format_args!(
-            "{name}: already in the dataset ({games} games)"
-        ));
-        builder.skip_source();
-        return entry.check(path);
+        return skip_known(builder, path, &entry);
     }
     let opened = host::unless_stopped(stop.flag(), builder.opener(path));
     let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
+    if !resumed && let Some(entry) = builder.known_part(source)?.cloned() {
+        return skip_known(builder, path, &entry);
+    }
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    let mut progress = Progress::new(&name, Unit::Bytes, source.size(), 0);
+    // Progress goes by places in the source, a part's too.
+    let range = source.range();
+    let end = range.as_ref().map(|range| range.end).or(source.size());
+    let start = range.as_ref().map_or(0, |range| range.start);
+    let mut progress = Progress::new(&name, Unit::Bytes, end, start);
     let filters = builder.filters().clone();
     let threads = rayon::current_num_threads();
     let finished = reading.run_unless_stopped(&filters, threads, stop.flag(), |batch| {
@@ -175,11 +193,29 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     })?;
     let (games, labels) = (builder.tally().games, builder.tally().labels);
     progress.finish(&format!("{games} games, {labels} labels"));
+    if let Some(part) = &finished.part
+        && part.frames.is_none()
+    {
+        host::tell(format_args!(
+            "{name}: no frame with a size header begins in this part, which is empty: the part before \
+             has all of it (`pzstd` makes frames that can be read apart)"
+        ));
+    }
     let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
         host::tell(format_args!("{name}: already in the dataset"));
     }
     whole
+}
+
+/// Passes over what the dataset has already.
+fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
+    let (name, games) = (path.display(), entry.tally.games);
+    host::tell(format_args!(
+        "{name}: already in the dataset ({games} games)"
+    ));
+    builder.skip_source();
+    entry.check(path)
 }
 
 /// A file that the dataset has already, told by its digest. Only a file of a
@@ -196,12 +232,13 @@ fn known_source(
         return Ok(None);
     }
     let path = path.to_path_buf();
-    let digest = host::unless_stopped(stop.flag(), move || datasets::sha256_of(&path));
+    let digest = host::unless_stopped(stop.flag(), move || datasets::digest_of(&path));
     let digest = digest.ok_or(Error::Stopped)??;
     Ok(builder.known_source(&digest).cloned())
 }
 
-fn summary(path: &Path, manifest: &Manifest) -> String {
+/// What is in a dataset, in a few lines.
+pub(crate) fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let mut text = format!(
         "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
@@ -223,6 +260,15 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
     );
     for (&reason, count) in &tally.skipped {
         text += &format!("left out: {count} {}\n", reason_text(reason));
+    }
+    for source in &manifest.sources {
+        if let Some(part) = &source.part {
+            let (name, range, bytes) = (&source.name, &part.read.range, source.bytes);
+            text += &format!(
+                "{name}: bytes {} to {} of {bytes}; other parts are missing\n",
+                range.start, range.end
+            );
+        }
     }
     if tally.labels == 0 {
         text += "there is no label: nothing to train on\n";

@@ -464,7 +464,9 @@ mod tests {
         let entry = SourceEntry {
             name: "lichess_db_standard_rated_2026-06.pgn.zst".to_string(),
             bytes: labels,
-            sha256: String::new(),
+            digest: String::new(),
+            head: String::new(),
+            part: None,
             damage: None,
             tally: SourceCounts {
                 labels: 60 * labels / months.len().max(1) as u64,

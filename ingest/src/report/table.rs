@@ -106,19 +106,26 @@ fn source(entry: &SourceEntry) -> String {
     let SourceEntry {
         name,
         bytes,
-        sha256,
+        digest,
+        part,
         damage,
         tally,
+        ..
     } = entry;
     let months = match entry.months() {
         Some((first, last)) if first == last => format!(" of {first}"),
         Some((first, last)) => format!(" of {first} to {last}"),
         None => String::new(),
     };
-    let digest = sha256.get(..12).unwrap_or(sha256);
+    let digest = digest.get(..12).unwrap_or(digest);
+    let part = part.iter().map(|part| {
+        let range = &part.read.range;
+        format!(", of which {}-{}", range.start, range.end)
+    });
     let damage = damage.iter().map(|damage| format!(", {damage}"));
     format!(
-        "{name}: {bytes} bytes, {} labels{months}, sha256 {digest}{}",
+        "{name}: {bytes} bytes{}, {} labels{months}, digest {digest}{}",
+        part.collect::<String>(),
         tally.labels,
         damage.collect::<String>()
     )

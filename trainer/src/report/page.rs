@@ -319,7 +319,7 @@ fn sources(manifest: &Manifest) -> Markup {
                     td.number { (thousands(source.tally.games)) }
                     td.number { (thousands(source.tally.labels)) }
                     // As much as tells files apart.
-                    td { code title=(source.sha256) { (source.sha256.get(..12).unwrap_or_default()) } }
+                    td { code title=(source.digest) { (source.digest.get(..12).unwrap_or_default()) } }
                 }
             }
         }

@@ -8,6 +8,8 @@ use crate::reading::Damage;
 use crate::store::Dataset;
 use records::selection::SkipReason;
 
+mod parts;
+
 const SAMPLES: [&str; 3] = [
     "dump_2026-06_annotated500",
     "rebuilt_2026-06_blitz676",

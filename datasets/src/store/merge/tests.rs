@@ -53,6 +53,10 @@ impl Random {
 struct Memory(Vec<Sorted>);
 
 impl Runs for Memory {
+    fn least_step(&self) -> u64 {
+        0
+    }
+
     fn len(&self) -> u64 {
         self.0.iter().map(|run| run.len() as u64).sum()
     }

@@ -1,0 +1,104 @@
+//! A buffered reader that can be asked what comes.
+
+use std::io::{self, BufRead, ErrorKind, Read};
+
+/// Bytes that are read at once.
+const CAPACITY: usize = 1 << 17;
+
+/// A [`BufReader`](io::BufReader) whose buffer grows as far as somebody looks
+/// ahead.
+pub(crate) struct Ahead<R> {
+    inner: R,
+    buffer: Vec<u8>,
+    /// What of the buffer was read and not yet consumed.
+    start: usize,
+    end: usize,
+}
+
+impl<R: Read> Ahead<R> {
+    pub(crate) fn new(inner: R) -> Ahead<R> {
+        Ahead {
+            inner,
+            buffer: vec![0; CAPACITY],
+            start: 0,
+            end: 0,
+        }
+    }
+
+    /// What comes: so many bytes or more, or less where that is all.
+    pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
+        while self.end - self.start < count {
+            if self.buffer.len() - self.start < count {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+                self.buffer.resize(self.buffer.len().max(count), 0);
+            }
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+}
+
+impl<R: Read> Read for Ahead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Nothing is gained by a copy.
+        if self.start == self.end && buffer.len() >= CAPACITY {
+            return self.inner.read(buffer);
+        }
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+impl<R: Read> BufRead for Ahead<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            self.end = self.inner.read(&mut self.buffer)?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.start = (self.start + amount).min(self.end);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A reader of a few bytes at once.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let most = buffer.len().min(30_011);
+            self.0.read(&mut buffer[..most])
+        }
+    }
+
+    #[test]
+    fn what_was_looked_at_still_comes() {
+        let text: Vec<u8> = (0..1_000_000u32).map(|i| (i * 7 / 3) as u8).collect();
+        let mut ahead = Ahead::new(Slow(&text));
+        let mut read = Vec::new();
+        for count in [1, 12, 100_000, 12, 300_000, 40, 900_000, 2_000_000] {
+            let seen = ahead.peek(count).unwrap();
+            let left = &text[read.len()..];
+            assert!(seen.len() >= count.min(left.len()));
+            assert!(left.starts_with(seen));
+            let mut some = vec![0; 50_000];
+            ahead.read_exact(&mut some).unwrap();
+            read.extend_from_slice(&some);
+        }
+        ahead.read_to_end(&mut read).unwrap();
+        assert!(read == text);
+    }
+}

@@ -1,0 +1,103 @@
+//! Which part of a source is read.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::input::digest::{LEAF_BYTES, Node};
+
+/// One of several parts that each source is cut into, as `2/7`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartOf {
+    /// Counted from 1.
+    index: u32,
+    of: u32,
+}
+
+/// What is no [`PartOf`].
+#[derive(Debug, Error)]
+#[error("give I/N, the I-th of N parts, as in 2/7")]
+pub struct NoPart;
+
+impl FromStr for PartOf {
+    type Err = NoPart;
+
+    fn from_str(text: &str) -> Result<PartOf, NoPart> {
+        let (index, of) = text.split_once('/').ok_or(NoPart)?;
+        let number = |text: &str| text.parse().map_err(|_| NoPart);
+        let (index, of) = (number(index)?, number(of)?);
+        match 1 <= index && index <= of {
+            true => Ok(PartOf { index, of }),
+            false => Err(NoPart),
+        }
+    }
+}
+
+impl fmt::Display for PartOf {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+impl PartOf {
+    /// The bytes of the part, in a source of so many. Parts are cut where a leaf of
+    /// the source's digest begins; of a small source some may be empty.
+    pub fn range(self, bytes: u64) -> Range<u64> {
+        let leaves = u128::from(bytes.div_ceil(LEAF_BYTES));
+        let cut = |part: u32| {
+            let leaf = leaves * u128::from(part) / u128::from(self.of);
+            (leaf as u64 * LEAF_BYTES).min(bytes)
+        };
+        cut(self.index - 1)..cut(self.index)
+    }
+}
+
+/// What was read of a source of which a part was to be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartRead {
+    /// The bytes of the part.
+    pub range: Range<u64>,
+    /// Where the frames or the text begin that belong to it, and where those of the
+    /// next part begin; `None` if none begin in its range.
+    pub frames: Option<Range<u64>>,
+    /// The digest of the range, to be joined with that of the other parts.
+    pub(super) nodes: Vec<Node>,
+}
+
+impl PartRead {
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_cover_every_byte_once() {
+        for bytes in [0, 1, LEAF_BYTES, LEAF_BYTES + 1, 481_119, 30_000_000_000] {
+            for of in [1, 2, 3, 7, 100] {
+                let ranges = (1..=of).map(|index| PartOf { index, of }.range(bytes));
+                let mut end = 0;
+                for range in ranges {
+                    assert_eq!(range.start, end);
+                    assert!(range.start == bytes || range.start.is_multiple_of(LEAF_BYTES));
+                    end = range.end;
+                }
+                assert_eq!(end, bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_part_is_told_by_two_numbers() {
+        assert_eq!("2/7".parse::<PartOf>().unwrap().to_string(), "2/7");
+        for text in ["", "2", "0/7", "8/7", "1/0", "-1/2", "1/2/3", "a/b"] {
+            assert!(text.parse::<PartOf>().is_err(), "{text}");
+        }
+    }
+}

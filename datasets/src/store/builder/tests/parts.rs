@@ -1,0 +1,285 @@
+//! Parts of a source, each built for itself, and merged: the whole source.
+
+use super::*;
+
+/// Builds the I-th of N parts of a source, counted from 1; stops once so many batches
+/// were added. Tells whether it came to the end.
+fn build_part(
+    source: &Path,
+    dataset: &Path,
+    (index, of): (usize, usize),
+    batches: usize,
+) -> Result<bool, Error> {
+    let part = format!("{index}/{of}").parse().unwrap();
+    let filters = Filters::default();
+    let sources = [source.to_path_buf()];
+    let mut builder = Builder::open_part(dataset, filters.clone(), &sources, Some(part))?;
+    let mut added = 0;
+    let finished = builder.open_source(source)?.run(&filters, 2, |batch| {
+        if added == batches {
+            return Err(Error::Stopped);
+        }
+        added += 1;
+        builder.add(batch)
+    });
+    match finished {
+        Ok(finished) => {
+            builder.end_source("source", finished);
+            builder.finish()?;
+            Ok(true)
+        }
+        Err(Error::Stopped) => builder.pause().map(|()| false),
+        Err(error) => Err(error),
+    }
+}
+
+fn merge_into(dataset: &Path, others: &[PathBuf]) -> Result<Manifest, Error> {
+    let others = others.iter().map(|path| Dataset::open(path).unwrap());
+    Builder::to_merge(dataset, others.collect())?.finish()
+}
+
+/// Builds all of N parts, each in a dataset of its own.
+fn build_parts(source: &Path, folder: &Path, of: usize) -> Vec<PathBuf> {
+    let build = |index: usize| {
+        let dataset = folder.join(format!("part {index} of {of}"));
+        assert!(build_part(source, &dataset, (index, of), usize::MAX).unwrap());
+        dataset
+    };
+    (1..=of).map(build).collect()
+}
+
+/// Whether N parts of a source, merged in another order, are the whole source.
+fn parts_are_the_whole(name: &str, source: &Path, most: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build_until(source, &path("whole"), usize::MAX);
+    let whole = contents(&path("whole"));
+    for of in 1..=most {
+        let mut parts = build_parts(source, folder.path(), of);
+        let games = |path: &PathBuf| contents(path).0.tally.games;
+        let total: u64 = parts.iter().map(games).sum();
+        assert_eq!(total, whole.0.tally.games, "{name} in {of} parts");
+        parts.rotate_left(of / 2);
+        parts[..of / 2].reverse();
+        let merged = path(&format!("merged of {of}"));
+        merge_into(&merged, &parts).unwrap();
+        assert!(contents(&merged) == whole, "{name} in {of} parts");
+    }
+}
+
+#[test]
+fn parts_of_every_encoding_are_the_whole_however_it_is_damaged() {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in encodings() {
+        let source = folder.path().join(name);
+        std::fs::write(&source, bytes).unwrap();
+        if name.starts_with("gzip") || name.starts_with("bzip2") {
+            let error = build_part(&source, &folder.path().join("none"), (1, 2), 0).unwrap_err();
+            let told = error.to_string();
+            assert!(matches!(error, Error::NoParts { .. }), "{told}");
+            assert!(told.contains("pzstd"), "{told}");
+        } else {
+            parts_are_the_whole(name, &source, 7);
+        }
+    }
+}
+
+#[test]
+fn parts_of_the_samples_are_the_whole() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
+    let mut files = std::fs::read_dir(samples)
+        .unwrap()
+        .map(|file| file.unwrap().path());
+    let mut count = 0;
+    while let Some(file) = files.find(|file| file.extension().is_some_and(|e| e == "zst")) {
+        parts_are_the_whole(&file.to_string_lossy(), &file, 7);
+        count += 1;
+    }
+    assert_eq!(count, 4);
+}
+
+/// A frame of one block after the other that is not compressed.
+fn raw_frame(text: &[u8]) -> Vec<u8> {
+    // A window of 2 MiB, no checksum, no size.
+    let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58];
+    let mut blocks = text.chunks(100_000).peekable();
+    while let Some(block) = blocks.next() {
+        let header = (block.len() as u32) << 3 | u32::from(blocks.peek().is_none());
+        frame.extend_from_slice(&header.to_le_bytes()[..3]);
+        frame.extend_from_slice(block);
+    }
+    frame
+}
+
+fn sized(frame: &[u8]) -> Vec<u8> {
+    let header = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
+    [&header, &(frame.len() as u32).to_le_bytes()[..], frame].concat()
+}
+
+/// Frames of raw text; in the middle of the second, in a comment, stand some bytes.
+fn with_bytes_inside(inside: &[u8]) -> Vec<u8> {
+    let text = text();
+    let (start, end) = text.split_at(900_000);
+    let comment = [
+        &b"[Event \"x\"]\n\n1. e4 { [%eval 0.1] } e5 { "[..],
+        inside,
+        b" } *\n\n",
+    ];
+    let half = end.len() / 2;
+    let games = half
+        + end[half..]
+            .windows(8)
+            .position(|bytes| bytes == b"[Event \"")
+            .unwrap();
+    let middle = [&end[..games], &comment.concat(), &end[games..]].concat();
+    [sized(&raw_frame(start)), sized(&raw_frame(&middle))].concat()
+}
+
+/// What looks like a frame inside a frame is not taken for one.
+#[test]
+fn a_magic_number_inside_a_frame_begins_no_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("source");
+    let random: Vec<u8> = (0..9_000).map(|i| records::hash::mix(i) as u8).collect();
+    let magic = [&[0x28, 0xB5, 0x2F, 0xFD][..], &random].concat();
+    let again = [&sized(&magic)[..], &sized(&random), &sized(&[]), &magic].concat();
+    std::fs::write(&source, with_bytes_inside(&again)).unwrap();
+    parts_are_the_whole("a false frame", &source, 7);
+}
+
+/// A whole frame inside a frame cannot be told from the others without reading what is
+/// before it. It is told when the parts are joined: they never make another dataset.
+#[test]
+fn a_whole_frame_inside_a_frame_is_told_when_parts_are_joined() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let game = b"[Event \"y\"]\n\n1. d4 { [%eval 0.2] } d5 { [%eval 0.3] } *\n\n";
+    let inner = sized(&zstd::bulk::compress(&game.repeat(900), 1).unwrap());
+    std::fs::write(path("source"), with_bytes_inside(&inner)).unwrap();
+    build_until(&path("source"), &path("whole"), usize::MAX);
+    let whole = contents(&path("whole"));
+    let mut refused = 0;
+    for of in 1..=7 {
+        let parts = build_parts(&path("source"), folder.path(), of);
+        let merged = path(&format!("merged {of}"));
+        match merge_into(&merged, &parts) {
+            Ok(_) => assert!(contents(&merged) == whole, "{of} parts"),
+            Err(error) => {
+                assert!(
+                    error.to_string().contains("read the source whole"),
+                    "{error}"
+                );
+                assert!(!merged.exists());
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 0);
+}
+
+#[test]
+fn a_part_goes_on_from_wherever_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    for (name, bytes) in encodings() {
+        if !["frames", "corrupt frames", "one frame", "text"].contains(&name) {
+            continue;
+        }
+        let source = path(name);
+        std::fs::write(&source, bytes).unwrap();
+        let parts = build_parts(&source, folder.path(), 3);
+        for index in 1..=3 {
+            let expected = contents(&parts[index - 1]);
+            let dataset = path(&format!("{name} {index} again"));
+            let mut stops = 0;
+            while !build_part(&source, &dataset, (index, 3), 2 + stops % 5).unwrap() {
+                stops += 1;
+                assert!(stops < 100, "{name}");
+            }
+            assert!(stops > 0 || expected.0.tally.games == 0, "{name} {index}");
+            assert!(
+                contents(&dataset) == expected,
+                "{name} {index}, {stops} stops"
+            );
+        }
+        parts
+            .iter()
+            .for_each(|part| std::fs::remove_dir_all(part).unwrap());
+    }
+}
+
+/// Merging is adding: in any order, in one go or in several, with what is there
+/// already, and again.
+#[test]
+fn datasets_merge_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = text();
+    let cut = |at: usize| {
+        at + text[at..]
+            .windows(9)
+            .position(|w| w == b"\n[Event \"")
+            .unwrap()
+            + 1
+    };
+    let (a, b) = (cut(text.len() / 3), cut(text.len() / 2));
+    // The first two have games in common, which are on one side of the split, and
+    // positions that are on both.
+    let texts = [&text[..b], &text[a..], &text[..a]];
+    let sources: Vec<PathBuf> = (0..3).map(|i| path(&format!("{i}.pgn"))).collect();
+    let filters = Filters {
+        validation_percent: 40,
+        ..Filters::default()
+    };
+    let build = |name: &str, sources: &[PathBuf]| {
+        let mut builder = Builder::open(&path(name), filters.clone(), sources).unwrap();
+        for source in sources {
+            let reading = builder.open_source(source).unwrap();
+            let name = reading.source().name().to_string();
+            let finished = reading
+                .run(&filters, 2, |batch| builder.add(batch))
+                .unwrap();
+            builder.end_source(&name, finished);
+        }
+        builder.finish().unwrap();
+        path(name)
+    };
+    for (source, text) in sources.iter().zip(texts) {
+        std::fs::write(source, text).unwrap();
+    }
+    let whole = contents(&build("whole", &sources));
+    assert!(whole.0.counts.seen_on_both_sides > 100);
+    let apart: Vec<PathBuf> = (0..3)
+        .map(|i| build(&format!("alone {i}"), &sources[i..=i]))
+        .collect();
+    let shadowed: u64 = apart
+        .iter()
+        .map(|path| contents(path).0.counts.seen_on_both_sides)
+        .sum();
+    assert_ne!(shadowed, whole.0.counts.seen_on_both_sides);
+    for (i, order) in [[0, 1, 2], [2, 1, 0], [1, 2, 0]].iter().enumerate() {
+        let merged = path(&format!("at once {i}"));
+        merge_into(&merged, &order.map(|i| apart[i].clone())).unwrap();
+        assert!(contents(&merged) == whole, "{order:?}");
+        // Again, it is all there already.
+        merge_into(&merged, &apart).unwrap();
+        assert!(contents(&merged) == whole, "{order:?}");
+
+        let merged = path(&format!("one by one {i}"));
+        for &dataset in order {
+            merge_into(&merged, &[apart[dataset].clone()]).unwrap();
+        }
+        let (manifest, records) = contents(&merged);
+        let generation = whole.0.generation;
+        let manifest = Manifest {
+            generation,
+            ..manifest
+        };
+        assert!((manifest, records) == whole, "{order:?}");
+    }
+    // Some sources in common.
+    let two = build("two", &sources[..2]);
+    let merged = path("overlapping");
+    merge_into(&merged, &[apart[1].clone(), two, apart[2].clone()]).unwrap();
+    assert!(contents(&merged) == whole);
+}

@@ -1,0 +1,375 @@
+//! Parts of dumps and whole datasets, built apart and merged: the same dataset as one
+//! build of all.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use datasets::{Dataset, Manifest};
+use tests::dump::{Dump, Frames};
+use tests::pzstd::write_frames;
+use tests::server::BreakingServer;
+use tests::{Said, both_sides, build, contents, copy, program, run, sample, shared, stats};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
+const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
+const BLITZ: &str = "rebuilt_2026-06_blitz676.pgn.zst";
+
+const USAGE: i32 = 2;
+const MISSING: i32 = 3;
+const DAMAGED: i32 = 4;
+const REFUSED: i32 = 5;
+
+/// So much of a text is read to see what it is.
+const PIECE_BYTES: u64 = 1 << 20;
+
+/// Parts are cut at multiples of this.
+const LEAF_BYTES: u64 = 1 << 14;
+
+fn build_part(source: &Path, part: &str, dataset: &Path) -> Said {
+    run(program("ingest")
+        .arg("build")
+        .arg(source)
+        .args(["--part", part, "--out"])
+        .arg(dataset))
+}
+
+/// `ingest merge`, to be started.
+fn merging(datasets: &[PathBuf], out: &Path) -> Command {
+    let mut command = program("ingest");
+    command.arg("merge").args(datasets).arg("--out").arg(out);
+    command
+}
+
+fn merge(datasets: &[PathBuf], out: &Path) -> Said {
+    run(&mut merging(datasets, out))
+}
+
+fn manifest(dataset: &Path) -> Manifest {
+    Dataset::open(dataset).unwrap().manifest().clone()
+}
+
+fn assert_equal(dataset: &Path, whole: &Path, what: &str) {
+    assert_eq!(manifest(dataset), manifest(whole), "{what}");
+    assert!(contents(dataset) == contents(whole), "{what}");
+}
+
+/// Frames as Lichess's, so small that many games lie over their borders.
+fn framed(name: &str, to: &Path) {
+    let text = zstd::decode_all(fs::File::open(sample(name)).unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    write_frames(&text, 100_000, 1, &mut bytes).unwrap();
+    fs::write(to, bytes).unwrap();
+}
+
+#[test]
+fn parts_of_a_dump_merge_to_the_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let source = path("games.pgn.zst");
+    framed(JUNE, &source);
+    build(&[&source], &path("whole")).succeeded();
+    let mut games = Vec::new();
+    let parts = [1, 2, 3].map(|part| {
+        let dataset = path(&format!("part {part}"));
+        let said = build_part(&source, &format!("{part}/3"), &dataset).succeeded();
+        assert!(said.out.contains("other parts are missing"), "{}", said.out);
+        games.push(stats(&dataset)["games"].as_u64().unwrap());
+        dataset
+    });
+    assert_eq!(games.iter().sum::<u64>(), 500);
+    assert!(games.iter().all(|&games| games > 100), "{games:?}");
+    let said = merge(&[2, 0, 1].map(|i| parts[i].clone()), &path("merged")).succeeded();
+    assert!(!said.out.contains("missing"), "{}", said.out);
+    assert_equal(&path("merged"), &path("whole"), "three parts");
+
+    // A part twice, and the source once all its parts are there, change nothing.
+    for command in [merging(&parts[1..2], &path("merged")), {
+        let mut command = program("ingest");
+        command
+            .arg("build")
+            .arg(&source)
+            .arg("--out")
+            .arg(path("merged"));
+        command
+    }] {
+        let said = run(&mut { command }).succeeded();
+        assert!(said.err.contains("already"), "{}", said.err);
+        assert_equal(&path("merged"), &path("whole"), "again");
+    }
+    // Nor does the whole file, where some of its parts are.
+    build(&[&source], &parts[0]).succeeded();
+    assert_eq!(stats(&parts[0])["games"], 500);
+    assert!(both_sides(&parts[0]) == both_sides(&path("whole")));
+    // Parts of several numbers of parts do not fit.
+    let words = ["games.pgn.zst", "overlap", "one number of parts"];
+    build_part(&source, "1/2", &parts[1]).failed(REFUSED, &words);
+    build_part(&source, "1/2", &path("half")).succeeded();
+    let mixed = [parts[1].clone(), path("half")];
+    merge(&mixed, &path("mixed")).failed(REFUSED, &words);
+    assert!(!path("mixed").exists());
+}
+
+#[test]
+fn parts_of_real_dumps_merge_to_the_dump() {
+    let Some(data) = shared("lichess_pgn") else {
+        return;
+    };
+    let mut count = 0;
+    for file in fs::read_dir(data).unwrap() {
+        let source = file.unwrap().path();
+        if source.extension().is_none_or(|e| e != "zst") {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().join("whole");
+        build(&[&source], &whole).succeeded();
+        let parts = [1, 2, 3, 4].map(|part| {
+            let dataset = folder.path().join(format!("part {part}"));
+            build_part(&source, &format!("{part}/4"), &dataset).succeeded();
+            dataset
+        });
+        let merged = folder.path().join("merged");
+        merge(&parts, &merged).succeeded();
+        assert_equal(&merged, &whole, &source.to_string_lossy());
+        count += 1;
+    }
+    assert!(count > 2);
+}
+
+#[test]
+fn parts_are_read_by_range_from_a_url() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let source = path("games");
+    framed(JUNE, &source);
+    let bytes = fs::read(&source).unwrap();
+    let plain = zstd::decode_all(&bytes[..]).unwrap();
+    for (name, bytes) in [("frames", bytes), ("text", plain)] {
+        fs::write(&source, &bytes).unwrap();
+        let whole = path(&format!("{name} whole"));
+        build(&[&source], &whole).succeeded();
+        let server = BreakingServer::start(bytes.clone(), bytes.len() / 5);
+        let url = Path::new(&server.url);
+        let parts = [1, 2, 3].map(|part| {
+            let dataset = path(&format!("{name} {part}"));
+            server.take_starts();
+            build_part(url, &format!("{part}/3"), &dataset).succeeded();
+            // What is before a part is not read, but for the file's beginning.
+            let first = PIECE_BYTES.max(bytes.len() as u64 / 5);
+            let cut = (part - 1) * bytes.len() as u64 / 3;
+            let starts = server.take_starts();
+            let before = |&start: &u64| start > first && start + LEAF_BYTES < cut;
+            assert!(
+                !starts.iter().any(before),
+                "{part}: {starts:?} of {}",
+                bytes.len()
+            );
+            assert!(starts.len() > 2, "{starts:?}");
+            dataset
+        });
+        let merged = path(&format!("{name} merged"));
+        merge(&parts, &merged).succeeded();
+        assert_equal(&merged, &whole, name);
+    }
+    // A part that loses its connection goes on with the same command.
+    let bytes = fs::read(&source).unwrap();
+    let server = BreakingServer::start(bytes.clone(), bytes.len() / 5);
+    server.set_rest_missing(true);
+    let dataset = path("lost");
+    let url = Path::new(&server.url);
+    build_part(url, "2/3", &dataset).failed(MISSING, &["run the same command again"]);
+    server.set_rest_missing(false);
+    build_part(url, "2/3", &dataset).succeeded();
+    assert_equal(&dataset, &path("text 2"), "goes on");
+}
+
+#[test]
+fn what_cannot_be_cut_is_refused_and_one_frame_is_one_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
+    fs::write(path("games.pgn"), &text).unwrap();
+    for tool in ["gzip", "bzip2"] {
+        let packed = Command::new(tool).arg("-c").arg(path("games.pgn")).output();
+        fs::write(path(tool), packed.unwrap().stdout).unwrap();
+        let said = build_part(&path(tool), "2/3", &path("none"));
+        said.failed(USAGE, &[tool, "beginning", "pzstd"]);
+        assert!(!path("none").exists());
+    }
+    let mut piped = program("ingest");
+    piped
+        .args(["build", "-", "--part", "1/2", "--out"])
+        .arg(path("none"));
+    piped.stdin(fs::File::open(sample(JUNE)).unwrap());
+    run(&mut piped).failed(USAGE, &["ingest: -: cannot be read in parts", "pipe"]);
+    assert!(!path("none").exists());
+    build_part(&sample(JUNE), "3/2", &path("none")).failed(USAGE, &[]);
+
+    let single = path("single.pgn.zst");
+    fs::write(&single, zstd::encode_all(&text[..], 3).unwrap()).unwrap();
+    build(&[&single], &path("whole")).succeeded();
+    let parts = [1, 2].map(|part| {
+        let dataset = path(&format!("part {part}"));
+        let said = build_part(&single, &format!("{part}/2"), &dataset).succeeded();
+        assert_eq!(said.err.contains("empty"), part == 2, "{}", said.err);
+        dataset
+    });
+    assert_eq!(stats(&parts[1])["games"], 0);
+    merge(&parts, &path("merged")).succeeded();
+    assert_equal(&path("merged"), &path("whole"), "one frame");
+}
+
+/// Damage in a part is told by its build and kept by the merge.
+#[test]
+fn damaged_parts_merge_to_the_damaged_dump() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let source = path("games.pgn.zst");
+    framed(OLD, &source);
+    let mut bytes = fs::read(&source).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 9].fill(0x55);
+    bytes.truncate(bytes.len() - 99);
+    fs::write(&source, bytes).unwrap();
+    build(&[&source], &path("whole")).failed(DAMAGED, &["games.pgn.zst"]);
+    let mut damaged = 0;
+    let parts = [1, 2, 3, 4, 5].map(|part| {
+        let dataset = path(&format!("part {part}"));
+        let said = build_part(&source, &format!("{part}/5"), &dataset);
+        damaged += usize::from(said.code == Some(DAMAGED));
+        dataset
+    });
+    assert_eq!(damaged, 2);
+    merge(&parts, &path("merged")).succeeded();
+    assert_equal(&path("merged"), &path("whole"), "damaged");
+}
+
+#[test]
+fn datasets_merge_to_one_build_of_all_sources_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let sources = [JUNE, OCTOBER, OLD, BLITZ].map(sample);
+    let all: Vec<&Path> = sources.iter().map(PathBuf::as_path).collect();
+    build(&all, &path("whole")).succeeded();
+    let apart: Vec<PathBuf> = sources
+        .iter()
+        .enumerate()
+        .map(|(i, source)| {
+            let dataset = path(&i.to_string());
+            build(&[source], &dataset).succeeded();
+            dataset
+        })
+        .collect();
+    // A position that one of them trains on and another holds out is left out of
+    // validation, though neither has it on both sides.
+    let both = |dataset: &Path| manifest(dataset).counts.seen_on_both_sides;
+    let apart_both: u64 = apart.iter().map(|dataset| both(dataset)).sum();
+    assert!(both(&path("whole")) > apart_both);
+    for (i, order) in [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]]
+        .iter()
+        .enumerate()
+    {
+        let merged = path(&format!("merged {i}"));
+        merge(&order.map(|i| apart[i].clone()), &merged).succeeded();
+        assert_equal(&merged, &path("whole"), &format!("{order:?}"));
+    }
+    // What is there is added to.
+    merge(&apart[1..], &apart[0]).succeeded();
+    assert!(both_sides(&apart[0]) == both_sides(&path("whole")));
+    assert_eq!(
+        manifest(&apart[0]).fingerprint,
+        manifest(&path("whole")).fingerprint
+    );
+}
+
+#[test]
+fn other_filters_and_versions_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(JUNE)], &path("june")).succeeded();
+    let mut quiet = program("ingest");
+    quiet.arg("build").arg(sample(OCTOBER)).arg("--quiet");
+    run(quiet.arg("--out").arg(path("october"))).succeeded();
+    let both = [path("june"), path("october")];
+    let words = ["october: made with other filters", "june", "quiet"];
+    merge(&both, &path("out")).failed(REFUSED, &words);
+    assert!(!path("out").exists());
+    let words = ["october", "other filters", "quiet"];
+    merge(&both[..1], &both[1]).failed(REFUSED, &words);
+    merge(&[path("june"), path("nowhere")], &path("out")).failed(MISSING, &["nowhere"]);
+    fs::create_dir(path("empty")).unwrap();
+    merge(&[path("empty")], &path("out")).failed(REFUSED, &["empty", "not a Kibitz dataset"]);
+
+    copy(&path("june"), &path("old"));
+    let options = rocksdb::Options::default();
+    let families = rocksdb::DB::list_cf(&options, path("old")).unwrap();
+    let db = rocksdb::DB::open_cf(&options, path("old"), families).unwrap();
+    db.put_cf(db.cf_handle("meta").unwrap(), "format_version", "3")
+        .unwrap();
+    drop(db);
+    // It is still read, and not added to.
+    stats(&path("old"));
+    let words = ["old", "format 3", "rebuild"];
+    merge(&[path("june"), path("old")], &path("out")).failed(REFUSED, &words);
+    build(&[&sample(OLD)], &path("old")).failed(REFUSED, &words);
+    assert!(!path("out").exists());
+}
+
+/// A merge that is killed leaves its output as it was, and the same command merges.
+#[test]
+fn a_killed_merge_is_as_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let source = path("games.pgn.zst");
+    let dump = Dump {
+        games: 12_000,
+        annotated_percent: 100,
+        seed: 3,
+        frames: Frames::Of(1 << 20),
+        level: 1,
+    };
+    dump.write_to(&source, |_| {}).unwrap();
+    build(&[&source], &path("whole")).succeeded();
+    let parts = [1, 2, 3].map(|part| {
+        let dataset = path(&format!("part {part}"));
+        build_part(&source, &format!("{part}/3"), &dataset).succeeded();
+        dataset
+    });
+    build(&[&sample(JUNE)], &path("before")).succeeded();
+    let before = manifest(&path("before"));
+    build(&[&sample(JUNE), &source], &path("both")).succeeded();
+    for (out, whole) in [("new", "whole"), ("before", "both")] {
+        let (out, whole) = (path(out), path(whole));
+        let after = manifest(&whole).fingerprint;
+        let mut killed = 0;
+        for delay in (0..).map(|step| Duration::from_millis(10 + 25 * step)) {
+            let mut command = merging(&parts, &out);
+            command.stdout(Stdio::null()).stderr(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            thread::sleep(delay);
+            let ended = child.try_wait().unwrap();
+            child.kill().unwrap();
+            child.wait().unwrap();
+            match Dataset::open(&out) {
+                Ok(dataset) if dataset.fingerprint() == after => {}
+                Ok(dataset) => assert_eq!(*dataset.manifest(), before),
+                Err(_) => assert!(out == path("new")),
+            }
+            if let Some(status) = ended {
+                assert!(status.success());
+                break;
+            }
+            killed += 1;
+        }
+        assert!(killed > 3, "{killed}");
+        merge(&parts, &out).succeeded();
+        assert!(both_sides(&out) == both_sides(&whole));
+        assert_eq!(manifest(&out).fingerprint, after);
+        assert_eq!(manifest(&out).sources, manifest(&whole).sources);
+        assert!(!out.join("spill").exists());
+    }
+}
