@@ -23,27 +23,65 @@ from safetensors import safe_open
 from inputs import inputs
 
 
+def seen_by_other(i):
+    """An input as the other side sees it (docs/network.md)."""
+    if i < 768:
+        return (i + 384) % 768 ^ 56
+    if 832 <= i < 862:
+        return i + 15 if i < 847 else i - 15
+    return i ^ 56 if i < 832 else i ^ 2 if i < 900 else i ^ 1
+
+
+class Net(torch.nn.Module):
+    """A net of any architecture, from its file."""
+
+    def __init__(self, path):
+        super().__init__()
+        with safe_open(path, "pt") as file:
+            metadata = json.loads(file.metadata()["kibitz"])
+            tensors = {name: file.get_tensor(name).float() for name in file.keys()}
+        assert metadata["layout"] == "kibitz-902-v2"
+        shape = metadata["shape"]
+        self.activation = shape.get("activation", "clipped-relu")
+        self.both = shape.get("view", "mover") == "both"
+        self.buckets = shape.get("buckets", 1)
+        self.linears = torch.nn.ModuleList()
+        for i in range(len(tensors) // 2):
+            weight = tensors[f"layers.{i}.weight"]
+            linear = torch.nn.Linear(weight.shape[1], weight.shape[0])
+            linear.weight.data, linear.bias.data = weight, tensors[f"layers.{i}.bias"]
+            self.linears.append(linear)
+
+    def first(self, on):
+        x = self.linears[0](on).clamp(0, 1)
+        if self.activation == "squared-clipped-relu":
+            return x.square()
+        if self.activation == "pairwise-clipped-relu":
+            return torch.mul(*x.chunk(2, dim=1))
+        return x
+
+    def forward(self, on):
+        x = self.first(on)
+        if self.both:
+            # Each input is another's image, and that other's image is it.
+            image = torch.tensor([seen_by_other(i) for i in range(902)])
+            x = torch.cat([x, self.first(on[:, image])], dim=1)
+        pieces = on[:, :768].sum(1).long()
+        bucket = (pieces - 2) // -(-32 // self.buckets)
+        for i, linear in enumerate(self.linears[1:]):
+            x = linear(x if i == 0 else x.clamp(0, 1))
+            # Of all buckets' outputs, those of the position's.
+            x = x.view(len(x), self.buckets, -1)[torch.arange(len(x)), bucket]
+        return x
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("net", type=pathlib.Path)
     parser.add_argument("rows", type=pathlib.Path)
     parser.add_argument("--every", type=int, default=1)
     args = parser.parse_args()
-    with safe_open(args.net, "pt") as file:
-        metadata = json.loads(file.metadata()["kibitz"])
-        assert metadata["layout"] == "kibitz-902-v2"
-        shape = metadata["shape"]
-        assert shape.get("activation", "clipped-relu") == "clipped-relu"
-        assert None not in (shape.get("second"), shape.get("third")), "three hidden layers"
-        assert shape.get("view", "mover") == "mover" and shape.get("buckets", 1) == 1
-        layers = []
-        for i in range(4):
-            weight = file.get_tensor(f"layers.{i}.weight").float()
-            linear = torch.nn.Linear(weight.shape[1], weight.shape[0])
-            linear.weight.data = weight
-            linear.bias.data = file.get_tensor(f"layers.{i}.bias").float()
-            layers += [linear, torch.nn.Hardtanh(0, 1)]
-    net = torch.nn.Sequential(*layers[:-1])
+    net = Net(args.net)
     with open(args.rows, "rb") as file:
         rows = zstandard.ZstdDecompressor().stream_reader(file).read().decode().splitlines()
     epds = [row.split("\t")[0] for row in rows[:: args.every]]

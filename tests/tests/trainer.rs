@@ -12,6 +12,7 @@ use tests::{Said, root, sample};
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
 const WRONG_USAGE: i32 = 2;
+const UNREADABLE: i32 = 3;
 const DAMAGED_INPUT: i32 = 4;
 const CANNOT_WRITE: i32 = 7;
 
@@ -159,6 +160,61 @@ fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
     let said = folder.run(&["eval", "--model", &default_net(), "--pgn", "none.pgn"]);
     let said = said.failed(DAMAGED_INPUT, &words);
     assert_eq!(said.out, "");
+}
+
+/// The factor is what `compare` finds, and the net then needs none.
+#[test]
+fn a_calibrated_net_has_the_pawns_of_the_labels() {
+    let folder = TrainingFolder::new(SAMPLE);
+    let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
+    let calibrate = |net: &str, out: &str| {
+        let arguments = ["calibrate", "--model", net, "--pgn", &games, "--out", out];
+        folder.run(&[&arguments[..], &["--json"]].concat())
+    };
+    let parsed = |said: Said| -> Value { serde_json::from_str(&said.succeeded().out).unwrap() };
+    let before = parsed(calibrate(&net, "c.safetensors"));
+    let contenders = [format!("before={net}"), "after=c.safetensors".to_string()];
+    let contenders = contenders.iter().flat_map(|named| ["--contender", named]);
+    let compare = ["compare", "--pgn", &games, "--json"].into_iter();
+    let found = parsed(folder.run(&compare.chain(contenders).collect::<Vec<&str>>()));
+    let [scaled, after] = [1, 2].map(|row: usize| &found["rows"][row]);
+    let number = |value: &Value| value.as_f64().unwrap();
+    let factor = number(&before["factor"]);
+    assert_eq!(scaled["scaled"]["factor"], factor);
+    assert!(factor > 1.05, "{factor}");
+    let left = number(&after["scaled"]["factor"]);
+    assert!((left - 1.0).abs() < 0.05, "{left}");
+    let apart = |a: &Value, b: &Value| (number(a) - number(b)).abs();
+    assert_eq!(before["before"]["winchance"], scaled["winchance"]);
+    // In f16 the weights are a little off, and some are held at the bound.
+    assert!(apart(&before["after"]["winchance"], &after["winchance"]) < 1e-4);
+    assert!(apart(&scaled["scaled"]["winchance"], &after["winchance"]) < 1e-3);
+
+    let bytes = fs::read(folder.path("c.safetensors")).unwrap();
+    let (_, metadata) = models::Network::from_bytes(&bytes).unwrap();
+    let calibration = &metadata.training["calibration"];
+    assert_eq!(calibration["factor"], factor);
+    assert_eq!(calibration["net"]["file"], "default.safetensors");
+    assert!(metadata.training["seed"].is_u64() && metadata.validation.is_null());
+    // It can be trained on.
+    let fit = [
+        "fit", "--device", "cpu", "--data", "d", "--epochs", "1", "--init",
+    ];
+    let fit = [&fit[..], &["c.safetensors", "--out", "f.safetensors"]].concat();
+    folder.run(&fit).succeeded();
+
+    folder
+        .run(&[
+            "calibrate",
+            "--model",
+            &net,
+            "--pgn",
+            "none.pgn",
+            "--out",
+            "n.safetensors",
+        ])
+        .failed(UNREADABLE, &["none.pgn"]);
+    assert!(!folder.path("n.safetensors").exists());
 }
 
 #[test]

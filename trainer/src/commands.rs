@@ -3,6 +3,7 @@
 //! `output` prints results.
 
 mod bench;
+mod calibrate;
 mod compare;
 mod dataset;
 mod devices;
@@ -44,6 +45,8 @@ enum Command {
     Eval(eval::Arguments),
     /// Measure nets and other engines against the labels of the same PGN files.
     Compare(compare::Arguments),
+    /// Make a net's pawns those of other labels, by one factor.
+    Calibrate(calibrate::Arguments),
     /// Set runs side by side: their curves, their figures, and what differs in how they
     /// were configured.
     Report(report::Arguments),
@@ -67,6 +70,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Command::Linear(arguments) => linear::run(arguments),
         Command::Eval(arguments) => eval::run(arguments),
         Command::Compare(arguments) => compare::run(arguments),
+        Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Bench(arguments) => bench::run(arguments),
         Command::TuneLr(arguments) => tune_lr::run(arguments),

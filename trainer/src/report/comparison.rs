@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use charts::{Colour, Dot, Panel, WIDTH, sheet, thousands};
 use datasets::{Record, read_labelled};
+use models::Network;
 use serde::Serialize;
 
 use crate::error::TrainerError;
@@ -60,9 +61,13 @@ impl Contender {
     /// # Errors
     /// [`TrainerError::Unreadable`] or [`TrainerError::NetRefused`].
     pub fn net(name: String, path: &Path) -> Result<Contender, TrainerError> {
-        let network = net::read(path)?.network;
-        let evaluator = Evaluator::Net(Box::new(cpu::Evaluator::new(&network)));
-        Ok(Contender { name, evaluator })
+        Ok(Contender::network(name, &net::read(path)?.network))
+    }
+
+    /// A network.
+    pub fn network(name: String, network: &Network) -> Contender {
+        let evaluator = Evaluator::Net(Box::new(cpu::Evaluator::new(network)));
+        Contender { name, evaluator }
     }
 
     /// The evaluations in a PGN file, such as `ingest annotate --replace` writes

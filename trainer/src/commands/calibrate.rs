@@ -1,0 +1,158 @@
+//! `trainer calibrate`: makes a net's pawns those of other labels.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use clap::Args;
+use models::{Metadata, Network};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::commands::output;
+use crate::commands::values;
+use crate::error::TrainerError;
+use crate::files;
+use crate::network::model;
+use crate::network::net::{self, Net};
+use crate::report::comparison::{self, Contender, Measures};
+use crate::report::figures::Figures;
+use crate::report::measured::names;
+use crate::training::plan::TOOL;
+
+const EXAMPLE: &str = "\
+Example: a net whose labels were Stockfish's, which calls less a pawn than Lichess does:
+  trainer calibrate --model net.safetensors --pgn lichess.pgn.zst --out calibrated.safetensors
+
+Engines differ in what they call a pawn, and a net calls a pawn what its labels did. One factor
+on all its values brings them nearest to other labels, by mean distance in win chance
+(`trainer eval --help`); it is multiplied into the output layer. What the net prefers stays, but for numbers that would
+grow beyond what training allows: they are held there, and counted.";
+
+/// Arguments of `trainer calibrate`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLE)]
+pub struct Arguments {
+    /// Net to calibrate
+    #[arg(long, value_name = "NET.safetensors")]
+    model: PathBuf,
+    /// PGN files with [%eval] comments, the labels
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    pgn: Vec<PathBuf>,
+    /// Where to write the net
+    #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
+    out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `trainer calibrate` prints.
+#[derive(Debug, Serialize)]
+struct Calibration {
+    /// The net that was calibrated.
+    model: PathBuf,
+    /// The PGN files with the labels.
+    data: Vec<PathBuf>,
+    /// What its values were multiplied by.
+    factor: f64,
+    /// Numbers of the output layer that would have grown beyond what training allows, and
+    /// were held there.
+    held: usize,
+    /// How far the net was from the labels.
+    before: Figures,
+    /// How far it is now.
+    after: Figures,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// [`TrainerError`].
+pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    files::check_writable(&arguments.out)?;
+    let net = net::read(&arguments.model)?;
+    let measure = |network: &Network| {
+        let contender = Contender::network(String::new(), network);
+        let comparison = comparison::compare(&[contender], arguments.pgn.clone())?;
+        Ok::<Measures, TrainerError>(comparison.rows[0].measures)
+    };
+    let Measures { figures, scaled } = measure(&net.network)?;
+    let (network, held) = multiplied(&net.network, scaled.factor as f32);
+    let calibration = Calibration {
+        factor: scaled.factor,
+        held,
+        before: figures,
+        after: measure(&network)?.figures,
+        model: arguments.model,
+        data: arguments.pgn,
+    };
+    let bytes = network.to_bytes(&metadata(&net, &calibration));
+    files::write(&arguments.out, &bytes)?;
+    if arguments.json {
+        host::print(&output::json(&calibration))?;
+    } else {
+        host::print(&calibration.to_string())?;
+    }
+    Ok(())
+}
+
+/// The network with all its values so many times as large, and how many numbers were held
+/// at the bound that training keeps, so that it can start from the net.
+fn multiplied(network: &Network, factor: f32) -> (Network, usize) {
+    let architecture = network.architecture();
+    let mut layers = network.layers().to_vec();
+    let most = model::bound(architecture, layers.len() - 1);
+    let mut held = 0;
+    if let Some(output) = layers.last_mut() {
+        for number in output.weight.iter_mut().chain(&mut output.bias) {
+            *number *= factor;
+            held += usize::from(number.abs() > most);
+            *number = number.clamp(-most, most);
+        }
+    }
+    (Network::new(architecture, layers), held)
+}
+
+/// Those of the net before, with what was done to it. Its figures on held-out games hold no
+/// longer.
+fn metadata(net: &Net, calibration: &Calibration) -> Metadata {
+    let data = calibration.data.iter().filter_map(|path| path.file_name());
+    let files: Vec<_> = data.map(|name| name.to_string_lossy()).collect();
+    let how = json!({
+        "factor": calibration.factor,
+        "held": calibration.held,
+        "positions": calibration.before.count,
+        "files": files,
+        "net": net.named(),
+    });
+    let mut training = match &net.metadata.training {
+        Value::Object(training) => training.clone(),
+        _ => Map::new(),
+    };
+    training.insert("calibration".to_string(), how);
+    Metadata {
+        training: training.into(),
+        validation: Value::Null,
+        tool: TOOL.to_string(),
+        ..net.metadata.clone()
+    }
+}
+
+impl fmt::Display for Calibration {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let winchance = |figures: &Figures| figures.winchance.unwrap_or_default();
+        writeln!(
+            f,
+            "{} times {:.3}: winchance L1 on {} {:.4} before, {:.4} now",
+            self.model.display(),
+            self.factor,
+            names(&self.data),
+            winchance(&self.before),
+            winchance(&self.after),
+        )?;
+        match self.held {
+            0 => Ok(()),
+            held => writeln!(f, "numbers held at the bound of the output layer: {held}"),
+        }
+    }
+}
