@@ -1,14 +1,15 @@
 //! The whole path over real processes: a dump in, an engine that plays out.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use models::Network;
+use models::{Metadata, Network};
 use serde_json::Value;
 use tests::{Said, build, program, run, sample, skip};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+const REBUILT: &str = "rebuilt_2026-06_blitz676.pgn.zst";
 const UNSEEN: &str = "dump_2021-10_first499.pgn.zst";
 
 fn fit(dataset: &Path, net: &Path, arguments: &[&str]) -> Said {
@@ -138,41 +139,61 @@ fn training_goes_on_from_a_net() {
     );
 }
 
-/// The figures that the shipped nets' files hold, on the dataset that is whole in
-/// the repository.
+/// The figures that the file of the shipped tables holds, on the dataset that is whole
+/// in the repository.
 #[test]
-fn the_shipped_nets_say_of_themselves_what_is_measured() {
+fn the_shipped_tables_say_of_themselves_what_is_measured() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("lichess.dataset");
-    let samples = [
-        JUNE,
-        "rebuilt_2026-06_blitz676.pgn.zst",
-        "dump_2013-02_rewritten2551.pgn.zst",
-    ];
+    let samples = [JUNE, REBUILT, "dump_2013-02_rewritten2551.pgn.zst"];
     let mut ingest = program("ingest");
     ingest.arg("build").args(samples.map(sample));
     ingest.args(["--validation-percent", "2", "--out"]);
     run(ingest.arg(&dataset)).succeeded();
+    let (net, metadata) = shipped("linear");
+    let stored = &metadata.validation;
     let fingerprint = &tests::stats(&dataset)["fingerprint"];
-    for (name, place) in [("default", "/figures"), ("linear", "")] {
-        let net = tests::root().join(format!("models/{name}.safetensors"));
-        let (_, metadata) = Network::from_bytes(&std::fs::read(&net).unwrap()).unwrap();
-        let stored = metadata.validation.pointer(place).unwrap();
-        let of = stored.get("dataset").unwrap_or(&metadata.dataset);
-        assert_eq!(&of["fingerprint"], fingerprint, "{name}");
-        let mut eval = program("trainer");
-        eval.args(["eval", "--json", "--model"]).arg(&net);
-        let said = run(eval.arg("--data").arg(&dataset)).succeeded();
-        let measured: Value = serde_json::from_str(&said.out).unwrap();
-        for side in ["net", "material"] {
-            assert_eq!(measured[side]["count"], stored[side]["count"]);
-            for figure in ["winchance", "clamp10", "sign_accuracy"] {
-                let of = |figures: &Value| figures[side][figure].as_f64().unwrap();
-                let apart = (of(&measured) - of(stored)).abs();
-                assert!(apart < 1e-6, "{name}: {figure} of {side} is {apart} off");
-            }
+    assert_eq!(&stored["dataset"]["fingerprint"], fingerprint);
+    let mut eval = program("trainer");
+    eval.args(["eval", "--json", "--model"]).arg(&net);
+    let said = run(eval.arg("--data").arg(&dataset)).succeeded();
+    let measured: Value = serde_json::from_str(&said.out).unwrap();
+    for side in ["net", "material"] {
+        assert_eq!(measured[side]["count"], stored[side]["count"]);
+        for figure in ["winchance", "clamp10", "sign_accuracy"] {
+            let of = |figures: &Value| figures[side][figure].as_f64().unwrap();
+            let apart = (of(&measured) - of(stored)).abs();
+            assert!(apart < 1e-6, "{figure} of {side} is {apart} off");
         }
     }
+}
+
+/// What the shipped net was calibrated with, as its file says, finds nothing more to do.
+#[test]
+fn the_shipped_net_has_the_pawns_of_its_calibration() {
+    let folder = tempfile::tempdir().unwrap();
+    let (net, metadata) = shipped("default");
+    let stored = &metadata.training["calibration"];
+    assert_eq!(stored["files"], serde_json::json!([JUNE, REBUILT]));
+    let mut calibrate = program("trainer");
+    calibrate.args(["calibrate", "--json", "--model"]).arg(&net);
+    calibrate.arg("--pgn").args([JUNE, REBUILT].map(sample));
+    calibrate
+        .arg("--out")
+        .arg(folder.path().join("n.safetensors"));
+    let said = run(&mut calibrate).succeeded();
+    let measured: Value = serde_json::from_str(&said.out).unwrap();
+    assert_eq!(measured["before"]["count"], stored["positions"]);
+    // Factors are tried in steps of a fiftieth of an octave.
+    let factor = measured["factor"].as_f64().unwrap();
+    assert!((factor - 1.0).abs() < 0.03, "{factor}");
+}
+
+/// One of the nets in the repository, and what it says of itself.
+fn shipped(name: &str) -> (PathBuf, Metadata) {
+    let net = tests::root().join(format!("models/{name}.safetensors"));
+    let (_, metadata) = Network::from_bytes(&std::fs::read(&net).unwrap()).unwrap();
+    (net, metadata)
 }
 
 /// Where there is no GPU, asking for one is refused in so many words.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// More lines cost nodes; the size of the table matters little.
-const PARAMETERS: &str = "MultiPV, int, 6, 1, 12, 2, 0.1\n\nHash, int, 4, 1, 8, 1, 0.002\n";
+const PARAMETERS: &str = "MultiPV, int, 6, 1, 12, 4, 0.05\n\nHash, int, 4, 1, 8, 1, 0.002\n";
 
 struct Files {
     folder: tempfile::TempDir,
@@ -35,7 +35,7 @@ impl Files {
         command.arg("--parameters").arg(self.path("p.spsa"));
         command.arg("--book").arg(book);
         command.arg("--out").arg(self.path(out));
-        command.args(["--nodes", "200", "--json"]).args(rest);
+        command.args(["--nodes", "400", "--json"]).args(rest);
         command
     }
 }
@@ -65,7 +65,7 @@ fn finds_the_better_value_whatever_plays_at_a_time_and_whoever_is_killed() {
     );
     assert!(lines["value"].as_f64() < Some(4.5), "{whole}");
     let svg = fs::read_to_string(plot).unwrap();
-    for text in ["MultiPV", "Hash", "200 nodes a move; 160 games"] {
+    for text in ["MultiPV", "Hash", "400 nodes a move; 160 games"] {
         assert!(svg.contains(&format!("\n{text}\n")), "{text}: {svg}");
     }
 

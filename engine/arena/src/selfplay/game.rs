@@ -368,7 +368,11 @@ mod tests {
             ..rules(None)
         };
         let mut library = library(&Net {
-            evaluation: EvaluatorChoice::Embedded,
+            // By its first move, nothing is exactly even to it.
+            evaluation: EvaluatorChoice::named(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../models/games1191.safetensors"
+            )),
             hash: Some(1),
             threads: 1,
         })

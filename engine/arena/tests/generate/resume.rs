@@ -232,6 +232,12 @@ fn outputs_of_others_stay() {
     assert!(message.contains("in use"), "{message}");
 }
 
+/// A net that stays as it is; by its first move, nothing is exactly even to it.
+const UNEVEN: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../models/games1191.safetensors"
+);
+
 /// Where nothing was played, nothing stays.
 #[test]
 fn wrong_usage_and_missing_files_leave_nothing() {
@@ -247,7 +253,7 @@ fn wrong_usage_and_missing_files_leave_nothing() {
         ("no.safetensors", &[], 3, "no.safetensors"),
         ("material", &["--syzygy", "nowhere"], 3, "nowhere"),
         (
-            "embedded",
+            UNEVEN,
             &[
                 "--opening-limit",
                 "0",

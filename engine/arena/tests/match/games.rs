@@ -103,7 +103,7 @@ fn games_are_written_with_scores_and_times_and_can_be_a_book() {
     ];
     let pace = ["--depth", "2"];
     // Games that end on the board are no openings.
-    let cut_short = ["--draw", "moves=6,score=65535,from=10"];
+    let cut_short = ["--draw", "moves=2,score=65535,from=10"];
     result(&[&engines[..], &pace, &cut_short, &["--pgn", book]].concat());
     let text = fs::read_to_string(&pgn).unwrap();
     assert!(
