@@ -2,9 +2,9 @@
 # Makes a net as models/default.safetensors was made: people's games evaluated by
 # Stockfish 15.1, engines' games, Lichess's games, and games of the embedded net against
 # itself, into a dataset, into the net. Where the games come from: models/README.md. Not
-# the same net, bit for bit: the net that plays is the one that is embedded now. An hour
-# and a half on two cores, most of it Stockfish's; an interrupted run goes on when it is
-# called again, and what is in FOLDER already is not made again. Leaves
+# the same net, bit for bit: the net that plays is the one that is embedded now. Takes
+# some 80 minutes on two cores, 59 of them Stockfish's. An interrupted run goes on when it
+# is called again, and what is in FOLDER already is not made again. Leaves
 # FOLDER/default.safetensors, and FOLDER/linear.safetensors beside it.
 #
 #   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst FOLDER

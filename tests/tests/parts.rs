@@ -37,6 +37,21 @@ fn build_part(source: &Path, part: &str, dataset: &Path) -> Said {
         .arg(dataset))
 }
 
+/// All parts of a source, built apart in a folder; `look` sees what was said of each.
+fn build_parts<const N: usize>(
+    source: &Path,
+    folder: &Path,
+    mut look: impl FnMut(usize, &Path, Said),
+) -> [PathBuf; N] {
+    std::array::from_fn(|index| {
+        let part = index + 1;
+        let dataset = folder.join(format!("part {part}"));
+        let said = build_part(source, &format!("{part}/{N}"), &dataset);
+        look(part, &dataset, said);
+        dataset
+    })
+}
+
 /// `ingest merge`, to be started.
 fn merging(datasets: &[PathBuf], out: &Path) -> Command {
     let mut command = program("ingest");
@@ -73,12 +88,10 @@ fn parts_of_a_dump_merge_to_the_dump() {
     framed(JUNE, &source);
     build(&[&source], &path("whole")).succeeded();
     let mut games = Vec::new();
-    let parts = [1, 2, 3].map(|part| {
-        let dataset = path(&format!("part {part}"));
-        let said = build_part(&source, &format!("{part}/3"), &dataset).succeeded();
+    let parts: [PathBuf; 3] = build_parts(&source, folder.path(), |_, dataset, said| {
+        let said = said.succeeded();
         assert!(said.out.contains("other parts are missing"), "{}", said.out);
-        games.push(stats(&dataset)["games"].as_u64().unwrap());
-        dataset
+        games.push(stats(dataset)["games"].as_u64().unwrap());
     });
     assert_eq!(games.iter().sum::<u64>(), 500);
     assert!(games.iter().all(|&games| games > 100), "{games:?}");
@@ -127,10 +140,8 @@ fn parts_of_real_dumps_merge_to_the_dump() {
         let folder = tempfile::tempdir().unwrap();
         let whole = folder.path().join("whole");
         build(&[&source], &whole).succeeded();
-        let parts = [1, 2, 3, 4].map(|part| {
-            let dataset = folder.path().join(format!("part {part}"));
-            build_part(&source, &format!("{part}/4"), &dataset).succeeded();
-            dataset
+        let parts: [PathBuf; 4] = build_parts(&source, folder.path(), |_, _, said| {
+            said.succeeded();
         });
         let merged = folder.path().join("merged");
         merge(&parts, &merged).succeeded();
@@ -212,11 +223,9 @@ fn what_cannot_be_cut_is_refused_and_one_frame_is_one_part() {
     let single = path("single.pgn.zst");
     fs::write(&single, zstd::encode_all(&text[..], 3).unwrap()).unwrap();
     build(&[&single], &path("whole")).succeeded();
-    let parts = [1, 2].map(|part| {
-        let dataset = path(&format!("part {part}"));
-        let said = build_part(&single, &format!("{part}/2"), &dataset).succeeded();
+    let parts: [PathBuf; 2] = build_parts(&single, folder.path(), |part, _, said| {
+        let said = said.succeeded();
         assert_eq!(said.err.contains("empty"), part == 2, "{}", said.err);
-        dataset
     });
     assert_eq!(stats(&parts[1])["games"], 0);
     merge(&parts, &path("merged")).succeeded();
@@ -237,11 +246,8 @@ fn damaged_parts_merge_to_the_damaged_dump() {
     fs::write(&source, bytes).unwrap();
     build(&[&source], &path("whole")).failed(DAMAGED, &["games.pgn.zst"]);
     let mut damaged = 0;
-    let parts = [1, 2, 3, 4, 5].map(|part| {
-        let dataset = path(&format!("part {part}"));
-        let said = build_part(&source, &format!("{part}/5"), &dataset);
+    let parts: [PathBuf; 5] = build_parts(&source, folder.path(), |_, _, said| {
         damaged += usize::from(said.code == Some(DAMAGED));
-        dataset
     });
     assert_eq!(damaged, 2);
     merge(&parts, &path("merged")).succeeded();
@@ -334,10 +340,8 @@ fn a_killed_merge_is_as_none() {
     };
     dump.write_to(&source, |_| {}).unwrap();
     build(&[&source], &path("whole")).succeeded();
-    let parts = [1, 2, 3].map(|part| {
-        let dataset = path(&format!("part {part}"));
-        build_part(&source, &format!("{part}/3"), &dataset).succeeded();
-        dataset
+    let parts: [PathBuf; 3] = build_parts(&source, folder.path(), |_, _, said| {
+        said.succeeded();
     });
     build(&[&sample(JUNE)], &path("before")).succeeded();
     let before = manifest(&path("before"));

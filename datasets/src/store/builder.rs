@@ -236,8 +236,7 @@ impl Builder {
 
     /// The source with this digest, if it was taken in before, damaged or not.
     pub fn known_source(&self, digest: &str) -> Option<&SourceEntry> {
-        self.entries()
-            .find(|source| source.part.is_none() && source.digest == digest)
+        sources::with_digest(self.entries(), digest)
     }
 
     /// The entry of an open part of a source, or of the whole, if it was taken in

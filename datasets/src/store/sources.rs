@@ -95,6 +95,14 @@ impl SourceEntry {
     }
 }
 
+/// The entry of the whole source with this digest.
+pub(crate) fn with_digest<'a>(
+    mut sources: impl Iterator<Item = &'a SourceEntry>,
+    digest: &str,
+) -> Option<&'a SourceEntry> {
+    sources.find(|source| source.part.is_none() && source.digest == digest)
+}
+
 /// The entry that has a part of a source already: that of the part, or of the
 /// whole source.
 ///
@@ -133,9 +141,7 @@ pub(crate) fn with_part<'a>(
 /// [`Error::UnfitParts`].
 pub(crate) fn add(sources: &mut Vec<SourceEntry>, entry: SourceEntry) -> Result<(), Error> {
     let known = match &entry.part {
-        None => sources
-            .iter()
-            .find(|source| source.part.is_none() && source.digest == entry.digest),
+        None => with_digest(sources.iter(), &entry.digest),
         Some(part) => {
             let source = (entry.bytes, &*entry.head);
             with_part(sources.iter(), source, &part.read.range)?
