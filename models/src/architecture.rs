@@ -52,6 +52,10 @@ pub struct Architecture {
     /// Which sides look at the board.
     #[serde(default = "Architecture::mover")]
     pub view: View,
+    /// Whether each side looks at the board as if its king were on one of the files a to d:
+    /// mirrored by files, if it is on e to h ([`Feature::mirrored`]).
+    #[serde(default)]
+    pub mirrored: bool,
     /// Neurons of the first hidden layer: the width of an accumulator. Even, where they
     /// are multiplied in pairs.
     pub first: usize,
@@ -80,10 +84,12 @@ impl Architecture {
     /// The most buckets that a network may have.
     pub const MAX_BUCKETS: usize = 8;
 
-    /// Three hidden layers of these sizes, the mover's view, clipped ReLU, one bucket.
+    /// Three hidden layers of these sizes, the mover's view, not mirrored, clipped ReLU, one
+    /// bucket.
     pub const fn hidden([first, second, third]: [usize; 3]) -> Architecture {
         Architecture {
             view: View::Mover,
+            mirrored: false,
             first,
             activation: Activation::ClippedRelu,
             second: Some(second),
@@ -109,6 +115,28 @@ impl Architecture {
         match self.view {
             View::Mover => 1,
             View::Both => 2,
+        }
+    }
+
+    /// The inputs of which the first layer makes an accumulator, by view: those of a
+    /// position, as the side to move sees them, first.
+    pub fn inputs(self, features: &[Feature]) -> Vec<Vec<Feature>> {
+        let mut views = vec![features.to_vec()];
+        if self.view == View::Both {
+            views.push(features.iter().map(|f| f.seen_by_other()).collect());
+        }
+        for features in &mut views {
+            self.orient(features);
+        }
+        views
+    }
+
+    /// Makes a position's inputs, as one side sees them, those that the first layer gets:
+    /// mirrored, where [`Architecture::mirrored`] asks for it.
+    #[inline]
+    pub fn orient(self, features: &mut [Feature]) {
+        if self.mirrored && features.iter().any(|feature| feature.is_king_on_right()) {
+            features.iter_mut().for_each(|f| *f = f.mirrored());
         }
     }
 
@@ -193,10 +221,14 @@ impl fmt::Display for Architecture {
             true => write!(f, "{INPUTS}-{sizes}-1")?,
             false => f.write_str(&sizes)?,
         }
+        let mirrored = self.mirrored.then(|| "mirrored".to_string());
         let products = self.activation != Activation::ClippedRelu;
         let activation = products.then(|| self.activation.to_string());
         let buckets = (self.buckets > 1).then(|| format!("{} buckets", self.buckets));
-        let rest: Vec<String> = activation.into_iter().chain(buckets).collect();
+        let rest: Vec<String> = [mirrored, activation, buckets]
+            .into_iter()
+            .flatten()
+            .collect();
         match rest.is_empty() {
             true => Ok(()),
             false => write!(f, " ({})", rest.join(", ")),
@@ -367,5 +399,10 @@ mod tests {
             "2x512-16-32 (pairwise-clipped-relu, 8 buckets)"
         );
         assert_eq!(Architecture::hidden([256, 32, 32]).to_string(), "256-32-32");
+        let mirrored = Architecture {
+            mirrored: true,
+            ..Architecture::hidden([256, 32, 32])
+        };
+        assert_eq!(mirrored.to_string(), "256-32-32 (mirrored)");
     }
 }

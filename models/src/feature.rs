@@ -19,7 +19,10 @@
 //! A network that looks from both sides ([`View::Both`](crate::View::Both)) is given the
 //! inputs of the side to move, and the same as the other side sees them
 //! ([`Feature::seen_by_other`]). Only the side to move can be in check, so 901 is on in
-//! the other side's view alone.
+//! the other side's view alone. One that wants kings on files a to d
+//! ([`Architecture::mirrored`](crate::Architecture::mirrored)) is given the inputs of the
+//! board mirrored by files ([`Feature::mirrored`]) where the king of the side that looks
+//! is on e to h.
 
 use crate::Threats;
 
@@ -188,6 +191,27 @@ impl Feature {
         })
     }
 
+    /// The same on the board mirrored by files, where a right to castle to one side is one
+    /// to castle to the other.
+    #[inline]
+    pub const fn mirrored(self) -> Feature {
+        const FIRST_THREAT: u16 = THREATS.start as u16;
+        const FIRST_FLAG: u16 = self::FIRST_FLAG as u16;
+        const CHECKS: u16 = Feature::IN_CHECK.0;
+        Feature(match self.0 {
+            0..FIRST_THREAT => self.0 ^ 7,
+            FIRST_FLAG..CHECKS => self.0 ^ 1,
+            _ => self.0,
+        })
+    }
+
+    /// Whether it is the king of the side that looks, on one of the files e to h.
+    #[inline]
+    pub const fn is_king_on_right(self) -> bool {
+        const KING: u16 = Piece::King as u16;
+        self.0 / 64 == KING && self.0 & 4 != 0
+    }
+
     /// Whether it is a piece on a square.
     #[inline]
     pub const fn is_piece(self) -> bool {
@@ -228,6 +252,17 @@ mod tests {
             899
         );
         assert_eq!(Feature::IN_CHECK.index(), 900);
+        let pawn = |square| Feature::piece(Color::White, Color::White, Piece::Pawn, square);
+        assert_eq!(pawn(e2).mirrored(), pawn(Square::new(11).unwrap()));
+        let [short, long] = [CastlingSide::King, CastlingSide::Queen]
+            .map(|side| Feature::castling(Color::White, Color::Black, side));
+        assert_eq!(short.mirrored(), long);
+        for square in (0..64).map(|i| Square::new(i).unwrap()) {
+            let king = |color| Feature::piece(Color::White, color, Piece::King, square);
+            let on_right = square.index() % 8 >= 4;
+            assert_eq!(king(Color::White).is_king_on_right(), on_right);
+            assert!(!king(Color::Black).is_king_on_right() && !pawn(square).is_king_on_right());
+        }
         assert!(Square::new(64).is_none());
     }
 
@@ -273,7 +308,11 @@ mod tests {
         );
         assert!(seen.iter().all(|f| f.index() < INPUTS));
         for feature in Feature::all() {
-            assert_eq!(feature.seen_by_other().seen_by_other(), feature);
+            let other = feature.seen_by_other();
+            assert_eq!(other.seen_by_other(), feature);
+            let mirrored = feature.mirrored();
+            assert_eq!(mirrored.mirrored(), feature);
+            assert_eq!(mirrored.seen_by_other(), other.mirrored());
         }
         assert!(seen.iter().all(|f| f.is_piece() == (f.index() < 768)));
     }

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::{Activation, Architecture, Feature, NetError, Random, View};
+use crate::{Activation, Architecture, Feature, NetError, Random};
 
 /// One linear layer: `y = weight * x + bias`.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,11 +142,11 @@ impl Network {
     /// The value in pawns from the view of the side to move, of the position
     /// with these inputs on.
     pub fn evaluate(&self, features: &[Feature]) -> f32 {
-        let mut activations = self.first_activations(features);
-        if self.architecture.view == View::Both {
-            let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
-            activations.extend(self.first_activations(&others));
-        }
+        let inputs = self.architecture.inputs(features);
+        let mut activations: Vec<f32> = inputs
+            .iter()
+            .flat_map(|inputs| self.first_activations(inputs))
+            .collect();
         let buckets = self.architecture.buckets;
         let bucket = self.architecture.bucket_of(features);
         for (index, layer) in self.layers[1..].iter().enumerate() {

@@ -18,7 +18,6 @@
 use crate::layers::{First, Lanes, Stack};
 use crate::{
     Accumulator, Architecture, Feature, Kernel, Layer, MAX_FIRST, MAX_LATER, NetError, Network,
-    View,
 };
 
 /// On a board of chess.
@@ -32,6 +31,7 @@ pub struct QuantisedNetwork {
     stacks: Vec<Stack>,
     /// The bucket of so many pieces: looked up, since dividing takes as long as a layer.
     buckets: [u8; MAX_PIECES + 1],
+    architecture: Architecture,
     /// Accumulators that a value is made of: one or two.
     pub(crate) views: usize,
     /// Blocks of a view's activations.
@@ -45,11 +45,13 @@ pub struct QuantisedNetwork {
 pub struct Accumulated<'a> {
     /// The accumulator of the side to move.
     pub own: &'a Accumulator,
-    /// The other side's; asked for if the network [sees both](QuantisedNetwork::view).
+    /// The other side's; asked for if the network sees both ([`Architecture::view`]).
     pub other: Option<&'a Accumulator>,
     /// The features that change with every move and are therefore never in the
     /// accumulators, as the side to move sees them: the en-passant square, the threats and
-    /// the check flag. At most [`MAX_TRANSIENT`](crate::MAX_TRANSIENT).
+    /// the check flag. At most [`MAX_TRANSIENT`](crate::MAX_TRANSIENT). Where an accumulator
+    /// is of a [mirrored](Architecture::mirrored) board, none that looks different there:
+    /// a position with an en-passant square is evaluated from nothing.
     pub transient: &'a [Feature],
     /// The pieces on the board, kings and pawns included.
     pub pieces: usize,
@@ -80,6 +82,7 @@ impl QuantisedNetwork {
             first,
             stacks: stacks.collect::<Result<_, NetError>>()?,
             buckets: std::array::from_fn(|pieces| architecture.bucket(pieces) as u8),
+            architecture,
             views: architecture.views(),
             activations: Lanes::of(architecture).blocks,
             kernel: Kernel::best(),
@@ -110,13 +113,10 @@ impl QuantisedNetwork {
         self.kernel
     }
 
-    /// Which sides' accumulators the value is made of.
+    /// The parts it is put together from.
     #[inline]
-    pub fn view(&self) -> View {
-        match self.views {
-            1 => View::Mover,
-            _ => View::Both,
-        }
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
     }
 
     /// The layers behind the first that a position with so many pieces goes through.
@@ -132,7 +132,8 @@ impl QuantisedNetwork {
         self.counts_threats
     }
 
-    /// The accumulator of a board from nothing, all but its transient features.
+    /// The accumulator of a board from nothing, all but its transient features; as the first
+    /// layer gets them ([`Architecture::inputs`]).
     pub fn accumulator(&self, features: &[Feature]) -> Accumulator {
         let mut accumulator = Accumulator::ZERO;
         self.update(&self.first.bias, features, &[], &mut accumulator);
@@ -165,15 +166,23 @@ impl QuantisedNetwork {
 
     /// The value in centipawns of all the features of a position, from nothing.
     pub fn evaluate_features(&self, features: &[Feature]) -> i32 {
-        let other = (self.view() == View::Both).then(|| {
-            let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
-            self.accumulator(&others)
+        self.evaluate_split(features, &[])
+    }
+
+    /// The same, where some of the features are in no accumulator: those that
+    /// [`Accumulated::transient`] may hold.
+    pub fn evaluate_split(&self, accumulated: &[Feature], transient: &[Feature]) -> i32 {
+        let own = accumulated.to_vec();
+        let other = own.iter().map(|feature| feature.seen_by_other()).collect();
+        let [own, other] = [own, other].map(|mut features: Vec<Feature>| {
+            self.architecture.orient(&mut features);
+            self.accumulator(&features)
         });
         self.evaluate(&Accumulated {
-            own: &self.accumulator(features),
-            other: other.as_ref(),
-            transient: &[],
-            pieces: features.iter().filter(|feature| feature.is_piece()).count(),
+            own: &own,
+            other: Some(&other),
+            transient,
+            pieces: accumulated.iter().filter(|f| f.is_piece()).count(),
         })
     }
 }
@@ -182,7 +191,7 @@ impl QuantisedNetwork {
 mod tests {
     use super::*;
     use crate::testing::architectures;
-    use crate::{Bound, CastlingSide, Color, Piece, Square, Threats};
+    use crate::{Bound, CastlingSide, Color, Piece, Square, Threats, View};
 
     fn position() -> Vec<Feature> {
         let square = |i| Square::new(i).unwrap();
@@ -211,15 +220,26 @@ mod tests {
         }
     }
 
-    /// The accumulators of a position, and its value with these transient features.
-    fn value(network: &QuantisedNetwork, kept: &[Feature], transient: &[Feature]) -> i32 {
-        let others: Vec<Feature> = kept.iter().map(|f| f.seen_by_other()).collect();
-        network.evaluate(&Accumulated {
-            own: &network.accumulator(kept),
-            other: Some(&network.accumulator(&others)),
-            transient,
-            pieces: kept.iter().filter(|f| f.is_piece()).count(),
-        })
+    #[test]
+    fn only_mirrored_networks_value_a_mirrored_position_the_same() {
+        let mirror = |features: &[Feature]| -> Vec<Feature> {
+            features.iter().map(|feature| feature.mirrored()).collect()
+        };
+        for architecture in architectures() {
+            let [here, there] = [position(), mirror(&position())];
+            let networks: Vec<Network> = (0..20)
+                .map(|seed| Network::random(architecture, seed))
+                .collect();
+            let same = networks
+                .iter()
+                .all(|n| n.evaluate(&here) == n.evaluate(&there));
+            assert_eq!(same, architecture.mirrored, "{architecture}");
+            let same = networks.iter().all(|network| {
+                let quantised = QuantisedNetwork::new(network).unwrap();
+                quantised.evaluate_features(&here) == quantised.evaluate_features(&there)
+            });
+            assert_eq!(same, architecture.mirrored, "{architecture}");
+        }
     }
 
     #[test]
@@ -231,9 +251,9 @@ mod tests {
             for seed in 0..20 {
                 let network = Network::random(architecture, seed);
                 let quantised = QuantisedNetwork::new(&network).unwrap();
-                let with = value(&quantised, &position(), &transient);
+                let with = quantised.evaluate_split(&position(), &transient);
                 assert_eq!(quantised.evaluate_features(&all), with);
-                changed |= value(&quantised, &position(), &[]) != with;
+                changed |= quantised.evaluate_split(&position(), &[]) != with;
             }
             assert!(changed, "{architecture}");
         }
@@ -250,8 +270,8 @@ mod tests {
             let net = net(before);
             assert!(!net.counts_threats());
             let threats: Vec<Feature> = Threats::ALL.features().collect();
-            let with = value(&net, &position(), &threats);
-            assert_eq!(with, value(&net, &position(), &[]));
+            let with = net.evaluate_split(&position(), &threats);
+            assert_eq!(with, net.evaluate_split(&position(), &[]));
         }
     }
 

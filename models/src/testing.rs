@@ -2,7 +2,7 @@
 
 use crate::{Activation, Architecture, View};
 
-/// Small ones of every kind: each view, each activation, one to three layers behind the
+/// Small ones of every kind: each view, mirrored and not, each activation, one to three layers behind the
 /// first, one bucket and several.
 pub(crate) fn architectures() -> impl Iterator<Item = Architecture> {
     let later = [(None, None), (Some(5), None), (Some(4), Some(7))];
@@ -13,6 +13,7 @@ pub(crate) fn architectures() -> impl Iterator<Item = Architecture> {
     kinds.enumerate().map(
         |(index, (view, activation, (second, third)))| Architecture {
             view,
+            mirrored: index % 2 == 1,
             first: 66,
             activation,
             second,

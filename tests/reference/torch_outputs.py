@@ -32,6 +32,17 @@ def seen_by_other(i):
     return i ^ 56 if i < 832 else i ^ 2 if i < 900 else i ^ 1
 
 
+def mirrored(i):
+    """An input on the board mirrored by files."""
+    return i ^ 7 if i < 832 else i ^ 1 if 896 <= i < 900 else i
+
+
+# Each input is another's image, and that other's image is it.
+OTHER, MIRRORED = (torch.tensor([f(i) for i in range(902)]) for f in (seen_by_other, mirrored))
+# The own king on one of the files e to h.
+ON_RIGHT = [i for i in range(320, 384) if i & 4]
+
+
 class Net(torch.nn.Module):
     """A net of any architecture, from its file."""
 
@@ -43,6 +54,7 @@ class Net(torch.nn.Module):
         assert metadata["layout"] == "kibitz-902-v2"
         shape = metadata["shape"]
         self.activation = shape.get("activation", "clipped-relu")
+        self.mirrored = shape.get("mirrored", False)
         self.both = shape.get("view", "mover") == "both"
         self.buckets = shape.get("buckets", 1)
         self.linears = torch.nn.ModuleList()
@@ -53,6 +65,9 @@ class Net(torch.nn.Module):
             self.linears.append(linear)
 
     def first(self, on):
+        if self.mirrored:
+            mirrors = on[:, ON_RIGHT].any(dim=1, keepdim=True)
+            on = torch.where(mirrors, on[:, MIRRORED], on)
         x = self.linears[0](on).clamp(0, 1)
         if self.activation == "squared-clipped-relu":
             return x.square()
@@ -63,9 +78,7 @@ class Net(torch.nn.Module):
     def forward(self, on):
         x = self.first(on)
         if self.both:
-            # Each input is another's image, and that other's image is it.
-            image = torch.tensor([seen_by_other(i) for i in range(902)])
-            x = torch.cat([x, self.first(on[:, image])], dim=1)
+            x = torch.cat([x, self.first(on[:, OTHER])], dim=1)
         pieces = on[:, :768].sum(1).long()
         bucket = (pieces - 2) // -(-32 // self.buckets)
         for i, linear in enumerate(self.linears[1:]):

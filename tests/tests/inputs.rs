@@ -11,9 +11,18 @@ use test_support::inputs_by_python;
 
 #[test]
 fn inputs_of_boards_and_along_moves_are_those_of_python() {
-    // Random weights: no input goes without an effect.
-    let network = Network::random(Architecture::ARTICLE, 902);
-    let evaluator = Evaluator::new(QuantisedNetwork::new(&network).unwrap());
+    for mirrored in [false, true] {
+        let architecture = Architecture {
+            mirrored,
+            ..Architecture::ARTICLE
+        };
+        // Random weights: no input goes without an effect.
+        compare(&Network::random(architecture, 902));
+    }
+}
+
+fn compare(network: &Network) {
+    let evaluator = Evaluator::new(QuantisedNetwork::new(network).unwrap());
     let mut tree = Tree::new(&evaluator);
     let (mut compared, mut moves) = (0, 0);
     for row in inputs_by_python() {

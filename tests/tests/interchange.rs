@@ -12,7 +12,7 @@ const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 const KINDS: [&str; 3] = [
     "--hidden 32,16,16",
     "--hidden 32 --activation squared-clipped-relu",
-    "--hidden 32,16 --view both --activation pairwise-clipped-relu --buckets 8",
+    "--hidden 32,16 --view both --mirrored --activation pairwise-clipped-relu --buckets 8",
 ];
 
 /// A small net of the sample, with all that lies beside it.

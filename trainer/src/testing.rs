@@ -30,7 +30,7 @@ pub fn turn() -> MutexGuard<'static, ()> {
 /// A network that is trained in no time.
 pub const SMALL: Architecture = Architecture::hidden([64, 16, 16]);
 
-/// Small ones of every kind: each view, each activation, one to three layers behind the
+/// Small ones of every kind: each view, mirrored and not, each activation, one to three layers behind the
 /// first, one bucket and several.
 pub fn architectures() -> impl Iterator<Item = Architecture> {
     let views = [View::Mover, View::Both].into_iter();
@@ -42,6 +42,7 @@ pub fn architectures() -> impl Iterator<Item = Architecture> {
             .enumerate()
             .map(move |(depth, (second, third))| Architecture {
                 view,
+                mirrored: (kind + depth) % 2 == 1,
                 // Halves that fill no slice.
                 first: 70,
                 activation,

@@ -136,7 +136,10 @@ fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
         .map(|board| {
             let own = features(board);
             let other: Vec<Feature> = own.iter().map(|f| f.seen_by_other()).collect();
-            [&own, &other].map(|features| network.accumulator(features))
+            [own, other].map(|mut features| {
+                network.architecture().orient(&mut features);
+                network.accumulator(&features)
+            })
         })
         .collect();
     let dense = fastest(accumulators.len(), || {

@@ -1,14 +1,14 @@
 //! The first layer's sums along a line of moves, computed where they are
 //! needed.
 //!
-//! A move is only noted. What an evaluation needs is the accumulator of the
-//! side to move, and the other's if the network sees both: it is carried on from the nearest position of the line that
-//! has that side's, and kept for all that come from there. No input that is kept depends on
-//! where the kings stand, so that only the first position of a line is ever
-//! added up from nothing.
+//! A move is only noted. What an evaluation needs is the accumulator of the side to move,
+//! and the other's if the network sees both: it is carried on from the nearest position of
+//! the line that has that side's, and kept for all that come from there. It is added up
+//! from nothing for the first position of a line; and where that side's king has crossed
+//! the middle since, if the network sees the board mirrored then.
 
 use arrayvec::ArrayVec;
-use cozy_chess::{Board, Color};
+use cozy_chess::{Board, Color, File, Move};
 use models::{Accumulator, Feature, QuantisedNetwork, View};
 
 use crate::evaluation::features::{Changes, model_color, without_attacks};
@@ -59,49 +59,71 @@ impl Accumulators {
     }
 
     /// The accumulators of the position `index`, by side, if `mover` is to move: those
-    /// that the network looks at are this position's. `changes` tells what the move to a
-    /// position has changed.
-    pub(crate) fn get(
+    /// that the network looks at are this position's. `line` tells the board of a position
+    /// and the move that led to it, if it was one.
+    pub(crate) fn get<'a>(
         &mut self,
         network: &QuantisedNetwork,
         index: usize,
         mover: Color,
-        changes: impl Fn(usize) -> Changes,
+        line: impl Fn(usize) -> (&'a Board, Option<Move>),
     ) -> &[Accumulator; Color::NUM] {
-        self.compute(network, index, mover, &changes);
-        if network.view() == View::Both {
-            self.compute(network, index, !mover, &changes);
+        self.compute(network, index, mover, &line);
+        if network.architecture().view == View::Both {
+            self.compute(network, index, !mover, &line);
         }
         &self.entries[index].sides
     }
 
     /// Carries the accumulator of the position `index` on, as `view` sees it.
-    fn compute(
+    fn compute<'a>(
         &mut self,
         network: &QuantisedNetwork,
         index: usize,
         view: Color,
-        changes: &impl Fn(usize) -> Changes,
+        line: &impl Fn(usize) -> (&'a Board, Option<Move>),
     ) {
         let side = view as usize;
+        let board = |index| line(index).0;
         let mut computed = index;
         while !self.entries[computed].is_computed[side] {
             computed -= 1;
+        }
+        let mirrored = is_mirrored(network, board(index), view);
+        if network.architecture().mirrored
+            && (computed..index).any(|at| is_mirrored(network, board(at), view) != mirrored)
+        {
+            let entry = &mut self.entries[index];
+            entry.sides[side] = of_board(network, board(index), view);
+            entry.is_computed[side] = true;
+            return;
         }
         for next in computed + 1..=index {
             let [parent, child] = &mut self.entries[next - 1..=next] else {
                 unreachable!("two positions")
             };
-            let Changes { added, removed } = child.changes.get_or_insert_with(|| changes(next));
+            let changes = || match line(next).1 {
+                Some(mv) => Changes::of(board(next - 1), mv),
+                None => Changes::default(),
+            };
+            let Changes { added, removed } = child.changes.get_or_insert_with(changes);
             let (parent, child_side) = (&parent.sides[side], &mut child.sides[side]);
-            match view {
-                Color::White => network.update(parent, added, removed, child_side),
-                Color::Black => network.update(
+            match (view, mirrored) {
+                (Color::White, false) => network.update(parent, added, removed, child_side),
+                (Color::Black, false) => network.update(
                     parent,
-                    &seen_by_black(added),
-                    &seen_by_black(removed),
+                    &map(added, Feature::seen_by_other),
+                    &map(removed, Feature::seen_by_other),
                     child_side,
                 ),
+                (_, true) => {
+                    let seen = |input: Feature| match view {
+                        Color::White => input.mirrored(),
+                        Color::Black => input.seen_by_other().mirrored(),
+                    };
+                    let (added, removed) = (map(added, seen), map(removed, seen));
+                    network.update(parent, &added, &removed, child_side);
+                }
             }
             child.is_computed[side] = true;
         }
@@ -111,12 +133,21 @@ impl Accumulators {
 /// The accumulator of a board from nothing.
 pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
     let features = without_attacks(board).accumulated(model_color(view));
-    network.accumulator(&features.collect::<Vec<Feature>>())
+    let mut features: Vec<Feature> = features.collect();
+    network.architecture().orient(&mut features);
+    network.accumulator(&features)
 }
 
-fn seen_by_black<const N: usize>(seen_by_white: &ArrayVec<Feature, N>) -> ArrayVec<Feature, N> {
-    seen_by_white
-        .iter()
-        .map(|input| input.seen_by_other())
-        .collect()
+/// Whether the network sees a board mirrored from one side.
+#[inline]
+pub(crate) fn is_mirrored(network: &QuantisedNetwork, board: &Board, view: Color) -> bool {
+    network.architecture().mirrored && board.king(view).file() >= File::E
+}
+
+/// Inputs as another view has them.
+fn map<const N: usize>(
+    inputs: &ArrayVec<Feature, N>,
+    seen: impl Fn(Feature) -> Feature,
+) -> ArrayVec<Feature, N> {
+    inputs.iter().map(|&input| seen(input)).collect()
 }

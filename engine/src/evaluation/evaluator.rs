@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
-use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, View, material};
+use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, material};
 
 use crate::evaluation::Score;
 use crate::evaluation::accumulators::of_board;
 use crate::evaluation::danger::Danger;
-use crate::evaluation::features::{model_piece, with_attacks, without_attacks};
+use crate::evaluation::features::{features, model_piece, with_attacks, without_attacks};
 
 /// The network that is compiled into the engine, as a safetensors file.
 pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
@@ -96,9 +96,8 @@ impl Evaluator {
             Some(network) => {
                 let mover = board.side_to_move();
                 let own = of_board(network, board, mover);
-                let other =
-                    (network.view() == View::Both).then(|| of_board(network, board, !mover));
-                network_value(network, board, &own, other.as_ref()).0
+                let other = of_board(network, board, !mover);
+                network_value(network, board, &own, &other).0
             }
         }
     }
@@ -111,7 +110,7 @@ pub(crate) fn network_value(
     network: &QuantisedNetwork,
     board: &Board,
     own: &Accumulator,
-    other: Option<&Accumulator>,
+    other: &Accumulator,
 ) -> (Score, Option<Danger>) {
     let counts_threats = network.counts_threats();
     let position = match counts_threats {
@@ -119,15 +118,24 @@ pub(crate) fn network_value(
         false => without_attacks(board),
     };
     let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> = position.transient().collect();
-    let value = network.evaluate(&Accumulated {
-        own,
-        other,
-        transient: &transient,
-        pieces: board.occupied().len() as usize,
-    });
+    let value = match network.architecture().mirrored && position.en_passant.is_some() {
+        true => from_nothing(network, board),
+        false => network.evaluate(&Accumulated {
+            own,
+            other: Some(other),
+            transient: &transient,
+            pieces: board.occupied().len() as usize,
+        }),
+    };
     let theirs = &position.sides[!board.side_to_move() as usize];
     let danger = counts_threats.then(|| Danger::by(theirs));
     (Score::from_centipawns(value), danger)
+}
+
+/// The value of a board that is in no accumulator, in centipawns.
+#[cold]
+fn from_nothing(network: &QuantisedNetwork, board: &Board) -> i32 {
+    network.evaluate_features(&features(board))
 }
 
 /// The balance of material from the view of the side to move.

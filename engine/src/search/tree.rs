@@ -6,7 +6,6 @@ use crate::board::{Position, position_key};
 use crate::evaluation::accumulators::Accumulators;
 use crate::evaluation::danger::Danger;
 use crate::evaluation::evaluator::{material_balance, network_value};
-use crate::evaluation::features::Changes;
 use crate::evaluation::score::MAX_PLY;
 use crate::evaluation::{Evaluator, Score};
 use crate::search::history::Placed;
@@ -180,13 +179,10 @@ impl Tree {
             return material_balance(board);
         };
         let mover = board.side_to_move();
-        let changes = |ply: usize| match nodes[ply].played {
-            Some(mv) => Changes::of(&nodes[ply - 1].board, mv),
-            None => Changes::default(),
-        };
-        let sides = self.accumulators.get(network, self.ply, mover, changes);
+        let line = |ply: usize| (&nodes[ply].board, nodes[ply].played);
+        let sides = self.accumulators.get(network, self.ply, mover, line);
         let [own, other] = [mover, !mover].map(|side| &sides[side as usize]);
-        let (value, danger) = network_value(network, board, own, Some(other));
+        let (value, danger) = network_value(network, board, own, other);
         let node = &mut self.nodes[self.ply];
         node.value = Some(value);
         node.danger = danger;
@@ -234,7 +230,11 @@ mod tests {
             buckets: 8,
             ..Architecture::ARTICLE
         };
-        for architecture in [Architecture::ARTICLE, both] {
+        let mirrored = Architecture {
+            mirrored: true,
+            ..both
+        };
+        for architecture in [Architecture::ARTICLE, both, mirrored] {
             carry_along(architecture);
         }
     }

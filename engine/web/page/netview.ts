@@ -67,10 +67,10 @@ export function showDescription(description: NetDescription) {
   $("evaluator-note").textContent = describe(description);
 }
 
-function describe({ kind, sizes, parameters, training }: NetDescription): string {
+function describe({ kind, architecture, parameters, training }: NetDescription): string {
   if (kind === "material") return "Counts pieces and nothing else: the yardstick that a net has to beat.";
   const { positions, fromAnotherNet } = training;
   const last = fromAnotherNet ? "last " : "";
   const learned = positions === null ? "" : `, ${last}fitted to ${positions.toLocaleString("en")} positions`;
-  return `${sizes.join(" → ")}: ${parameters.toLocaleString("en")} parameters${learned}.`;
+  return `${architecture}: ${parameters.toLocaleString("en")} parameters${learned}.`;
 }

@@ -83,9 +83,9 @@ export type MoverClock = { remaining: number, increment: number, };
  */
 export type NetDescription = { kind: EvaluationKind, 
 /**
- * Inputs, hidden sizes, output.
+ * The sizes of its layers and its other parts.
  */
-sizes: Array<number>, parameters: number, training: Training, };
+architecture: string, parameters: number, training: Training, };
 
 /**
  * A game that was read.

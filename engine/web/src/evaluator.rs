@@ -1,10 +1,8 @@
 //! The evaluation in use, a net or material alone, and what it makes of a position.
 
-use std::iter;
-
 use engine::cozy_chess::Color;
 use engine::{EMBEDDED_NET, Evaluator, features, material_values, piece_values};
-use models::{INPUTS, Metadata, NetError, Network, QuantisedNetwork};
+use models::{Metadata, NetError, Network, QuantisedNetwork};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
@@ -36,8 +34,8 @@ pub struct SelectedEvaluator {
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct NetDescription {
     kind: EvaluationKind,
-    /// Inputs, hidden sizes, output.
-    sizes: Vec<usize>,
+    /// The sizes of its layers and its other parts.
+    architecture: String,
     parameters: usize,
     training: Training,
 }
@@ -113,17 +111,9 @@ impl SelectedEvaluator {
     /// What there is to say of it.
     pub fn describe(&self) -> NetDescription {
         let architecture = self.network.architecture();
-        let hidden = [
-            Some(architecture.first),
-            architecture.second,
-            architecture.third,
-        ];
         NetDescription {
             kind: self.kind,
-            sizes: iter::once(INPUTS)
-                .chain(hidden.into_iter().flatten())
-                .chain([1])
-                .collect(),
+            architecture: format!("{architecture:#}"),
             parameters: architecture.parameters(),
             training: Training::of(&self.metadata),
         }

@@ -51,7 +51,7 @@ test("without simd128 the page finds the same", async () => {
 test("evaluators: the default, an earlier net, material, a file, and one that is refused", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
   await page.click("#tab-net");
-  assert.match(await page.textContent("#evaluator-note"), /902 → 256 → 1: .*, fitted to/);
+  assert.match(await page.textContent("#evaluator-note"), /902-2x256-1 \(.*\): .*, fitted to/);
   await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#evaluator", "material");
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00"));

@@ -136,6 +136,7 @@ fn architecture(choices: &mut Choices) -> Architecture {
     let first = choices.of(&FIRST);
     Architecture {
         view: choices.of(&[View::Mover, View::Both]),
+        mirrored: choices.of(&[false, true]),
         first: match activation {
             Activation::PairwiseClippedRelu => first.next_multiple_of(2),
             _ => first,
@@ -156,7 +157,8 @@ fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
         None => "null".to_string(),
     };
     let [second, third] = [architecture.second, architecture.third].map(&mut optional);
-    let (view, buckets) = (architecture.view, number(architecture.buckets));
+    let (view, mirrored) = (architecture.view, architecture.mirrored);
+    let buckets = number(architecture.buckets);
     let layout = match choices.below(16) {
         15 => "halfkp",
         8..15 => LAYOUT_V1,
@@ -172,7 +174,7 @@ fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
     };
     let (target, training, dataset, validation) = (any(), any(), any(), any());
     let json = format!(
-        r#"{{"layout":"{layout}","shape":{{"view":"{view}","first":{first},"activation":"{activation}","second":{second},"third":{third},"buckets":{buckets}}},"output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
+        r#"{{"layout":"{layout}","shape":{{"view":"{view}","mirrored":{mirrored},"first":{first},"activation":"{activation}","second":{second},"third":{third},"buckets":{buckets}}},"output":"pawns","target":{target},"training":{training},"dataset":{dataset},"validation":{validation},"tool":"fuzz"}}"#
     );
     let json = json.replace('\\', "\\\\").replace('"', "\\\"");
     format!(r#""__metadata__":{{"kibitz":"{json}"}}"#)

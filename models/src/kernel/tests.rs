@@ -3,8 +3,8 @@
 
 use crate::layers::{Hidden, Stack};
 use crate::{
-    Accumulated, Accumulator, Activation, Architecture, CastlingSide, Color, Feature, INPUTS,
-    Kernel, Layer, Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
+    Accumulator, Activation, Architecture, CastlingSide, Color, Feature, INPUTS, Kernel, Layer,
+    Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
 };
 
 /// So many, or one where each takes a minute.
@@ -52,6 +52,7 @@ impl Random {
         let later = self.below(4);
         Architecture {
             view: [View::Mover, View::Both][self.below(2)],
+            mirrored: self.below(2) == 1,
             first: match activation {
                 Activation::PairwiseClippedRelu => first.next_multiple_of(2),
                 _ => first,
@@ -122,11 +123,11 @@ fn piece(color: Color, piece: Piece, square: u8) -> Feature {
 /// scales, row by row, in 64 bits.
 fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Feature]) -> i64 {
     let architecture = network.architecture();
-    let mut activations = first_activations(network, quantised, features);
-    if architecture.view == View::Both {
-        let others: Vec<Feature> = features.iter().map(|f| f.seen_by_other()).collect();
-        activations.extend(first_activations(network, quantised, &others));
-    }
+    let inputs = architecture.inputs(features);
+    let activations = inputs
+        .iter()
+        .flat_map(|inputs| first_activations(network, quantised, inputs));
+    let activations: Vec<_> = activations.collect();
     let weight_one = match architecture.activation {
         Activation::ClippedRelu => 1.0,
         _ => 128.0 / 127.0,
@@ -256,13 +257,11 @@ fn every_kernel_adds_what_is_in_no_accumulator() {
                 let (features, _) = random.position();
                 // Behind the pieces.
                 let (kept, transient) = features.split_at(features.len().saturating_sub(count));
-                let others: Vec<Feature> = kept.iter().map(|f| f.seen_by_other()).collect();
-                let value = quantised.evaluate(&Accumulated {
-                    own: &quantised.accumulator(kept),
-                    other: Some(&quantised.accumulator(&others)),
-                    transient,
-                    pieces: features.iter().filter(|f| f.is_piece()).count(),
-                });
+                if quantised.architecture().mirrored && transient.iter().any(|f| f.mirrored() != *f)
+                {
+                    continue;
+                }
+                let value = quantised.evaluate_split(kept, transient);
                 assert_eq!(value, quantised.evaluate_features(&features), "{kernel}");
                 counts.insert(transient.len());
             }

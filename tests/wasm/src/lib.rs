@@ -59,6 +59,7 @@ pub extern "C" fn architectures_that_agree() -> u32 {
             {
                 let architecture = Architecture {
                     view,
+                    mirrored: agree % 2 == 1,
                     first: 202,
                     activation,
                     second,

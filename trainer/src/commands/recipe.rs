@@ -42,6 +42,10 @@ pub struct NetworkOptions {
     /// both
     #[arg(long)]
     view: Option<View>,
+    /// Each side sees the board as if its king were on files a to d: mirrored, if it is on
+    /// e to h
+    #[arg(long, num_args = 0, default_missing_value = "true")]
+    mirrored: Option<bool>,
     /// What becomes of the first layer's sums: clipped-relu (the default),
     /// squared-clipped-relu, or pairwise-clipped-relu, the products of two halves
     #[arg(long)]
@@ -53,7 +57,7 @@ pub struct NetworkOptions {
     buckets: Option<usize>,
     /// Start from this net instead of random weights
     #[arg(long, value_name = "NET.safetensors",
-          conflicts_with_all = ["hidden", "view", "activation", "buckets"])]
+          conflicts_with_all = ["hidden", "view", "mirrored", "activation", "buckets"])]
     init: Option<PathBuf>,
 }
 
@@ -252,6 +256,7 @@ impl NetworkOptions {
         NetworkOptions {
             hidden: self.hidden.or(other.hidden),
             view: self.view.or(other.view),
+            mirrored: self.mirrored.or(other.mirrored),
             activation: self.activation.or(other.activation),
             buckets: self.buckets.or(other.buckets),
             init: other.init,
@@ -271,7 +276,7 @@ impl NetworkOptions {
             if *self != alone {
                 return Err(TrainerError::Usage(
                     "a net to start from has its own parts; remove init, or hidden, view, \
-                     activation and buckets"
+                     mirrored, activation and buckets"
                         .to_string(),
                 ));
             }
@@ -280,6 +285,7 @@ impl NetworkOptions {
         let hidden = self.hidden.unwrap_or(Architecture::hidden([256, 32, 32]));
         let architecture = Architecture {
             view: self.view.unwrap_or(hidden.view),
+            mirrored: self.mirrored.unwrap_or(hidden.mirrored),
             activation: self.activation.unwrap_or(hidden.activation),
             buckets: self.buckets.unwrap_or(hidden.buckets),
             ..hidden

@@ -1,8 +1,6 @@
 //! What the trainer reads off a record: all of it from the view of the side
 //! to move, as the network sees it.
 
-use std::sync::LazyLock;
-
 use datasets::{GameResult, Record};
 use models::{
     Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, material,
@@ -12,15 +10,6 @@ use shakmaty::{Bitboard, Role, attacks};
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
 pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
     with_attacks(record).features()
-}
-
-/// The index of an input as the other side sees it ([`Feature::seen_by_other`]).
-pub fn seen_by_other(input: u16) -> u16 {
-    static SEEN: LazyLock<Vec<u16>> = LazyLock::new(|| {
-        let seen = Feature::all().map(|feature| feature.seen_by_other());
-        seen.map(|feature| feature.index() as u16).collect()
-    });
-    SEEN[usize::from(input)]
 }
 
 /// Which of a network's buckets a position goes through.

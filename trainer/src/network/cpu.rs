@@ -264,11 +264,11 @@ mod tests {
     /// Values by Burn's own operations alone.
     fn by_operations(model: &Model<Cpu>, records: &[Record]) -> Tensor<Cpu, 1> {
         let device = Default::default();
-        let seen = [false, true].map(|by_other| tensors::dense_inputs(records, by_other, &device));
+        let architecture = model.architecture();
+        let seen = tensors::dense_inputs(architecture, records, &device);
         let first = |view: usize, weight, bias: Tensor<_, 1>| {
             seen[view].clone().matmul(weight) + bias.unsqueeze()
         };
-        let architecture = model.architecture();
         let buckets = (architecture.buckets > 1).then(|| {
             let bucket = |record| position::bucket(architecture, record) as i32;
             let buckets = TensorData::new(records.iter().map(bucket).collect(), [records.len()]);

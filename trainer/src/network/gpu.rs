@@ -28,7 +28,7 @@ use burn_fusion::stream::{Operation, OperationStreams};
 use burn_fusion::{Fusion, FusionBackend, FusionHandle, FusionTensor};
 use burn_ir::{CustomOpIr, HandleContainer, OperationIr, OperationOutput, TensorIr};
 use datasets::Record;
-use models::{Architecture, INPUTS, View};
+use models::{Architecture, INPUTS};
 use rayon::prelude::*;
 
 use crate::input::lists::HostLists;
@@ -84,14 +84,7 @@ impl<B: Backend> Samples<B> {
             }
             _ => records,
         };
-        let own = HostLists::new(records);
-        let views = match architecture.view {
-            View::Mover => vec![own],
-            View::Both => {
-                let other = own.seen_by_other();
-                vec![own, other]
-            }
-        };
+        let views = HostLists::by_view(architecture, records);
         let views = views.into_iter().map(|lists| Lists {
             starts: integers(lists.starts),
             inputs: integers(lists.inputs),

@@ -4,7 +4,12 @@ use burn::module::Param;
 use burn::tensor::Tensor;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 #[cfg(test)]
-use {crate::input::position, burn::tensor::TensorData, datasets::Record, models::INPUTS};
+use {
+    crate::input::position,
+    burn::tensor::TensorData,
+    datasets::Record,
+    models::{Architecture, Feature, INPUTS},
+};
 
 /// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the layers; behind the
 /// first, the outputs of all buckets follow each other.
@@ -39,23 +44,23 @@ pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
     parameter.map(|x| Tensor::from_inner(x.inner().clamp(-bound, bound)).require_grad())
 }
 
-/// The inputs of records as a matrix of zeros and ones, `[records, INPUTS]`, as the mover
-/// sees them or as the other side does: what the kernels are compared with.
+/// The inputs of records as matrices of zeros and ones, `[records, INPUTS]`, one for each
+/// view: what the kernels are compared with.
 #[cfg(test)]
 pub fn dense_inputs<B: Backend>(
+    architecture: Architecture,
     records: &[Record],
-    by_other: bool,
     device: &B::Device,
-) -> Tensor<B, 2> {
-    let mut rows = vec![0f32; records.len() * INPUTS];
-    for (record, row) in records.iter().zip(rows.chunks_exact_mut(INPUTS)) {
-        for feature in position::features(record) {
-            let seen = match by_other {
-                true => feature.seen_by_other(),
-                false => feature,
-            };
-            row[seen.index()] = 1.0;
+) -> Vec<Tensor<B, 2>> {
+    let mut views = vec![vec![0f32; records.len() * INPUTS]; architecture.views()];
+    for (index, record) in records.iter().enumerate() {
+        let features: Vec<Feature> = position::features(record).collect();
+        for (rows, inputs) in views.iter_mut().zip(architecture.inputs(&features)) {
+            for input in inputs {
+                rows[index * INPUTS + input.index()] = 1.0;
+            }
         }
     }
-    Tensor::from_data(TensorData::new(rows, [records.len(), INPUTS]), device)
+    let tensor = |rows| Tensor::from_data(TensorData::new(rows, [records.len(), INPUTS]), device);
+    views.into_iter().map(tensor).collect()
 }

@@ -210,10 +210,11 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
 
 /// What decides a run and is given on the command line, as the user calls it
 /// and as metadata hold it.
-const OPTIONS: [(&str, &str); 21] = [
+const OPTIONS: [(&str, &str); 22] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
     ("--view", "/shape/view"),
+    ("--mirrored", "/shape/mirrored"),
     ("--activation", "/shape/activation"),
     ("--buckets", "/shape/buckets"),
     ("--hidden", "/shape"),

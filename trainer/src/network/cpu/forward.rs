@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use super::lanes::{Lanes, Level, with_lanes};
 use super::rows::{Narrow, SLICE, Wide, add, add_times, clip, dot, times};
-use super::samples::{Block, Inputs, split};
+use super::samples::{Block, split};
 use super::weights::{Stack, Weights};
+use crate::input::lists::Lists;
 
 /// What the neurons of a batch say; what the backward pass starts from.
 #[derive(Debug)]
@@ -93,12 +94,12 @@ pub(super) fn forward(level: Level, weights: &Weights, blocks: &[Block]) -> Acti
 
 /// A slice of the first hidden layer: sums of the active inputs' rows, clipped.
 #[inline(always)]
-fn first_layer<L: Lanes>(lanes: L, table: &[Wide], bias: &Wide, inputs: &Inputs, out: &mut [Wide]) {
+fn first_layer<L: Lanes>(lanes: L, table: &[Wide], bias: &Wide, inputs: &Lists, out: &mut [Wide]) {
     let table: &[Wide; INPUTS] = table.try_into().expect("a row for each input");
-    for (inputs, out) in inputs.samples().zip(out) {
+    for (inputs, out) in inputs.iter().zip(out) {
         let mut sums = bias.load(lanes);
-        for &input in inputs {
-            add(lanes, &mut sums, &table[usize::from(input)]);
+        for input in inputs {
+            add(lanes, &mut sums, &table[input.index()]);
         }
         out.store(lanes, clip(lanes, sums));
     }

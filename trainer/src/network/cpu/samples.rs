@@ -2,9 +2,10 @@
 //! input's samples.
 
 use datasets::Record;
-use models::{Architecture, INPUTS, MAX_ACTIVE, View};
+use models::{Architecture, INPUTS};
 use rayon::prelude::*;
 
+use crate::input::lists::Lists;
 use crate::input::position;
 use crate::network::target::Aim;
 
@@ -21,15 +22,7 @@ pub(super) struct Block {
     pub(super) bucket: usize,
     /// The active inputs as the mover sees them; and as the other side does, where the
     /// network sees both.
-    pub(super) views: Vec<Inputs>,
-}
-
-/// The active inputs of samples, of one view.
-#[derive(Clone, Debug)]
-pub(super) struct Inputs {
-    /// Where each sample's inputs begin, and where the last one's end.
-    starts: Vec<u32>,
-    inputs: Vec<u16>,
+    pub(super) views: Vec<Lists>,
 }
 
 /// Positions as the kernel takes them: sparse inputs, and targets, by bucket.
@@ -66,7 +59,7 @@ impl Samples {
             Block {
                 begin,
                 bucket: bucket(places[0]),
-                views: views(architecture, records),
+                views: Lists::by_view(architecture, records),
             }
         });
         let target = |&place: &u32| aim.target(&records[place as usize]);
@@ -131,24 +124,6 @@ pub(super) fn parts<'a, T>(
     })
 }
 
-/// The active inputs of records, by view.
-fn views<'a>(
-    architecture: Architecture,
-    records: impl ExactSizeIterator<Item = &'a Record>,
-) -> Vec<Inputs> {
-    let mut own = Inputs::with_capacity(records.len());
-    for record in records {
-        own.push(position::features(record).map(|feature| feature.index() as u16));
-    }
-    match architecture.view {
-        View::Mover => vec![own],
-        View::Both => {
-            let other = own.seen_by_other();
-            vec![own, other]
-        }
-    }
-}
-
 impl Block {
     /// Number of samples.
     pub(super) fn len(&self) -> usize {
@@ -157,61 +132,7 @@ impl Block {
 
     /// The samples of each view by input.
     pub(super) fn by_input(&self) -> Vec<ByInput> {
-        self.views.iter().map(Inputs::by_input).collect()
-    }
-}
-
-impl Inputs {
-    fn with_capacity(samples: usize) -> Inputs {
-        let mut starts = Vec::with_capacity(samples + 1);
-        starts.push(0);
-        Inputs {
-            starts,
-            inputs: Vec::with_capacity(samples * MAX_ACTIVE),
-        }
-    }
-
-    /// Adds a sample with these inputs.
-    fn push(&mut self, inputs: impl Iterator<Item = u16>) {
-        self.inputs.extend(inputs);
-        self.starts.push(self.inputs.len() as u32);
-    }
-
-    /// The same samples as the other side sees them.
-    fn seen_by_other(&self) -> Inputs {
-        let inputs = self.inputs.iter().copied().map(position::seen_by_other);
-        Inputs {
-            starts: self.starts.clone(),
-            inputs: inputs.collect(),
-        }
-    }
-
-    /// Each sample's active inputs.
-    #[inline(always)]
-    pub(super) fn samples(&self) -> impl Iterator<Item = &[u16]> {
-        let ends = self.starts.windows(2);
-        ends.map(|ends| &self.inputs[ends[0] as usize..ends[1] as usize])
-    }
-
-    /// The same by input.
-    fn by_input(&self) -> ByInput {
-        let mut starts = vec![0u32; INPUTS + 1];
-        for &input in &self.inputs {
-            starts[usize::from(input) + 1] += 1;
-        }
-        for input in 0..INPUTS {
-            starts[input + 1] += starts[input];
-        }
-        let mut next = starts.clone();
-        let mut samples = vec![0u16; self.inputs.len()];
-        for (sample, inputs) in (0u16..).zip(self.samples()) {
-            for &input in inputs {
-                let next = &mut next[usize::from(input)];
-                samples[*next as usize] = sample;
-                *next += 1;
-            }
-        }
-        ByInput { starts, samples }
+        self.views.iter().map(ByInput::of).collect()
     }
 }
 
@@ -223,6 +144,27 @@ pub(super) struct ByInput {
 }
 
 impl ByInput {
+    /// Those of the samples of a block as one view has them.
+    fn of(lists: &Lists) -> ByInput {
+        let mut starts = vec![0u32; INPUTS + 1];
+        for input in &lists.inputs {
+            starts[input.index() + 1] += 1;
+        }
+        for input in 0..INPUTS {
+            starts[input + 1] += starts[input];
+        }
+        let mut next = starts.clone();
+        let mut samples = vec![0u16; lists.inputs.len()];
+        for (sample, inputs) in (0u16..).zip(lists.iter()) {
+            for input in inputs {
+                let next = &mut next[input.index()];
+                samples[*next as usize] = sample;
+                *next += 1;
+            }
+        }
+        ByInput { starts, samples }
+    }
+
     /// The samples of each of the [`INPUTS`].
     #[inline(always)]
     pub(super) fn inputs(&self) -> impl Iterator<Item = &[u16]> {
@@ -234,7 +176,7 @@ impl ByInput {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use models::Feature;
+    use models::{Feature, View};
 
     use crate::testing::games;
 
@@ -243,6 +185,7 @@ mod tests {
         let records = games(1500);
         let both = Architecture {
             view: View::Both,
+            mirrored: true,
             ..Architecture::ARTICLE
         };
         let samples = Samples::new(both, &records, Aim::LABEL);
@@ -256,13 +199,12 @@ mod tests {
                     pairs.extend(samples.iter().map(|&sample| (usize::from(sample), input)));
                 }
                 pairs.sort();
-                let seen = |feature: Feature| match view {
-                    0 => feature.index(),
-                    _ => feature.seen_by_other().index(),
-                };
-                let mut expected: Vec<(usize, usize)> = (0..records.len())
-                    .flat_map(|i| position::features(&records[i]).map(move |f| (i, seen(f))))
-                    .collect();
+                let mut expected = Vec::new();
+                for (i, record) in records.iter().enumerate() {
+                    let features: Vec<Feature> = position::features(record).collect();
+                    let inputs = both.inputs(&features).swap_remove(view);
+                    expected.extend(inputs.into_iter().map(|input| (i, input.index())));
+                }
                 expected.sort();
                 assert_eq!(pairs, expected);
             }
@@ -283,8 +225,8 @@ mod tests {
         let targets: Vec<f32> = records.iter().map(|r| Aim::LABEL.target(r)).collect();
         assert_eq!(in_order, targets);
         for block in &samples.blocks {
-            for inputs in block.views[0].samples() {
-                let pieces = inputs.iter().filter(|&&input| input < 768).count();
+            for inputs in block.views[0].iter() {
+                let pieces = inputs.iter().filter(|input| input.is_piece()).count();
                 assert_eq!(bucketed.bucket(pieces), block.bucket);
             }
         }
