@@ -15,7 +15,7 @@ use std::process::{Command, Output};
 
 use datasets::{Dataset, Record, Split};
 use serde_json::Value;
-pub use test_support::{program, shared, skip};
+pub use test_support::{program, program_path, shared, skip};
 
 /// The root of the workspace.
 pub fn root() -> &'static Path {

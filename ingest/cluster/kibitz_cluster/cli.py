@@ -1,0 +1,216 @@
+"""The command `kibitz-cluster`."""
+
+import argparse
+import contextlib
+import json
+import logging
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import ray
+
+from kibitz_cluster import plan, progress, tasks
+from kibitz_cluster.failure import (
+    CANNOT_WRITE,
+    DAMAGED,
+    INTERRUPTED,
+    MISSING,
+    REFUSED,
+    TERMINATED,
+    Failure,
+)
+from kibitz_cluster.run import Run, connect
+from kibitz_cluster.work import Work
+
+EXIT_CODES = """\
+Exit codes are those of ingest: 0 done, 1 other failure (a task died again and
+again), 2 wrong usage, 3 a file or the cluster is missing, 4 a dump is damaged
+(what was good in it is kept), 5 the output is there already or refused,
+7 cannot write, 130 Ctrl-C. The same command goes on after 1, 3, 7 and 130."""
+
+BUILD = f"""\
+Each dump is cut into parts. Every part is a task of Ray's that runs ingest build
+on one node; others merge what they made, {plan.MERGE_WIDTH} at a time. A task that dies with
+its node is run again on another. Options behind -- are those of ingest build.
+
+The cluster is the one that RAY_ADDRESS names or that this machine belongs to;
+without one, this machine works alone. The work folder and files must have the
+same path on all nodes, as on NFS. The program ingest travels with the job.
+
+Example:
+  kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
+  kibitz-cluster build https://example.org/games.pgn.zst --out /nfs/games.dataset -- --quiet
+
+{EXIT_CODES}"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(
+        prog="kibitz-cluster",
+        description="Months of Lichess dumps into one dataset, on a Ray cluster",
+        epilog=EXIT_CODES,
+        formatter_class=formatter,
+    )
+    commands = top.add_subparsers(dest="command", required=True)
+
+    build = commands.add_parser(
+        "build", help="make a dataset", epilog=BUILD, formatter_class=formatter
+    )
+    build.add_argument(
+        "months", nargs="+", metavar="MONTH", help="a dump: a file or an http(s) URL"
+    )
+    build.add_argument("--out", required=True, type=Path, metavar="PLACE", help="the dataset")
+    build.add_argument(
+        "--part-size", type=positive, default=1000, metavar="MB", help="of dumps [default: 1000]"
+    )
+    add_run_arguments(build)
+    build.set_defaults(run=run_build)
+
+    status = commands.add_parser("status", help="how far the runs on the cluster are")
+    status.add_argument("--json", action="store_true", help="print JSON")
+    status.set_defaults(run=run_status)
+    return top
+
+
+def add_run_arguments(command: argparse.ArgumentParser) -> None:
+    """What all commands take that make something."""
+    command.add_argument(
+        "--work", type=Path, metavar="DIR", help="where unfinished work lies [default: PLACE.work]"
+    )
+    command.add_argument(
+        "--cpus", type=int, default=1, metavar="N", help="cores a task [default: 1]"
+    )
+    command.add_argument(
+        "--ingest", metavar="FILE", default="ingest", help="the program [default: that in PATH]"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def positive(text: str) -> float:
+    """A number above zero."""
+    number = float(text)
+    if not number > 0:
+        raise argparse.ArgumentTypeError("must be above zero")
+    return number
+
+
+def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
+    """`kibitz-cluster build`."""
+    out, work = places(arguments)
+    ingest = program(arguments.ingest)
+    command = [version(ingest), *filters]
+    sources = dict.fromkeys(plan.find(month) for month in arguments.months)
+    parts = [
+        part
+        for source in sources
+        for part in plan.parts(source, arguments.part_size * 1e6, command)
+    ]
+    connect(ingest)
+    resources = {"num_cpus": arguments.cpus}
+
+    def start(node: plan.Node, reports: list[object]) -> ray.ObjectRef:
+        if isinstance(node, plan.Part):
+            task = tasks.build.options(
+                name=f"build {node.key}", scheduling_strategy="SPREAD", **resources
+            )
+            return task.remote(node, filters, work, arguments.cpus)
+        task = tasks.merge.options(name=node.key, **resources)
+        return task.remote(node, work, arguments.cpus, *reports)
+
+    root = plan.tree(parts)
+    run = Run(out.name, root, work, start)
+    report = run.to_end()
+    work.deliver(root.key, tasks.DATASET, out)
+    result = {**progress.as_json(run.state), **asdict(report), "out": str(out)}
+    if arguments.json:
+        tell(json.dumps(result, indent=2))
+    else:
+        tell(
+            f"{out}: {report.positions} positions, {report.labels} labels from {report.games} "
+            f"games; {run.state.counts()} in {run.state.seconds:.1f} s, {run.state.rates()}"
+        )
+    for line in report.damage:
+        print(f"kibitz-cluster: {line}", file=sys.stderr)
+    return DAMAGED if report.damage else 0
+
+
+def places(arguments: argparse.Namespace) -> tuple[Path, Work]:
+    """Where the output goes, and the work folder."""
+    out = arguments.out.absolute()
+    if out.exists():
+        raise Failure(REFUSED, f"{out}: is there already; ingest merge adds to a dataset")
+    return out, Work((arguments.work or out.with_name(out.name + ".work")).absolute())
+
+
+def program(name: str) -> Path:
+    """Where `ingest` is."""
+    found = shutil.which(name)
+    if found is None:
+        raise Failure(MISSING, f"{name}: no such program; --ingest names it")
+    return Path(found)
+
+
+def version(ingest: Path) -> str:
+    """What `ingest` calls itself: parts made by another version are not taken."""
+    return subprocess.check_output([ingest, "--version"], text=True).strip()
+
+
+def run_status(arguments: argparse.Namespace, _: list[str]) -> int:
+    """`kibitz-cluster status`."""
+    try:
+        ray.init(address="auto", log_to_driver=False, logging_level="ERROR")
+    except ConnectionError as error:
+        raise Failure(MISSING, f"no Ray cluster: {error}") from error
+    nodes = [node for node in ray.nodes() if node["Alive"]]
+    lost = len(ray.nodes()) - len(nodes)
+    cores = ray.cluster_resources().get("CPU", 0)
+    runs = progress.runs()
+    if arguments.json:
+        states = [progress.as_json(state) for state in runs]
+        result = {"nodes": len(nodes), "nodes_lost": lost, "cpus": cores, "runs": states}
+        tell(json.dumps(result, indent=2))
+        return 0
+    tell(f"{len(nodes)} nodes, {cores:.0f} cores; {lost} nodes lost")
+    for state in runs:
+        tell(state.line())
+    if not runs:
+        tell("nothing is running")
+    return 0
+
+
+def tell(text: str) -> None:
+    """Prints a result."""
+    print(text, file=sys.__stdout__)
+
+
+def main() -> int:
+    """Runs the command; its exit code."""
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    ours, ingests = split_at_dashes(sys.argv[1:])
+    arguments = parser().parse_args(ours)
+    try:
+        # Ray tells of lost nodes on standard output.
+        with contextlib.redirect_stdout(sys.stderr):
+            return arguments.run(arguments, ingests)
+    except Failure as failure:
+        print(f"kibitz-cluster: {failure.message}", file=sys.stderr)
+        return failure.code
+    except OSError as error:
+        print(f"kibitz-cluster: {error}", file=sys.stderr)
+        return CANNOT_WRITE
+    except KeyboardInterrupt:
+        print("kibitz-cluster: stopped; the same command goes on", file=sys.stderr)
+        return INTERRUPTED
+
+
+def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The arguments before `--`, and those behind."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]

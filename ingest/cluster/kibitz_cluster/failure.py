@@ -1,0 +1,23 @@
+"""Why a command fails, with the exit code that says it: those of `docs/exit-codes.md`."""
+
+OTHER = 1
+USAGE = 2
+MISSING = 3
+DAMAGED = 4
+REFUSED = 5
+CANNOT_WRITE = 7
+INTERRUPTED = 130
+TERMINATED = 143
+
+
+class Failure(Exception):
+    """What ends the command: an exit code and a message."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(code, message)
+        self.code = code
+        self.message = message
+
+
+class Lost(Failure):
+    """A connection was lost, or a file is not there: worth another try, elsewhere."""

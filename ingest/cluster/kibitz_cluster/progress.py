@@ -1,0 +1,132 @@
+"""How far a run is: a bar on a terminal, lines elsewhere, and an actor that tells others."""
+
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+
+import ray
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from tqdm import tqdm
+
+from kibitz_cluster.failure import REFUSED, Failure
+
+NAMESPACE = "kibitz-cluster"
+LINE_SECONDS = 10.0
+
+
+@dataclass
+class State:
+    """Counts of what is done, and of all there is. What an earlier run had done counts as done,
+    but not for the rates."""
+
+    name: str
+    parts: int
+    merges: int
+    bytes: int
+    parts_done: int = 0
+    merges_done: int = 0
+    bytes_done: int = 0
+    parts_before: int = 0
+    bytes_before: int = 0
+    labels: int = 0
+    started: float = field(default_factory=time.time)
+    seconds: float = 0.0
+
+    def tick(self) -> None:
+        """Notes the time."""
+        self.seconds = time.time() - self.started
+
+    @property
+    def bytes_per_second(self) -> float:
+        return (self.bytes_done - self.bytes_before) / max(self.seconds, 1e-3)
+
+    @property
+    def labels_per_second(self) -> float:
+        return self.labels / max(self.seconds, 1e-3)
+
+    def counts(self) -> str:
+        """Parts and merges."""
+        merges = f", merges {self.merges_done}/{self.merges}" if self.merges else ""
+        return f"parts {self.parts_done}/{self.parts}{merges}"
+
+    def rates(self) -> str:
+        """How fast."""
+        giga = self.bytes_per_second / 1e9
+        return f"{giga:.3f} GB/s, {self.labels_per_second:,.0f} positions/s"
+
+    def line(self) -> str:
+        """All in a line."""
+        text = f"{self.name}: {self.counts()}, {self.rates()}"
+        rate = self.bytes_per_second
+        if rate > 0 and self.bytes_done < self.bytes:
+            text += f", ETA {(self.bytes - self.bytes_done) / rate:.0f} s"
+        return text
+
+
+class Display:
+    """Shows a state on standard error."""
+
+    def __init__(self, state: State) -> None:
+        self.bar = None
+        self.shown = 0.0
+        if sys.stderr.isatty():
+            self.bar = tqdm(total=state.bytes, unit="B", unit_scale=True, dynamic_ncols=True)
+            self.bar.initial = self.bar.n = state.bytes_before
+
+    def show(self, state: State) -> None:
+        """Shows it, if it is time."""
+        if self.bar is not None:
+            self.bar.n = state.bytes_done
+            self.bar.set_description(state.counts(), refresh=False)
+            self.bar.set_postfix_str(f"{state.labels_per_second:,.0f} positions/s")
+        elif state.seconds - self.shown >= LINE_SECONDS:
+            self.shown = state.seconds
+            print(state.line(), file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Ends a bar's line."""
+        if self.bar is not None:
+            self.bar.close()
+
+
+class Teller:
+    """Keeps the state of a run, for `kibitz-cluster status`."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+
+    def tell(self) -> State:
+        """The state last noted."""
+        return self.state
+
+    def note(self, state: State) -> None:
+        """Notes a state."""
+        self.state = state
+
+
+def announce(state: State, name: str) -> ray.actor.ActorHandle:
+    """Starts the actor that tells of a run in the work folder `name`. It lives on the node of
+    the run, and as long. A second run in the same folder is refused."""
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor = ray.remote(num_cpus=0)(Teller)
+    try:
+        return actor.options(name=name, namespace=NAMESPACE, scheduling_strategy=here).remote(state)
+    except ValueError as error:
+        raise Failure(REFUSED, f"{name}: another run uses this folder") from error
+
+
+def runs() -> list[State]:
+    """The states of all runs on the cluster."""
+    names = ray.util.list_named_actors(all_namespaces=True)
+    names = [name["name"] for name in names if name["namespace"] == NAMESPACE]
+    actors = [ray.get_actor(name, namespace=NAMESPACE) for name in names]
+    return ray.get([actor.tell.remote() for actor in actors])
+
+
+def as_json(state: State) -> dict[str, object]:
+    """A state with its rates."""
+    return {
+        **asdict(state),
+        "bytes_per_second": state.bytes_per_second,
+        "labels_per_second": state.labels_per_second,
+    }

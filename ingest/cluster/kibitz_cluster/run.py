@@ -1,0 +1,118 @@
+"""Drives a run: all tasks at once to Ray, which starts each when its inputs are there."""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import ray
+from ray.exceptions import RayError, RayTaskError
+
+from kibitz_cluster import program
+from kibitz_cluster.failure import MISSING, OTHER, Failure
+from kibitz_cluster.plan import Merge, Node, Part, leaves
+from kibitz_cluster.progress import Display, State, announce
+from kibitz_cluster.work import Report, Work
+
+WAKE_SECONDS = 0.5
+
+
+def connect(ingest: Path) -> None:
+    """Joins the cluster that `RAY_ADDRESS` names or that runs here, else starts one on this
+    machine. The program and this package travel with the job."""
+    with tempfile.TemporaryDirectory() as folder:
+        # In a module, for Ray unpacks a working directory anew for each node of a machine.
+        module = Path(folder) / program.MODULE
+        module.mkdir()
+        (module / "__init__.py").touch()
+        shutil.copy(ingest, module / program.NAME)
+        package = Path(program.__file__).parent
+        try:
+            ray.init(
+                runtime_env={"py_modules": [str(package), str(module)]},
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
+        except ConnectionError as error:
+            raise Failure(MISSING, f"no Ray cluster: {error}") from error
+
+
+Start = Callable[[Node, list[object]], ray.ObjectRef]
+"""Starts the task of a node, given the reports of its inputs, or the promise of them."""
+
+
+class Run:
+    """The tasks that lead to one output."""
+
+    def __init__(self, name: str, root: Node, work: Work, start: Start) -> None:
+        self.work = work
+        self.start = start
+        self.tasks: dict[ray.ObjectRef, Node] = {}
+        self.state = State(name, parts=0, merges=0, bytes=0)
+        self.root = root
+
+    def submit(self, node: Node) -> object:
+        """The report of a node, or the promise of it."""
+        self.count(node)
+        if report := self.work.report(node.key):
+            self.count_present(node)
+            return report
+        inputs = node.inputs if isinstance(node, Merge) else ()
+        task = self.start(node, [self.submit(child) for child in inputs])
+        self.tasks[task] = node
+        return task
+
+    def count(self, node: Node) -> None:
+        """Adds a node to what there is to do."""
+        if isinstance(node, Part):
+            self.state.parts += 1
+            self.state.bytes += node.size
+        else:
+            self.state.merges += 1
+
+    def count_present(self, node: Node) -> None:
+        """Adds what was there before, with all that went into it."""
+        parts = leaves(node)
+        if isinstance(node, Merge):
+            self.state.parts += len(parts)
+            self.state.bytes += sum(part.size for part in parts)
+            self.state.merges_done += 1
+        size = sum(part.size for part in parts)
+        self.state.parts_done += len(parts)
+        self.state.parts_before += len(parts)
+        self.state.bytes_done += size
+        self.state.bytes_before += size
+
+    def count_done(self, node: Node, report: Report) -> None:
+        """Notes that a task has ended well."""
+        if isinstance(node, Part):
+            self.state.parts_done += 1
+            self.state.bytes_done += node.size
+            self.state.labels += report.labels
+        else:
+            self.state.merges_done += 1
+
+    def to_end(self) -> Report:
+        """Runs all tasks; the report of the root."""
+        self.work.begin()
+        teller = announce(self.state, str(self.work.folder))
+        result = self.submit(self.root)
+        display = Display(self.state)
+        waiting = list(self.tasks)
+        try:
+            while waiting:
+                done, waiting = ray.wait(waiting, num_returns=1, timeout=WAKE_SECONDS)
+                for task in done:
+                    self.count_done(self.tasks[task], ray.get(task))
+                self.state.tick()
+                teller.note.remote(self.state)
+                display.show(self.state)
+            return ray.get(result) if isinstance(result, ray.ObjectRef) else result
+        except RayTaskError as error:
+            if isinstance(error.cause, Failure):
+                raise error.cause from None
+            raise Failure(OTHER, str(error)) from None
+        except RayError as error:
+            raise Failure(OTHER, f"a task died again and again: {error}") from None
+        finally:
+            display.close()

@@ -1,0 +1,181 @@
+"""`kibitz-cluster` on several nodes: what it makes equals what `ingest` makes alone.
+
+KIBITZ_INGEST=target/debug/ingest python -m unittest discover -s ingest/cluster/tests -v
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from machines import Machines
+
+INGEST = Path(os.environ["KIBITZ_INGEST"]).absolute()
+SAMPLES = sorted(Path(__file__).parents[3].glob("datasets/samples/*.pgn.zst"))
+
+WRAPPER = """\
+#!/bin/sh
+# Notes each call, and holds up builds and merges until they may run.
+echo "$$ $PPID $*" >> {folder}/calls
+case $1 in build | merge) while [ -e {folder} ] && [ ! -e {folder}/may_$1 ]; do sleep 0.05; done ;; esac
+read -r code 2> /dev/null < {folder}/fail_$1 && exit "$code"
+exec {ingest} "$@"
+"""
+
+
+def wait_until(what: Callable[[], bool], seconds: float = 60) -> None:
+    """Waits until it is so."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+def contents(dataset: Path) -> dict[str, object]:
+    """All that `ingest stats` says, its fingerprint of all records included, but for what
+    depends on when RocksDB tidies its files."""
+    said = subprocess.check_output([INGEST, "stats", "--json", dataset], text=True)
+    stats = json.loads(said)
+    del stats["bytes_on_disk"], stats["bytes_per_position"]
+    return stats
+
+
+class ClusterTest(unittest.TestCase):
+    """On one cluster, from test to test."""
+
+    machines: Machines
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.machines = Machines(3)
+        cls.addClassCleanup(cls.machines.stop)
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.out = self.folder / "out"
+        self.work = self.folder / "out.work"
+        self.ingest = self.folder / "ingest"
+        self.ingest.write_text(WRAPPER.format(folder=self.folder, ingest=INGEST))
+        self.ingest.chmod(0o755)
+        self.let("build", "merge")
+
+    def let(self, *commands: str) -> None:
+        """Lets `ingest build` or `merge` run."""
+        for command in commands:
+            (self.folder / f"may_{command}").touch()
+
+    def hold(self, *commands: str) -> None:
+        """Holds them up."""
+        for command in commands:
+            (self.folder / f"may_{command}").unlink()
+
+    def calls(self, command: str) -> list[list[str]]:
+        """The calls so far: process, its parent, and arguments."""
+        text = (self.folder / "calls").read_text()
+        calls = [line.split() for line in text.splitlines()]
+        return [call for call in calls if call[2] == command]
+
+    def build(self, sources: list[Path], *arguments: object) -> list[object]:
+        """The arguments of `kibitz-cluster build`."""
+        return ["build", *sources, "--out", self.out, "--ingest", self.ingest, *arguments]
+
+    def start(self, *arguments: object) -> subprocess.Popen[str]:
+        """Starts `kibitz-cluster`, which ends with the test."""
+        process = self.machines.start(*arguments)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def alone(self, sources: list[Path]) -> Path:
+        """What `ingest build` makes of them."""
+        out = self.folder / "alone"
+        subprocess.run([INGEST, "build", *sources, "--out", out], capture_output=True, check=False)
+        return out
+
+    def assert_ended(
+        self, process: subprocess.CompletedProcess[str], code: int, *words: str
+    ) -> None:
+        self.assertEqual(process.returncode, code, process.stderr)
+        for word in words:
+            self.assertIn(word, process.stderr)
+        self.assertNotIn("Traceback", process.stderr)
+
+    def test_a_node_dies_and_another_joins(self) -> None:
+        self.hold("build")
+        arguments = self.build(SAMPLES, "--part-size", 0.15, "--json")
+        running = self.start(*arguments)
+        calls = self.folder / "calls"
+        wait_until(lambda: calls.exists() and len(self.calls("build")) == 3)
+
+        status = json.loads(self.machines.run("status", "--json").stdout)
+        self.assertEqual([run["parts_done"] for run in status["runs"]], [0])
+        self.assertEqual(status["nodes"], 4)
+        self.assert_ended(self.machines.run(*arguments), 5, "another run uses this folder")
+
+        # A task's parent is Ray's worker, and its parent the raylet.
+        of_node = {}
+        for process, worker, *_ in self.calls("build"):
+            stat = Path(f"/proc/{worker}/stat").read_text()
+            of_node[int(stat.rsplit(")", 1)[1].split()[1])] = int(process)
+        killed = of_node[self.machines.kill()]
+        wait_until(lambda: not Path(f"/proc/{killed}").exists())
+        self.machines.join()
+        self.let("build")
+        ended = self.machines.finish(running)
+        self.assert_ended(ended, 0)
+
+        self.assertEqual(contents(self.out), contents(self.alone(SAMPLES)))
+        times = Counter(" ".join(call[3:-1]) for call in self.calls("build"))
+        self.assertEqual(sorted(times.values()), [1] * (len(times) - 1) + [2])
+        result = json.loads(ended.stdout)
+        self.assertEqual(result["parts_done"], len(times))
+        self.assertGreater(len(times), 8)
+        self.assertEqual(result["merges_done"], 3)
+        self.assertEqual(result["labels"], contents(self.out)["labels"])
+        self.assertFalse(self.work.exists())
+
+    def test_what_is_there_is_not_made_again(self) -> None:
+        (self.folder / "fail_merge").write_text("7\n")
+        arguments = self.build(SAMPLES[:3], "--part-size", 0.2)
+        self.assert_ended(self.machines.run(*arguments), 7)
+        self.assertFalse(self.out.exists())
+        built = len(self.calls("build"))
+        (self.folder / "fail_merge").unlink()
+        self.assert_ended(self.machines.run(*arguments), 0)
+        self.assertEqual(len(self.calls("build")), built)
+        self.assertEqual(contents(self.out), contents(self.alone(SAMPLES[:3])))
+        # Nor is an output replaced.
+        self.assert_ended(self.machines.run(*arguments), 5, "is there already")
+
+    def test_a_lost_source_is_tried_again_and_damage_is_told(self) -> None:
+        damaged = self.folder / "damaged.pgn.zst"
+        data = bytearray(SAMPLES[0].read_bytes())
+        middle = len(data) // 2
+        data[middle : middle + 9] = b"\x55" * 9
+        damaged.write_bytes(data[:-99])
+        (self.folder / "fail_build").write_text("3\n")
+        arguments = self.build([damaged, SAMPLES[1]], "--part-size", 0.2)
+        running = self.start(*arguments)
+        calls = self.folder / "calls"
+        wait_until(lambda: calls.exists() and len(self.calls("build")) >= 3)
+        (self.folder / "fail_build").unlink()
+        self.assert_ended(self.machines.finish(running), 4, "damaged.pgn.zst")
+        self.assertEqual(contents(self.out), contents(self.alone([damaged, SAMPLES[1]])))
+
+    def test_what_cannot_be_done_says_why(self) -> None:
+        nowhere = self.folder / "nowhere.pgn.zst"
+        self.assert_ended(self.machines.run(*self.build([nowhere])), 3, "nowhere.pgn.zst")
+        wrong = self.build(SAMPLES[:1], "--", "--no-such-filter")
+        self.assert_ended(self.machines.run(*wrong), 2)
+        self.assert_ended(self.machines.run("build", SAMPLES[0], "--out"), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,17 @@
+//! `ingest/cluster`, the Ray program around `ingest`: its own tests, on a cluster of
+//! several nodes of which one is killed.
+
+use tests::{program_path, python, root, run};
+
+#[test]
+fn ray_makes_the_dataset_that_one_machine_makes() {
+    let Some(mut python) = python("ray, tqdm") else {
+        return;
+    };
+    let said = run(python
+        .args(["-m", "unittest", "discover", "-v", "-s"])
+        .arg(root().join("ingest/cluster/tests"))
+        .env("KIBITZ_INGEST", program_path("ingest")));
+    let said = said.succeeded();
+    assert!(said.err.contains("node_dies"), "{}", said.err);
+}
