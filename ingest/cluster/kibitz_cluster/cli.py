@@ -5,7 +5,6 @@ import contextlib
 import json
 import logging
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import asdict
@@ -20,7 +19,6 @@ from kibitz_cluster.failure import (
     INTERRUPTED,
     MISSING,
     REFUSED,
-    TERMINATED,
     Failure,
 )
 from kibitz_cluster.run import Run, connect
@@ -192,7 +190,6 @@ def tell(text: str) -> None:
 def main() -> int:
     """Runs the command; its exit code."""
     logging.getLogger("ray").setLevel(logging.ERROR)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     ours, ingests = split_at_dashes(sys.argv[1:])
     arguments = parser().parse_args(ours)
     try:

@@ -51,8 +51,9 @@ class State:
 
     def rates(self) -> str:
         """How fast."""
-        giga = self.bytes_per_second / 1e9
-        return f"{giga:.3f} GB/s, {self.labels_per_second:,.0f} positions/s"
+        mega = self.bytes_per_second / 1e6
+        speed = f"{mega:.1f} MB/s" if mega < 1000 else f"{mega / 1000:.2f} GB/s"
+        return f"{speed}, {self.labels_per_second:,.0f} positions/s"
 
     def line(self) -> str:
         """All in a line."""

@@ -1,6 +1,8 @@
 """Drives a run: all tasks at once to Ray, which starts each when its inputs are there."""
 
 import shutil
+import signal
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +11,7 @@ import ray
 from ray.exceptions import RayError, RayTaskError
 
 from kibitz_cluster import program
-from kibitz_cluster.failure import MISSING, OTHER, Failure
+from kibitz_cluster.failure import MISSING, OTHER, TERMINATED, Failure
 from kibitz_cluster.plan import Merge, Node, Part, leaves
 from kibitz_cluster.progress import Display, State, announce
 from kibitz_cluster.work import Report, Work
@@ -35,6 +37,8 @@ def connect(ingest: Path) -> None:
             )
         except ConnectionError as error:
             raise Failure(MISSING, f"no Ray cluster: {error}") from error
+    # In place of Ray's handler.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
 
 
 Start = Callable[[Node, list[object]], ray.ObjectRef]
