@@ -6,6 +6,7 @@ pub(crate) mod archive;
 pub(crate) mod counts;
 pub(crate) mod error;
 pub(crate) mod feed;
+pub(crate) mod join;
 pub(crate) mod net;
 pub(crate) mod notation;
 pub(crate) mod pipeline;

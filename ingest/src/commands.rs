@@ -4,6 +4,7 @@ mod annotate;
 mod build;
 mod export;
 mod filters;
+mod join;
 mod merge;
 mod stats;
 mod values;
@@ -41,6 +42,8 @@ enum Command {
     Merge(merge::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
+    /// Join the annotated parts of a source
+    Join(join::Arguments),
     /// Tell what is in a dataset
     Stats(stats::Arguments),
     /// Write a dataset in a format that other programs read
@@ -53,6 +56,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
+        Command::Join(arguments) => join::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
     }

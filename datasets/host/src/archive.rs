@@ -45,8 +45,8 @@ pub enum ArchiveError {
     },
     /// The output has its name, and its record says that it is not finished.
     #[error(
-        "{path}: not finished, by its record; name it {part} again and run the same command, \
-         or give another --out",
+        "{path}: not finished, by its record; name it {part} again and run the command that \
+         makes it",
         path = path.display(), part = part.display()
     )]
     Unfinished {
@@ -54,6 +54,17 @@ pub enum ArchiveError {
         path: PathBuf,
         /// What it is called while it is made.
         part: PathBuf,
+    },
+    /// Nothing tells what made a file that is to be read.
+    #[error(
+        "{path}: nothing tells what made it: {record} is missing",
+        path = path.display(), record = record.display()
+    )]
+    NoRecord {
+        /// The file.
+        path: PathBuf,
+        /// Where its record would be.
+        record: PathBuf,
     },
     /// The output was begun with other settings.
     #[error(
@@ -289,16 +300,9 @@ where
     /// Checks what the record counts, and cuts off what a broken write left
     /// behind it.
     fn restore(&mut self) -> Result<()> {
-        let (bytes, sha256) = (self.record.done.bytes, self.record.done.sha256.clone());
-        let read = io::copy(&mut (&self.part).take(bytes), &mut self.written);
-        let read = read.map_err(|error| self.corrupt(&error))?;
-        if read < bytes {
-            return Err(self.corrupt(&format!("it ends at byte {read} of {bytes}")));
-        }
-        if sha256.is_some_and(|sha256| sha256 != hex(&self.written)) {
-            let what = format!("its first {bytes} bytes are not those that were written");
-            return Err(self.corrupt(&what));
-        }
+        let bytes = self.record.done.bytes;
+        let written = digest(&self.part, &self.record.done);
+        self.written = written.map_err(|what| self.corrupt(&what))?;
         self.part
             .set_len(bytes)
             .and_then(|()| self.part.seek(SeekFrom::Start(bytes)))
@@ -310,13 +314,72 @@ where
         with_suffix(&self.path, ".part")
     }
 
-    fn corrupt(&self, what: &(impl ToString + ?Sized)) -> ArchiveError {
+    fn corrupt(&self, what: &str) -> ArchiveError {
         ArchiveError::Corrupt {
             path: self.part_path(),
             record: with_suffix(&self.path, ".json"),
             what: what.to_string(),
         }
     }
+}
+
+/// Opens an output that is finished, to read it, and gives what made it.
+///
+/// # Errors
+/// [`ArchiveError`] if it is not finished, or not what its record says.
+pub fn open_finished<S, C>(path: &Path) -> Result<(File, Record<S, C>)>
+where
+    S: DeserializeOwned,
+    C: DeserializeOwned,
+{
+    let unreadable = || FileError::to(Action::Read, path);
+    let mut file = File::open(path).map_err(unreadable())?;
+    let path = &durable::destination(path).map_err(unreadable())?;
+    let json = with_suffix(path, ".json");
+    let Some(record) = read_record::<S, C>(path)? else {
+        return Err(ArchiveError::NoRecord {
+            path: path.into(),
+            record: json,
+        });
+    };
+    if !record.finished {
+        return Err(ArchiveError::Unfinished {
+            path: path.into(),
+            part: with_suffix(path, ".part"),
+        });
+    }
+    let bytes = file.metadata().map_err(unreadable())?.len();
+    let checked = match bytes == record.done.bytes {
+        true => digest(&file, &record.done).map(drop),
+        false => Err(format!("it has {bytes} bytes, not {}", record.done.bytes)),
+    };
+    checked.map_err(|what| ArchiveError::Corrupt {
+        path: path.into(),
+        record: json,
+        what,
+    })?;
+    file.rewind().map_err(unreadable())?;
+    Ok((file, record))
+}
+
+/// The digest of the bytes that were written by a record, or what is wrong with them.
+fn digest<C>(file: &File, done: &Done<C>) -> std::result::Result<Sha256, String> {
+    let (bytes, mut written) = (done.bytes, Sha256::new());
+    let read = io::copy(&mut file.take(bytes), &mut written);
+    let read = read.map_err(|error| error.to_string())?;
+    if read < bytes {
+        return Err(format!("it ends at byte {read} of {bytes}"));
+    }
+    if done
+        .sha256
+        .as_ref()
+        .is_some_and(|sha256| *sha256 != hex(&written))
+    {
+        return Err(format!(
+            "its first {bytes} bytes are not those that were written"
+        ));
+    }
+    Ok(written)
 }
 
 /// The settings that were asked for and are not those that were found, by their

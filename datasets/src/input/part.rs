@@ -7,10 +7,10 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::input::digest::{LEAF_BYTES, Node};
+use crate::input::digest::{LEAF_BYTES, Node, joined};
 
 /// One of several parts that each source is cut into, as `2/7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PartOf {
     /// Counted from 1.
     index: u32,
@@ -43,6 +43,16 @@ impl fmt::Display for PartOf {
 }
 
 impl PartOf {
+    /// How many parts there are.
+    pub fn of(self) -> u32 {
+        self.of
+    }
+
+    /// Every one of the parts that this is one of.
+    pub fn all(self) -> impl Iterator<Item = PartOf> {
+        (1..=self.of).map(move |index| PartOf { index, ..self })
+    }
+
     /// The bytes of the part, in a source of so many. Parts are cut where a leaf of
     /// the source's digest begins; of a small source some may be empty.
     pub fn range(self, bytes: u64) -> Range<u64> {
@@ -68,8 +78,53 @@ pub struct PartRead {
 }
 
 impl PartRead {
-    pub(crate) fn nodes(&self) -> impl Iterator<Item = &Node> {
-        self.nodes.iter()
+    /// What is said of a part that is empty, if it is.
+    pub fn emptiness(&self) -> Option<&'static str> {
+        self.frames.is_none().then_some(
+            "no frame with a size header begins in this part, which is empty: the part before \
+             has all of it (`pzstd` makes frames that can be read apart)",
+        )
+    }
+
+    /// The digest of a source of so many bytes, from what was read of its parts, which
+    /// come in their order; `None` while some are missing.
+    ///
+    /// # Errors
+    /// Why they do not fit together.
+    pub fn whole<'a>(
+        parts: impl Iterator<Item = &'a PartRead> + Clone,
+        bytes: u64,
+    ) -> Result<Option<String>, String> {
+        // A small source may have empty parts, which may be missing.
+        let parts = parts.filter(|part| !part.range.is_empty());
+        let mut covered = 0;
+        for part in parts.clone() {
+            if part.range.start != covered {
+                return Ok(None);
+            }
+            covered = part.range.end;
+        }
+        if covered != bytes {
+            return Ok(None);
+        }
+        // Each must have begun where the one before has ended.
+        let mut end = 0;
+        for part in parts.clone() {
+            let fits = match &part.frames {
+                Some(frames) => std::mem::replace(&mut end, frames.end) == frames.start,
+                None => end >= part.range.end,
+            };
+            if !fits {
+                return Err(format!(
+                    "what was read of bytes {}-{} does not begin where the part before ends; \
+                     read the source whole",
+                    part.range.start, part.range.end
+                ));
+            }
+        }
+        let digest = joined(parts.flat_map(|part| &part.nodes), bytes).filter(|_| end == bytes);
+        let digest = digest.ok_or_else(|| "the source has changed between them".to_string())?;
+        Ok(Some(digest))
     }
 }
 

@@ -356,7 +356,7 @@ impl Source {
     }
 
     /// The digest of its first 16 KiB.
-    pub(crate) fn head(&self) -> &str {
+    pub fn head(&self) -> &str {
         &self.head
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use crate::Error;
-use crate::input::{PIECE_BYTES, Part, Source, whole_text};
+use crate::input::{PIECE_BYTES, Part, PartOf, PartRead, Source, whole_text};
 use crate::reading::Damage;
 use crate::reading::parallel::{MAX_GAME_BYTES, OVERLAP};
 use records::games::ends_with_result;
@@ -28,6 +28,11 @@ pub struct GameTexts {
     ended: bool,
     /// Inside a stretch of text that is passed over.
     oversized: bool,
+    /// Whether no game has begun yet that belongs to the part of the source which is
+    /// read: what comes first belongs to the part before.
+    before: bool,
+    /// Where in the text the next part begins, once the reading is behind that.
+    border: Option<usize>,
     /// What reading failed with, once it has.
     failure: Option<io::Error>,
 }
@@ -46,16 +51,29 @@ impl GameTexts {
     /// # Errors
     /// As [`Source::open`]; [`Error::NotPgn`] for evaluated positions in another format.
     pub fn open(path: &Path) -> Result<GameTexts, Error> {
-        let source = Source::open(path)?;
+        GameTexts::of(Source::open(path)?)
+    }
+
+    /// Opens a part of a source: the games that begin in it.
+    ///
+    /// # Errors
+    /// As [`Source::open_part`]; [`Error::NotPgn`] likewise.
+    pub fn open_part(path: &Path, part: PartOf) -> Result<GameTexts, Error> {
+        GameTexts::of(Source::open_part(path, part)?)
+    }
+
+    fn of(source: Source) -> Result<GameTexts, Error> {
         let content = source.content();
         if content.positions.is_some() || content.packed.is_some() {
             return Err(Error::NotPgn {
-                path: path.to_path_buf(),
+                path: source.path().to_path_buf(),
                 bytes: 0,
                 positions: true,
             });
         }
         Ok(GameTexts {
+            before: source.range().is_some_and(|range| range.start > 0),
+            border: None,
             source,
             frame: None,
             text: Vec::new(),
@@ -63,6 +81,19 @@ impl GameTexts {
             oversized: false,
             failure: None,
         })
+    }
+
+    /// The source.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// What was read of a source of which a part was to be read, at its end.
+    ///
+    /// # Errors
+    /// As [`GameTexts::next_chunk`].
+    pub fn part_read(&mut self) -> Result<Option<PartRead>, Error> {
+        Ok(self.source.end()?.part)
     }
 
     /// Compressed bytes of what was handed out so far, about: of a frame that
@@ -99,6 +130,9 @@ impl GameTexts {
         if let Some(error) = failure.and_then(|error| Error::stopping(path, error)) {
             return Err(error);
         }
+        if self.before {
+            self.text.clear();
+        }
         let whole = ends_with_result(&self.text);
         let must = self.source.content().ends_with_result;
         if must && !whole && !self.text.is_empty() {
@@ -106,6 +140,7 @@ impl GameTexts {
                 .get_or_insert_with(|| io::Error::other("the text ends inside a game"));
         }
         let rest = std::mem::take(&mut self.text);
+        self.border = None;
         let keep = !self.oversized && !rest.is_empty() && (whole || self.failure.is_none());
         if keep {
             return Ok(Some(Chunk::Games(rest)));
@@ -133,6 +168,9 @@ impl GameTexts {
             return damage.map_or(Ok(()), Err);
         }
         match self.source.next_part(Vec::new()) {
+            None if self.source.is_at_border() && self.border.is_none() && !self.before => {
+                self.border = Some(self.text.len());
+            }
             None => self.ended = true,
             Some((Ok(Part::Text(text)), _)) => self.text.extend_from_slice(&text),
             Some((Ok(Part::Frame(frame)), _)) => self.frame = Some(FrameText::decode(&frame)?),
@@ -141,19 +179,40 @@ impl GameTexts {
         Ok(())
     }
 
-    /// Takes everything up to the start of the last game off the text.
+    /// Takes everything up to the start of the last game off the text; behind the end
+    /// of a part, up to the first game of the next.
     fn cut(&mut self) -> Option<Chunk> {
         let boundary = self.source.content().boundary;
-        if self.oversized {
+        // Told of the text behind the border alone, as the next part tells it.
+        let end = self.border.and_then(|border| {
+            let first = boundary.first(&self.text[border..]);
+            first.map(|at| border + at)
+        });
+        if let Some(end) = end {
+            self.text.truncate(end);
+            (self.border, self.ended) = (None, true);
+        }
+        if self.oversized || self.before {
             let start = boundary.first(&self.text);
-            let passed = start.unwrap_or(self.text.len().saturating_sub(OVERLAP));
-            self.text.drain(..passed);
-            self.oversized = start.is_none();
+            let passed = match start {
+                None if self.before && self.text.len() <= MAX_GAME_BYTES => 0,
+                None => self.text.len().saturating_sub(OVERLAP),
+                Some(start) => start,
+            };
+            self.pass_over(passed);
+            let begun = start.is_some();
+            (self.oversized, self.before) = (self.oversized && !begun, self.before && !begun);
+        }
+        if end.is_some() {
+            let rest = std::mem::take(&mut self.text);
+            return (!self.oversized && !rest.is_empty()).then_some(Chunk::Games(rest));
         }
         match boundary.last(&self.text) {
+            _ if self.before => None,
             Some(end) if !self.oversized => {
-                let tail = self.text.split_off(end);
-                Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
+                let games = self.text[..end].to_vec();
+                self.pass_over(end);
+                Some(Chunk::Games(games))
             }
             _ if self.text.len() > MAX_GAME_BYTES => {
                 self.oversized = true;
@@ -161,6 +220,12 @@ impl GameTexts {
             }
             _ => None,
         }
+    }
+
+    /// Takes the beginning off the text.
+    fn pass_over(&mut self, bytes: usize) {
+        self.text.drain(..bytes);
+        self.border = self.border.map(|border| border.saturating_sub(bytes));
     }
 }
 

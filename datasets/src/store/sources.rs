@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::{PartRead, joined};
+use crate::input::PartRead;
 use crate::reading::{Damage, Finished};
 use records::position::Month;
 use records::selection::SourceCounts;
@@ -178,40 +178,17 @@ fn whole(entries: Vec<&SourceEntry>) -> Result<Option<SourceEntry>, Error> {
         .iter()
         .filter_map(|entry| Some((*entry, entry.part.as_ref()?)));
     let mut parts: Vec<(&SourceEntry, &PartEntry)> = parts.collect();
-    // A small source may have empty parts, which may be missing.
+    // A small source may have empty parts.
     parts.retain(|(_, part)| !part.read.range.is_empty());
     parts.sort_by_key(|(_, part)| part.read.range.start);
     let Some(&(first, _)) = parts.first() else {
         return Ok(None);
     };
-    let mut covered = 0;
-    for (_, part) in &parts {
-        if part.read.range.start != covered {
-            return Ok(None);
-        }
-        covered = part.read.range.end;
-    }
-    if covered != first.bytes {
+    let read = parts.iter().map(|(_, part)| &part.read);
+    let digest = PartRead::whole(read, first.bytes).map_err(|why| first.unfit(why))?;
+    let Some(digest) = digest else {
         return Ok(None);
-    }
-    // Each must have begun where the one before has ended.
-    let mut end = 0;
-    for (entry, part) in &parts {
-        let fits = match &part.read.frames {
-            Some(frames) => std::mem::replace(&mut end, frames.end) == frames.start,
-            None => end >= part.read.range.end,
-        };
-        if !fits {
-            return Err(entry.unfit(format!(
-                "what was read of bytes {}-{} does not begin where the part before ends; read the source whole",
-                part.read.range.start, part.read.range.end
-            )));
-        }
-    }
-    let nodes = parts.iter().flat_map(|(_, part)| part.read.nodes());
-    let digest = joined(nodes, first.bytes).filter(|_| end == first.bytes);
-    let digest =
-        digest.ok_or_else(|| first.unfit("the source has changed between them".to_string()))?;
+    };
     let mut tally = SourceCounts::default();
     parts.iter().for_each(|(entry, _)| tally.add(&entry.tally));
     let damages = parts.iter().filter_map(|(_, part)| part.damage.clone());

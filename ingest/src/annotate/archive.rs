@@ -4,12 +4,14 @@
 use std::num::NonZero;
 use std::path::Path;
 
+use datasets::PartRead;
 use host::archive::{self, ArchiveError, hex};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
+use crate::annotate::feed::SourcePart;
 
 /// A frame closes with the game that takes its text past this. Some fifty
 /// games: the work that an interruption can cost.
@@ -35,6 +37,9 @@ pub struct MadeBy {
     /// Whether it is zstd, or plain text.
     #[serde(default = "yes")]
     pub compressed: bool,
+    /// Which part of its source it has, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<SourcePart>,
 }
 
 /// What records that say nothing of it mean by [`MadeBy::every`] and
@@ -53,10 +58,13 @@ fn yes() -> bool {
 pub struct Progress {
     /// Bytes of the sources' text that are in it.
     pub source_text: u64,
-    /// SHA-256 of that text.
+    /// SHA-256 of that text; empty where the output was joined from parts.
     pub source_sha256: String,
     /// What was counted in it.
     pub tally: AnnotationCounts,
+    /// What was read of a source of which a part was to be read, at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartRead>,
 }
 
 /// FILE.json.
@@ -151,23 +159,44 @@ impl Archive {
         tally: &AnnotationCounts,
     ) -> anyhow::Result<()> {
         self.pass_over(source);
-        self.text.extend_from_slice(text);
         self.tally.add(tally);
-        if self.text.len() >= FRAME_BYTES {
-            self.write_frame()?;
+        if self.append(text)? {
             let progress = self.progress();
             self.output.count(progress).map_err(as_error)?;
         }
         Ok(())
     }
 
-    /// Writes what is left and gives the output its name.
+    /// Adds a game, or what became of a piece of the sources, that the record does not
+    /// count. Tells whether a frame ends with it.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
-    pub fn finish(mut self) -> anyhow::Result<Record> {
-        self.write_frame()?;
+    pub fn append(&mut self, text: &[u8]) -> anyhow::Result<bool> {
+        self.text.extend_from_slice(text);
+        let full = self.text.len() >= FRAME_BYTES;
+        if full {
+            self.write_frame()?;
+        }
+        Ok(full)
+    }
+
+    /// Writes what is left and gives the output its name. Of a part of a source, that is
+    /// told what was read of it.
+    ///
+    /// # Errors
+    /// [`datasets::Error::Unwritable`].
+    pub fn finish(self, part: Option<PartRead>) -> anyhow::Result<Record> {
         let progress = self.progress();
+        self.finish_as(Progress { part, ..progress })
+    }
+
+    /// The same, with a record that was not counted here.
+    ///
+    /// # Errors
+    /// [`datasets::Error::Unwritable`].
+    pub fn finish_as(mut self, progress: Progress) -> anyhow::Result<Record> {
+        self.write_frame()?;
         self.output.finish(progress).map_err(as_error)
     }
 
@@ -199,12 +228,13 @@ impl Archive {
             source_text: self.source_text,
             source_sha256: hex(&self.source),
             tally: self.tally.clone(),
+            part: None,
         }
     }
 }
 
 /// As this program says it of all its files.
-fn as_error(error: ArchiveError) -> anyhow::Error {
+pub fn as_error(error: ArchiveError) -> anyhow::Error {
     match error {
         ArchiveError::Locked { path } => datasets::Error::Locked { path }.into(),
         ArchiveError::File(error) => datasets::Error::from(error).into(),

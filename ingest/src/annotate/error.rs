@@ -7,6 +7,8 @@ use host::archive::ArchiveError;
 use thiserror::Error;
 use uci_client::{EvaluatorError, StartError};
 
+use crate::annotate::join::JoinError;
+
 /// Why annotating stopped, or did not start. Each message is one line that
 /// says what to do.
 #[derive(Debug, Error)]
@@ -32,9 +34,12 @@ pub enum Error {
         /// Positions without an answer, one after another.
         positions: u32,
     },
-    /// The output is refused.
+    /// The output, or what was annotated before, is refused.
     #[error(transparent)]
     Output(ArchiveError),
+    /// Outputs are not the parts of one source.
+    #[error(transparent)]
+    Join(#[from] JoinError),
     /// The output was begun with other games.
     #[error(
         "{path}: begun with other games: the sources do not begin with the {bytes} bytes of text \
@@ -57,7 +62,7 @@ impl Error {
             Error::Net(error) => error.exit_code(),
             Error::Engine(_) | Error::Hash(_) | Error::EngineBroken { .. } => ExitCode::Other,
             Error::Output(error) => error.exit_code(),
-            Error::OtherGames { .. } => ExitCode::Refused,
+            Error::Join(_) | Error::OtherGames { .. } => ExitCode::Refused,
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use datasets::{Chunk, Error, GameTexts};
+use datasets::{Chunk, Error, GameTexts, PartOf, PartRead};
+use serde::{Deserialize, Serialize};
 
 /// One game's text.
 pub struct Piece {
@@ -16,6 +17,18 @@ pub struct Piece {
     pub read: u64,
 }
 
+/// A part of a source, and what tells the source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourcePart {
+    /// Which part.
+    #[serde(flatten)]
+    pub part: PartOf,
+    /// The source's size in (compressed) bytes.
+    pub bytes: u64,
+    /// The digest of its first 16 KiB.
+    pub head: String,
+}
+
 /// Reads sources and cuts them into games.
 pub struct Feed {
     paths: VecDeque<PathBuf>,
@@ -26,6 +39,9 @@ pub struct Feed {
     before: u64,
     /// Where the last chunk ended, in bytes of all sources.
     read: u64,
+    part: Option<SourcePart>,
+    /// What was read of the part, at its end.
+    part_read: Option<PartRead>,
 }
 
 impl Feed {
@@ -48,7 +64,38 @@ impl Feed {
             pieces: VecDeque::new(),
             before: 0,
             read: 0,
+            part: None,
+            part_read: None,
         })
+    }
+
+    /// A feed from a part of a source.
+    ///
+    /// # Errors
+    /// What [`GameTexts::open_part`] says.
+    pub fn of_part(path: &Path, part: PartOf) -> Result<Feed, Error> {
+        let texts = GameTexts::open_part(path, part)?;
+        let source = texts.source();
+        Ok(Feed {
+            read: source.range().map_or(0, |range| range.start),
+            part: Some(SourcePart {
+                part,
+                bytes: source.size().unwrap_or_default(),
+                head: source.head().to_string(),
+            }),
+            source: Some(texts),
+            ..Feed::new(&[])?
+        })
+    }
+
+    /// The part of a source that is read, if it is not all.
+    pub fn part(&self) -> Option<&SourcePart> {
+        self.part.as_ref()
+    }
+
+    /// What was read of the part, at its end.
+    pub fn into_part_read(self) -> Option<PartRead> {
+        self.part_read
     }
 
     /// Reads the next chunk that holds anything. False at the end.
@@ -69,6 +116,7 @@ impl Feed {
                     self.source = Some(source);
                     return Ok(true);
                 }
+                None if self.part.is_some() => self.part_read = source.part_read()?,
                 None => self.before = end,
             }
         }

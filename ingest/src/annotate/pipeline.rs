@@ -16,7 +16,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
-use datasets::SkipReason;
+use datasets::{PartRead, SkipReason};
 
 use crate::annotate::analyst::{Analyst, Task};
 use crate::annotate::counts::AnnotationCounts;
@@ -46,9 +46,16 @@ pub struct Annotated {
     pub read: u64,
 }
 
+/// All games were annotated.
+pub struct Finished {
+    /// Time that the engines spent searching.
+    pub searching: Duration,
+    /// What was read of a source of which a part was to be read.
+    pub part: Option<PartRead>,
+}
+
 /// Annotates all games of the feed and hands them to `each`, in their order.
-/// Gives the time that the engines spent searching. Where the system gives
-/// fewer threads, fewer engines work.
+/// Where the system gives fewer threads, fewer engines work.
 ///
 /// # Errors
 /// The first error of `each`, of an engine, or of the sources; what came
@@ -58,7 +65,7 @@ pub fn run(
     feed: Feed,
     processes: usize,
     mut each: impl FnMut(Annotated) -> Result<()>,
-) -> Result<Duration> {
+) -> Result<Finished> {
     let (to_workers, pieces) = channel();
     let (to_writer, annotated) = channel();
     let (credit, credits) = channel();
@@ -102,10 +109,10 @@ pub fn run(
         let written = written.unwrap_or_else(|panic| resume_unwind(panic));
         written.map(|()| searching)
     })?;
-    reader
+    let part = reader
         .join()
         .map_err(|_| anyhow!("the reader panicked"))??;
-    Ok(searching)
+    Ok(Finished { searching, part })
 }
 
 /// The next message; `None` if there are no more, or if the work is to stop.
@@ -120,19 +127,19 @@ fn next<T>(task: &Task, messages: &Receiver<T>) -> Option<T> {
     None
 }
 
-/// Hands out the pieces of the feed, one for each credit.
+/// Hands out the pieces of the feed, one for each credit. Gives what was read of a part.
 fn read(
-    feed: Feed,
+    mut feed: Feed,
     credits: &Receiver<()>,
     workers: &Sender<(u64, Piece)>,
-) -> Result<(), datasets::Error> {
-    for (number, piece) in (0..).zip(feed) {
+) -> Result<Option<PartRead>, datasets::Error> {
+    for (number, piece) in (0..).zip(feed.by_ref()) {
         let piece = piece?;
         if credits.recv().is_err() || workers.send((number, piece)).is_err() {
             break;
         }
     }
-    Ok(())
+    Ok(feed.into_part_read())
 }
 
 /// One worker: annotates pieces until there are none. Gives the time that its

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::error::ErrorKind;
+use datasets::{PartOf, PartRead};
 use host::StopSignal;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -42,13 +43,16 @@ With --net, Kibitz evaluates in this process, as its program would: --engine eng
 Example:
   ingest annotate games.pgn --engine stockfish --nodes 100000 --out games.pgn.zst
   ingest annotate games.pgn --net NET.safetensors --nodes 100 --hash 1 --out games.pgn.zst
-  ingest build games.pgn.zst --out games.dataset";
+  ingest build games.pgn.zst --out games.dataset
+  ingest annotate june.pgn.zst --part 1/2 --net embedded --nodes 100 --out a.pgn.zst   # on one machine
+  ingest annotate june.pgn.zst --part 2/2 --net embedded --nodes 100 --out b.pgn.zst   # on another
+  ingest join a.pgn.zst b.pgn.zst --out annotated.pgn.zst";
 
 /// What `ingest annotate` takes.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, or - for standard input
+    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, http(s) URLs, or - for standard input
     #[arg(required = true, value_name = "GAMES")]
     sources: Vec<PathBuf>,
     #[command(flatten)]
@@ -58,6 +62,9 @@ pub struct Arguments {
     /// Evaluate one position in N: more games for the same time
     #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
     every: NonZero<usize>,
+    /// Annotate the I-th of N parts of one source only; `ingest join` joins what is made
+    #[arg(long, value_name = "I/N")]
+    part: Option<PartOf>,
     /// The annotated games: compressed, as Lichess's dumps are, or plain text if
     /// the name ends with .pgn
     #[arg(long, value_name = "FILE.pgn[.zst]")]
@@ -140,13 +147,13 @@ struct Report<'a> {
     bytes: u64,
     #[serde(flatten)]
     tally: &'a AnnotationCounts,
-    /// What this run did; nothing, if all was there.
+    /// What this run evaluated; nothing, if all was there.
     run: Option<Run>,
 }
 
 /// One run of the program.
 #[derive(Serialize)]
-struct Run {
+pub(crate) struct Run {
     processes: usize,
     positions: u64,
     seconds: f64,
@@ -162,6 +169,11 @@ struct Run {
 /// or cannot be written. What was annotated is kept.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let compressed = is_compressed(&arguments.out)?;
+    let part = arguments.part.map(|part| match &arguments.sources[..] {
+        [source] => Ok((source.clone(), part)),
+        _ => Err(usage("--part takes one source")),
+    });
+    let part = part.transpose()?;
     let stop = StopSignal::listen()?;
     let (evaluator, engine) = evaluator(arguments, &stop)?;
     let task = Task {
@@ -173,7 +185,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     };
     let stopped = || Stopped::for_now(&stop);
     let sources = arguments.sources.clone();
-    let feed = host::unless_stopped(stop.flag(), move || Feed::new(&sources));
+    let feed = host::unless_stopped(stop.flag(), move || match part {
+        Some((source, part)) => Feed::of_part(&source, part),
+        None => Feed::new(&sources),
+    });
     let feed = feed.ok_or_else(stopped)??;
     let made_by = MadeBy {
         engine,
@@ -183,6 +198,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ahead: arguments.ahead,
         replace: arguments.replace,
         compressed,
+        part: feed.part().cloned(),
     };
     let (record, run) = match Archive::open(&arguments.out, made_by)? {
         Opened::Finished(record) => {
@@ -197,15 +213,20 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             (record, Some(run))
         }
     };
+    tell(&arguments.out, &record, run, arguments.json)
+}
+
+/// Prints what is in an output, and what a run evaluated of it.
+pub(crate) fn tell(out: &Path, record: &Record, run: Option<Run>, json: bool) -> Result<()> {
     let report = Report {
-        out: &arguments.out,
+        out,
         engine: &record.made_by.engine,
         go: &record.made_by.go,
         bytes: record.done.bytes,
         tally: &record.done.counts.tally,
         run,
     };
-    Ok(host::print(&match arguments.json {
+    Ok(host::print(&match json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => summary(&report),
     })?)
@@ -270,7 +291,7 @@ fn annotate(
     let passed = passed.ok_or_else(|| Stopped::for_now(&task.stop))?;
     let (feed, mut archive, start) = passed?;
     let before = archive.tally().positions;
-    if start > 0 {
+    if archive.tally() != &AnnotationCounts::default() {
         let games = archive.tally().games;
         let out = arguments.out.display();
         host::tell(format_args!("{out}: going on after {games} games"));
@@ -281,10 +302,13 @@ fn annotate(
     }
     .get();
     let name = arguments.out.file_name().unwrap_or_default();
-    let total = total_bytes(&arguments.sources);
+    let total = match feed.part() {
+        Some(source) => Some(source.part.range(source.bytes).end),
+        None => total_bytes(&arguments.sources),
+    };
     let mut progress = Progress::new(&name.to_string_lossy(), Unit::Bytes, total, start);
     let started = Instant::now();
-    let searching = pipeline::run(task, feed, processes, |done| {
+    let finished = pipeline::run(task, feed, processes, |done| {
         archive.push(&done.source, &done.text, &done.tally)?;
         let positions = archive.tally().positions - before;
         progress.show(done.read, |seconds| {
@@ -298,28 +322,34 @@ fn annotate(
         games, positions, ..
     } = archive.tally();
     progress.finish(&format!("{games} games, {positions} positions"));
-    let searching = match searching {
-        Ok(searching) => searching,
+    let finished = match finished {
+        Ok(finished) => finished,
         Err(error) => {
             archive.leave()?;
             return Err(error);
         }
     };
+    if let Some(why) = finished.part.as_ref().and_then(PartRead::emptiness) {
+        host::tell(format_args!("{}: {why}", name.to_string_lossy()));
+    }
     let positions = archive.tally().positions - before;
     let run = Run {
         processes,
         positions,
         seconds,
         positions_per_second: positions as f64 / seconds,
-        engines_busy: searching.as_secs_f64() / (seconds * processes as f64),
+        engines_busy: finished.searching.as_secs_f64() / (seconds * processes as f64),
     };
-    Ok((archive.finish()?, run))
+    Ok((archive.finish(finished.part)?, run))
 }
 
 /// Passes over what the output has already, and gives its end in bytes of the
 /// sources.
 fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64)> {
-    let mut read = 0;
+    let mut read = match feed.part() {
+        Some(source) => source.part.range(source.bytes).start,
+        None => 0,
+    };
     while archive.is_behind() {
         let Some(piece) = feed.next() else { break };
         let piece = piece?;
@@ -334,7 +364,7 @@ fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64
 ///
 /// # Errors
 /// Wrong usage, if the name does not tell.
-fn is_compressed(out: &Path) -> Result<bool> {
+pub(crate) fn is_compressed(out: &Path) -> Result<bool> {
     let is = |name: &str| {
         out.extension()
             .is_some_and(|e| e.eq_ignore_ascii_case(name))
@@ -342,11 +372,15 @@ fn is_compressed(out: &Path) -> Result<bool> {
     if is("zst") || is("pgn") {
         return Ok(is("zst"));
     }
-    let message = format!(
-        "--out {}: give a name that ends with .pgn.zst, to be compressed, or with .pgn\n",
+    bail!(usage(&format!(
+        "--out {}: give a name that ends with .pgn.zst, to be compressed, or with .pgn",
         out.display()
-    );
-    bail!(clap::Error::raw(ErrorKind::ValueValidation, message))
+    )))
+}
+
+/// Wrong usage.
+fn usage(message: &str) -> clap::Error {
+    clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"))
 }
 
 /// The size of all sources, if all are files.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Builder, Error, Manifest, PartOf, Source, SourceEntry};
+use datasets::{Builder, Error, Manifest, PartOf, PartRead, Source, SourceEntry};
 use host::StopSignal;
 
 use crate::commands::filters::{self, FilterArguments};
@@ -193,13 +193,8 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     })?;
     let (games, labels) = (builder.tally().games, builder.tally().labels);
     progress.finish(&format!("{games} games, {labels} labels"));
-    if let Some(part) = &finished.part
-        && part.frames.is_none()
-    {
-        host::tell(format_args!(
-            "{name}: no frame with a size header begins in this part, which is empty: the part before \
-             has all of it (`pzstd` makes frames that can be read apart)"
-        ));
+    if let Some(why) = finished.part.as_ref().and_then(PartRead::emptiness) {
+        host::tell(format_args!("{name}: {why}"));
     }
     let whole = finished.check(path);
     if builder.end_source(&name, finished).is_some() {
