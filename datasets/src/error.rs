@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use host::{Action, ExitCode, FileError};
 use thiserror::Error;
 
-use crate::input::{ConnectionLost, OtherBytes};
+use crate::input::{ConnectionLost, OtherBytes, PartOf};
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -103,6 +103,25 @@ pub enum Error {
     NotADataset {
         /// The folder.
         path: PathBuf,
+    },
+    /// The folder has a shard of a dataset where the whole is wanted.
+    #[error(
+        "{path}: shard {part} of a dataset; give the folder that has all shards",
+        path = path.display()
+    )]
+    LoneShard {
+        /// The folder.
+        path: PathBuf,
+        /// Which shard.
+        part: PartOf,
+    },
+    /// Shards are not all those of one dataset.
+    #[error("{path}: {why}", path = path.display())]
+    UnfitShards {
+        /// The folder.
+        path: PathBuf,
+        /// Why not.
+        why: String,
     },
     /// A dataset is to be made in a folder that holds something else.
     #[error(
@@ -231,6 +250,8 @@ impl Error {
             Error::NoParts { .. } => ExitCode::Usage,
             Error::UnfitParts { .. }
             | Error::NotADataset { .. }
+            | Error::LoneShard { .. }
+            | Error::UnfitShards { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::OtherVersion { .. }

@@ -9,10 +9,12 @@ mod manifest;
 mod merge;
 mod ranges;
 mod set;
+mod shards;
 mod sources;
 mod spill;
 
 pub use builder::Builder;
 pub use dataset::{Dataset, Shuffled};
-pub use manifest::{Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION};
+pub use manifest::{Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
+pub use shards::shard;
 pub use sources::{PartEntry, SourceEntry};

@@ -6,6 +6,7 @@ mod export;
 mod filters;
 mod join;
 mod merge;
+mod shard;
 mod stats;
 mod values;
 
@@ -40,6 +41,8 @@ enum Command {
     Build(build::Arguments),
     /// Join datasets into one
     Merge(merge::Arguments),
+    /// Cut a dataset into shards, which are read as one
+    Shard(shard::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
     /// Join the annotated parts of a source
@@ -55,6 +58,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Build(arguments) => build::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
+        Command::Shard(arguments) => shard::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

@@ -1,6 +1,7 @@
 //! Which part of a source is read.
 
 use std::fmt;
+use std::num::NonZero;
 use std::ops::Range;
 use std::str::FromStr;
 
@@ -43,6 +44,19 @@ impl fmt::Display for PartOf {
 }
 
 impl PartOf {
+    /// The first of so many.
+    pub fn first_of(of: NonZero<u32>) -> PartOf {
+        PartOf {
+            index: 1,
+            of: of.get(),
+        }
+    }
+
+    /// Which of them, counted from 1.
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
     /// How many parts there are.
     pub fn of(self) -> u32 {
         self.of
@@ -51,6 +65,12 @@ impl PartOf {
     /// Every one of the parts that this is one of.
     pub fn all(self) -> impl Iterator<Item = PartOf> {
         (1..=self.of).map(move |index| PartOf { index, ..self })
+    }
+
+    /// Whether a key lies in the part of all keys.
+    pub(crate) fn has_key(self, key: u64) -> bool {
+        let part = (u128::from(key) * u128::from(self.of)) >> u64::BITS;
+        part == u128::from(self.index) - 1
     }
 
     /// The bytes of the part, in a source of so many. Parts are cut where a leaf of

@@ -106,6 +106,12 @@ impl Builder {
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
         let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
+        if let Some(shard) = manifest.shard {
+            return Err(Error::LoneShard {
+                path: path.to_path_buf(),
+                part: shard.part,
+            });
+        }
         if manifest.filters != filters {
             return Err(Error::OtherFilters {
                 path: path.to_path_buf(),
@@ -502,7 +508,7 @@ impl Builder {
         sealed: &[Set],
     ) -> Result<SideRuns<'a>, Error> {
         let own = self.sealed.map(|generation| (&self.store, generation));
-        let others = self.others.iter().map(Dataset::sealed);
+        let others = self.others.iter().flat_map(Dataset::sealed);
         let sealed = own
             .into_iter()
             .chain(others)

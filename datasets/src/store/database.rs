@@ -169,12 +169,7 @@ impl Store {
         let Some(manifest) = self.manifest()? else {
             return Ok(());
         };
-        let counts = manifest.counts;
-        for (set, records) in [
-            (Set::Train, counts.positions_train),
-            (Set::Validation, counts.positions_validation),
-            (Set::Shadowed, counts.seen_on_both_sides),
-        ] {
+        for (set, records) in Set::ALL.into_iter().zip(manifest.set_records()) {
             let keys = self.block_keys(set, manifest.generation)?;
             if keys.len() as u64 != records.div_ceil(BLOCK_RECORDS as u64) {
                 let family = set.family(manifest.generation);
@@ -225,11 +220,6 @@ impl Store {
                 found,
             })
         }
-    }
-
-    /// The folder.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
 
     fn family(&self, name: &str) -> Result<&ColumnFamily, Error> {
@@ -433,7 +423,7 @@ fn open_error(path: &Path, error: rocksdb::Error) -> Error {
 /// tells apart blocks that begin with the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockKey {
-    first: u64,
+    pub(crate) first: u64,
     pub(crate) number: u32,
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::input::PartOf;
 use crate::store::SourceEntry;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
@@ -32,6 +33,16 @@ pub struct Counts {
     pub merged_or_beyond_cap: u64,
 }
 
+/// Which shard of a dataset a folder holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which of them.
+    #[serde(flatten)]
+    pub part: PartOf,
+    /// Its positions to train on, those of held-out games, and those seen on both sides.
+    pub records: [u64; 3],
+}
+
 /// Provenance and counters of a dataset. Equal input gives an equal manifest,
 /// in whatever order it came.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,6 +63,9 @@ pub struct Manifest {
     pub tally: SourceCounts,
     /// Every source, ordered by digest.
     pub sources: Vec<SourceEntry>,
+    /// Which shard of it the folder holds, if not all. All else is the whole dataset's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Shard>,
 }
 
 impl Manifest {
@@ -66,7 +80,19 @@ impl Manifest {
             counts: Counts::default(),
             tally: SourceCounts::default(),
             sources: Vec::new(),
+            shard: None,
         }
+    }
+
+    /// Records that the folder has of each set, in the order of `Set::ALL`.
+    pub(crate) fn set_records(&self) -> [u64; 3] {
+        let counts = &self.counts;
+        let all = [
+            counts.positions_train,
+            counts.positions_validation,
+            counts.seen_on_both_sides,
+        ];
+        self.shard.map_or(all, |shard| shard.records)
     }
 
     /// Adds a source, unless it is there.

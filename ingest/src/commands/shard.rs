@@ -1,0 +1,54 @@
+//! `ingest shard`: a dataset in, a folder of shards out.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use datasets::{Dataset, Error, PartOf};
+use host::StopSignal;
+
+use crate::commands::values;
+use crate::terminal::stopped::Stopped;
+
+const HELP: &str = "\
+The shards hold ranges of keys: DIR/1.dataset, DIR/2.dataset and so on. Give DIR wherever
+a dataset is read, as to `trainer fit --data`: it is the same dataset, in the same order
+for the same seed. To spread it over disks, put links to the shards into DIR.
+
+The dataset stays as it is. The same command goes on after an interruption.
+
+Example:
+  ingest shard lichess.dataset --number 4 --out shards
+  trainer fit --data shards --out lichess.safetensors";
+
+/// What `ingest shard` takes.
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// The dataset
+    #[arg(value_name = "DATASET")]
+    dataset: PathBuf,
+    /// How many shards to make
+    #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u32>>)]
+    number: NonZero<u32>,
+    /// The folder for the shards; made if it is not there
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+}
+
+/// Runs `ingest shard`.
+///
+/// # Errors
+/// If the dataset cannot be read, or the output is refused or cannot be written.
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let stop = StopSignal::listen()?;
+    let dataset = Dataset::open(&arguments.dataset)?;
+    let cut = PartOf::first_of(arguments.number);
+    let shards = match datasets::shard(&dataset, &arguments.out, cut, stop.flag()) {
+        Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
+        shards => shards?,
+    };
+    let lines = shards.iter().map(|path| format!("{}\n", path.display()));
+    Ok(host::print(&lines.collect::<String>())?)
+}
