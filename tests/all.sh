@@ -12,12 +12,13 @@ skip() {
 }
 
 # Exported Parquet is read back by pyarrow, whose wheel is some 45 MB, nets are opened
-# by numpy and safetensors, the engine is driven by python-chess, which comes as source,
-# and Ray, 79 MB, shares dumps among nodes. The tests that want what cannot be installed
-# are skipped, and say so.
+# by numpy and safetensors, objects are read from the S3 of moto, the engine is driven by
+# python-chess, which comes as source, and Ray, 79 MB, shares dumps among nodes. The tests
+# that want what cannot be installed are skipped, and say so.
 python=target/python/bin/python
 pyarrow=23.0.1
 numpy=2.2.6 safetensors=0.8.0
+moto=5.2.5
 chess=1.11.2
 ray=2.60.0 tqdm=4.70.1
 has() { "$python" -c "import $1 as p; assert p.__version__ == '$2'" 2>/dev/null; }
@@ -30,6 +31,8 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 { has numpy "$numpy" && has safetensors "$safetensors"; } ||
     pip "numpy==$numpy" "safetensors==$safetensors" ||
     echo "numpy or safetensors cannot be installed: a test of nets will be skipped" >&2
+has moto "$moto" || pip "moto[server]==$moto" ||
+    echo "moto cannot be installed: the test of S3 will be skipped" >&2
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 { has ray "$ray" && has tqdm "$tqdm"; } || pip "ray==$ray" "tqdm==$tqdm" ||

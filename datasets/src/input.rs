@@ -6,6 +6,7 @@ mod frames;
 mod http;
 mod meter;
 mod part;
+mod s3;
 mod source;
 
 pub use part::{PartOf, PartRead};

@@ -1,4 +1,4 @@
-//! A file behind an http(s) URL, read as one stream however often the
+//! A file behind an http(s) URL, or an object of S3, read as one stream however often the
 //! connection breaks.
 //!
 //! Certificates are checked against Mozilla's roots, compiled in: they are the
@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::thread;
 use std::time::Duration;
 
+use crate::input::s3::{self, Object};
 use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::{Agent, Body, BodyReader};
 
@@ -47,7 +48,7 @@ impl Default for Patience {
 /// sends in chunks cannot be told from one that broke off.
 pub(crate) struct HttpReader {
     agent: Agent,
-    url: String,
+    object: Object,
     patience: Patience,
     /// Where the next byte to hand over lies in the file.
     offset: u64,
@@ -84,7 +85,9 @@ enum HttpError {
 impl HttpReader {
     /// Whether the name of a source is a URL that this reads.
     pub(crate) fn is_url(source: &str) -> bool {
-        source.starts_with("http://") || source.starts_with("https://")
+        ["http://", "https://", s3::SCHEME]
+            .iter()
+            .any(|scheme| source.starts_with(scheme))
     }
 
     /// Opens a file at its first byte.
@@ -110,7 +113,7 @@ impl HttpReader {
             .new_agent();
         let mut reader = HttpReader {
             agent,
-            url: url.to_string(),
+            object: Object::named(url)?,
             patience,
             offset: 0,
             len: None,
@@ -169,13 +172,18 @@ impl HttpReader {
 
     /// Asks for the rest of the file. `None` if there is no more.
     fn connect(&mut self) -> Result<Option<BodyReader<'static>>, HttpError> {
-        let mut request = self.agent.get(&self.url);
-        if self.offset > 0 {
+        let mut request = self.agent.get(&self.object.url);
+        let range = (self.offset > 0).then(|| format!("bytes={}-", self.offset));
+        let signed = self.object.headers(range.as_deref());
+        for (name, value) in signed.map_err(HttpError::Lasting)? {
+            request = request.header(name, value);
+        }
+        if let Some(range) = range {
             let validator = self.validator.as_deref().ok_or_else(|| {
                 lasting("cannot be read from the middle: the server sent neither ETag nor Last-Modified")
             })?;
             request = request
-                .header(header::RANGE, format!("bytes={}-", self.offset))
+                .header(header::RANGE, range)
                 .header(header::IF_RANGE, validator);
         }
         let response = request.call().map_err(|error| self.failure(error))?;

@@ -685,7 +685,7 @@ fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64
         let is_url = path.to_string_lossy().contains("://");
         unreadable()(match error.kind() {
             io::ErrorKind::NotFound if is_url => {
-                io::Error::other("only URLs with http:// and https:// are read")
+                io::Error::other("only URLs with http://, https:// and s3:// are read")
             }
             _ => error,
         })

@@ -52,7 +52,7 @@ Example:
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, http(s) URLs, or - for standard input
+    /// Games: .pgn, .pgn.zst, .pgn.gz, .pgn.bz2, http(s) and s3 URLs, or - for standard input
     #[arg(required = true, value_name = "GAMES")]
     sources: Vec<PathBuf>,
     #[command(flatten)]

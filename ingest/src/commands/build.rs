@@ -27,6 +27,7 @@ const EXAMPLE: &str = "\
 Example:
   ingest build 2026-05.pgn.zst 2026-06.pgn.zst --out lichess.dataset
   ingest build https://example.org/games.pgn.zst --out lichess.dataset
+  AWS_ENDPOINT_URL=http://10.0.0.5:9000 ingest build s3://dumps/games.pgn.zst --out lichess.dataset
   zstdcat games.pgn.zst | ingest build - --out lichess.dataset
   ingest build 2026-06.pgn.zst --out quiet.dataset \\
     --min-rating 1800 --speeds blitz,rapid,classical --min-ply 16 --quiet --max-eval 1000
@@ -39,7 +40,7 @@ Example:
 #[derive(Args)]
 #[command(after_help = format!("{HELP}\n{}\n{EXAMPLE}", filters::HELP))]
 pub struct Arguments {
-    /// Files, http(s) URLs, or - for standard input: PGN,
+    /// Files, http(s) and s3 URLs, or - for standard input: PGN,
     /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text, EPD,
     /// viriformat, bullet's boards or Stockfish's binpack, told by their
     /// content; plain, .zst, .gz or .bz2

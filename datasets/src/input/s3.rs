@@ -1,0 +1,231 @@
+//! Objects of S3 and what speaks like it, as URLs whose requests are signed.
+//!
+//! Signatures are of version 4 (`AWS4-HMAC-SHA256`).
+
+use std::env;
+use std::fmt::Write as _;
+use std::io;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use hmac::{Hmac, Mac};
+use sha2::{Digest, Sha256};
+use ureq::http::Uri;
+
+use crate::input::digest::hex;
+
+/// How the name of an object begins.
+pub(super) const SCHEME: &str = "s3://";
+
+/// What a URL names, and how it is asked for.
+pub(super) struct Object {
+    /// Where it is.
+    pub(super) url: String,
+    /// Who asks; nobody, where everybody may.
+    signer: Option<Signer>,
+}
+
+/// Who asks, by the environment.
+#[derive(Clone)]
+struct Signer {
+    key: String,
+    secret: String,
+    token: Option<String>,
+    region: String,
+}
+
+impl Object {
+    /// What a URL names: one such as `s3://bucket/key` an object, by the environment.
+    ///
+    /// # Errors
+    /// If the name or the environment means none.
+    pub(super) fn named(name: &str) -> io::Result<Object> {
+        let Some(object) = name.strip_prefix(SCHEME) else {
+            return Ok(Object {
+                url: name.to_string(),
+                signer: None,
+            });
+        };
+        let object = object.split_once('/');
+        let object = object.filter(|(bucket, key)| !bucket.is_empty() && !key.is_empty());
+        let (bucket, key) = object.ok_or_else(|| io::Error::other("not s3://BUCKET/KEY"))?;
+        let variable = |names: &[&str]| {
+            let mut values = names.iter().filter_map(|name| env::var(name).ok());
+            values.find(|value| !value.is_empty())
+        };
+        let region = variable(&["AWS_REGION", "AWS_DEFAULT_REGION"]);
+        let region = region.unwrap_or_else(|| "us-east-1".to_string());
+        let endpoint = variable(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]);
+        let endpoint = endpoint.unwrap_or_else(|| format!("https://s3.{region}.amazonaws.com"));
+        let endpoint = endpoint.trim_end_matches('/');
+        let secret = variable(&["AWS_SECRET_ACCESS_KEY"]);
+        let signer = match (variable(&["AWS_ACCESS_KEY_ID"]), secret) {
+            (Some(key), Some(secret)) => Some(Signer {
+                key,
+                secret,
+                token: variable(&["AWS_SESSION_TOKEN"]),
+                region,
+            }),
+            (None, None) => None,
+            _ => {
+                return Err(io::Error::other(
+                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY belong together: set both, or none",
+                ));
+            }
+        };
+        Ok(Object {
+            url: format!("{endpoint}/{bucket}/{}", escaped(key)),
+            signer,
+        })
+    }
+
+    /// The headers that sign a request for it, with `range`, if there is one.
+    pub(super) fn headers(&self, range: Option<&str>) -> io::Result<Vec<(&'static str, String)>> {
+        let Some(signer) = &self.signer else {
+            return Ok(Vec::new());
+        };
+        let uri: Uri = self.url.parse().map_err(io::Error::other)?;
+        let host = uri.authority().map_or("", |authority| authority.as_str());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let seconds = now.map_err(io::Error::other)?.as_secs();
+        Ok(signer.sign(host, uri.path(), range, &timestamp(seconds)))
+    }
+}
+
+impl Signer {
+    /// The headers that sign a GET without a body. Time is told as `20130524T000000Z`.
+    fn sign(
+        &self,
+        host: &str,
+        path: &str,
+        range: Option<&str>,
+        time: &str,
+    ) -> Vec<(&'static str, String)> {
+        let nothing = hex(&Sha256::digest([]));
+        let mut headers = vec![
+            ("x-amz-content-sha256", nothing.clone()),
+            ("x-amz-date", time.to_string()),
+        ];
+        headers.extend(
+            self.token
+                .clone()
+                .map(|token| ("x-amz-security-token", token)),
+        );
+        // All that is signed, in the order of the names.
+        let mut signed = vec![("host", host)];
+        signed.extend(range.map(|range| ("range", range)));
+        signed.extend(headers.iter().map(|(name, value)| (*name, &**value)));
+        let names: Vec<&str> = signed.iter().map(|(name, _)| *name).collect();
+        let names = names.join(";");
+        let mut request = format!("GET\n{path}\n\n");
+        for (name, value) in &signed {
+            // A String takes all that is written.
+            let _ = writeln!(request, "{name}:{value}");
+        }
+        let _ = write!(request, "\n{names}\n{nothing}");
+        let day = &time[..8];
+        let scope = format!("{day}/{}/s3/aws4_request", self.region);
+        let digest = hex(&Sha256::digest(request));
+        let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
+        let mut key = format!("AWS4{}", self.secret).into_bytes();
+        for part in [day, &self.region, "s3", "aws4_request", &text] {
+            key = keyed(&key, part);
+        }
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={names},Signature={}",
+            self.key,
+            hex(&key)
+        );
+        headers.push(("authorization", authorization));
+        headers
+    }
+}
+
+/// The keyed digest of a text. Keys may have any length.
+fn keyed(key: &[u8], text: &str) -> Vec<u8> {
+    let mac = Hmac::<Sha256>::new_from_slice(key);
+    let mac = mac.map(|mac| mac.chain_update(text).finalize().into_bytes().to_vec());
+    mac.unwrap_or_default()
+}
+
+/// The name of an object in a URL.
+fn escaped(key: &str) -> String {
+    let mut escaped = String::new();
+    for byte in key.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
+                escaped.push(byte.into());
+            }
+            _ => {
+                // A String takes all that is written.
+                let _ = write!(escaped, "%{byte:02X}");
+            }
+        }
+    }
+    escaped
+}
+
+/// A time as `20130524T000000Z`, of the seconds since 1970.
+fn timestamp(seconds: u64) -> String {
+    let (days, of_day) = (seconds / 86_400, seconds % 86_400);
+    // Years from March on, so that the leap day is a year's last: from 1 March 0000.
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = 400 * era + year + u64::from(month <= 2);
+    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+    format!("{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of Amazon's manual (Signature Calculations for the Authorization
+    /// Header, GET Object).
+    #[test]
+    fn a_request_is_signed_as_the_manual_does() {
+        let signer = Signer {
+            key: "AKIAIOSFODNN7EXAMPLE".to_string(),
+            secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_string(),
+            token: None,
+            region: "us-east-1".to_string(),
+        };
+        let host = "examplebucket.s3.amazonaws.com";
+        let headers = signer.sign(host, "/test.txt", Some("bytes=0-9"), "20130524T000000Z");
+        let (name, value) = headers.last().unwrap();
+        assert_eq!(
+            (*name, &**value),
+            (
+                "authorization",
+                "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request,\
+                 SignedHeaders=host;range;x-amz-content-sha256;x-amz-date,\
+                 Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"
+            )
+        );
+    }
+
+    /// `date -u -d @SECONDS +%Y%m%dT%H%M%SZ`
+    #[test]
+    fn times_are_told_in_utc() {
+        for (seconds, time) in [
+            (0, "19700101T000000Z"),
+            (951_782_399, "20000228T235959Z"),
+            (951_782_400, "20000229T000000Z"),
+            (1_369_353_600, "20130524T000000Z"),
+            (1_735_689_599, "20241231T235959Z"),
+            (4_107_542_400, "21000301T000000Z"),
+        ] {
+            assert_eq!(timestamp(seconds), time);
+        }
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        assert_eq!(escaped("a/b-c_d.e~f"), "a/b-c_d.e~f");
+        assert_eq!(escaped("of june+é"), "of%20june%2B%C3%A9");
+    }
+}

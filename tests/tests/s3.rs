@@ -1,0 +1,157 @@
+//! Objects of S3 are sources as files are: of moto's server, whose signatures are those of
+//! Amazon's own library.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use tests::pzstd::write_frames;
+use tests::{Said, both_sides, build, program, python, root, run, sample};
+
+const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
+
+const MISSING: i32 = 3;
+
+/// Serves files as objects; ends with its standard input.
+struct Server {
+    process: Child,
+    endpoint: String,
+    key: String,
+    secret: String,
+}
+
+impl Server {
+    /// `None` without moto, said by `tests::skip`.
+    fn start(files: &[&Path]) -> Option<Server> {
+        let mut command = python("moto")?;
+        command.arg(root().join("tests/reference/s3_server.py"));
+        command.args(files).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut process = command.spawn().unwrap();
+        let mut line = String::new();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        output.read_line(&mut line).unwrap();
+        let mut words = line.split_whitespace().map(String::from);
+        let mut word = || words.next().expect("an endpoint, a key and a secret");
+        Some(Server {
+            process,
+            endpoint: word(),
+            key: word(),
+            secret: word(),
+        })
+    }
+
+    /// A program whose environment leads to the server.
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = program("ingest");
+        command.args(arguments);
+        command.env("AWS_ENDPOINT_URL", &self.endpoint);
+        command.env("AWS_ACCESS_KEY_ID", &self.key);
+        command.env("AWS_SECRET_ACCESS_KEY", &self.secret);
+        for name in ["AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN", "AWS_REGION"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Said {
+        run(&mut self.command(arguments))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn objects_are_read_whole_and_in_parts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let text = |name: &str| path(name).to_str().unwrap().to_string();
+    let source = path("june é+.pgn.zst");
+    let games = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
+    let mut bytes = Vec::new();
+    write_frames(&games, 100_000, 1, &mut bytes).unwrap();
+    fs::write(&source, bytes).unwrap();
+    let Some(server) = Server::start(&[&source]) else {
+        return;
+    };
+    let url = "s3://games/of june/june é+.pgn.zst";
+    build(&[&source], &path("whole")).succeeded();
+    let whole = both_sides(&path("whole"));
+    server
+        .run(&["build", url, "--out", &text("object")])
+        .succeeded();
+    assert!(both_sides(&path("object")) == whole);
+
+    let parts = ["1/3", "2/3", "3/3"].map(|part| {
+        let out = text(&part.replace('/', " of "));
+        server
+            .run(&["build", url, "--part", part, "--out", &out])
+            .succeeded();
+        out
+    });
+    let merged = text("merged");
+    let [a, b, c] = &parts;
+    server
+        .run(&["merge", a, b, c, "--out", &merged])
+        .succeeded();
+    assert!(both_sides(Path::new(&merged)) == whole);
+
+    let annotate = |source: &str, out: &str, more: &[&str]| {
+        let fixed = [
+            "annotate", source, "--out", out, "--net", "material", "--nodes", "1",
+        ];
+        server.run(&[&fixed[..], more].concat()).succeeded();
+        PathBuf::from(out)
+    };
+    let of_file = annotate(source.to_str().unwrap(), &text("file.pgn.zst"), &[]);
+    let of_object = annotate(url, &text("object.pgn.zst"), &[]);
+    assert!(fs::read(&of_file).unwrap() == fs::read(of_object).unwrap());
+    let parts = ["1/2", "2/2"].map(|part| {
+        let out = text(&format!("{}.pgn.zst", part.replace('/', " of ")));
+        annotate(url, &out, &["--part", part]);
+        out
+    });
+    let joined = text("joined.pgn.zst");
+    let [a, b] = &parts;
+    server.run(&["join", a, b, "--out", &joined]).succeeded();
+    assert!(fs::read(of_file).unwrap() == fs::read(joined).unwrap());
+}
+
+#[test]
+fn what_cannot_be_read_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out").to_str().unwrap().to_string();
+    let Some(server) = Server::start(&[&sample(JUNE)]) else {
+        return;
+    };
+    let url = format!("s3://games/of june/{JUNE}");
+    let build = |url: &str| server.command(&["build", url, "--out", &out]);
+    let failed = |command: &mut Command, words: &[&str]| {
+        run(command).failed(MISSING, words);
+    };
+    failed(
+        &mut build("s3://games/none"),
+        &["s3://games/none: the server answers 404"],
+    );
+    failed(
+        &mut build("s3://games"),
+        &["s3://games", "not s3://BUCKET/KEY"],
+    );
+    let refused = ["the server answers 403"];
+    failed(
+        build(&url).env("AWS_SECRET_ACCESS_KEY", "another"),
+        &refused,
+    );
+    let half = ["AWS_ACCESS_KEY_ID", "both, or none"];
+    failed(build(&url).env_remove("AWS_SECRET_ACCESS_KEY"), &half);
+    let mut anonymous = build(&url);
+    anonymous.env_remove("AWS_ACCESS_KEY_ID");
+    failed(anonymous.env_remove("AWS_SECRET_ACCESS_KEY"), &refused);
+    run(&mut build(&url)).succeeded();
+}
