@@ -46,6 +46,18 @@ Example:
 {EXIT_CODES}"""
 
 
+ANNOTATE = f"""\
+As build, with ingest annotate in place of ingest build; all parts are joined at
+once. Options behind -- are those of ingest annotate. The outcome is the file that
+one ingest annotate makes.
+
+Example:
+  kibitz-cluster annotate /nfs/games.pgn.zst --engine stockfish --nodes 1000 \\
+    --out /nfs/annotated.pgn.zst -- --ahead 32
+
+{EXIT_CODES}"""
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     formatter = argparse.RawDescriptionHelpFormatter
@@ -64,11 +76,18 @@ def parser() -> argparse.ArgumentParser:
         "months", nargs="+", metavar="MONTH", help="a dump: a file or an http(s) URL"
     )
     build.add_argument("--out", required=True, type=Path, metavar="PLACE", help="the dataset")
-    build.add_argument(
-        "--part-size", type=positive, default=1000, metavar="MB", help="of dumps [default: 1000]"
-    )
-    add_run_arguments(build)
+    add_run_arguments(build, part_megabytes=1000)
     build.set_defaults(run=run_build)
+
+    annotate = commands.add_parser(
+        "annotate", help="evaluate games", epilog=ANNOTATE, formatter_class=formatter
+    )
+    annotate.add_argument("games", metavar="GAMES", help="a file or an http(s) URL")
+    annotate.add_argument("--engine", required=True, metavar="CMD", help="of every node")
+    annotate.add_argument("--nodes", required=True, type=int, metavar="N", help="to search")
+    annotate.add_argument("--out", required=True, type=Path, metavar="FILE.pgn.zst")
+    add_run_arguments(annotate, part_megabytes=10)
+    annotate.set_defaults(run=run_annotate)
 
     status = commands.add_parser("status", help="how far the runs on the cluster are")
     status.add_argument("--json", action="store_true", help="print JSON")
@@ -76,8 +95,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def add_run_arguments(command: argparse.ArgumentParser) -> None:
+def add_run_arguments(command: argparse.ArgumentParser, part_megabytes: int) -> None:
     """What all commands take that make something."""
+    command.add_argument(
+        "--part-size",
+        type=positive,
+        default=part_megabytes,
+        metavar="MB",
+        help=f"of what is read [default: {part_megabytes}]",
+    )
     command.add_argument(
         "--work", type=Path, metavar="DIR", help="where unfinished work lies [default: PLACE.work]"
     )
@@ -100,31 +126,46 @@ def positive(text: str) -> float:
 
 def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
     """`kibitz-cluster build`."""
-    out, work = places(arguments)
+    return make(arguments, arguments.months, filters, tasks.build, tasks.merge, tasks.DATASET)
+
+
+def run_annotate(arguments: argparse.Namespace, options: list[str]) -> int:
+    """`kibitz-cluster annotate`."""
+    options = ["--engine", arguments.engine, "--nodes", str(arguments.nodes), *options]
+    games = [arguments.games]
+    return make(arguments, games, options, tasks.annotate, tasks.join, tasks.ANNOTATED)
+
+
+def make(
+    arguments: argparse.Namespace,
+    places: list[str],
+    options: list[str],
+    make_part: ray.remote_function.RemoteFunction,
+    unite: ray.remote_function.RemoteFunction,
+    name: str,
+) -> int:
+    """Makes an output, which tasks call `name`, and tells of it."""
+    out, work = out_and_work(arguments)
     ingest = program(arguments.ingest)
-    command = [version(ingest), *filters]
-    sources = dict.fromkeys(plan.find(month) for month in arguments.months)
-    parts = [
-        part
-        for source in sources
-        for part in plan.parts(source, arguments.part_size * 1e6, command)
-    ]
+    command = [version(ingest), *options]
+    sources = dict.fromkeys(plan.find(place) for place in places)
+    size = arguments.part_size * 1e6
+    parts = [part for source in sources for part in plan.parts(source, size, command)]
     connect(ingest)
-    resources = {"num_cpus": arguments.cpus}
+    cpus = arguments.cpus
 
     def start(node: plan.Node, reports: list[object]) -> ray.ObjectRef:
         if isinstance(node, plan.Part):
-            task = tasks.build.options(
-                name=f"build {node.key}", scheduling_strategy="SPREAD", **resources
-            )
-            return task.remote(node, filters, work, arguments.cpus)
-        task = tasks.merge.options(name=node.key, **resources)
-        return task.remote(node, work, arguments.cpus, *reports)
+            task = make_part.options(name=node.key, scheduling_strategy="SPREAD", num_cpus=cpus)
+            return task.remote(node, options, work, cpus)
+        return unite.options(name=node.key, num_cpus=cpus).remote(node, work, cpus, *reports)
 
-    root = plan.tree(parts)
+    # Datasets are merged as they come, games joined all at once.
+    width = plan.MERGE_WIDTH if name == tasks.DATASET else max(2, len(parts))
+    root = plan.tree(parts, width)
     run = Run(out.name, root, work, start)
     report = run.to_end()
-    work.deliver(root.key, tasks.DATASET, out)
+    work.deliver(root.key, name, out)
     result = {**progress.as_json(run.state), **asdict(report), "out": str(out)}
     if arguments.json:
         tell(json.dumps(result, indent=2))
@@ -138,7 +179,7 @@ def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
     return DAMAGED if report.damage else 0
 
 
-def places(arguments: argparse.Namespace) -> tuple[Path, Work]:
+def out_and_work(arguments: argparse.Namespace) -> tuple[Path, Work]:
     """Where the output goes, and the work folder."""
     out = arguments.out.absolute()
     if out.exists():

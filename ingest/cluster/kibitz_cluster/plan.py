@@ -88,10 +88,10 @@ def parts(source: Source, part_bytes: float, command: list[str]) -> list[Part]:
     ]
 
 
-def tree(nodes: list[Node]) -> Node:
-    """Merges of neighbours, level by level, up to one."""
+def tree(nodes: list[Node], width: int = MERGE_WIDTH) -> Node:
+    """Merges of so many neighbours, level by level, up to one."""
     while len(nodes) > 1:
-        groups = [nodes[i : i + MERGE_WIDTH] for i in range(0, len(nodes), MERGE_WIDTH)]
+        groups = [nodes[i : i + width] for i in range(0, len(nodes), width)]
         nodes = [
             Merge(key("merged", [node.key for node in group]), tuple(group))
             if len(group) > 1

@@ -1,6 +1,7 @@
 """How a task runs `ingest`, which travels with the job."""
 
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -58,3 +59,11 @@ def dataset(arguments: list[str], out: Path, threads: int) -> Report:
         positions=int(counts["train"]) + int(counts["validation"]),
         damage=[damage] if damage else [],
     )
+
+
+def annotated(arguments: list[str], out: Path, threads: int) -> Report:
+    """Makes a file of games by `ingest annotate` or `ingest join`."""
+    printed, damage = run([*arguments, "--out", str(out), "--json"], threads)
+    counts = json.loads(printed)
+    positions = counts["positions"]
+    return Report(counts["games"], positions, positions, [damage] if damage else [])

@@ -1,5 +1,6 @@
 """The Ray tasks. Retries and placement are Ray's."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import ray
@@ -15,25 +16,60 @@ RETRIES = 5
 DATASET = "dataset"
 """What a dataset is called in the folder of its output."""
 
+ANNOTATED = "annotated.pgn.zst"
+"""What a file of games is called there."""
+
 again = ray.remote(max_retries=RETRIES, retry_exceptions=[Lost])
 
 
 @again
 def build(part: Part, filters: list[str], work: Work, threads: int) -> Report:
     """Builds a part of a dump."""
-    arguments = ["build", part.source.place, *filters]
-    if part.of > 1:
-        arguments += ["--part", f"{part.number}/{part.of}"]
+    arguments = ["build", part.source.place, *filters, *which(part)]
     return work.make(part.key, lambda folder: program.dataset(arguments, folder / DATASET, threads))
 
 
 @again
 def merge(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
-    """Joins datasets, and removes them: what is in them is in the one."""
-    inputs = [str(work.done / child.key / DATASET) for child in node.inputs]
+    """Joins datasets."""
+    return unite("merge", program.dataset, DATASET, node, work, threads, reports)
+
+
+@again
+def annotate(part: Part, options: list[str], work: Work, threads: int) -> Report:
+    """Evaluates a part of the games."""
+    arguments = ["annotate", part.source.place, *options, *which(part)]
+    arguments += ["--processes", str(threads)]
+    return work.make(
+        part.key, lambda folder: program.annotated(arguments, folder / ANNOTATED, threads)
+    )
+
+
+@again
+def join(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
+    """Joins all parts of annotated games."""
+    return unite("join", program.annotated, ANNOTATED, node, work, threads, reports)
+
+
+def which(part: Part) -> list[str]:
+    """The option that names a part."""
+    return ["--part", f"{part.number}/{part.of}"] if part.of > 1 else []
+
+
+def unite(
+    command: str,
+    run: Callable[[list[str], Path, int], Report],
+    name: str,
+    node: Merge,
+    work: Work,
+    threads: int,
+    reports: tuple[Report, ...],
+) -> Report:
+    """Makes one output of several, and removes them: what is in them is in the one."""
+    inputs = [str(work.done / child.key / name) for child in node.inputs]
 
     def make(folder: Path) -> Report:
-        report = program.dataset(["merge", *inputs], folder / DATASET, threads)
+        report = run([command, *inputs], folder / name, threads)
         damage = [line for part in reports for line in part.damage]
         return Report(report.games, report.labels, report.positions, damage)
 

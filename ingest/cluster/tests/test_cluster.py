@@ -169,6 +169,18 @@ class ClusterTest(unittest.TestCase):
         self.assert_ended(self.machines.finish(running), 4, "damaged.pgn.zst")
         self.assertEqual(contents(self.out), contents(self.alone([damaged, SAMPLES[1]])))
 
+    def test_annotated_games_are_those_of_one_machine(self) -> None:
+        engine = str(INGEST.with_name("fake_engine"))
+        games = SAMPLES[1]
+        options = ["--engine", engine, "--nodes", "3"]
+        one, out = self.folder / "one.pgn.zst", self.folder / "all.pgn.zst"
+        command = [INGEST, "annotate", games, *options, "--out", one]
+        subprocess.run(command, check=True, capture_output=True)
+        arguments = [*options, "--part-size", 0.07, "--ingest", self.ingest, "--out", out]
+        self.assert_ended(self.machines.run("annotate", games, *arguments), 0)
+        self.assertEqual(out.read_bytes(), one.read_bytes())
+        self.assertEqual(len(self.calls("annotate")), 3)
+
     def test_what_cannot_be_done_says_why(self) -> None:
         nowhere = self.folder / "nowhere.pgn.zst"
         self.assert_ended(self.machines.run(*self.build([nowhere])), 3, "nowhere.pgn.zst")
