@@ -3,7 +3,7 @@
 # Stockfish 15.1, engines' games, Lichess's games, and games of the embedded net against
 # itself, into a dataset, into the net. Where the games come from: models/README.md. Not
 # the same net, bit for bit: the net that plays is the one that is embedded now. Takes
-# some 80 minutes on two cores, 59 of them Stockfish's. An interrupted run goes on when it
+# some 100 minutes on two cores, 59 of them Stockfish's. An interrupted run goes on when it
 # is called again, and what is in FOLDER already is not made again. Leaves
 # FOLDER/default.safetensors, and FOLDER/linear.safetensors beside it.
 #
@@ -28,11 +28,12 @@ bin=${CARGO_TARGET_DIR:-target}/release
 "$bin/ingest" annotate "$human" --engine "$stockfish" --nodes 3 --option Hash=1 --ahead 32 \
     --every 2 --out "$folder/human.pgn.zst"
 
-# Without these the net loses some 85 Elo: random openings hold what people avoid.
-"$bin/arena" generate --engine net=embedded --nodes 400 --positions 4700000 --seed 101 \
+# Without these the net loses far more than 100 Elo: random openings hold what people avoid.
+"$bin/arena" generate --engine net=embedded --nodes 400 --positions 12900000 --seed 101 \
     --out "$folder/selfplay.pgn.zst"
 
-# With evaluations already: Lichess's own, and those of TCEC's engines.
+# With evaluations already: Lichess's own, and those of TCEC's engines. The search evaluates
+# quiet positions alone: with the others the net loses some 40 Elo.
 samples=datasets/samples
 lichess=(
     $samples/dump_2026-06_annotated500.pgn.zst
@@ -40,7 +41,7 @@ lichess=(
     $samples/dump_2013-02_rewritten2551.pgn.zst
 )
 "$bin/ingest" build "$folder/human.pgn.zst" "$tcec" "${lichess[@]}" "$folder/selfplay.pgn.zst" \
-    --validation-percent 2 --out "$folder/all.dataset"
+    --quiet --validation-percent 2 --out "$folder/all.dataset"
 
 # What a net must beat.
 [ -e "$folder/linear.safetensors" ] ||
