@@ -42,7 +42,7 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     // What cargo tells a test of its package would make build scripts run again.
     for (name, _) in std::env::vars_os() {
-        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_"];
+        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_", "OUT_DIR"];
         if ours
             .iter()
             .any(|start| name.to_string_lossy().starts_with(start))
