@@ -1,8 +1,7 @@
 //! The ratings of a ladder as a picture.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use charts::{Colour, Dot, Panel, sheet, thousands};
+use time::OffsetDateTime;
 
 use crate::players::pace::Pace;
 use crate::statistics::ratings::Rating;
@@ -55,22 +54,8 @@ pub fn conditions(names: &[String], paces: &[Pace], games: u64) -> String {
         }
     };
     let (games, version) = (thousands(games), env!("CARGO_PKG_VERSION"));
-    let days = SystemTime::now().duration_since(UNIX_EPOCH);
-    let [year, month, day] = date(days.map_or(0, |time| time.as_secs() / 86_400));
-    format!("{pace}; {games} games; Kibitz {version}, {year}-{month:02}-{day:02}.")
-}
-
-/// Year, month and day of a day since 1970, by Howard Hinnant's
-/// `civil_from_days`: years begin in March, so that leap days end them.
-fn date(days: u64) -> [u64; 3] {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let calendar = if month < 10 { month + 3 } else { month - 9 };
-    let year = 400 * era + year + u64::from(calendar < 3);
-    [year, calendar, day - (153 * month + 2) / 5 + 1]
+    let today = OffsetDateTime::now_utc().date();
+    format!("{pace}; {games} games; Kibitz {version}, {today}.")
 }
 
 #[cfg(test)]
@@ -116,9 +101,9 @@ mod tests {
             text.contains("0.02 s a move, b 3 plies a move; 2 games"),
             "{text}"
         );
-        assert_eq!(date(0), [1970, 1, 1]);
-        assert_eq!(date(11_016), [2000, 2, 29]);
-        assert_eq!(date(20_453), [2025, 12, 31]);
-        assert_eq!(date(20_454), [2026, 1, 1]);
+        // Such as "2026-11-25.".
+        let date = text.rsplit(' ').next().unwrap();
+        let figures = date.replace(|c: char| c.is_ascii_digit(), "0");
+        assert_eq!(figures, "0000-00-00.");
     }
 }
