@@ -309,7 +309,7 @@ fn what_is_wrong_is_said_once() {
         (
             Path::new("ftp://a/b.pgn"),
             UNREADABLE,
-            "http:// and https://",
+            "http://, https:// and s3://",
         ),
         (Path::new("http://"), UNREADABLE, "not a URL"),
         (&path("none.pgn"), UNREADABLE, "No such file"),
