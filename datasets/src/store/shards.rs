@@ -37,10 +37,17 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
         path: path.to_path_buf(),
         why,
     };
+    let not_a_dataset = || Error::NotADataset {
+        path: path.to_path_buf(),
+    };
+    let opened = folders.iter().map(|folder| open_folder(folder));
+    let opened: Vec<(Store, Manifest)> = opened.collect::<Result<_, Error>>()?;
+    if opened.iter().all(|(_, manifest)| manifest.shard.is_none()) {
+        return Err(not_a_dataset());
+    }
     let mut shards: Vec<(PartOf, &Path, Store)> = Vec::new();
     let mut whole: Option<Manifest> = None;
-    for folder in folders {
-        let (store, mut manifest) = open_folder(folder)?;
+    for (folder, (store, mut manifest)) in folders.iter().zip(opened) {
         let Some(Shard { part, .. }) = manifest.shard.take() else {
             let why = "a dataset, not a shard of one; give it by itself";
             return Err(unfit(folder, why.to_string()));
@@ -61,9 +68,7 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
     }
     shards.sort_by_key(|(part, ..)| *part);
     let (Some(whole), Some((some, ..))) = (whole, shards.first()) else {
-        return Err(Error::NotADataset {
-            path: path.to_path_buf(),
-        });
+        return Err(not_a_dataset());
     };
     let has = |part: &PartOf| shards.iter().any(|(other, ..)| other == part);
     let missing: Vec<String> = some

@@ -1,7 +1,6 @@
 """The command `kibitz-cluster`."""
 
 import argparse
-import contextlib
 import json
 import logging
 import shutil
@@ -233,10 +232,10 @@ def main() -> int:
     logging.getLogger("ray").setLevel(logging.ERROR)
     ours, ingests = split_at_dashes(sys.argv[1:])
     arguments = parser().parse_args(ours)
+    # Ray tells of lost nodes on standard output, up to its end.
+    sys.stdout = sys.stderr
     try:
-        # Ray tells of lost nodes on standard output.
-        with contextlib.redirect_stdout(sys.stderr):
-            return arguments.run(arguments, ingests)
+        return arguments.run(arguments, ingests)
     except Failure as failure:
         print(f"kibitz-cluster: {failure.message}", file=sys.stderr)
         return failure.code
