@@ -61,8 +61,8 @@ test("evaluators: the default, an earlier net, material, a file, and one that is
   await page.selectOption("#evaluator", "games1191.safetensors");
   await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes(", fitted to 66,795 positions"));
   await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("default.safetensors", NETS)) });
-  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("256"));
-  assert.equal(await page.$eval("#evaluator", (select) => select.selectedOptions[0].textContent), "mine.safetensors");
+  await page.waitForFunction(() => document.getElementById("evaluator").selectedOptions[0].textContent === "mine.safetensors");
+  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("902-2x256-1"));
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
   // The one before is still in use, by the search too.
