@@ -31,7 +31,7 @@ use datasets::Record;
 use models::{Architecture, INPUTS};
 use rayon::prelude::*;
 
-use crate::input::lists::HostLists;
+use crate::input::host_lists::HostLists;
 use crate::input::position;
 use crate::network::first_layer::Inputs;
 use crate::network::precision::{GRADIENT_SCALE, Precision};

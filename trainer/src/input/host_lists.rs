@@ -1,0 +1,87 @@
+//! Lists of active inputs as GPUs take them: in words.
+
+use datasets::Record;
+use models::{Architecture, Feature};
+use rayon::prelude::*;
+
+use crate::input::lists::Lists;
+
+/// Records that a thread turns into lists at a time.
+const BLOCK: usize = 1024;
+
+/// The active inputs of records as one view has them, one list after the other.
+pub struct HostLists {
+    /// Where each list begins, and where the last ends, counted in indices.
+    pub starts: Vec<i32>,
+    /// Indices of inputs, two to a word, the first in the lower half.
+    pub inputs: Vec<i32>,
+}
+
+impl HostLists {
+    /// Those of records, for each view of a network, the mover's first.
+    pub fn by_view(architecture: Architecture, records: &[Record]) -> Vec<HostLists> {
+        let blocks: Vec<Vec<Lists>> = records
+            .par_chunks(BLOCK)
+            .map(|records| Lists::by_view(architecture, records.iter()))
+            .collect();
+        let of_view = |view| {
+            let blocks: Vec<&Lists> = blocks.iter().map(|views| &views[view]).collect();
+            HostLists::joined(&blocks)
+        };
+        (0..architecture.views()).map(of_view).collect()
+    }
+
+    /// Those of blocks, one after the other.
+    fn joined(blocks: &[&Lists]) -> HostLists {
+        let lengths = blocks.iter().flat_map(|lists| lists.iter().map(<[_]>::len));
+        let ends = lengths.scan(0, |end, length| {
+            *end += length;
+            Some(*end as i32)
+        });
+        let starts = [0].into_iter().chain(ends).collect();
+        let inputs: Vec<&[Feature]> = blocks.iter().map(|lists| &lists.inputs[..]).collect();
+        let inputs = inputs.concat();
+        let word = |pair: &[Feature]| {
+            let index = |at| {
+                pair.get(at)
+                    .map_or(0, |input: &Feature| input.index() as i32)
+            };
+            index(0) | index(1) << 16
+        };
+        HostLists {
+            starts,
+            inputs: inputs.par_chunks(2).map(word).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use crate::input::position;
+    use crate::testing::{architectures, games};
+
+    #[test]
+    fn lists_are_the_positions_inputs_in_order() {
+        // More than a block, and no multiple of one.
+        let records = games(2_100);
+        for architecture in architectures() {
+            let views = HostLists::by_view(architecture, &records);
+            assert_eq!(views.len(), architecture.views());
+            for (view, lists) in views.iter().enumerate() {
+                assert_eq!(lists.starts.len(), records.len() + 1);
+                let words = lists.inputs.iter();
+                let halves = words.flat_map(|word| [word & 0xffff, word >> 16]);
+                let inputs: Vec<usize> = halves.map(|input| input as usize).collect();
+                for (record, ends) in records.iter().zip(lists.starts.windows(2)) {
+                    let features: Vec<Feature> = position::features(record).collect();
+                    let expected = &architecture.inputs(&features)[view];
+                    let expected = expected.iter().map(|feature| feature.index());
+                    let list = &inputs[ends[0] as usize..ends[1] as usize];
+                    assert!(expected.eq(list.iter().copied()), "{}", record.epd());
+                }
+            }
+        }
+    }
+}
