@@ -172,17 +172,14 @@ impl QuantisedNetwork {
     /// The same, where some of the features are in no accumulator: those that
     /// [`Accumulated::transient`] may hold.
     pub fn evaluate_split(&self, accumulated: &[Feature], transient: &[Feature]) -> i32 {
-        let own = accumulated.to_vec();
-        let other = own.iter().map(|feature| feature.seen_by_other()).collect();
-        let [own, other] = [own, other].map(|mut features: Vec<Feature>| {
-            self.architecture.orient(&mut features);
-            self.accumulator(&features)
-        });
+        let views = self.architecture.inputs(accumulated).into_iter();
+        let views: Vec<Accumulator> = views.map(|inputs| self.accumulator(&inputs)).collect();
+        let features = accumulated.iter().chain(transient);
         self.evaluate(&Accumulated {
-            own: &own,
-            other: Some(&other),
+            own: &views[0],
+            other: views.get(1),
             transient,
-            pieces: accumulated.iter().filter(|f| f.is_piece()).count(),
+            pieces: features.filter(|feature| feature.is_piece()).count(),
         })
     }
 }

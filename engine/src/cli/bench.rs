@@ -11,7 +11,7 @@ use engine::{
     features,
 };
 use host::print;
-use models::{Accumulated, Accumulator, Feature, Kernel, QuantisedNetwork};
+use models::{Accumulated, Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
 use super::at_least_one;
@@ -132,21 +132,17 @@ fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
     let boards = games.boards();
     // Few enough to stay in the nearest cache.
     let few = boards.iter().step_by(boards.len() / 16);
-    let accumulators: Vec<[Accumulator; 2]> = few
+    let accumulators: Vec<Vec<Accumulator>> = few
         .map(|board| {
-            let own = features(board);
-            let other: Vec<Feature> = own.iter().map(|f| f.seen_by_other()).collect();
-            [own, other].map(|mut features| {
-                network.architecture().orient(&mut features);
-                network.accumulator(&features)
-            })
+            let views = network.architecture().inputs(&features(board)).into_iter();
+            views.map(|inputs| network.accumulator(&inputs)).collect()
         })
         .collect();
     let dense = fastest(accumulators.len(), || {
-        for [own, other] in &accumulators {
+        for views in &accumulators {
             black_box(network.evaluate(black_box(&Accumulated {
-                own,
-                other: Some(other),
+                own: &views[0],
+                other: views.get(1),
                 transient: &[],
                 pieces: 32,
             })));

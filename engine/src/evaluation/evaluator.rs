@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
-use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, material};
+use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, View, material};
 
 use crate::evaluation::Score;
 use crate::evaluation::accumulators::of_board;
@@ -96,8 +96,9 @@ impl Evaluator {
             Some(network) => {
                 let mover = board.side_to_move();
                 let own = of_board(network, board, mover);
-                let other = of_board(network, board, !mover);
-                network_value(network, board, &own, &other).0
+                let both = network.architecture().view == View::Both;
+                let other = both.then(|| of_board(network, board, !mover));
+                network_value(network, board, &own, other.as_ref()).0
             }
         }
     }
@@ -110,7 +111,7 @@ pub(crate) fn network_value(
     network: &QuantisedNetwork,
     board: &Board,
     own: &Accumulator,
-    other: &Accumulator,
+    other: Option<&Accumulator>,
 ) -> (Score, Option<Danger>) {
     let counts_threats = network.counts_threats();
     let position = match counts_threats {
@@ -122,7 +123,7 @@ pub(crate) fn network_value(
         true => from_nothing(network, board),
         false => network.evaluate(&Accumulated {
             own,
-            other: Some(other),
+            other,
             transient: &transient,
             pieces: board.occupied().len() as usize,
         }),

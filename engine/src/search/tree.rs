@@ -182,7 +182,7 @@ impl Tree {
         let line = |ply: usize| (&nodes[ply].board, nodes[ply].played);
         let sides = self.accumulators.get(network, self.ply, mover, line);
         let [own, other] = [mover, !mover].map(|side| &sides[side as usize]);
-        let (value, danger) = network_value(network, board, own, other);
+        let (value, danger) = network_value(network, board, own, Some(other));
         let node = &mut self.nodes[self.ply];
         node.value = Some(value);
         node.danger = danger;
