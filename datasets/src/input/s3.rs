@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use hmac::{Hmac, Mac};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::{Digest, Sha256};
 use time::OffsetDateTime;
 use ureq::http::Uri;
@@ -15,6 +16,14 @@ use crate::input::digest::hex;
 
 /// How the name of an object begins.
 pub(super) const SCHEME: &str = "s3://";
+
+/// What signatures want escaped in the key of an object.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'/');
 
 /// What a URL names, and how it is asked for.
 pub(super) struct Object {
@@ -25,7 +34,6 @@ pub(super) struct Object {
 }
 
 /// Who asks, by the environment.
-#[derive(Clone)]
 struct Signer {
     key: String,
     secret: String,
@@ -73,7 +81,7 @@ impl Object {
             }
         };
         Ok(Object {
-            url: format!("{endpoint}/{bucket}/{}", escaped(key)),
+            url: format!("{endpoint}/{bucket}/{}", utf8_percent_encode(key, ESCAPED)),
             signer,
         })
     }
@@ -146,23 +154,6 @@ fn keyed(key: &[u8], text: &str) -> Vec<u8> {
     mac.unwrap_or_default()
 }
 
-/// The name of an object in a URL.
-fn escaped(key: &str) -> String {
-    let mut escaped = String::new();
-    for byte in key.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                escaped.push(byte.into());
-            }
-            _ => {
-                // A String takes all that is written.
-                let _ = write!(escaped, "%{byte:02X}");
-            }
-        }
-    }
-    escaped
-}
-
 /// A time as `20130524T000000Z`.
 fn timestamp(time: OffsetDateTime) -> String {
     let (date, (hour, minute, second)) = (time.date(), time.to_hms());
@@ -208,6 +199,7 @@ mod tests {
 
     #[test]
     fn names_are_escaped() {
+        let escaped = |key| utf8_percent_encode(key, ESCAPED).to_string();
         assert_eq!(escaped("a/b-c_d.e~f"), "a/b-c_d.e~f");
         assert_eq!(escaped("of june+é"), "of%20june%2B%C3%A9");
     }

@@ -199,7 +199,8 @@ impl GameTexts {
                 None => self.text.len().saturating_sub(OVERLAP),
                 Some(start) => start,
             };
-            self.pass_over(passed);
+            self.text.drain(..passed);
+            self.move_border(passed);
             let begun = start.is_some();
             (self.oversized, self.before) = (self.oversized && !begun, self.before && !begun);
         }
@@ -210,9 +211,9 @@ impl GameTexts {
         match boundary.last(&self.text) {
             _ if self.before => None,
             Some(end) if !self.oversized => {
-                let games = self.text[..end].to_vec();
-                self.pass_over(end);
-                Some(Chunk::Games(games))
+                let tail = self.text.split_off(end);
+                self.move_border(end);
+                Some(Chunk::Games(std::mem::replace(&mut self.text, tail)))
             }
             _ if self.text.len() > MAX_GAME_BYTES => {
                 self.oversized = true;
@@ -222,9 +223,8 @@ impl GameTexts {
         }
     }
 
-    /// Takes the beginning off the text.
-    fn pass_over(&mut self, bytes: usize) {
-        self.text.drain(..bytes);
+    /// Notes that so many bytes were taken off the text's beginning.
+    fn move_border(&mut self, bytes: usize) {
         self.border = self.border.map(|border| border.saturating_sub(bytes));
     }
 }

@@ -37,24 +37,27 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
         path: path.to_path_buf(),
         why,
     };
-    let not_a_dataset = || Error::NotADataset {
-        path: path.to_path_buf(),
-    };
     let opened = folders.iter().map(|folder| open_folder(folder));
     let opened: Vec<(Store, Manifest)> = opened.collect::<Result<_, Error>>()?;
-    if opened.iter().all(|(_, manifest)| manifest.shard.is_none()) {
-        return Err(not_a_dataset());
-    }
+    let mut manifests = opened.iter().map(|(_, manifest)| manifest);
+    let first = manifests.find_map(|manifest| Some((manifest, manifest.shard?)));
+    let Some((manifest, Shard { part: some, .. })) = first else {
+        return Err(Error::NotADataset {
+            path: path.to_path_buf(),
+        });
+    };
+    let whole = Manifest {
+        shard: None,
+        ..manifest.clone()
+    };
     let mut shards: Vec<(PartOf, &Path, Store)> = Vec::new();
-    let mut whole: Option<Manifest> = None;
     for (folder, (store, mut manifest)) in folders.iter().zip(opened) {
         let Some(Shard { part, .. }) = manifest.shard.take() else {
             let why = "a dataset, not a shard of one; give it by itself";
             return Err(unfit(folder, why.to_string()));
         };
-        let first = &folders[0];
-        if *whole.get_or_insert_with(|| manifest.clone()) != manifest {
-            let why = format!("shard of another dataset than {}", first.display());
+        if manifest != whole {
+            let why = format!("shard of another dataset than {}", folders[0].display());
             return Err(unfit(folder, why));
         }
         if let Some((other, name, _)) = shards
@@ -67,9 +70,6 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
         shards.push((part, folder, store));
     }
     shards.sort_by_key(|(part, ..)| *part);
-    let (Some(whole), Some((some, ..))) = (whole, shards.first()) else {
-        return Err(not_a_dataset());
-    };
     let has = |part: &PartOf| shards.iter().any(|(other, ..)| other == part);
     let missing: Vec<String> = some
         .all()
