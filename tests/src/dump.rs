@@ -51,6 +51,17 @@ pub struct Contents {
 }
 
 impl Dump {
+    /// So many games that all have evaluations, in frames of a MiB.
+    pub fn annotated(games: u64) -> Dump {
+        Dump {
+            games,
+            annotated_percent: 100,
+            seed: 3,
+            frames: Frames::Of(1 << 20),
+            level: 1,
+        }
+    }
+
     /// Writes the dump, on all cores; now and then `progress` is told the
     /// number of games written.
     ///

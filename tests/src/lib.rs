@@ -102,6 +102,23 @@ pub fn run(command: &mut Command) -> Said {
         .into()
 }
 
+/// The real dumps; none where they are missing, which is [said](skip).
+///
+/// # Panics
+/// If there are hardly any.
+pub fn real_dumps() -> Vec<PathBuf> {
+    let Some(folder) = shared("lichess_pgn") else {
+        return Vec::new();
+    };
+    let files = folder.read_dir().expect("a folder");
+    let paths = files.map(|file| file.expect("a file").path());
+    let dumps: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|e| e == "zst"))
+        .collect();
+    assert!(dumps.len() > 2, "{dumps:?}");
+    dumps
+}
+
 /// `ingest build SOURCES --out DATASET`.
 pub fn build(sources: &[&Path], dataset: &Path) -> Said {
     run(program("ingest")
@@ -109,6 +126,18 @@ pub fn build(sources: &[&Path], dataset: &Path) -> Said {
         .args(sources)
         .arg("--out")
         .arg(dataset))
+}
+
+/// `ingest merge DATASETS --out DATASET`, to be run.
+pub fn merging(datasets: &[PathBuf], out: &Path) -> Command {
+    let mut command = program("ingest");
+    command.arg("merge").args(datasets).arg("--out").arg(out);
+    command
+}
+
+/// The same, run.
+pub fn merge(datasets: &[PathBuf], out: &Path) -> Said {
+    run(&mut merging(datasets, out))
 }
 
 /// `ingest stats DATASET --json`, parsed.

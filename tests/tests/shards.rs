@@ -7,9 +7,9 @@ use std::thread;
 use std::time::Duration;
 
 use datasets::{Dataset, Manifest, Record, Split};
-use tests::dump::{Dump, Frames};
+use tests::dump::Dump;
 use tests::training::TrainingFolder;
-use tests::{Said, build, contents, copy, program, run, sample};
+use tests::{Said, build, contents, copy, merge, program, run, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
@@ -53,14 +53,7 @@ fn assert_equal(sharded: &Path, whole: &Path, what: &str) {
 
 /// Games for some thirty blocks.
 fn dump(path: &Path) {
-    let dump = Dump {
-        games: 3_000,
-        annotated_percent: 100,
-        seed: 3,
-        frames: Frames::Of(1 << 20),
-        level: 1,
-    };
-    dump.write_to(path, |_| {}).unwrap();
+    Dump::annotated(3_000).write_to(path, |_| {}).unwrap();
 }
 
 #[test]
@@ -93,9 +86,7 @@ fn shards_are_read_as_the_whole() {
     assert_equal(&path("again"), &path("whole"), "again");
     build(&[&sample(OCTOBER)], &path("october")).succeeded();
     for (from, to) in [("5 shards", "from shards"), ("whole", "from whole")] {
-        let mut merge = program("ingest");
-        merge.arg("merge").arg(path(from)).arg(path("october"));
-        run(merge.arg("--out").arg(path(to))).succeeded();
+        merge(&[path(from), path("october")], &path(to)).succeeded();
     }
     assert_equal(&path("from shards"), &path("from whole"), "merged");
 }

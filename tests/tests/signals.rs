@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use test_support::send_signal;
 use tests::annotated::{annotate, command, fake, folder, unannotated};
-use tests::dump::{Dump, Frames};
+use tests::dump::Dump;
 use tests::{Said, build, contents, program, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -22,14 +22,7 @@ const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 /// A dump whose labels fill a spilled run and more.
 static DUMP: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("signals.pgn.zst");
-    let dump = Dump {
-        games: 19_000,
-        annotated_percent: 100,
-        seed: 3,
-        frames: Frames::Of(1 << 20),
-        level: 1,
-    };
-    dump.write_to(&path, |_| {}).unwrap();
+    Dump::annotated(19_000).write_to(&path, |_| {}).unwrap();
     path
 });
 
