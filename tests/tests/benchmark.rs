@@ -43,6 +43,10 @@ fn the_benchmark_runs_on_a_small_dump() {
     assert_eq!(report["text_bytes"], contents.text_bytes);
     assert_eq!(report["dataset"]["games"], contents.games);
     assert_eq!(report["dataset"]["labels"], contents.labels);
+    let counted = Command::new("valgrind").arg("--version").output().is_ok();
+    if !counted {
+        skip("valgrind is not installed, no instructions are counted");
+    }
     let rows = report["contenders"].as_array().expect("rows");
     for (name, input) in [
         ("ingest build", "dump"),
@@ -56,6 +60,13 @@ fn the_benchmark_runs_on_a_small_dump() {
             .unwrap_or_else(|| panic!("no row for {name} on {input}"));
         assert_eq!(row["runs"].as_array().map(Vec::len), Some(2));
         assert!(row["peak_bytes"].as_u64() > Some(1 << 20), "{row}");
+        if counted {
+            let per_byte = row["instructions_per_byte"].as_f64();
+            assert!(
+                per_byte.is_some_and(|count| (1.0..1000.0).contains(&count)),
+                "{row}"
+            );
+        }
     }
 }
 

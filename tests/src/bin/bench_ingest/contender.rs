@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
-use tests::measure::{Usage, measure};
+use tests::measure::{Usage, instructions, measure};
 use tests::pzstd::cores;
 
 use crate::files::{Files, program};
@@ -20,6 +20,8 @@ pub struct Contender {
     pub finds_labels: bool,
     /// What each run took.
     pub runs: Vec<Usage>,
+    /// Instructions of a run on one thread, if they were counted.
+    pub instructions: Option<u64>,
     program: PathBuf,
     arguments: Vec<OsString>,
     /// A dataset that it makes, and that must not be there before.
@@ -44,6 +46,7 @@ impl Contender {
             input,
             finds_labels: false,
             runs: Vec::new(),
+            instructions: None,
             program: words[0].into(),
             arguments: arguments(&words[1..], file),
             makes: None,
@@ -52,14 +55,32 @@ impl Contender {
 
     /// Runs once more.
     pub fn run(&mut self) -> Result<()> {
+        let usage = measure(&mut self.command()?)?;
+        self.runs.push(usage);
+        Ok(())
+    }
+
+    /// Whether it can be run 40 times slower: python-chess would take minutes.
+    pub fn is_countable(&self) -> bool {
+        self.input != Input::Slice
+    }
+
+    /// Counts the instructions of a run.
+    pub fn count_instructions(&mut self) -> Result<()> {
+        self.instructions = Some(instructions(&self.command()?)?);
+        Ok(())
+    }
+
+    /// What runs, its output out of the way.
+    fn command(&self) -> Result<Command> {
         if let Some(dataset) = &self.makes
             && dataset.exists()
         {
             std::fs::remove_dir_all(dataset).with_context(|| dataset.display().to_string())?;
         }
         let mut command = Command::new(&self.program);
-        self.runs.push(measure(command.args(&self.arguments))?);
-        Ok(())
+        command.args(&self.arguments);
+        Ok(command)
     }
 }
 
@@ -104,6 +125,7 @@ fn ingest(files: &Files, input: Input, file: &Path) -> Result<Contender> {
         input,
         finds_labels: true,
         runs: Vec::new(),
+        instructions: None,
         program: program("ingest")?,
         arguments: words,
         makes: Some(files.dataset.clone()),
@@ -117,6 +139,7 @@ fn python_chess(files: &Files, python: &Path) -> Contender {
         input: Input::Slice,
         finds_labels: true,
         runs: Vec::new(),
+        instructions: None,
         program: python.to_path_buf(),
         arguments: vec![script.into(), files.slice.clone().into()],
         makes: None,
@@ -129,7 +152,7 @@ fn arguments(words: &[&str], file: &Path) -> Vec<OsString> {
 }
 
 /// Whether a program is installed, and does this much.
-fn works(program: &Path, arguments: &[&str]) -> bool {
+pub fn works(program: &Path, arguments: &[&str]) -> bool {
     let status = Command::new(program)
         .args(arguments)
         .stdout(Stdio::null())

@@ -5,13 +5,14 @@ mod files;
 mod reading;
 mod report;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Parser;
 
 /// Measures `ingest build` on a dump: wall and processor time and peak memory,
-/// beside `zstd -dc`, and `pzstd -dc` and python-chess where installed.
+/// beside `zstd -dc`, and `pzstd -dc` and python-chess where installed. Counts
+/// instructions where valgrind is installed.
 #[derive(Parser)]
 #[command(
     version,
@@ -52,6 +53,12 @@ fn main() -> Result<()> {
         for contender in &mut contenders {
             eprintln!("run {run} of {}: {}", arguments.runs, contender.name);
             contender.run()?;
+        }
+    }
+    if contender::works(Path::new("valgrind"), &["--version"]) {
+        for contender in contenders.iter_mut().filter(|one| one.is_countable()) {
+            eprintln!("instructions: {}", contender.name);
+            contender.count_instructions()?;
         }
     }
     let dataset = files.dataset_stats()?;

@@ -55,6 +55,7 @@ fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender])
     let yardstick = all
         .iter()
         .find(|other| other.name == "zstd -dc" && other.input == contender.input);
+    let per_byte = |one: &Contender| one.instructions.map(|count| count as f64 / bytes as f64);
     json!({
         "name": contender.name,
         "input": match contender.input {
@@ -70,6 +71,9 @@ fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender])
         "labels_per_second": per_second("labels").filter(|_| contender.finds_labels),
         "wall_to_zstd": yardstick.map(|other| wall / self::wall(other)),
         "cpu_to_zstd": yardstick.map(|other| cpu / self::cpu(other)),
+        "instructions_per_byte": per_byte(contender),
+        "instructions_to_zstd": yardstick
+            .and_then(|other| Some(per_byte(contender)? / per_byte(other)?)),
         "runs": contender.runs.iter().map(run).collect::<Vec<Value>>(),
     })
 }
@@ -112,7 +116,7 @@ pub fn table(report: &Value) -> String {
     let mut text = format!(
         "{:.0} MB of text, {:.0} MB packed; {} games, {} annotated, {} labels; \
          {} cores; medians of {}\n\n\
-         {:<14} {:<12} {:>8} {:>8} {:>8} {:>8} {:>9} {:>10} {:>9} {:>8}\n",
+         {:<14} {:<12} {:>8} {:>8} {:>8} {:>8} {:>9} {:>10} {:>9} {:>8} {:>8} {:>10}\n",
         number(&report["text_bytes"]) / 1e6,
         number(&report["dump_bytes"]) / 1e6,
         dataset["games"],
@@ -130,6 +134,8 @@ pub fn table(report: &Value) -> String {
         "labels/s",
         "wall:zstd",
         "CPU:zstd",
+        "instr/B",
+        "instr:zstd",
     );
     for row in report["contenders"].as_array().into_iter().flatten() {
         let cell = |key: &str, scale: f64, width: usize, decimals: usize| {
@@ -139,7 +145,7 @@ pub fn table(report: &Value) -> String {
                 .unwrap_or_else(|| format!("{:>width$}", "-"))
         };
         text += &format!(
-            "{:<14} {:<12} {} {} {} {} {} {} {} {}\n",
+            "{:<14} {:<12} {} {} {} {} {} {} {} {} {} {}\n",
             row["name"].as_str().unwrap_or_default(),
             row["input"].as_str().unwrap_or_default(),
             cell("wall_seconds", 1.0, 8, 2),
@@ -150,6 +156,8 @@ pub fn table(report: &Value) -> String {
             cell("labels_per_second", 1.0, 10, 0),
             cell("wall_to_zstd", 1.0, 9, 2),
             cell("cpu_to_zstd", 1.0, 8, 2),
+            cell("instructions_per_byte", 1.0, 8, 2),
+            cell("instructions_to_zstd", 1.0, 10, 3),
         );
     }
     text + &format!(
