@@ -11,9 +11,11 @@ mod perft;
 mod play;
 mod session;
 mod spsa;
+mod version;
 
 use std::io;
 use std::process;
+use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -22,10 +24,13 @@ use engine::parse_fen;
 use engine::uci::{self, UciError};
 use host::ExitCode;
 
+static LONG_VERSION: LazyLock<String> = LazyLock::new(version::version);
+
 #[derive(Parser)]
 #[command(
     name = "engine",
     version,
+    long_version = LONG_VERSION.as_str(),
     about = "Kibitz's chess engine. Without a command it speaks UCI.",
     after_help = "\
 Arguments that are no command are lines of UCI, each of which is obeyed:

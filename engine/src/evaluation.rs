@@ -2,6 +2,7 @@
 //! accumulators, its value, and the knowledge that it lacks.
 
 pub(crate) mod accumulators;
+pub(crate) mod chances;
 pub(crate) mod danger;
 pub(crate) mod evaluator;
 pub(crate) mod features;
@@ -9,6 +10,7 @@ pub(crate) mod mop_up;
 pub(crate) mod piece_values;
 pub(crate) mod score;
 
+pub use chances::Chances;
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
 pub use features::features;
 pub use piece_values::{material_values, piece_values};

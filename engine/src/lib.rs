@@ -76,7 +76,7 @@ mod search;
 pub mod uci;
 
 pub use board::{
-    Ending, FenError, MoveError, Position, divide, has_legal_move, insufficient_material,
+    Ending, FenError, MoveError, Position, divide, flipped, has_legal_move, insufficient_material,
     is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen, parse_move, perft, pgn,
     position_key, random_moves, write_fen, write_move,
 };
@@ -84,7 +84,8 @@ pub use board::{
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
-    EMBEDDED_NET, EvaluationKind, Evaluator, Score, features, material_values, piece_values,
+    Chances, EMBEDDED_NET, EvaluationKind, Evaluator, Score, features, material_values,
+    piece_values,
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,

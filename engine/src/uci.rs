@@ -8,7 +8,7 @@ mod genfens;
 mod go;
 mod options;
 
-pub use answer::{best_move_line, info_line};
+pub use answer::{Style, best_move_line, info_line};
 pub use command::Command;
 pub use error::UciError;
 pub use genfens::GenFens;

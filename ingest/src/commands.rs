@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 #[derive(Parser)]
 #[command(
     name = "ingest",
-    version,
+    version = host::VERSION.as_str(),
     after_help = "\
 Example: a month of Lichess into a dataset, and a look at it
 

@@ -1,7 +1,9 @@
 //! What the rules library leaves to its user: the legal en-passant square,
 //! keys for repetition, draws by material.
 
-use cozy_chess::{BitBoard, Board, Color, File, Move, Piece, Rank, Square, get_pawn_attacks};
+use cozy_chess::{
+    BitBoard, Board, BoardBuilder, Color, File, Move, Piece, Rank, Square, get_pawn_attacks,
+};
 
 /// Where pieces stand at first, and pawns promote.
 pub(crate) const BACK_RANKS: BitBoard =
@@ -91,6 +93,22 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
+/// The position with its sides exchanged: each piece in the other colour on the
+/// square mirrored by ranks, and the other side to move. To that side it is worth
+/// what the given one is to its own.
+pub fn flipped(board: &Board) -> Board {
+    let old = BoardBuilder::from_board(board);
+    let mut new = old.clone();
+    for square in Square::ALL {
+        let piece = old.board[square as usize];
+        new.board[square.flip_rank() as usize] = piece.map(|(piece, color)| (piece, !color));
+    }
+    new.side_to_move = !old.side_to_move;
+    new.castle_rights.reverse();
+    new.en_passant = old.en_passant.map(Square::flip_rank);
+    new.build().expect("the mirror image is as legal")
+}
+
 /// Whether some castling right starts from other squares than in standard chess.
 pub fn is_chess960(board: &Board) -> bool {
     Color::ALL.iter().any(|&color| {
@@ -105,10 +123,26 @@ pub fn is_chess960(board: &Board) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::parse_fen;
+    use crate::BENCH_POSITIONS;
+    use crate::board::{parse_fen, perft, write_fen};
 
     fn board(fen: &str) -> Board {
         parse_fen(fen).unwrap()
+    }
+
+    #[test]
+    fn exchanged_sides_have_as_many_lines() {
+        for fen in BENCH_POSITIONS {
+            let board = board(fen);
+            let other = flipped(&board);
+            assert_eq!(perft(&other, 2), perft(&board, 2), "{fen}");
+            assert_eq!(flipped(&other), board, "{fen}");
+        }
+        let pushed = board("rnbqkbnr/ppp1pppp/8/8/3pP3/8/PPPP1PPP/RNBQKBNR b KQk e3 0 3");
+        assert_eq!(
+            write_fen(&flipped(&pushed)),
+            "rnbqkbnr/pppp1ppp/8/3Pp3/8/8/PPP1PPPP/RNBQKBNR w Kkq e6 0 3"
+        );
     }
 
     #[test]

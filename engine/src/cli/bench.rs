@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use engine::{
-    BENCH_DEPTH, BENCH_POSITIONS, BenchGames, EMBEDDED_NET, Engine, Evaluator, Tree, bench,
-    features,
-};
+use engine::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, Engine, Evaluator, Tree, bench, features};
 use host::print;
 use models::{Accumulated, Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
 
 use super::at_least_one;
-use super::files::{embedded_evaluator, load_network, networks};
+use super::files::{embedded_evaluator, embedded_networks, load_network};
 
 /// How long each figure of `--evaluations` is measured.
 const MEASURED: Duration = Duration::from_millis(200);
@@ -53,28 +50,47 @@ pub fn run(args: &BenchArgs) -> Result<()> {
 
 /// Searches every position afresh and prints nodes, time and speed.
 fn run_search(args: &BenchArgs) -> Result<()> {
-    let mut engine = Engine::new(embedded_evaluator()?);
-    let start = Instant::now();
-    let mut number = 0;
     let mut printed = Ok(());
-    let nodes = bench(&mut engine, args.depth, |fen, nodes| {
-        number += 1;
+    let done = search(embedded_evaluator()?, args.depth, |line| {
         if !args.json && printed.is_ok() {
-            let all = BENCH_POSITIONS.len();
-            printed = print(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}\n"));
+            printed = print(&format!("{line}\n"));
         }
     });
     printed?;
+    if args.json {
+        print(&format!("{}\n", serde_json::to_string(&done)?))?;
+    }
+    Ok(())
+}
+
+/// What a bench found.
+#[derive(Serialize)]
+pub struct Searched {
+    nodes: u64,
+    time_ms: u64,
+    nps: u64,
+}
+
+/// Searches every position afresh; `tell` gets a line of each, and two of all.
+pub fn search(evaluator: Evaluator, depth: u64, mut tell: impl FnMut(&str)) -> Searched {
+    let mut engine = Engine::new(evaluator);
+    let start = Instant::now();
+    let mut number = 0;
+    let nodes = bench(&mut engine, depth, |fen, nodes| {
+        number += 1;
+        let all = BENCH_POSITIONS.len();
+        tell(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}"));
+    });
     let time = start.elapsed();
     let nps = (nodes as f64 / time.as_secs_f64()) as u64;
-    let millis = time.as_millis() as u64;
-    Ok(print(&match args.json {
-        true => format!(
-            "{}\n",
-            serde_json::json!({ "nodes": nodes, "time_ms": millis, "nps": nps })
-        ),
-        false => format!("time {millis} ms\n{nodes} nodes {nps} nps\n"),
-    })?)
+    let time_ms = time.as_millis() as u64;
+    tell(&format!("time {time_ms} ms"));
+    tell(&format!("{nodes} nodes {nps} nps"));
+    Searched {
+        nodes,
+        time_ms,
+        nps,
+    }
 }
 
 /// What `--evaluations` measures.
@@ -102,7 +118,7 @@ struct Speed {
 fn run_evaluations(args: &BenchArgs) -> Result<()> {
     let network = match &args.model {
         Some(path) => load_network(path)?.1,
-        None => networks(EMBEDDED_NET)?.1,
+        None => embedded_networks()?.1,
     };
     let games = BenchGames::new();
     let mut sums = Vec::new();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use cozy_chess::{Board, Color, File, Rank, Square};
-use engine::{EMBEDDED_NET, EvaluationKind, Evaluator, features, piece_values, write_fen};
-use models::Network;
+use engine::{EvaluationKind, Evaluator, features, piece_values, write_fen};
+use models::{Network, QuantisedNetwork};
 use serde::{Serialize, Serializer};
 
 use super::diagram::symbol;
@@ -42,8 +42,9 @@ struct Views {
     white: f32,
 }
 
+/// What `engine eval` tells.
 #[derive(Serialize)]
-struct Values {
+pub struct Values {
     fen: String,
     /// What the engine plays with.
     quantised: Views,
@@ -72,9 +73,18 @@ fn as_text<S: Serializer>(square: &Square, serializer: S) -> Result<S::Ok, S::Er
 pub fn run(args: &EvalArgs) -> Result<()> {
     let (float, quantised) = match &args.model {
         Some(path) => files::load_network(path)?,
-        None => files::networks(EMBEDDED_NET)?,
+        None => files::embedded_networks()?,
     };
-    let board = &args.fen;
+    let values = evaluate(&float, quantised, &args.fen);
+    let text = match args.json {
+        true => serde_json::to_string(&values)?,
+        false => values.text(&args.fen),
+    };
+    Ok(host::print(&(text + "\n"))?)
+}
+
+/// The values of a board and its pieces, by a network in floats and in integers.
+pub fn evaluate(float: &Network, quantised: QuantisedNetwork, board: &Board) -> Values {
     let views = |mover: f32| {
         let white = if board.side_to_move() == Color::White {
             mover
@@ -87,18 +97,13 @@ pub fn run(args: &EvalArgs) -> Result<()> {
     let quantised = evaluator.evaluate_board(board).centipawns() as f32;
     evaluator.set_kind(EvaluationKind::Material);
     let material = evaluator.evaluate_board(board).centipawns() as f32;
-    let values = Values {
+    Values {
         fen: write_fen(board),
         quantised: views(quantised),
         float: views(float.evaluate(&features(board)) * 100.0),
         material: views(material),
-        pieces: worths(&float, board),
-    };
-    let text = match args.json {
-        true => serde_json::to_string(&values)?,
-        false => table(&values) + "\n" + &worth_board(board, &values.pieces),
-    };
-    Ok(host::print(&(text + "\n"))?)
+        pieces: worths(float, board),
+    }
 }
 
 fn worths(network: &Network, board: &Board) -> Vec<Worth> {
@@ -112,7 +117,13 @@ fn worths(network: &Network, board: &Board) -> Vec<Worth> {
         .collect()
 }
 
-/// The board, each piece with its worth below it.
+impl Values {
+    /// A table, and the board that was evaluated, each piece with its worth below it.
+    pub fn text(&self, board: &Board) -> String {
+        table(self) + "\n" + &worth_board(board, &self.pieces)
+    }
+}
+
 fn worth_board(board: &Board, pieces: &[Worth]) -> String {
     let edge = format!("  {}+\n", "+-------".repeat(8));
     let mut text = edge.clone();

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use engine::{EMBEDDED_NET, Evaluator};
 use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
 /// Reads a network, as floats and as integers.
@@ -12,14 +13,19 @@ pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
 }
 
 /// The networks in a safetensors file.
-pub fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
+fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
     let (network, _) = Network::from_bytes(bytes)?;
     let quantised = QuantisedNetwork::new(&network)?;
     Ok((network, quantised))
 }
 
-/// The evaluator with the network compiled into the engine.
-pub fn embedded_evaluator() -> Result<engine::Evaluator> {
-    engine::Evaluator::embedded()
+/// The network compiled into the engine.
+pub fn embedded_networks() -> Result<(Network, QuantisedNetwork)> {
+    networks(EMBEDDED_NET)
         .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")
+}
+
+/// The evaluator with that.
+pub fn embedded_evaluator() -> Result<Evaluator> {
+    Ok(Evaluator::new(embedded_networks()?.1))
 }

@@ -21,12 +21,24 @@ pub struct PerftArgs {
 /// Prints a count for each move, then the sum, as Stockfish does.
 pub fn run(args: &PerftArgs) -> Result<()> {
     let board = args.fen.clone().unwrap_or_default();
-    let chess960 = is_chess960(&board);
-    let mut nodes = if args.depth == 0 { perft(&board, 0) } else { 0 };
-    let mut text = String::new();
-    for (mv, below) in divide(&board, args.depth) {
-        text += &format!("{}: {below}\n", write_move(&board, mv, chess960));
+    let mut printed = Ok(());
+    count(&board, args.depth, |line| {
+        printed = print(&format!("{line}\n"));
+        printed.is_ok()
+    });
+    Ok(printed?)
+}
+
+/// Counts below each move, and gives `tell` a line of each, then the sum. Ends early
+/// where `tell` says no.
+pub fn count(board: &Board, depth: u32, mut tell: impl FnMut(&str) -> bool) {
+    let chess960 = is_chess960(board);
+    let mut nodes = if depth == 0 { perft(board, 0) } else { 0 };
+    for (mv, below) in divide(board, depth) {
+        if !tell(&format!("{}: {below}", write_move(board, mv, chess960))) {
+            return;
+        }
         nodes += below;
     }
-    Ok(print(&format!("{text}\nNodes searched: {nodes}\n"))?)
+    tell(&format!("\nNodes searched: {nodes}"));
 }

@@ -203,6 +203,14 @@ impl Session {
             Command::SetOption(option) => self.settle(Job::Set(option))?,
             Command::Position(position) => self.give(Job::Position(position))?,
             Command::GenFens(asked) => self.give(Job::Openings(asked))?,
+            Command::Display => self.give(Job::Display)?,
+            Command::Eval => self.give(Job::Eval)?,
+            Command::Flip => self.give(Job::Flip)?,
+            Command::Bench(plies) => self.give(Job::Bench(plies))?,
+            Command::Perft(plies) => {
+                let control = self.begin(false, true);
+                self.give(Job::Perft { plies, control })?;
+            }
             Command::Go(go) => self.go(go)?,
             Command::PonderHit => self.ponder_hit(),
             Command::Stop | Command::Quit => self.stop_searches(|_| true),
@@ -225,19 +233,25 @@ impl Session {
     /// Has the worker search, after those searches that end by themselves;
     /// others make room.
     fn go(&mut self, go: Go) -> Result<()> {
-        self.stop_searches(|search| !search.bounded);
-        let control = Arc::new(Control {
-            stop: AtomicBool::new(false),
-            pondering: AtomicBool::new(go.ponder),
-            done: AtomicBool::new(false),
-            bounded: go.is_bounded(),
-        });
-        self.searches.push(Arc::clone(&control));
+        let control = self.begin(go.ponder, go.is_bounded());
         self.give(Job::Search {
             go,
             control,
             asked: Instant::now(),
         })
+    }
+
+    /// What stops the next search; the present one ends, if it has no end of its own.
+    fn begin(&mut self, pondering: bool, bounded: bool) -> Arc<Control> {
+        self.stop_searches(|search| !search.bounded);
+        let control = Arc::new(Control {
+            stop: AtomicBool::new(false),
+            pondering: AtomicBool::new(pondering),
+            done: AtomicBool::new(false),
+            bounded,
+        });
+        self.searches.push(Arc::clone(&control));
+        control
     }
 
     fn stop_searches(&self, which: impl Fn(&Control) -> bool) {

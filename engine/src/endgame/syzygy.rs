@@ -33,6 +33,9 @@ pub enum TablesError {
 pub struct Syzygy {
     tables: shakmaty_syzygy::Tablebase<Chess>,
     files: usize,
+    /// Whether wins that take too long are draws.
+    fifty_moves: bool,
+    probe_depth: i32,
 }
 
 impl Syzygy {
@@ -58,7 +61,23 @@ impl Syzygy {
                 }
             }
         }
-        Ok(Syzygy { tables, files })
+        Ok(Syzygy {
+            tables,
+            files,
+            fifty_moves: true,
+            probe_depth: 1,
+        })
+    }
+
+    /// Whether the fifty-move rule holds, as it does at first: without it a win that
+    /// takes longer is a win.
+    pub fn set_fifty_move_rule(&mut self, holds: bool) {
+        self.fifty_moves = holds;
+    }
+
+    /// For [`Tablebase::probe_depth`]; 1 at first.
+    pub fn set_probe_depth(&mut self, plies: i32) {
+        self.probe_depth = plies;
     }
 
     /// How many files there are.
@@ -90,7 +109,12 @@ impl Syzygy {
             });
         }
         let dtz = self.tables.probe_dtz(&after)?;
-        let value = -AmbiguousWdl::from_dtz_and_halfmoves(dtz, after.halfmoves());
+        let value = match (self.fifty_moves, dtz.ignore_rounding().0.signum()) {
+            (true, _) => -AmbiguousWdl::from_dtz_and_halfmoves(dtz, after.halfmoves()),
+            (false, 0) => AmbiguousWdl::Draw,
+            (false, 1..) => AmbiguousWdl::Loss,
+            (false, _) => AmbiguousWdl::Win,
+        };
         let plies = if mv.is_zeroing() {
             0
         } else {
@@ -117,7 +141,15 @@ impl Tablebase for Syzygy {
             .tables
             .probe_wdl_after_zeroing(&self.known(board)?)
             .ok()?;
-        Some(from_syzygy(wdl))
+        Some(match (self.fifty_moves, from_syzygy(wdl)) {
+            (false, Wdl::CursedWin) => Wdl::Win,
+            (false, Wdl::BlessedLoss) => Wdl::Loss,
+            (_, wdl) => wdl,
+        })
+    }
+
+    fn probe_depth(&self) -> i32 {
+        self.probe_depth
     }
 
     fn root_moves(&self, board: &Board) -> Option<(Wdl, Vec<Move>)> {

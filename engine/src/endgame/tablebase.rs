@@ -23,6 +23,12 @@ pub trait Tablebase: Send + Sync {
     /// The most pieces on the board, kings included, that any table has.
     fn max_pieces(&self) -> u32;
 
+    /// The least depth in plies at which a search asks about boards of
+    /// [`Tablebase::max_pieces`]; about smaller ones it asks at any.
+    fn probe_depth(&self) -> i32 {
+        1
+    }
+
     /// The result of a board, as if its fifty-move clock stood at zero; `None`
     /// where no table has it.
     fn wdl(&self, board: &Board) -> Option<Wdl>;

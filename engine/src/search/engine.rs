@@ -20,7 +20,7 @@ use crate::search::worker::Worker;
 /// Size of the transposition table of a new engine, in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
 /// The largest transposition table that can be asked for, in MiB.
-pub const MAX_HASH_MIB: usize = 4096;
+pub const MAX_HASH_MIB: usize = 128 << 10;
 /// The most threads that can be asked for.
 pub const MAX_THREADS: usize = 512;
 

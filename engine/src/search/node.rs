@@ -147,9 +147,10 @@ impl Searcher<'_> {
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
         let tablebase = self.shared.tablebase?;
         let board = self.worker.tree.board();
+        let (pieces, most) = (board.occupied().len(), tablebase.max_pieces());
         let applies = self.shared.root_wdl.is_none()
             && board.halfmove_clock() == 0
-            && board.occupied().len() <= tablebase.max_pieces();
+            && (pieces < most || pieces == most && depth >= tablebase.probe_depth());
         let wdl = applies.then(|| tablebase.wdl(board))??;
         self.tablebase_hits += 1;
         let ply = self.worker.tree.ply();

@@ -3,10 +3,20 @@
 use cozy_chess::{Board, Move};
 
 use crate::board::write_move;
+use crate::evaluation::Chances;
 use crate::search::{Report, ScoreBound};
 
+/// How answers are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Style {
+    /// Castling as king takes rook.
+    pub chess960: bool,
+    /// Chances beside scores.
+    pub chances: bool,
+}
+
 /// An `info` line for a search of `board`.
-pub fn info_line(report: &Report, board: &Board, chess960: bool) -> String {
+pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
     let seconds = report.time.as_secs_f64();
     let nps = if seconds > 0.0 {
         report.nodes as f64 / seconds
@@ -18,8 +28,15 @@ pub fn info_line(report: &Report, board: &Board, chess960: bool) -> String {
         ScoreBound::Lower => " lowerbound",
         ScoreBound::Upper => " upperbound",
     };
+    let chances = match style.chances {
+        true => {
+            let Chances { win, draw, loss } = Chances::of(report.score, board);
+            format!(" wdl {win} {draw} {loss}")
+        }
+        false => String::new(),
+    };
     let mut line = format!(
-        "info depth {} seldepth {} multipv {} score {}{bound} nodes {} nps {nps:.0} hashfull {} \
+        "info depth {} seldepth {} multipv {} score {}{chances}{bound} nodes {} nps {nps:.0} hashfull {} \
          tbhits {} time {} pv",
         report.depth,
         report.seldepth,
@@ -33,7 +50,7 @@ pub fn info_line(report: &Report, board: &Board, chess960: bool) -> String {
     let mut board = board.clone();
     for &mv in report.pv {
         line.push(' ');
-        line.push_str(&write_move(&board, mv, chess960));
+        line.push_str(&write_move(&board, mv, style.chess960));
         board.play_unchecked(mv);
     }
     line

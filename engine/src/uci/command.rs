@@ -3,6 +3,7 @@
 use std::str::SplitAsciiWhitespace;
 
 use crate::board::{Position, parse_move};
+use crate::search::BENCH_DEPTH;
 use crate::uci::error::{UciError, short};
 use crate::uci::genfens::GenFens;
 use crate::uci::go::Go;
@@ -29,6 +30,17 @@ pub enum Command {
     Stop,
     /// `genfens`, no command of UCI: OpenBench's
     GenFens(GenFens),
+    /// `d`: show the position. This and what follows but `quit` are no commands of UCI:
+    /// people type them, as Stockfish has them
+    Display,
+    /// `eval`: show the static value of the position and of its pieces
+    Eval,
+    /// `flip`: exchange the sides of the position
+    Flip,
+    /// `bench`, with plies for each of its positions
+    Bench(u64),
+    /// `go perft`, with plies
+    Perft(u32),
     /// `quit`
     Quit,
 }
@@ -54,10 +66,20 @@ impl Command {
                 }
                 Err(error) => Err(error),
             },
+            Some("go") if words.clone().next() == Some("perft") => {
+                plies("go perft", words.nth(1)).map(|plies| Some(Command::Perft(plies)))
+            }
             Some("go") => {
                 let (go, wrong) = Go::read(words);
                 return (Some(Command::Go(go)), wrong);
             }
+            Some("d") => Ok(Some(Command::Display)),
+            Some("eval") => Ok(Some(Command::Eval)),
+            Some("flip") => Ok(Some(Command::Flip)),
+            Some("bench") => match words.next() {
+                None => Ok(Some(Command::Bench(BENCH_DEPTH))),
+                word => plies("bench", word).map(|plies| Some(Command::Bench(plies.into()))),
+            },
             Some("ponderhit") => Ok(Some(Command::PonderHit)),
             Some("stop") => Ok(Some(Command::Stop)),
             Some("genfens") => GenFens::read(words).map(|asked| Some(Command::GenFens(asked))),
@@ -69,6 +91,13 @@ impl Command {
             Err(error) => (None, vec![error]),
         }
     }
+}
+
+/// A number of plies, 1 or more, as `command` wants it.
+fn plies(command: &'static str, word: Option<&str>) -> Result<u32, UciError> {
+    word.and_then(|word| word.parse().ok())
+        .filter(|&plies| plies > 0)
+        .ok_or(UciError::BadPlies(command))
 }
 
 /// The position, and why it is not the one at the end of the line.
@@ -116,6 +145,9 @@ mod tests {
             ("setoption", "unknown option"),
             ("setoption name Hash value 0", "from 1 to"),
             ("setoption name Level value godlike", "easy"),
+            ("go perft", "go perft wants a number of plies"),
+            ("go perft -1", "go perft wants a number of plies"),
+            ("bench 0", "bench wants a number of plies"),
             (
                 "setoption name Evaluation value taste",
                 "network or material",

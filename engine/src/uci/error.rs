@@ -30,6 +30,9 @@ pub enum UciError {
     /// `genfens` lacks one of its parameters.
     #[error("give \"genfens N seed S book FILE\", or None for the book")]
     BadGenFens,
+    /// The command lacks its number of plies.
+    #[error("{0} wants a number of plies, 1 or more")]
+    BadPlies(&'static str),
     /// `go` has no such parameter.
     #[error("go knows no {0:?}; ignored")]
     UnknownGo(String),

@@ -12,6 +12,10 @@ use crate::uci::error::{UciError, short};
 
 /// How `EvalFile` names the network compiled into the engine.
 const EMBEDDED: &str = "<embedded>";
+/// What GUIs show of the engine.
+const ABOUT: &str = "Kibitz, an engine made out of Lichess games, GPL-3.0-or-later";
+/// The greatest `SyzygyProbeDepth`, in plies.
+const MAX_PROBE_DEPTH: usize = 100;
 /// How UCI writes an empty string.
 const EMPTY: &str = "<empty>";
 /// The longest `Move Overhead`, in milliseconds.
@@ -50,6 +54,14 @@ pub enum SetOption {
     BookFile(Option<PathBuf>),
     /// Folders of endgame tables, separated as the system separates paths.
     SyzygyPath(Option<String>),
+    /// The least depth at which searches ask the tables of most pieces, in plies.
+    SyzygyProbeDepth(i32),
+    /// Whether to the tables a win that takes too long is a draw.
+    Syzygy50MoveRule(bool),
+    /// Chances beside scores.
+    ShowWdl(bool),
+    /// Who the engine is; it cannot be set.
+    EngineAbout,
     /// The network's file; `None` for the embedded one.
     EvalFile(Option<PathBuf>),
     /// Network or material.
@@ -70,12 +82,16 @@ impl SetOption {
              option name MultiPV type spin default 1 min 1 max {MAX_LINES}\n\
              option name Move Overhead type spin default {overhead} min 0 max {MAX_OVERHEAD_MS}\n\
              option name UCI_Chess960 type check default false\n\
+             option name UCI_ShowWDL type check default false\n\
+             option name UCI_EngineAbout type string default {ABOUT}\n\
              option name UCI_LimitStrength type check default false\n\
              option name UCI_Elo type spin default {MAX_ELO} min {MIN_ELO} max {MAX_ELO}\n\
              option name Level type combo default off var off var easy var medium var hard\n\
              option name OwnBook type check default false\n\
              option name BookFile type string default {EMPTY}\n\
              option name SyzygyPath type string default {EMPTY}\n\
+             option name SyzygyProbeDepth type spin default 1 min 1 max {MAX_PROBE_DEPTH}\n\
+             option name Syzygy50MoveRule type check default true\n\
              option name EvalFile type string default {EMBEDDED}\n\
              option name Evaluation type combo default network var network var material",
             overhead = DEFAULT_OVERHEAD.as_millis(),
@@ -127,6 +143,13 @@ impl SetOption {
             "level" => SetOption::Level(Some(chosen("Level", value, "off, easy, medium or hard")?)),
             "ownbook" => SetOption::OwnBook(check("OwnBook", value)?),
             "bookfile" => SetOption::BookFile(string(value, EMPTY)),
+            "uci_showwdl" => SetOption::ShowWdl(check("UCI_ShowWDL", value)?),
+            "uci_engineabout" => SetOption::EngineAbout,
+            "syzygyprobedepth" => {
+                let plies = spin("SyzygyProbeDepth", value, 1, MAX_PROBE_DEPTH)?;
+                SetOption::SyzygyProbeDepth(plies as i32)
+            }
+            "syzygy50moverule" => SetOption::Syzygy50MoveRule(check("Syzygy50MoveRule", value)?),
             "syzygypath" => SetOption::SyzygyPath(string(value, EMPTY)),
             "evalfile" => SetOption::EvalFile(string(value, EMBEDDED)),
             "evaluation" => {
@@ -224,7 +247,7 @@ mod tests {
         } else {
             0
         };
-        assert_eq!(description.lines().count(), 15 + numbers);
+        assert_eq!(description.lines().count(), 19 + numbers);
         for line in description.lines() {
             let (name, rest) = line["option name ".len()..].split_once(" type ").unwrap();
             let value = rest.split(" default ").nth(1).unwrap_or_default();

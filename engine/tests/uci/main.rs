@@ -1,6 +1,7 @@
 //! The program over real pipes, as a GUI speaks to it.
 
 mod compliance;
+mod console;
 mod hostile;
 mod process;
 mod protocol;

@@ -32,6 +32,19 @@ fn legal(position: &Chess, text: &str) -> Option<shakmaty::Move> {
     mv.to_move(position).ok()
 }
 
+/// A legal move other than this one.
+///
+/// # Panics
+/// Where there is none.
+pub fn other_move(position: &Chess, than: &str) -> String {
+    let moves = position.legal_moves();
+    let texts = moves
+        .iter()
+        .map(|mv| mv.to_uci(CastlingMode::Standard).to_string());
+    let mut others = texts.filter(|text| text != than);
+    others.next().expect("another legal move")
+}
+
 /// Whether the moves can be played one after the other.
 pub fn are_legal<'a>(position: &Chess, moves: impl IntoIterator<Item = &'a str>) -> bool {
     let mut position = position.clone();

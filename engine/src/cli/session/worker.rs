@@ -9,15 +9,17 @@ use std::{env, thread};
 
 use anyhow::Result;
 use cozy_chess::Move;
-use engine::uci::{DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, info_line};
+use engine::uci::{self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, info_line};
 use engine::{
-    EMBEDDED_NET, Engine, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
-    write_fen,
+    Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
+    flipped, position_key, write_fen,
 };
 use fastrand::Rng;
+use models::{Network, QuantisedNetwork};
 
 use super::super::book::Book;
-use super::super::files;
+use super::super::diagram::{Style, diagram};
+use super::super::{bench, eval, files, perft};
 use super::{Control, inform, openings, say};
 
 /// What the reader hands over.
@@ -32,6 +34,21 @@ pub enum Job {
     Position(Box<Position>),
     /// `genfens`
     Openings(GenFens),
+    /// `d`
+    Display,
+    /// `eval`
+    Eval,
+    /// `flip`
+    Flip,
+    /// `bench`, plies deep
+    Bench(u64),
+    /// `go perft`
+    Perft {
+        /// Plies.
+        plies: u32,
+        /// How the reader stops it.
+        control: Arc<Control>,
+    },
     /// `go`
     Search {
         /// What was asked for.
@@ -46,9 +63,11 @@ pub enum Job {
 /// The engine and everything that was set.
 pub struct Worker {
     engine: Engine,
+    /// What it plays with, in floats and in integers.
+    networks: (Network, QuantisedNetwork),
     position: Position,
     threads: usize,
-    chess960: bool,
+    style: uci::Style,
     overhead: Duration,
     lines: usize,
     level: Option<Level>,
@@ -56,6 +75,7 @@ pub struct Worker {
     elo: u32,
     own_book: bool,
     book: Option<Book>,
+    tables: Tables,
     random: Rng,
     /// When the last search ended.
     idle_since: Instant,
@@ -66,11 +86,13 @@ pub struct Worker {
 impl Worker {
     /// `unsettled` counts down as options are set and games begun.
     pub fn new(unsettled: Arc<AtomicUsize>) -> Result<Worker> {
+        let networks = files::embedded_networks()?;
         Ok(Worker {
-            engine: Engine::new(files::embedded_evaluator()?),
+            engine: Engine::new(Evaluator::new(networks.1.clone())),
+            networks,
             position: Position::startpos(),
             threads: 1,
-            chess960: false,
+            style: uci::Style::default(),
             overhead: DEFAULT_OVERHEAD,
             lines: 1,
             level: None,
@@ -78,6 +100,7 @@ impl Worker {
             elo: MAX_ELO,
             own_book: false,
             book: None,
+            tables: Tables::default(),
             random: Rng::new(),
             idle_since: Instant::now(),
             unsettled,
@@ -111,6 +134,28 @@ impl Worker {
                         inform(&format!("{error:#}"));
                     }
                 }
+                Job::Display => {
+                    let _ = say(&self.display());
+                }
+                Job::Eval => {
+                    let board = self.position.board();
+                    let (float, quantised) = &self.networks;
+                    let values = eval::evaluate(float, quantised.clone(), board);
+                    let _ = say(&values.text(board));
+                }
+                Job::Flip => self.position = Position::of(flipped(self.position.board())),
+                Job::Bench(plies) => {
+                    let evaluator = Evaluator::new(self.networks.1.clone());
+                    bench::search(evaluator, plies, |line| {
+                        let _ = say(line);
+                    });
+                }
+                Job::Perft { plies, control } => {
+                    perft::count(self.position.board(), plies, |line| {
+                        say(line).is_ok() && !control.stop.load(Ordering::Relaxed)
+                    });
+                    control.done.store(true, Ordering::Relaxed);
+                }
                 Job::Search { go, control, asked } => {
                     let best = self.search(&go, &control, asked);
                     // First, so that who hears the answer finds the engine idle.
@@ -137,21 +182,27 @@ impl Worker {
             SetOption::Ponder(_) => {}
             SetOption::MultiPv(lines) => self.lines = lines,
             SetOption::MoveOverhead(overhead) => self.overhead = overhead,
-            SetOption::Chess960(on) => self.chess960 = on,
+            SetOption::Chess960(on) => self.style.chess960 = on,
             SetOption::LimitStrength(on) => self.limit_strength = on,
             SetOption::Elo(elo) => self.elo = elo,
             SetOption::Level(level) => self.level = level,
             SetOption::OwnBook(on) => self.own_book = on,
             SetOption::BookFile(path) => self.book = path.as_deref().map(open_book).transpose()?,
-            SetOption::SyzygyPath(path) => {
-                let tables = path.as_deref().map(open_tables).transpose()?;
-                self.engine.set_tablebase(tables);
+            SetOption::SyzygyPath(folders) => self.set_tables(|tables| tables.folders = folders)?,
+            SetOption::SyzygyProbeDepth(plies) => {
+                self.set_tables(|tables| tables.probe_depth = plies)?;
             }
+            SetOption::Syzygy50MoveRule(holds) => {
+                self.set_tables(|tables| tables.fifty_moves = holds)?;
+            }
+            SetOption::ShowWdl(on) => self.style.chances = on,
+            SetOption::EngineAbout => {}
             SetOption::EvalFile(path) => {
-                let (_, network) = match &path {
+                self.networks = match &path {
                     Some(path) => files::load_network(path)?,
-                    None => files::networks(EMBEDDED_NET)?,
+                    None => files::embedded_networks()?,
                 };
+                let network = self.networks.1.clone();
                 self.engine
                     .change_evaluator(|evaluator| evaluator.set_network(network));
             }
@@ -165,13 +216,22 @@ impl Worker {
         Ok(())
     }
 
+    /// Changes which tables are asked, and how; where they cannot be had, nothing.
+    fn set_tables(&mut self, change: impl FnOnce(&mut Tables)) -> Result<()> {
+        let mut tables = self.tables.clone();
+        change(&mut tables);
+        self.engine.set_tablebase(tables.open()?);
+        self.tables = tables;
+        Ok(())
+    }
+
     /// Searches, and returns the `bestmove` line once it is owed.
     fn search(&mut self, go: &Go, control: &Control, asked: Instant) -> String {
         let best = match self.book_move(go) {
             Some(mv) => vec![mv],
             None => self.think(go, control, asked),
         };
-        best_move_line(&best, self.position.board(), self.chess960)
+        best_move_line(&best, self.position.board(), self.style.chess960)
     }
 
     fn book_move(&mut self, go: &Go) -> Option<Move> {
@@ -202,7 +262,7 @@ impl Worker {
         let outcome = self
             .engine
             .search(&self.position, &limits, &signals, &mut |report| {
-                let line = || info_line(report, board, self.chess960);
+                let line = || info_line(report, board, self.style);
                 if report.rank <= self.lines && say(&line()).is_err() {
                     // The GUI is gone, and with it whoever wanted to know.
                     control.stop.store(true, Ordering::Relaxed);
@@ -216,6 +276,22 @@ impl Worker {
         }
         wait_until_owed(go, control);
         self.choose(handicap, outcome)
+    }
+
+    /// The board as text, and what there is to say of it.
+    fn display(&self) -> String {
+        let board = self.position.board();
+        let style = Style {
+            ascii: true,
+            flipped: false,
+        };
+        let checkers: String = board.checkers().iter().map(|at| format!(" {at}")).collect();
+        format!(
+            "{}\n\nFen: {}\nKey: {:016X}\nCheckers:{checkers}",
+            diagram(board, style),
+            write_fen(board),
+            position_key(board)
+        )
     }
 
     fn handicap(&self) -> Option<Handicap> {
@@ -251,9 +327,35 @@ fn open_book(path: &Path) -> Result<Book> {
     Ok(book)
 }
 
-fn open_tables(folders: &str) -> Result<Arc<dyn Tablebase>> {
-    let tables = Syzygy::open(env::split_paths(folders))?;
-    let (files, pieces) = (tables.files(), tables.max_pieces());
-    inform(&format!("{files} Syzygy files, up to {pieces} pieces"));
-    Ok(Arc::new(tables))
+/// Which endgame tables are asked, and how.
+#[derive(Clone)]
+struct Tables {
+    /// As the system separates paths.
+    folders: Option<String>,
+    probe_depth: i32,
+    fifty_moves: bool,
+}
+
+impl Default for Tables {
+    fn default() -> Tables {
+        Tables {
+            folders: None,
+            probe_depth: 1,
+            fifty_moves: true,
+        }
+    }
+}
+
+impl Tables {
+    fn open(&self) -> Result<Option<Arc<dyn Tablebase>>> {
+        let Some(folders) = &self.folders else {
+            return Ok(None);
+        };
+        let mut tables = Syzygy::open(env::split_paths(folders))?;
+        tables.set_probe_depth(self.probe_depth);
+        tables.set_fifty_move_rule(self.fifty_moves);
+        let (files, pieces) = (tables.files(), tables.max_pieces());
+        inform(&format!("{files} Syzygy files, up to {pieces} pieces"));
+        Ok(Some(Arc::new(tables)))
+    }
 }

@@ -1,0 +1,98 @@
+//! What a score says of the game's result.
+
+use cozy_chess::{Board, Piece};
+use models::material;
+
+use crate::evaluation::Score;
+use crate::evaluation::features::model_piece;
+
+/// How a game is likely to end, in thousandths, from the view of the side to move.
+/// The three make a thousand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chances {
+    /// It is won.
+    pub win: u16,
+    /// It is drawn.
+    pub draw: u16,
+    /// It is lost.
+    pub loss: u16,
+}
+
+/// Half of the games are won with this score, in centipawns: a polynomial of the material
+/// on the board, as a share of that at the start, highest power first. Fitted by
+/// `models/wdl.py`; docs/engine.md says to which games.
+const HALF_WON: [f64; 4] = [-1223.0, 2700.6, -2049.2, 670.8];
+/// The odds of a win are `e` times better with so many centipawns more; likewise.
+const SPREAD: [f64; 4] = [-310.0, 705.5, -494.2, 205.1];
+/// The material at the start, in centipawns.
+const FULL: f64 = 8_000.0;
+
+impl Chances {
+    /// By the score of a search of the board.
+    pub fn of(score: Score, board: &Board) -> Chances {
+        let certain = |win: u16| Chances {
+            win,
+            draw: 0,
+            loss: 1000 - win,
+        };
+        if score.is_decided() {
+            return certain(if score.is_win() { 1000 } else { 0 });
+        }
+        let material = Piece::ALL.map(|piece| {
+            material::centipawns(model_piece(piece)) * board.pieces(piece).len() as i32
+        });
+        let share = f64::from(material.iter().sum::<i32>()) / FULL;
+        let polynomial = |coefficients: [f64; 4]| {
+            let horner = |sum, coefficient| sum * share + coefficient;
+            coefficients.into_iter().fold(0.0, horner)
+        };
+        let (half_won, spread) = (polynomial(HALF_WON), polynomial(SPREAD));
+        let chance = |score: f64| {
+            let odds_against = ((half_won - score) / spread).exp();
+            (1000.0 / (1.0 + odds_against)).round() as u16
+        };
+        let score = f64::from(score.centipawns());
+        let win = chance(score);
+        let loss = chance(-score).min(1000 - win);
+        Chances {
+            win,
+            draw: 1000 - win - loss,
+            loss,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+
+    #[test]
+    fn better_scores_win_more_and_the_three_make_a_thousand() {
+        for fen in [
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            "8/5k2/3p2p1/2pP1p1p/2P2P1P/5KP1/8/8 w - - 0 1",
+            "8/1k6/8/5p2/3R4/5K2/6P1/2r5 w - - 0 1",
+        ] {
+            let board = parse_fen(fen).unwrap();
+            let chances = |centipawns| Chances::of(Score::from_centipawns(centipawns), &board);
+            let mut before = chances(-20_000);
+            assert_eq!((before.win, before.loss), (0, 1000), "{fen}");
+            for centipawns in (-3_000..=3_000).step_by(10) {
+                let (now, mirror) = (chances(centipawns), chances(-centipawns));
+                assert_eq!(now.win + now.draw + now.loss, 1000, "{fen}: {now:?}");
+                assert_eq!((now.win, now.loss), (mirror.loss, mirror.win), "{fen}");
+                assert!(
+                    now.win >= before.win && now.loss <= before.loss,
+                    "{fen}: {now:?}"
+                );
+                before = now;
+            }
+            assert_eq!(chances(20_000).win, 1000, "{fen}");
+            assert!(chances(0).draw > 300, "{fen}: {:?}", chances(0));
+        }
+        let board = Board::startpos();
+        assert_eq!(Chances::of(Score::mate_in(3), &board).win, 1000);
+        assert_eq!(Chances::of(Score::mated_in(4), &board).loss, 1000);
+    }
+}

@@ -1,0 +1,209 @@
+//! What people type into a session: commands of Stockfish's that UCI has not.
+
+use crate::process::{Uci, field};
+use crate::referee;
+
+/// The lines up to the answer to `isready`, which is left out.
+fn told(uci: &mut Uci, command: &str) -> Vec<String> {
+    uci.send(&format!("{command}\nisready"));
+    let mut lines = uci.until("readyok");
+    lines.pop();
+    lines
+}
+
+#[test]
+fn the_position_is_shown_and_its_sides_exchanged() {
+    let mut uci = Uci::start();
+    uci.send("position startpos moves e2e4 d7d5 f1b5");
+    let shown = told(&mut uci, "d");
+    assert_eq!(shown[0], "8  r n b q k b n r", "{shown:?}");
+    assert_eq!(shown[3], "5  . B . p . . . .", "{shown:?}");
+    let fen = "Fen: rnbqkbnr/ppp1pppp/8/1B1p4/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 1 2";
+    assert!(shown.contains(&fen.to_string()), "{shown:?}");
+    assert!(shown.contains(&"Checkers: b5".to_string()), "{shown:?}");
+    let other = told(&mut uci, "flip\nd");
+    let fen = "Fen: rnbqk1nr/pppp1ppp/8/4p3/1b1P4/8/PPP1PPPP/RNBQKBNR w KQkq - 1 2";
+    assert!(other.contains(&fen.to_string()), "{other:?}");
+    assert_eq!(told(&mut uci, "flip\nd"), shown);
+    assert_eq!(uci.close(), "");
+}
+
+/// The counts are those of the programs' own command, and of
+/// <https://www.chessprogramming.org/Perft_Results>.
+#[test]
+fn perft_counts_below_each_move_and_can_be_stopped() {
+    let mut uci = Uci::start();
+    uci.send("position startpos\ngo perft 4");
+    let counts = uci.until("Nodes searched");
+    assert_eq!(counts.len(), 22, "{counts:?}");
+    assert!(counts.contains(&"e2e4: 13160".to_string()), "{counts:?}");
+    assert_eq!(counts[21], "Nodes searched: 197281");
+    uci.refused("go perft", "go perft wants a number of plies");
+    // A minute, but for the stop: no sum then, only the counts that are complete.
+    uci.send("position startpos\ngo perft 7");
+    uci.until("a2a3: ");
+    uci.send("stop\ngo depth 1");
+    let lines = uci.until("bestmove");
+    assert!(
+        lines.iter().all(|line| !line.starts_with("Nodes")),
+        "{lines:?}"
+    );
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn values_and_the_signature_are_those_of_the_programs_commands() {
+    let program = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
+        let output = command.args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut uci = Uci::start();
+    let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
+    let told_here = told(&mut uci, &format!("position fen {fen}\neval"));
+    let told_there: Vec<String> = program(&["eval", fen])
+        .lines()
+        .map(|line| line.trim_end().to_string())
+        .collect();
+    assert_eq!(told_here, told_there);
+    let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/linear.safetensors");
+    let changed = told(
+        &mut uci,
+        &format!("setoption name EvalFile value {net}\neval"),
+    );
+    assert_ne!(changed, told_here);
+    let bench = told(
+        &mut uci,
+        "setoption name EvalFile value <embedded>\nbench 4",
+    );
+    let last = |text: &str| {
+        text.lines()
+            .last()
+            .unwrap()
+            .split(' ')
+            .next()
+            .unwrap()
+            .to_string()
+    };
+    assert_eq!(last(&bench.join("\n")), last(&program(&["bench", "4"])));
+    uci.refused("bench deep", "bench wants a number of plies");
+    assert_eq!(uci.close(), "");
+}
+
+#[test]
+fn chances_are_told_where_a_gui_asks_for_them() {
+    let mut uci = Uci::start();
+    uci.send("setoption name UCI_ShowWDL value true\nposition startpos\ngo depth 5");
+    for line in uci.until("bestmove") {
+        let Some((_, chances)) = line.split_once(" wdl ") else {
+            assert!(line.starts_with("bestmove"), "{line}");
+            continue;
+        };
+        let three: Vec<u16> = chances
+            .split(' ')
+            .take(3)
+            .map(|word| word.parse().unwrap())
+            .collect();
+        assert_eq!(three.iter().sum::<u16>(), 1000, "{line}");
+        assert!(three[1] > 200, "the start is no win: {line}");
+    }
+    uci.send("position fen 7k/8/5KQ1/8/8/8/8/8 w - - 0 1\ngo depth 5");
+    let lines = uci.until("bestmove");
+    assert!(
+        lines[lines.len() - 2].contains(" wdl 1000 0 0 "),
+        "{lines:?}"
+    );
+    uci.send("setoption name UCI_ShowWDL value false\ngo depth 1");
+    assert!(
+        uci.until("bestmove")
+            .iter()
+            .all(|line| !line.contains("wdl"))
+    );
+    assert_eq!(uci.close(), "");
+}
+
+/// Queen against rook, with 49 plies to the next capture and 11 on the clock: python-chess
+/// calls the position a cursed win in `tests/data/syzygy.tsv`.
+#[test]
+fn tables_are_asked_as_the_options_say() {
+    let Some(folder) = test_support::shared("syzygy34") else {
+        return;
+    };
+    let mut uci = Uci::start();
+    uci.send(&format!(
+        "setoption name SyzygyPath value {}",
+        folder.display()
+    ));
+    uci.until("info string 70 Syzygy files");
+    let mut last = |lines: &str| {
+        uci.send(&format!("{lines}\ngo depth 6"));
+        let mut lines = uci.until("bestmove");
+        lines.remove(lines.len() - 2)
+    };
+    let cursed = "position fen 8/4r3/3k4/6Q1/8/8/8/4K3 w - - 89 1";
+    assert_eq!(field(&last(cursed), "cp"), "0");
+    let without = last(&format!(
+        "setoption name Syzygy50MoveRule value false\n{cursed}"
+    ));
+    assert!(
+        field(&without, "cp").parse::<i32>().unwrap() > 20_000,
+        "{without}"
+    );
+    // Four pieces after a capture, as many as any table has.
+    let five = "ucinewgame\nposition fen 4k3/8/8/8/7r/2p5/8/R3K2R w - - 0 1";
+    let hits = |line: String| field(&line, "tbhits").parse::<u64>().unwrap();
+    let all = hits(last(five));
+    let deep = hits(last(&format!(
+        "setoption name SyzygyProbeDepth value 100\n{five}"
+    )));
+    assert!(all > deep, "{all} and {deep}");
+    assert_eq!(uci.close(), "");
+}
+
+/// A game as a GUI with permanent brain plays it: the expected answer comes, or another.
+#[test]
+fn a_game_with_pondering() {
+    let mut uci = Uci::start();
+    uci.send("uci\nsetoption name Ponder value true\nisready");
+    uci.until("readyok");
+    let clocks = "wtime 2000 btime 2000 winc 20 binc 20";
+    let mut moves = String::new();
+    let (mut hits, mut misses) = (0, 0);
+    uci.send(&format!("position startpos\ngo {clocks}"));
+    for ply in 0..16 {
+        let position = referee::position(&format!("position startpos moves{moves}")).unwrap();
+        let lines = uci.until("bestmove");
+        let words: Vec<&str> = lines.last().unwrap().split(' ').collect();
+        assert!(referee::are_legal(&position, [words[1]]), "{lines:?}");
+        moves.push_str(&format!(" {}", words[1]));
+        // A search that was short of time may know of no answer.
+        let expected = words.get(3).copied();
+        if let Some(expected) = expected {
+            uci.send(&format!(
+                "position startpos moves{moves} {expected}\ngo ponder {clocks}"
+            ));
+            uci.until("info depth 3 ");
+        }
+        match expected.filter(|_| ply % 3 > 0) {
+            Some(expected) => {
+                hits += 1;
+                moves.push_str(&format!(" {expected}"));
+                uci.send("ponderhit");
+            }
+            None => {
+                if expected.is_some() {
+                    misses += 1;
+                    uci.send("stop");
+                    uci.until("bestmove");
+                }
+                let now = referee::position(&format!("position startpos moves{moves}"));
+                let other = referee::other_move(&now.unwrap(), expected.unwrap_or_default());
+                moves.push_str(&format!(" {other}"));
+                uci.send(&format!("position startpos moves{moves}\ngo {clocks}"));
+            }
+        }
+    }
+    assert!(hits > 4 && misses > 2, "{hits} and {misses}");
+    uci.until("bestmove");
+    assert_eq!(uci.close(), "");
+}
