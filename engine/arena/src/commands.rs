@@ -17,7 +17,7 @@ pub use tune::{ParametersError, RecordError};
 #[derive(Parser)]
 #[command(
     name = "arena",
-    version,
+    version = host::VERSION.as_str(),
     about = "Kibitz's arena: games between engines and nets, self-play, test positions",
     after_help = "\
 Example: a net that was trained today against the one that the engine has within:

@@ -14,13 +14,12 @@ use host::archive::Opened;
 use host::{ExitCode, StopSignal, print, tell};
 
 use crate::games::adjudication::{Draw, Resign};
-use crate::games::game::MAX_PLIES;
 use crate::players::spec::{self, EngineSpec, Net, Program};
 use crate::selfplay::format::Format;
-use crate::selfplay::game::Rules;
+use crate::selfplay::game::{MAX_PLIES, Rules};
 use crate::selfplay::generator::{Archive, Generator, Record, Work};
 use crate::selfplay::settings::{COMMIT, PROGRAM, Settings};
-use crate::tournament::conditions::net_sha256;
+use crate::tournament::conditions::{net_sha256, open_tables};
 use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, usage};
 use report::Report;
@@ -157,7 +156,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
         ))
     })?;
     let stop = StopSignal::listen().context("cannot listen to signals")?;
-    let tables = args.tables()?;
+    let tables = open_tables(args.syzygy.as_deref())?;
     let settings = args.settings(&net, tables.as_ref())?;
     let rules = args.rules(tables);
     let (record, work) = match Archive::open(&args.out, settings, format.is_compressed())? {
@@ -208,12 +207,6 @@ impl GenerateArgs {
             hash: net.hash.or(Some(HASH_MIB)),
             ..net.clone()
         })
-    }
-
-    fn tables(&self) -> Result<Option<Syzygy>> {
-        let open = |paths| Syzygy::open(std::env::split_paths(paths));
-        let tables = self.syzygy.as_ref().map(open);
-        tables.transpose().context("--syzygy")
     }
 
     fn concurrency(&self) -> Result<usize> {
@@ -279,7 +272,7 @@ impl GenerateArgs {
         let done = |games, positions| if by_games { games } else { positions };
         let mut progress = Progress::new(total, done(before.games, before.positions));
         generator.run(archive, |tally, work| {
-            progress.show(done(tally.games, tally.positions), || {
+            progress.show(done(tally.games, tally.positions), |_| {
                 let (games, positions) = (tally.games, tally.positions);
                 let rate = work.positions as f64 / work.time.as_secs_f64();
                 format!("{games} games, {positions} positions, {rate:.0} positions/s")

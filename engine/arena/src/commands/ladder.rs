@@ -18,13 +18,13 @@ use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::pentanomial::Pentanomial;
 use crate::statistics::ratings::{self, Rating};
-use crate::tournament::conditions::{Conditions, KeptGames, even, manners};
+use crate::tournament::conditions::{Conditions, Each, KeptGames, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
 use crate::usage::{exit_codes, usage};
-use host::{Action, ExitCode, FileError, print};
+use host::{Action, ExitCode, FileError, Form, print};
 
 fn help() -> String {
     format!(
@@ -65,6 +65,8 @@ pub struct LadderArgs {
     /// The first engine meets each of the others, who do not meet
     #[arg(long)]
     gauntlet: bool,
+    #[command(flatten)]
+    each: Each,
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
@@ -127,7 +129,8 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
             "--plot would replace the games of --pgn: name two files",
         ));
     }
-    let names = spec::names(&args.engines);
+    let engines = args.each.complete(&args.engines)?;
+    let names = spec::names(&engines);
     let meetings = meetings(count, args.gauntlet);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     // Whether it can be written is better known before the games than after.
@@ -138,7 +141,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
         .map(|path| NewFile::create(path, ".tmp"));
     let plot = plot.transpose().map_err(cannot_write())?;
     let mut tallies = vec![MatchScore::default(); meetings.len()];
-    let end = play(args, &names, &meetings, &stop, &mut tallies);
+    let end = play(args, &engines, &names, &meetings, &stop, &mut tallies);
     if end.is_ok() || games(&tallies) > 0 {
         let ladder = Ladder::new(&names, &meetings, &tallies);
         print(&match args.json {
@@ -148,7 +151,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
         if let Some(mut plot) = plot {
             let ratings = ladder.ratings.iter();
             let rows: Vec<_> = ratings.map(|row| (row.name, row.rating)).collect();
-            let paces = args.conditions.paces(&args.engines)?;
+            let paces = args.conditions.paces(&engines)?;
             let conditions = chart::conditions(&names, &paces, games(&tallies));
             let written = plot.write_all(chart::draw(&rows, &conditions).as_bytes());
             written
@@ -178,12 +181,13 @@ fn meetings(engines: usize, gauntlet: bool) -> Vec<[usize; 2]> {
 /// Plays all meetings side by side, so that what is interrupted is even.
 fn play(
     args: &LadderArgs,
+    engines: &[EngineSpec],
     names: &[String],
     meetings: &[[usize; 2]],
     stop: &StopSignal,
     tallies: &mut [MatchScore],
 ) -> Result<End> {
-    let paces = args.conditions.paces(&args.engines)?;
+    let paces = args.conditions.paces(engines)?;
     let pairs = args.games / 2;
     let book = args.conditions.openings(Some(pairs))?;
     let settings = [
@@ -192,12 +196,12 @@ fn play(
     ];
     let settings = settings.map(|(name, value)| (name.to_string(), value));
     let settings = Settings::from(settings);
-    let settings = || (args.conditions).settings(settings, &args.engines, &paces, &book);
+    let settings = || (args.conditions).settings(settings, engines, &paces, &book);
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tallies[pair.number % meetings.len()].add(&pair.tally);
     }
-    let tournament = (args.conditions).tournament(&args.engines, &paces, &played, stop.flag());
+    let tournament = (args.conditions).tournament(engines, &paces, &played, stop.flag())?;
     let schedule = |number: usize| {
         let round = number / meetings.len();
         ((round as u64) < pairs).then(|| Pairing {
@@ -208,7 +212,7 @@ fn play(
         })
     };
     let all = args.games.saturating_mul(meetings.len() as u64);
-    let mut progress = Progress::new(Some(all), games(tallies));
+    let mut progress = Progress::with_table(all, games(tallies));
     let end = tournament.play(schedule, |pairing, played| {
         let pair = MatchScore::of_pair(played);
         if let Some(file) = &mut file {
@@ -220,7 +224,10 @@ fn play(
         }
         tallies[pairing.number % meetings.len()].add(&pair);
         let done = games(tallies);
-        progress.show(done, || format!("{done} games"));
+        progress.show(done, |form| match form {
+            Form::Bar => Ladder::new(names, meetings, tallies).table(),
+            Form::Line { .. } => format!("{done} games"),
+        });
         Ok(ControlFlow::Continue(()))
     })?;
     drop(progress);

@@ -10,7 +10,7 @@ use crate::games::pairing::Pairing;
 use crate::games::pgn;
 use crate::players::spec::{self, EngineSpec};
 use crate::statistics::sprt::{Sprt, SprtState, Verdict};
-use crate::tournament::conditions::{Conditions, KeptGames, even, manners};
+use crate::tournament::conditions::{Conditions, Each, KeptGames, even, manners};
 use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
@@ -62,9 +62,11 @@ pub struct MatchArgs {
     /// Games in all, an even number; with --sprt the most
     #[arg(long, value_parser = even, required_unless_present = "sprt")]
     games: Option<u64>,
-    /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo; alpha and beta are 0.05 where not given
-    #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P")]
+    /// Stop when it is clear whether the first engine is better by elo1 (H1) or only by elo0 (H0), in logistic Elo, or with model=normalised in normalised; alpha and beta are 0.05 where not given
+    #[arg(long, value_name = "elo0=E,elo1=E,alpha=P,beta=P,model=M")]
     sprt: Option<Sprt>,
+    #[command(flatten)]
+    each: Each,
     #[command(flatten)]
     conditions: Conditions,
     #[command(flatten)]
@@ -83,13 +85,15 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     if args.engines.len() != 2 {
         let count = args.engines.len();
         return Err(usage(&format!(
-            "a match is between two engines: give --engine twice (it is there {count} times)"
+            "a match is between two engines: give --engine twice (it is there {count} times); \
+             `arena ladder` plays more"
         )));
     }
-    let names = spec::names(&args.engines);
+    let engines = args.each.complete(&args.engines)?;
+    let names = spec::names(&engines);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let mut tally = MatchScore::default();
-    let end = play(args, &names, &stop, &mut tally);
+    let end = play(args, &engines, &names, &stop, &mut tally);
     let state = args.state(&tally);
     if end.is_ok() || tally.games() > 0 {
         let summary = Summary::new(&names, &tally, state);
@@ -110,18 +114,19 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
 /// Plays until all games are done, the test has a verdict, or `stop` is set.
 fn play(
     args: &MatchArgs,
+    engines: &[EngineSpec],
     names: &[String],
     stop: &StopSignal,
     tally: &mut MatchScore,
 ) -> Result<End> {
-    let paces = args.conditions.paces(&args.engines)?;
+    let paces = args.conditions.paces(engines)?;
     let pairs = args.games.map(|games| games / 2);
     let book = args.conditions.openings(pairs)?;
     let mut settings = Settings::from([("the command".to_string(), "match".to_string())]);
     if let Some(sprt) = args.sprt {
         settings.insert("--sprt".to_string(), sprt.to_string());
     }
-    let settings = || (args.conditions).settings(settings, &args.engines, &paces, &book);
+    let settings = || (args.conditions).settings(settings, engines, &paces, &book);
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tally.add(&pair.tally);
@@ -129,7 +134,7 @@ fn play(
     if args.is_decided(tally) {
         return Ok(End::Enough);
     }
-    let tournament = (args.conditions).tournament(&args.engines, &paces, &played, stop.flag());
+    let tournament = (args.conditions).tournament(engines, &paces, &played, stop.flag())?;
     let schedule = |number: usize| {
         let scheduled = pairs.is_none_or(|pairs| (number as u64) < pairs);
         scheduled.then(|| Pairing {
@@ -150,7 +155,7 @@ fn play(
             )?;
         }
         tally.add(&pair);
-        progress.show(tally.games(), || progress_line(tally, args.state(tally)));
+        progress.show(tally.games(), |_| progress_line(tally, args.state(tally)));
         Ok(match args.is_decided(tally) {
             false => ControlFlow::Continue(()),
             true => ControlFlow::Break(()),

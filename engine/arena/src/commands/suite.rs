@@ -287,7 +287,7 @@ fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
         if !tally.count(problem, &outcome) && !args.json {
             progress.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
         }
-        progress.show(tally.problems as u64, || {
+        progress.show(tally.problems as u64, |_| {
             format!("{} of {} solved", tally.solved, tally.problems)
         });
     }

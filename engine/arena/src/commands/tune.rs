@@ -173,7 +173,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let settings = args.conditions.settings(settings, &specs, &paces, &book)?;
     let mut record = Record::open(&args.out, settings, args.resume)?;
     record.results.iter().for_each(|&result| run.learn(result));
-    let tournament = (args.conditions).tournament(&specs, &paces, &[], stop.flag());
+    let tournament = (args.conditions).tournament(&specs, &paces, &[], stop.flag())?;
     let mut progress = Progress::new(Some(args.games), run.games());
     let mut end = End::Complete;
     while run.learnt < iterations && end == End::Complete {
@@ -204,7 +204,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
                 });
             }
             played += 1;
-            progress.show(run.games() + 2 * played, || run.line());
+            progress.show(run.games() + 2 * played, |_| run.line());
             Ok(ControlFlow::Continue(()))
         })?;
         if end == End::Complete {

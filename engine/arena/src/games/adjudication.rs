@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use cozy_chess::{Board, Color};
+use engine::{Tablebase, Wdl};
 use uci_client::Score;
 
 use crate::games::ending::Ending;
@@ -84,6 +85,20 @@ fn centipawns(score: Score) -> i32 {
     }
 }
 
+/// The winner, if tables know the result. They are asked after captures and pawn
+/// moves, since they take the fifty-move clock to stand at zero.
+pub fn known(tables: &dyn Tablebase, board: &Board) -> Option<Option<Color>> {
+    if board.halfmove_clock() != 0 || board.occupied().len() > tables.max_pieces() {
+        return None;
+    }
+    let mover = board.side_to_move();
+    Some(match tables.wdl(board)? {
+        Wdl::Win => Some(mover),
+        Wdl::Loss => Some(!mover),
+        Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin => None,
+    })
+}
+
 /// Follows a game.
 pub struct Adjudicator {
     resign: Option<Resign>,
@@ -139,10 +154,52 @@ impl Adjudicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cozy_chess::Move;
     use engine::parse_fen;
 
     fn board(fen: &str) -> Board {
         parse_fen(fen).unwrap()
+    }
+
+    /// Wins, losses and what the fifty-move rule makes of them, by the mover's file.
+    struct ByFile;
+
+    impl Tablebase for ByFile {
+        fn max_pieces(&self) -> u32 {
+            3
+        }
+
+        fn wdl(&self, board: &Board) -> Option<Wdl> {
+            let all = [
+                Wdl::Loss,
+                Wdl::BlessedLoss,
+                Wdl::Draw,
+                Wdl::CursedWin,
+                Wdl::Win,
+            ];
+            let king = board.king(board.side_to_move());
+            all.get(king.file() as usize).copied()
+        }
+
+        fn root_moves(&self, _: &Board) -> Option<(Wdl, Vec<Move>)> {
+            None
+        }
+    }
+
+    #[test]
+    fn tables_end_games_where_the_clock_stands_at_zero() {
+        let known = |fen: &str| known(&ByFile, &board(fen));
+        let (white, black) = (Some(Color::White), Some(Color::Black));
+        assert_eq!(known("7k/8/8/8/8/8/4P3/K7 w - - 0 1"), Some(black));
+        assert_eq!(known("4k3/8/8/8/8/8/7P/K7 b - - 0 1"), Some(black));
+        assert_eq!(known("k7/8/8/8/8/8/7P/4K3 b - - 0 1"), Some(white));
+        for file in ["1K6", "2K5", "3K4"] {
+            let fen = format!("7k/8/8/8/8/8/7P/{file} w - - 0 1");
+            assert_eq!(known(&fen), Some(None), "{fen}");
+        }
+        assert_eq!(known("7k/8/8/8/8/8/4P3/K7 w - - 1 1"), None);
+        assert_eq!(known("7k/7p/8/8/8/8/4P3/K7 w - - 0 1"), None);
+        assert_eq!(known("7k/8/8/8/8/8/4P3/6K1 w - - 0 1"), None);
     }
 
     #[test]

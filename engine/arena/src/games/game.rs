@@ -1,20 +1,18 @@
 //! One game and its referee.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cozy_chess::{Board, Color, Move};
-use engine::{Position, is_chess960, parse_move, write_fen, write_move};
+use engine::{Position, Tablebase, is_chess960, parse_move, write_fen, write_move};
 use uci_client::{EngineError, Info};
 
-use crate::games::adjudication::{Adjudicator, Draw, Resign};
+use crate::games::adjudication::{Adjudicator, Draw, Resign, known};
 use crate::games::ending::Ending;
 use crate::players::pace::{Clocks, Pace};
 use crate::players::player::Player;
 use crate::players::question::Question;
-
-/// Games that reach this many plies are drawn.
-pub const MAX_PLIES: usize = 400;
 
 /// What all games are played under.
 pub struct Rules {
@@ -24,6 +22,10 @@ pub struct Rules {
     pub resign: Option<Resign>,
     /// When games are called a draw, if ever.
     pub draw: Option<Draw>,
+    /// What ends games early, if it is there.
+    pub tables: Option<Arc<dyn Tablebase>>,
+    /// Games that reach this many plies are drawn.
+    pub max_plies: usize,
 }
 
 /// A move and how it came about.
@@ -76,6 +78,7 @@ pub fn play(
         command: format!("position fen {} moves", write_fen(opening)),
         position: Position::of(opening.clone()),
         plies: Vec::new(),
+        rules,
         stop,
     };
     let (winner, ending) = match referee.play(players) {
@@ -100,6 +103,7 @@ struct Referee<'a> {
     command: String,
     position: Position,
     plies: Vec<Ply>,
+    rules: &'a Rules,
     stop: &'a AtomicBool,
 }
 
@@ -159,13 +163,16 @@ impl Referee<'_> {
     }
 
     /// How the game stands, `None` while it goes on: by the rules, then by
-    /// what the engines say, then by its length.
+    /// endgame tables, by what the engines say, and by its length.
     fn verdict(&self) -> Option<End> {
+        let board = self.position.board();
+        let tables = self.rules.tables.as_deref();
         let too_long = (None, Ending::TooLong);
         let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
         (self.position.ending().map(by_the_rules))
-            .or_else(|| self.adjudicator.verdict(self.position.board()))
-            .or_else(|| (self.plies.len() >= MAX_PLIES).then_some(too_long))
+            .or_else(|| Some((known(tables?, board)?, Ending::Tablebase)))
+            .or_else(|| self.adjudicator.verdict(board))
+            .or_else(|| (self.plies.len() >= self.rules.max_plies).then_some(too_long))
     }
 }
 

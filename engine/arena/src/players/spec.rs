@@ -149,6 +149,40 @@ fn number(key: &str, value: &str, most: usize) -> Result<usize, String> {
 }
 
 impl EngineSpec {
+    /// The same engine with what is said of each: `option.NAME=VALUE` if it is a program,
+    /// `hash=` and `threads=` if it is a net, and a limit. What it says itself counts more.
+    ///
+    /// # Errors
+    /// Says which word of `each` is none of these.
+    pub fn with(&self, each: &str) -> Result<EngineSpec, String> {
+        let words = split(&self.text)?;
+        let says = |key: &str| {
+            let mut keys = words.iter().filter_map(|word| word.split_once('='));
+            keys.any(|(own, _)| own == key)
+        };
+        let is_net = matches!(self.program, Program::Net(_));
+        let mut text = self.text.clone();
+        for word in split(each)? {
+            let (key, value) = word.split_once('=').unwrap_or((&word, ""));
+            let suits = match key {
+                "hash" | "threads" => is_net,
+                _ if key.starts_with("option.") => !is_net,
+                _ if Pace::parse(key, value).transpose()?.is_some() => self.pace.is_none(),
+                _ => {
+                    return Err(format!(
+                        "{word:?} is none of option.NAME=, hash=, threads=, depth=, nodes=, \
+                         movetime=, tc="
+                    ));
+                }
+            };
+            if suits && !says(key) {
+                let quote = if word.contains('"') { '\'' } else { '"' };
+                text += &format!(" {quote}{word}{quote}");
+            }
+        }
+        text.parse()
+    }
+
     /// The given name, else the file's without folder and ending.
     fn name(&self) -> String {
         let stem = |path: &Path| {
@@ -249,6 +283,23 @@ mod tests {
             spec("material").program,
             net(EvaluatorChoice::Material, None, 1)
         );
+    }
+
+    #[test]
+    fn what_is_said_of_each_suits_some_and_overrides_nothing() {
+        let each = "option.Hash=64 'option.Move Overhead=50' hash=32 depth=9";
+        let given = |text: &str| spec(text).with(each).unwrap();
+        assert_eq!(
+            given("cmd=x option.Hash=8").text,
+            "cmd=x option.Hash=8 \"option.Move Overhead=50\" \"depth=9\""
+        );
+        let net = given("embedded nodes=100");
+        assert_eq!(net.text, "embedded nodes=100 \"hash=32\"");
+        assert_eq!(net.pace, Some(Pace::Nodes(100)));
+        assert_eq!(given("cmd=x").pace, Some(Pace::Depth(9)));
+        for wrong in ["name=x", "cmd=x", "fast", "plies=3", "depth=0", "'open"] {
+            assert!(spec("cmd=x").with(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

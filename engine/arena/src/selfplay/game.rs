@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use cozy_chess::{Board, Color, Move, Piece};
-use engine::{Limits, Outcome, Position, Score, Tablebase, Wdl, position_key, random_moves};
+use engine::{Limits, Outcome, Position, Score, Tablebase, position_key, random_moves};
 use sha2::{Digest, Sha256};
 
-use crate::games::adjudication::{Adjudicator, Draw, Resign};
+use crate::games::adjudication::{Adjudicator, Draw, Resign, known};
 use crate::games::ending::Ending;
-use crate::games::game::MAX_PLIES;
 use uci_client::Library;
+
+/// Games that reach this many plies are drawn.
+pub const MAX_PLIES: usize = 400;
 
 /// Openings that are drawn for a game, at most.
 const TRIES: u32 = 1000;
@@ -230,24 +232,9 @@ impl Rules {
         let board = position.board();
         let by_the_rules = |ending: engine::Ending| (ending.winner(), ending.into());
         (position.ending().map(by_the_rules))
-            .or_else(|| Some((self.known(board)?, Ending::Tablebase)))
+            .or_else(|| Some((known(self.tables.as_deref()?, board)?, Ending::Tablebase)))
             .or_else(|| adjudicator.verdict(board))
             .or_else(|| (plies >= MAX_PLIES).then_some((None, Ending::TooLong)))
-    }
-
-    /// The winner, if tables know the result. They are asked after captures and pawn
-    /// moves, since they take the fifty-move clock to stand at zero.
-    fn known(&self, board: &Board) -> Option<Option<Color>> {
-        let tables = self.tables.as_ref()?;
-        if board.halfmove_clock() != 0 || board.occupied().len() > tables.max_pieces() {
-            return None;
-        }
-        let mover = board.side_to_move();
-        Some(match tables.wdl(board)? {
-            Wdl::Win => Some(mover),
-            Wdl::Loss => Some(!mover),
-            Wdl::BlessedLoss | Wdl::Draw | Wdl::CursedWin => None,
-        })
     }
 }
 
@@ -279,62 +266,6 @@ mod tests {
     use crate::players::player::library;
     use crate::players::spec::Net;
 
-    fn rules(tables: Option<Arc<dyn Tablebase>>) -> Rules {
-        Rules {
-            seed: 1,
-            random_plies: 8,
-            opening_limit: 400,
-            chess960: false,
-            soft_nodes: 50,
-            hard_nodes: 100,
-            resign: None,
-            draw: None,
-            tables,
-        }
-    }
-
-    /// Wins, losses and what the fifty-move rule makes of them, by the mover's file.
-    struct ByFile;
-
-    impl Tablebase for ByFile {
-        fn max_pieces(&self) -> u32 {
-            3
-        }
-
-        fn wdl(&self, board: &Board) -> Option<Wdl> {
-            let all = [
-                Wdl::Loss,
-                Wdl::BlessedLoss,
-                Wdl::Draw,
-                Wdl::CursedWin,
-                Wdl::Win,
-            ];
-            let king = board.king(board.side_to_move());
-            all.get(king.file() as usize).copied()
-        }
-
-        fn root_moves(&self, _: &Board) -> Option<(Wdl, Vec<Move>)> {
-            None
-        }
-    }
-
-    #[test]
-    fn tables_end_games_where_the_clock_stands_at_zero() {
-        let rules = rules(Some(Arc::new(ByFile)));
-        let known = |fen: &str| rules.known(&parse_fen(fen).unwrap());
-        let (white, black) = (Some(Color::White), Some(Color::Black));
-        assert_eq!(known("7k/8/8/8/8/8/4P3/K7 w - - 0 1"), Some(black));
-        assert_eq!(known("4k3/8/8/8/8/8/7P/K7 b - - 0 1"), Some(black));
-        assert_eq!(known("k7/8/8/8/8/8/7P/4K3 b - - 0 1"), Some(white));
-        for file in ["1K6", "2K5", "3K4"] {
-            let fen = format!("7k/8/8/8/8/8/7P/{file} w - - 0 1");
-            assert_eq!(known(&fen), Some(None), "{fen}");
-        }
-        assert_eq!(known("7k/8/8/8/8/8/4P3/K7 w - - 1 1"), None);
-        assert_eq!(known("7k/7p/8/8/8/8/4P3/K7 w - - 0 1"), None);
-        assert_eq!(known("7k/8/8/8/8/8/4P3/6K1 w - - 0 1"), None);
-    }
-
     #[test]
     fn captures_and_promotions_are_tactical() {
         let is = |fen: &str, mv: &str| {
@@ -361,11 +292,15 @@ mod tests {
     #[test]
     fn a_limit_that_no_opening_keeps_is_an_error() {
         let rules = Rules {
-            opening_limit: 0,
+            seed: 1,
             random_plies: 1,
+            opening_limit: 0,
+            chess960: false,
             soft_nodes: 1,
             hard_nodes: 1,
-            ..rules(None)
+            resign: None,
+            draw: None,
+            tables: None,
         };
         let mut library = library(&Net {
             // By its first move, nothing is exactly even to it.

@@ -28,6 +28,14 @@ pub const Z_95: f64 = 1.959_963_984_540_054;
 /// (as in Fishtest).
 const NEVER_SEEN: f64 = 1e-3;
 
+/// Each result's share of the points.
+const POINTS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// Rounds in which a distribution settles, at most.
+const ROUNDS: usize = 20;
+/// It has settled where no share changes by more.
+const SETTLED: f64 = 1e-9;
+
 /// Pairs of games on one opening by the half points that the first engine made
 /// of them, 0 to 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,17 +79,51 @@ impl Pentanomial {
     }
 
     /// The likeliest distribution whose expected score is `score`, given how
-    /// often each result was seen: p / (1 + x (a - score)), where a is the
-    /// result's share of the points, p how often it was seen, and x makes the
-    /// expectation right.
+    /// often each result was seen.
     pub fn likeliest(&self, score: f64) -> [f64; 5] {
+        self.likeliest_without(distances(score))
+    }
+
+    /// The likeliest distribution whose expected score is `deviations` standard
+    /// deviations of a pair above an even one. Its own deviation is not known before: each
+    /// round takes that of the round before (M. Van den Bergh, "Normalized Elo", 2021,
+    /// and Fishtest's `LLRcalc.py`).
+    pub fn likeliest_above(&self, deviations: f64) -> [f64; 5] {
+        let mut shares = [0.2; 5];
+        for _ in 0..ROUNDS {
+            let expect = |value: &dyn Fn(f64) -> f64| -> f64 {
+                let terms = shares.iter().zip(POINTS);
+                terms.map(|(share, points)| share * value(points)).sum()
+            };
+            let mean = expect(&|points| points);
+            let deviation = expect(&|points| (points - mean) * (points - mean)).sqrt();
+            let excess = POINTS.map(|points| {
+                let far = (mean - points) / deviation;
+                points - 0.5 - deviations * deviation * (1.0 + far * far) / 2.0
+            });
+            let next = self.likeliest_without(excess);
+            let change = (shares.iter().zip(next)).map(|(old, new)| (old - new).abs());
+            let change = change.fold(0.0, f64::max);
+            shares = next;
+            if change < SETTLED {
+                break;
+            }
+        }
+        shares
+    }
+
+    /// The likeliest distribution under which these five numbers, some of either sign, have
+    /// the expectation 0: p / (1 + x d), where d is a result's number, p how often it was
+    /// seen, and x makes the expectation right.
+    fn likeliest_without(&self, distances: [f64; 5]) -> [f64; 5] {
         let counts = self.counts();
         let total: f64 = counts.iter().sum();
-        let distances = distances(score);
         let share = |result: usize, x: f64| counts[result] / total / (1.0 + x * distances[result]);
         let excess = |x: f64| -> f64 { (0..5).map(|i| share(i, x) * distances[i]).sum() };
         // The excess falls from infinity to minus infinity between the poles.
-        let (mut low, mut high) = (-1.0 / distances[4], -1.0 / distances[0]);
+        let most = distances.into_iter().fold(f64::MIN, f64::max);
+        let least = distances.into_iter().fold(f64::MAX, f64::min);
+        let (mut low, mut high) = (-1.0 / most, -1.0 / least);
         // Halving stops to matter long before the last of these.
         for _ in 0..100 {
             let middle = f64::midpoint(low, high);
@@ -172,7 +214,13 @@ impl Pentanomial {
 
 /// How far each result's share of the points is from `score`.
 fn distances(score: f64) -> [f64; 5] {
-    [0.0, 0.25, 0.5, 0.75, 1.0].map(|points| points - score)
+    POINTS.map(|points| points - score)
+}
+
+/// Standard deviations of a pair's score that a difference in normalised Elo makes, see
+/// [`Pentanomial::normalised_elo`].
+pub fn deviations_of_normalised(elo: f64) -> f64 {
+    elo * LN_10 / 800.0 * SQRT_2
 }
 
 /// The difference in Elo at which the expected score is `score`: the logistic

@@ -5,7 +5,8 @@
 //! <https://www.cantate.be/Fishtest/support_MLE_multinomial.pdf>): among all
 //! distributions over the five results of a pair, the likeliest under "the
 //! expected score is that of `elo1`" against the likeliest under `elo0`. Both
-//! are in logistic Elo.
+//! are in logistic Elo, or in normalised Elo: then a test takes as many games with any
+//! book and at any pace (M. Van den Bergh, "Normalized Elo", 2021).
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,12 +14,23 @@ use std::str::FromStr;
 use serde::Serialize;
 
 use crate::parameters;
-use crate::statistics::pentanomial::{Pentanomial, expected_score};
+use crate::statistics::pentanomial::{Pentanomial, deviations_of_normalised, expected_score};
 
-/// Two hypotheses about a difference in logistic Elo, and how often the test
-/// may be wrong.
+/// What a difference is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Model {
+    /// Logistic Elo.
+    Logistic,
+    /// Normalised Elo, see [`Pentanomial::normalised_elo`].
+    Normalised,
+}
+
+/// Two hypotheses about a difference in Elo, and how often the test may be wrong.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
+    /// What `elo0` and `elo1` are.
+    model: Model,
     /// H0: the difference is this.
     elo0: f64,
     /// H1: the difference is this, more than `elo0`.
@@ -44,9 +56,11 @@ pub enum Verdict {
 /// A test in numbers.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SprtState {
-    /// H0, in logistic Elo.
+    /// What `elo0` and `elo1` are.
+    model: Model,
+    /// H0.
     elo0: f64,
-    /// H1, in logistic Elo.
+    /// H1.
     elo1: f64,
     /// The logarithm of the likelihood ratio, H1 to H0.
     llr: f64,
@@ -71,6 +85,7 @@ impl Sprt {
             _ => Verdict::Undecided,
         };
         SprtState {
+            model: self.model,
             elo0: self.elo0,
             elo1: self.elo1,
             llr,
@@ -84,8 +99,10 @@ impl Sprt {
         if pairs.pairs() == 0 {
             return 0.0;
         }
-        let [under0, under1] =
-            [self.elo0, self.elo1].map(|elo| pairs.likeliest(expected_score(elo)));
+        let [under0, under1] = [self.elo0, self.elo1].map(|elo| match self.model {
+            Model::Logistic => pairs.likeliest(expected_score(elo)),
+            Model::Normalised => pairs.likeliest_above(deviations_of_normalised(elo)),
+        });
         let terms = (pairs.counts().into_iter().zip(under0).zip(under1))
             .map(|((count, before), after)| count * (after / before).ln());
         terms.sum()
@@ -95,10 +112,21 @@ impl Sprt {
 impl FromStr for Sprt {
     type Err = String;
 
-    /// `elo0=0,elo1=5`, and `alpha=0.05,beta=0.05` where others are wanted.
+    /// `elo0=0,elo1=5`, and `alpha=0.05,beta=0.05,model=normalised` where others are wanted.
     fn from_str(text: &str) -> Result<Sprt, String> {
-        let [elo0, elo1, alpha, beta] =
-            parameters::parse(text, ["elo0", "elo1", "alpha", "beta"], "number")?;
+        let (models, numbers): (Vec<&str>, Vec<&str>) = text
+            .split(',')
+            .partition(|part| part.trim().starts_with("model="));
+        let model = match models[..] {
+            [] => Model::Logistic,
+            [one] => one.parse()?,
+            _ => return Err("model= is given twice".to_string()),
+        };
+        let [elo0, elo1, alpha, beta] = parameters::parse(
+            &numbers.join(","),
+            ["elo0", "elo1", "alpha", "beta"],
+            "number",
+        )?;
         let (elo0, elo1) = elo0.zip(elo1).ok_or("elo0 and elo1 are needed")?;
         let [alpha, beta] = [alpha, beta].map(|risk| risk.unwrap_or(0.05));
         // Beyond, expected scores are too near to 0 and 1 to compute with.
@@ -112,6 +140,7 @@ impl FromStr for Sprt {
             return Err("alpha and beta lie between 0.0001 and 0.5".to_string());
         }
         Ok(Sprt {
+            model,
             elo0,
             elo1,
             alpha,
@@ -120,16 +149,36 @@ impl FromStr for Sprt {
     }
 }
 
+impl FromStr for Model {
+    type Err = String;
+
+    /// `model=normalised`.
+    fn from_str(text: &str) -> Result<Model, String> {
+        match text.trim() {
+            "model=logistic" => Ok(Model::Logistic),
+            "model=normalised" | "model=normalized" => Ok(Model::Normalised),
+            _ => Err(format!(
+                "{text:?} is neither model=logistic nor model=normalised"
+            )),
+        }
+    }
+}
+
 /// As it is read.
 impl fmt::Display for Sprt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt {
+            model,
             elo0,
             elo1,
             alpha,
             beta,
         } = self;
-        write!(f, "elo0={elo0},elo1={elo1},alpha={alpha},beta={beta}")
+        write!(f, "elo0={elo0},elo1={elo1},alpha={alpha},beta={beta}")?;
+        match model {
+            Model::Logistic => Ok(()),
+            Model::Normalised => f.write_str(",model=normalised"),
+        }
     }
 }
 
@@ -140,9 +189,13 @@ impl fmt::Display for SprtState {
             Verdict::AcceptedH1 => "H1 accepted",
             Verdict::Undecided => "undecided",
         };
+        let elo = match self.model {
+            Model::Logistic => "Elo",
+            Model::Normalised => "normalised Elo",
+        };
         write!(
             f,
-            "LLR {:.2} [{:.2}, {:.2}], {verdict} (H0: Elo {}, H1: Elo {})",
+            "LLR {:.2} [{:.2}, {:.2}], {verdict} (H0: {elo} {}, H1: {elo} {})",
             self.llr, self.lower, self.upper, self.elo0, self.elo1
         )
     }
@@ -170,6 +223,21 @@ mod tests {
             assert!((state.llr - expected).abs() < 0.005, "{state:?}");
             assert_eq!(state.verdict, Verdict::AcceptedH0);
             assert!((state.lower + 2.94).abs() < 0.005 && (state.upper - 2.94).abs() < 0.005);
+        }
+    }
+
+    /// The same of its "normalized pentanomial 1" and "2", which it holds to one per cent.
+    #[test]
+    fn normalised_likelihood_ratios_equal_those_of_fastchess() {
+        let published = [
+            ("elo0=0,elo1=2", [365, 16618, 36229, 16974, 390], 2.25),
+            ("elo0=-1.75,elo1=0.25", [127, 4883, 10712, 5150, 104], 3.01),
+        ];
+        for (test, pairs, expected) in published {
+            let text = format!("{test},model=normalised");
+            let state = sprt(&text).state(&Pentanomial(pairs));
+            assert!((state.llr - expected).abs() < 0.01 * expected, "{state:?}");
+            assert!(sprt(&text).to_string().ends_with(",model=normalised"));
         }
     }
 
@@ -203,6 +271,8 @@ mod tests {
             "elo0=0,elo1=NaN",
             "elo0=0,elo1=5,alpha=0",
             "elo0=0,elo1=5000",
+            "elo0=0,elo1=5,model=bayesian",
+            "elo0=0,elo1=5,model=logistic,model=logistic",
         ] {
             assert!(text.parse::<Sprt>().is_err(), "{text}");
         }

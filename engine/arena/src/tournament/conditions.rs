@@ -1,16 +1,20 @@
 //! What `match`, `ladder` and `tune` have in common on the command line.
 
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
+use engine::{Syzygy, Tablebase};
 use host::tell;
 use sha2::{Digest, Sha256};
 
 use crate::games::adjudication::{Draw, Resign};
-use crate::games::game::{MAX_PLIES, Rules};
+use crate::games::game::Rules;
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
 use crate::players::spec::{EngineSpec, Net, Program};
@@ -21,6 +25,8 @@ use host::FileError;
 
 /// More games than anybody waits for.
 const MOST_GAMES: u64 = 1_000_000_000;
+/// Moves of each side after which a game is drawn, where nothing else is said.
+const MAX_MOVES: u16 = 200;
 
 /// How games are played.
 #[derive(Args)]
@@ -53,6 +59,13 @@ pub struct Conditions {
     /// A draw where both engines see at most this much for so many moves without capture or pawn move, from a move number on, such as moves=8,score=10,from=40; by default never
     #[arg(long, value_name = "moves=N,score=CP,from=N")]
     draw: Option<Draw>,
+    /// Folders of Syzygy tables, which end games once they know the result
+    #[arg(long, value_name = "PATHS")]
+    syzygy: Option<OsString>,
+    /// Moves of each side after which a game is drawn
+    #[arg(long, value_name = "N", default_value_t = MAX_MOVES,
+          value_parser = clap::value_parser!(u16).range(1..))]
+    max_moves: u16,
     /// Games at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrency: u16,
@@ -67,6 +80,32 @@ pub struct KeptGames {
     /// Go on with the games of --pgn, where the same command was interrupted; begin where there are none
     #[arg(long, requires = "pgn")]
     resume: bool,
+    /// Write behind the games that --pgn has already, whatever they are; what is interrupted then cannot go on
+    #[arg(long, requires = "pgn", conflicts_with = "resume")]
+    append: bool,
+}
+
+/// What is said of all engines at once.
+#[derive(Args)]
+pub struct Each {
+    /// Of every engine that does not say otherwise: option.NAME=VALUE for programs, hash= and threads= for nets, and a limit
+    #[arg(long, value_name = "SPEC")]
+    each: Option<String>,
+}
+
+impl Each {
+    /// The engines with that.
+    ///
+    /// # Errors
+    /// Wrong usage, where it is nothing that all may have.
+    pub fn complete(&self, engines: &[EngineSpec]) -> Result<Vec<EngineSpec>> {
+        let Some(each) = &self.each else {
+            return Ok(engines.to_vec());
+        };
+        let complete = |engine: &EngineSpec| engine.with(each);
+        let engines: Result<Vec<_>, String> = engines.iter().map(complete).collect();
+        engines.map_err(|why| usage(&format!("--each: {why}")))
+    }
 }
 
 fn pace(name: &str, value: &str) -> Result<Pace, String> {
@@ -94,25 +133,31 @@ impl Conditions {
 
     /// A tournament of these engines under these conditions, but for the pairs that
     /// were played before.
+    ///
+    /// # Errors
+    /// Where there are no tables in a folder.
     pub fn tournament<'a>(
         &self,
         specs: &'a [EngineSpec],
         paces: &'a [Pace],
         played: &[PlayedPair],
         stop: &'a AtomicBool,
-    ) -> Tournament<'a> {
-        Tournament {
+    ) -> Result<Tournament<'a>> {
+        let tables = open_tables(self.syzygy.as_deref())?;
+        Ok(Tournament {
             specs,
             paces,
             rules: Rules {
                 margin: Duration::from_millis(self.margin_ms),
                 resign: self.resign,
                 draw: self.draw,
+                tables: tables.map(|tables| Arc::new(tables) as Arc<dyn Tablebase>),
+                max_plies: 2 * usize::from(self.max_moves),
             },
             done: played.iter().map(|pair| pair.number).collect(),
             concurrency: self.concurrency.into(),
             stop,
-        }
+        })
     }
 
     /// The openings in the order that the seed gives them. A book with fewer
@@ -174,6 +219,12 @@ impl Conditions {
         if let Some(draw) = self.draw {
             add("--draw", draw.to_string());
         }
+        if let Some(tables) = &self.syzygy {
+            add("--syzygy", tables.to_string_lossy().into_owned());
+        }
+        if self.max_moves != MAX_MOVES {
+            add("--max-moves", self.max_moves.to_string());
+        }
         Ok(settings)
     }
 }
@@ -191,6 +242,9 @@ impl KeptGames {
         let Some(path) = &self.pgn else {
             return Ok((None, Vec::new()));
         };
+        if self.append {
+            return Ok((Some(GamesFile::behind(path)?), Vec::new()));
+        }
         let (file, played) = GamesFile::open(path, settings()?, self.resume)?;
         if !played.is_empty() {
             tell(format!(
@@ -200,6 +254,15 @@ impl KeptGames {
         }
         Ok((Some(file), played))
     }
+}
+
+/// The Syzygy tables of the folders that `--syzygy` names.
+///
+/// # Errors
+/// Where there are none in one of them.
+pub fn open_tables(paths: Option<&OsStr>) -> Result<Option<Syzygy>> {
+    let open = |paths| Syzygy::open(env::split_paths(paths));
+    paths.map(open).transpose().context("--syzygy")
 }
 
 /// The SHA-256 of a net's file, in hexadecimal digits; `None` for material.
@@ -215,8 +278,7 @@ pub fn net_sha256(net: &Net) -> Result<Option<String>, FileError> {
 /// What all commands say of games in their help.
 pub fn manners() -> String {
     format!(
-        "A game of {MAX_PLIES} plies is drawn. Where no clock runs, an engine that does not answer \
-         within {} s\nhas hung, and loses.",
+        "Where no clock runs, an engine that does not answer within {} s has hung, and loses.",
         PATIENCE.as_secs()
     )
 }

@@ -47,6 +47,14 @@ pub enum GamesError {
         /// Where its record would be.
         record: PathBuf,
     },
+    /// There is a match that can go on.
+    #[error(
+        "{path:?} holds the games of a match that --resume goes on with; give another --pgn to --append to"
+    )]
+    HasRecord {
+        /// The games.
+        path: PathBuf,
+    },
     /// The match was another one.
     #[error(
         "{path:?} was begun with other settings: {difference}; give the same ones, or another --pgn"
@@ -139,9 +147,7 @@ impl GamesFile {
             return Ok((GamesFile::stream(path, resume)?, Vec::new()));
         }
         let size = there.as_ref().map_or(0, fs::Metadata::len);
-        let mut record_path = OsString::from(path);
-        record_path.push(".jsonl");
-        let record_path = PathBuf::from(record_path);
+        let record_path = record_of(path);
         if size > 0 && !resume {
             bail!(GamesError::Exists { path: path.into() });
         }
@@ -207,6 +213,29 @@ impl GamesFile {
         Ok((opened, pairs))
     }
 
+    /// Opens a file for games that are written behind those that are there. They have no
+    /// record, so that their match cannot go on.
+    ///
+    /// # Errors
+    /// [`GamesError::HasRecord`] where a match writes to it that can go on: it would take
+    /// the games for torn. [`FileError`] where it cannot be read or written.
+    pub fn behind(path: &Path) -> Result<GamesFile> {
+        if record_of(path).exists() {
+            bail!(GamesError::HasRecord { path: path.into() });
+        }
+        let mut options = File::options();
+        let games = options.read(true).append(true).create(true).open(path);
+        let mut games = games.map_err(FileError::to(Action::Write, path))?;
+        let gap = gap(&mut games).map_err(FileError::to(Action::Read, path))?;
+        let written = games.write_all(gap.as_bytes());
+        written.map_err(FileError::to(Action::Write, path))?;
+        Ok(GamesFile {
+            path: path.into(),
+            games,
+            record: None,
+        })
+    }
+
     /// A pipe or a device: games are written to it and forgotten.
     fn stream(path: &Path, resume: bool) -> Result<GamesFile> {
         let games = File::options().write(true).open(path);
@@ -252,9 +281,10 @@ impl GamesFile {
         games: &str,
     ) -> Result<(), FileError> {
         let written = self.games.write_all(games.as_bytes());
-        let written = written.and_then(|()| match &self.record {
-            Some(_) => self.games.sync_data(),
-            None => Ok(()),
+        // A pipe or a device cannot be synced.
+        let written = written.and_then(|()| match self.games.metadata()?.is_file() {
+            true => self.games.sync_data(),
+            false => Ok(()),
         });
         written.map_err(FileError::to(Action::Write, &self.path))?;
         let Some(record) = &mut self.record else {
@@ -290,6 +320,26 @@ impl Drop for GamesFile {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Where the record of these games lies.
+fn record_of(path: &Path) -> PathBuf {
+    let mut record = OsString::from(path);
+    record.push(".jsonl");
+    record.into()
+}
+
+/// What is missing behind the last game of a file so that another can follow: an empty line.
+fn gap(games: &mut File) -> io::Result<&'static str> {
+    let size = games.seek(SeekFrom::End(0))?;
+    games.seek(SeekFrom::Start(size.saturating_sub(2)))?;
+    let mut end = Vec::new();
+    games.read_to_end(&mut end)?;
+    Ok(match end[..] {
+        [] | [b'\n', b'\n'] => "",
+        [.., b'\n'] => "\n",
+        _ => "\n\n",
+    })
 }
 
 fn no_record(path: &Path, record: PathBuf) -> GamesError {

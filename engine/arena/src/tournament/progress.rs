@@ -15,13 +15,19 @@ impl Progress {
         Progress(host::Progress::new(template, total, before))
     }
 
+    /// The same for a result of several lines, which stand below the bar.
+    pub fn with_table(total: u64, before: u64) -> Progress {
+        let template = "{bar:24} {pos}/{len}  {elapsed}, ETA {eta}\n{msg}";
+        Progress(host::Progress::new(template, Some(total), before))
+    }
+
     /// So many are done, with such a result.
-    pub fn show(&mut self, done: u64, result: impl Fn() -> String) {
+    pub fn show(&mut self, done: u64, result: impl Fn(Form) -> String) {
         self.0.show(done, |form| match form {
             Form::Line { left: Some(left) } => {
-                format!("{}, ETA {}", result(), FormattedDuration(left))
+                format!("{}, ETA {}", result(form), FormattedDuration(left))
             }
-            _ => result(),
+            _ => result(form),
         });
     }
 

@@ -217,6 +217,8 @@ mod tests {
                 margin: Duration::ZERO,
                 resign: None,
                 draw: None,
+                tables: None,
+                max_plies: 400,
             },
             done: HashSet::new(),
             concurrency: 2,

@@ -88,6 +88,68 @@ fn games_are_adjudicated_only_when_asked_for() {
 
 /// On a busy machine a game may be lost on time; it must then be counted so.
 #[test]
+fn games_end_by_tables_and_by_their_length_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let book = folder.path().join("book.epd");
+    let book_text = book.to_str().unwrap();
+    let endings = |book_line: &str, rest: &[&str]| {
+        fs::write(&book, book_line).unwrap();
+        let nets = ["--engine", "material", "--engine", "material"];
+        let rest = [
+            &nets[..],
+            &["--games", "2", "--book", book_text, "--depth", "1"],
+            rest,
+        ]
+        .concat();
+        result(&rest)["endings"].clone()
+    };
+    let line = "7k/8/8/8/8/8/4P3/K7 w - - 0 1\n";
+    let shortest = endings(line, &["--max-moves", "3"]);
+    assert_eq!(shortest["too_long"], 2, "{shortest}");
+    let Some(tables) = test_support::shared("syzygy34") else {
+        return;
+    };
+    let known = endings(line, &["--syzygy", tables.to_str().unwrap()]);
+    assert_eq!(known["tablebase"], 2, "{known}");
+    let missing = play(&[
+        "--engine", "material", "--engine", "material", "--games", "2", "--depth", "1", "--syzygy",
+        book_text,
+    ]);
+    assert_eq!(missing.status.code(), Some(3), "{missing:?}");
+}
+
+#[test]
+fn what_is_said_of_each_engine_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("games.pgn");
+    let arguments = [
+        "--engine",
+        &network(),
+        "--engine",
+        "material depth=1",
+        "--games",
+        "2",
+        "--each",
+        "option.Hash=2 hash=1 depth=2",
+        "--pgn",
+        pgn.to_str().unwrap(),
+    ];
+    result(&arguments);
+    let record = fs::read_to_string(folder.path().join("games.pgn.jsonl")).unwrap();
+    let head: serde_json::Value = serde_json::from_str(record.lines().next().unwrap()).unwrap();
+    let settings = &head["settings"];
+    assert_eq!(settings["the limit of engine 1"], "depth=2", "{head}");
+    assert_eq!(settings["the limit of engine 2"], "depth=1", "{head}");
+    let engine = |number: u32| settings[format!("engine {number}")].to_string();
+    assert!(engine(1).contains("option.Hash=2") && !engine(1).contains("hash=1"));
+    assert!(engine(2).contains("hash=1") && !engine(2).contains("option."));
+    let wrong = play(&[
+        "--engine", "material", "--engine", "material", "--games", "2", "--each", "name=x",
+    ]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+}
+
+#[test]
 fn whole_games_against_the_clock() {
     let folder = tempfile::tempdir().unwrap();
     let pgn = folder.path().join("games.pgn");

@@ -231,6 +231,35 @@ fn games_are_never_written_over() {
 
 /// A record is known by its beginning, and a link stays where it was put.
 #[test]
+fn games_are_written_behind_others_where_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let pgn = folder.path().join("all.pgn");
+    let name = pgn.to_str().unwrap();
+    let arguments = |rest: &'static [&'static str]| {
+        let nets = [
+            "--engine", "material", "--engine", "material", "--depth", "1",
+        ];
+        [&nets[..], &["--games", "2", "--pgn", name], rest].concat()
+    };
+    fs::write(&pgn, "[Event \"before\"]\n\n1. e4 *\n").unwrap();
+    result(&arguments(&["--append"]));
+    result(&arguments(&["--append"]));
+    let text = fs::read_to_string(&pgn).unwrap();
+    assert!(
+        text.starts_with("[Event \"before\"]\n\n1. e4 *\n\n[Event \"engine match\"]"),
+        "{text}"
+    );
+    assert_eq!(text.matches("[Event ").count(), 5);
+    assert!(!folder.path().join("all.pgn.jsonl").exists());
+    // What can go on would take them for torn.
+    let record = folder.path().join("all.pgn.jsonl");
+    fs::write(record, "{}").unwrap();
+    let refused = play(&arguments(&["--append"]));
+    assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
+}
+
+#[test]
 fn what_the_match_did_not_make_stays() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
