@@ -5,11 +5,13 @@
 #   aarch64   the engine for aarch64, under qemu
 #   windows   the engine for Windows, under wine
 #   fuzz      every fuzz target, a minute each
+#   package   the archive and the Debian package of all programs, which is installed
+#             into a folder and run
 #   release.sh [PART...]    all of them, or these
 . "$(dirname "$0")/setup.sh"
 
 parts=("$@")
-[ $# -gt 0 ] || parts=(trainer musl aarch64 windows fuzz)
+[ $# -gt 0 ] || parts=(trainer musl aarch64 windows package fuzz)
 build=${CARGO_TARGET_DIR:-target}
 engine_tests=(--lib --test signature --test search --test evaluation)
 
@@ -24,15 +26,19 @@ drive() {
         "$@" | grep '^bestmove '
 }
 
+# packaged PART SUFFIX: builds a part of a release, and names its file.
+packaged() {
+    bash .ci/package "$1" >&2
+    ls -t "$build"/package/kibitz-engine-*-"$2" | head -1
+}
+
 trainer() {
     cargo test -p trainer --no-default-features --locked
 }
 
 musl() {
-    local target=x86_64-unknown-linux-musl
-    rustup target add $target
-    cargo build --profile ship -p engine --locked --target $target
-    local engine=$build/$target/ship/engine
+    local engine
+    engine=$(packaged linux linux-x86_64)
     ldd "$engine" 2>&1 | grep -E 'statically linked|not a dynamic'
     drive "$engine"
 }
@@ -46,8 +52,7 @@ aarch64() {
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="${qemu[*]}"
     cargo test -p models -p engine --locked --target $target "${engine_tests[@]}"
-    cargo build --profile ship -p engine --locked --target $target
-    drive "${qemu[@]}" "$build/$target/ship/engine"
+    drive qemu-aarch64 "$(packaged aarch64 linux-aarch64)"
 }
 
 windows() {
@@ -71,8 +76,25 @@ C
     export WINEPATH WINEDEBUG=-all CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
     cargo test -p host -p models --locked --target $target
     cargo test -p engine --locked --target $target "${engine_tests[@]}"
-    cargo build --profile ship -p engine --locked --target $target
-    drive wine "$build/$target/ship/engine.exe" | tr -d '\r'
+    drive wine "$(packaged windows windows-x86_64.exe)" | tr -d '\r'
+}
+
+package() {
+    bash .ci/package programs deb
+    local folder
+    folder=$(mktemp -d)
+    tar -C "$folder" -xf "$(ls -t "$build"/package/kibitz-*.tar.gz | head -1)"
+    dpkg-deb -x "$(ls -t "$build"/package/kibitz_*.deb | head -1)" "$folder"
+    local unpacked
+    unpacked=$(compgen -G "$folder/kibitz-*")
+    drive "$unpacked/engine"
+    drive "$folder/usr/games/kibitz"
+    local program
+    for program in arena ingest trainer; do
+        "$unpacked/$program" --version
+        "$folder/usr/bin/kibitz-$program" --version
+    done
+    rm -r "$folder"
 }
 
 fuzz() {
@@ -92,9 +114,9 @@ fuzz() {
 
 for part in "${parts[@]}"; do
     case $part in
-        trainer | musl | aarch64 | windows | fuzz) ;;
+        trainer | musl | aarch64 | windows | package | fuzz) ;;
         *)
-            echo "usage: $0 [trainer] [musl] [aarch64] [windows] [fuzz]" >&2
+            echo "usage: $0 [trainer] [musl] [aarch64] [windows] [package] [fuzz]" >&2
             exit 2
             ;;
     esac

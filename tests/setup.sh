@@ -32,7 +32,13 @@ install() {
     "${as_root[@]}" apt-get update -q
     "${as_root[@]}" apt-get install -yq --no-install-recommends "$@"
 }
-[ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
+if [ ${#missing[@]} -gt 0 ]; then
+    if command -v apt-get >/dev/null; then
+        install "${missing[@]}"
+    else
+        echo "not found, and needed for all but the engine: ${missing[*]}" >&2
+    fi
+fi
 
 # CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
 has_cuda() { [ -e /proc/driver/nvidia/version ]; }
