@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fits the chances that `UCI_ShowWDL` shows to games of the engine against itself.
 
-    arena generate --engine net=embedded --positions 1000000 --seed 7 --out games.pgn.zst
+    arena generate --engine net=embedded --nodes 5000 --positions 130000 --seed 7 --out games.pgn.zst
     ingest build games.pgn.zst --out games.dataset
     ingest export games.dataset --format text --split all --out games.txt
     python3 models/wdl.py games.txt          # needs numpy and scipy
