@@ -35,6 +35,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! The value of a position without a search:
+//!
+//! ```
+//! use engine::{Evaluator, parse_fen};
+//!
+//! let evaluator = Evaluator::embedded()?;
+//! let board = parse_fen("4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1")?;
+//! // From the view of the side to move.
+//! assert!(evaluator.evaluate_board(&board).centipawns() > 300);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A game is a [`Position`] that is played on, since repetitions need its past;
 //! moves are read and written as UCI has them by [`parse_move`] and
 //! [`write_move`], and [`Position::ending`] says how the rules end it:
