@@ -28,7 +28,7 @@ await picture("dark", { colorScheme: "dark" }, (page) => page.click("#tab-net"))
 await picture("phone", { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, (page) => analyse(page, "1"));
 await picture("study", {}, async (page) => {
   await page.click("#tab-study");
-  await page.fill("#pgn", await readFile(new URL("tests/lichess.pgn", import.meta.url), "utf8"));
+  await page.fill("#pgn", await readFile(new URL("tests/pgn/lichess.pgn", import.meta.url), "utf8"));
   await page.click("#read-pgn");
   await page.waitForSelector("#draw-curve:enabled", { timeout: 120_000 });
   await page.click("#differences button");

@@ -9,6 +9,8 @@ use cozy_chess::{
 };
 use thiserror::Error;
 
+use crate::board::rules::BACK_RANKS;
+
 /// Why a FEN was refused.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum FenError {
@@ -30,9 +32,65 @@ pub enum FenError {
     /// A counter that is no number.
     #[error("FEN counter {0:?} is not a number")]
     Counter(String),
-    /// Readable, but no legal position: kings, pawns, piece numbers or checks are wrong.
-    #[error("FEN {0:?} is not a legal position")]
-    Illegal(String),
+    /// Readable, but no legal position.
+    #[error("FEN {fen:?} is not a legal position: {fault}")]
+    Illegal {
+        /// The FEN.
+        fen: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+}
+
+/// Why no game is played from a position.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum Fault {
+    /// A side without a king.
+    #[error("{} has no king", name(*.0))]
+    NoKing(Color),
+    /// A side with more kings than one.
+    #[error("{} has {} kings", name(*.color), .number)]
+    Kings {
+        /// The side.
+        color: Color,
+        /// Of that side.
+        number: u32,
+    },
+    /// A pawn on the first or the last rank.
+    #[error("a pawn cannot stand on {0}")]
+    Pawn(Square),
+    /// More than eight pawns of a side.
+    #[error("{} has {} pawns", name(*.color), .number)]
+    Pawns {
+        /// The side.
+        color: Color,
+        /// Of that side.
+        number: u32,
+    },
+    /// More than sixteen men of a side.
+    #[error("{} has {} men", name(*.color), .number)]
+    Men {
+        /// The side.
+        color: Color,
+        /// Of that side.
+        number: u32,
+    },
+    /// Kings side by side.
+    #[error("the kings stand side by side")]
+    Kiss,
+    /// The side that has just moved is in check.
+    #[error("{} is in check, and it is not its turn", name(*.0))]
+    OpponentInCheck(Color),
+    /// More than two pieces give check.
+    #[error("more than two pieces give check")]
+    Checkers,
+}
+
+fn name(color: Color) -> &'static str {
+    match color {
+        Color::White => "White",
+        Color::Black => "Black",
+    }
 }
 
 /// Longer texts are cut to this many characters in messages.
@@ -74,23 +132,60 @@ pub fn parse_fen(fen: &str) -> Result<Board, FenError> {
 }
 
 fn build(mut builder: BoardBuilder, fen: &str, castling: &str) -> Result<Board, FenError> {
+    let illegal = |fault| FenError::Illegal {
+        fen: quote(fen),
+        fault,
+    };
+    if let Some(fault) = fault_of_men(&builder) {
+        return Err(illegal(fault));
+    }
     match builder.build() {
         Err(BoardBuilderError::InvalidEnPassant) => {
             builder.en_passant = None;
             build(builder, fen, castling)
         }
         Err(BoardBuilderError::InvalidCastlingRights) => Err(FenError::Castling(quote(castling))),
-        Err(_) => Err(FenError::Illegal(quote(fen))),
-        Ok(board) if !is_sound(&board) => Err(FenError::Illegal(quote(fen))),
+        // All else that the library looks at was found sound.
+        Err(_) => Err(illegal(Fault::OpponentInCheck(!builder.side_to_move))),
+        // The library lets three pieces give check.
+        Ok(board) if board.checkers().len() > 2 => Err(illegal(Fault::Checkers)),
         Ok(board) => Ok(board),
     }
 }
 
-/// What the library's builder does not look at: three checkers, and kings side
-/// by side, of which it would let one take the other.
-fn is_sound(board: &Board) -> bool {
-    let kings_touch = get_king_moves(board.king(Color::White)).has(board.king(Color::Black));
-    board.checkers().len() <= 2 && !kings_touch
+/// What is wrong with the pieces, whoever is to move.
+fn fault_of_men(builder: &BoardBuilder) -> Option<Fault> {
+    let squares = |piece, color| {
+        let stands = move |&square: &Square| builder.square(square) == Some((piece, color));
+        Square::ALL.into_iter().filter(stands)
+    };
+    for color in Color::ALL {
+        let kings = squares(Piece::King, color).count() as u32;
+        let pawns = squares(Piece::Pawn, color).count() as u32;
+        let men = (Piece::ALL.into_iter())
+            .map(|piece| squares(piece, color).count() as u32)
+            .sum();
+        match kings {
+            0 => return Some(Fault::NoKing(color)),
+            1 => {}
+            number => return Some(Fault::Kings { color, number }),
+        }
+        if let Some(square) = squares(Piece::Pawn, color).find(|&square| BACK_RANKS.has(square)) {
+            return Some(Fault::Pawn(square));
+        }
+        if pawns > 8 {
+            let number = pawns;
+            return Some(Fault::Pawns { color, number });
+        }
+        if men > 16 {
+            return Some(Fault::Men { color, number: men });
+        }
+    }
+    // The library would let one king take the other.
+    let [white, black] =
+        [Color::White, Color::Black].map(|color| squares(Piece::King, color).next());
+    let touch = get_king_moves(white?).has(black?);
+    touch.then_some(Fault::Kiss)
 }
 
 fn read_placement(builder: &mut BoardBuilder, placement: &str) -> Option<()> {
@@ -242,16 +337,19 @@ mod tests {
             ("4k3/8/8/8/8/8/8/R3K2R w KK - 0 1", "castling"),
             ("4k3/8/8/8/8/8/8/4K3 w - e4 0 1", "en-passant"),
             ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "counter"),
-            ("8/8/8/8/8/8/8/8 w - - 0 1", "legal position"),
-            ("4k3/8/8/8/8/8/8/4KK2 w - - 0 1", "legal position"),
-            ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "legal position"),
-            ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "legal position"),
-            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "legal position"),
-            ("4k3/8/8/b7/7q/3n4/8/4K3 w - - 0 1", "legal position"),
+            ("8/8/8/8/8/8/8/8 w - - 0 1", "White has no king"),
+            ("8/8/8/8/8/8/8/4K3 w - - 0 1", "Black has no king"),
+            ("4k3/8/8/8/8/8/8/4KK2 w - - 0 1", "White has 2 kings"),
+            ("4k2P/8/8/8/8/8/8/4K3 w - - 0 1", "stand on h8"),
+            ("4k3/4R3/8/8/8/8/8/4K3 w - - 0 1", "Black is in check"),
+            ("4k3/8/8/8/8/8/4r3/4K3 b - - 0 1", "White is in check"),
+            ("8/8/8/8/8/8/4k3/4K3 w - - 0 1", "side by side"),
+            ("4k3/8/8/b7/7q/3n4/8/4K3 w - - 0 1", "more than two"),
             (
                 "QQQQQQQQ/QQQQQQQQ/QQQQQQQQ/8/8/8/8/K6k w - - 0 1",
-                "legal position",
+                "White has 25 men",
             ),
+            ("4k3/8/P7/8/8/8/PPPPPPPP/4K3 w - - 0 1", "White has 9 pawns"),
         ];
         for (fen, reason) in refused {
             let message = parse_fen(fen).unwrap_err().to_string();

@@ -86,6 +86,11 @@ impl Handicap {
         }
     }
 
+    /// How many centipawns less than the best a move may be worth that is played.
+    pub fn margin(&self) -> i32 {
+        self.margin
+    }
+
     /// Tightens the limits of a search, and has it look at every move with a
     /// full window, so that the scores can be compared. Its nodes count from the
     /// first on, as they did when the strengths were measured.

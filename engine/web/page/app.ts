@@ -2,20 +2,20 @@
 import { announce, toast, trouble, untroubled } from "./dom";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
-import { type Result, resultText, scoreText, spoken, why } from "./format";
+import { type Result, resultText, scoreText, sentence, spoken, why } from "./format";
 import { GameState } from "./gamestate";
 import { linkTo } from "./link";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
 import type { Openings } from "./openings";
 import type { Rules } from "./rules";
-import { readGame, readSaved, toKeep } from "./saved";
+import { fields, readGame, readSaved, toKeep } from "./saved";
 import { Screen, type ScreenListener, type Source } from "./screen";
 import { EvaluatorError } from "./searcher";
 import { SIDES, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { load, save } from "./storage";
-import type { Game, Iteration, PgnGame, PositionEvaluation, SideName, WhiteScore } from "./types";
+import type { Edit, Game, Iteration, Ply, PositionEvaluation, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
 export class App implements Source, ScreenListener, SearchListener {
   private readonly state: GameState;
@@ -37,6 +37,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.engines.employ();
     netview.showDescription(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
+    addEventListener("pagehide", () => this.leave());
   }
 
   // Other games
@@ -49,8 +50,14 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   /** Studies a game or a position, `touched` unless it came by a link. */
-  look(game: Game, more: Partial<PgnGame> = {}, at = game.moves.length, touched = true) {
-    this.state.look(game, more, at, touched);
+  look(game: Game, ply = game.moves.length, touched = true) {
+    this.state.look(game, ply, touched);
+    this.replaced();
+  }
+
+  /** Studies a game that was read. */
+  lookAt(game: ReadGame) {
+    this.state.lookAt(game);
     this.replaced();
   }
 
@@ -60,6 +67,7 @@ export class App implements Source, ScreenListener, SearchListener {
     if (kept === undefined) return false;
     try {
       this.state.restore(readSaved(kept));
+      this.state.startClock();
       this.replaced();
       return true;
     } catch (error) {
@@ -79,10 +87,15 @@ export class App implements Source, ScreenListener, SearchListener {
   private replaced() {
     if (this.screen.isEditing) this.screen.setEditing(false);
     this.stopSearches();
-    this.screen.console.clear();
+    this.screen.endSearch();
     this.engines.stopCurve();
     this.engines.employ();
     this.changed();
+  }
+
+  /** Whether a move has been made. */
+  get begun(): boolean {
+    return this.state.tree.nodes.length > 1;
   }
 
   // What is played
@@ -111,29 +124,31 @@ export class App implements Source, ScreenListener, SearchListener {
     let uci: string;
     try {
       uci = this.rules.parseMove(this.state.shown, text);
-    } catch {
-      toast(`“${text}” is no legal move here.`);
+    } catch (error) {
+      toast(`${why(error)}.`);
       return false;
     }
-    this.moved(uci);
+    if (this.state.position.promotions.includes(uci)) this.screen.board.promote(uci);
+    else this.moved(uci);
     return true;
   }
 
-  move(uci: string) {
-    this.play(uci, this.state.last);
+  move(uci: string, found: SearchResult) {
+    const { state } = this;
+    this.play(uci, state.end);
+    const played = state.plyOf(state.end)?.san;
+    if (found.choice && played !== found.choice.best) this.screen.tellChoice(state.named(state.end), found.choice);
   }
 
-  /** Plays on from a ply; throws where the move is none, and leaves all as it was. */
+  /** Plays on from a node; throws where the move is none, and leaves all as it was. */
   private play(uci: string, from: number) {
     if (this.flagFell()) return;
     const { state } = this;
-    const replaces = from !== state.last;
     const ply = state.play(uci, from);
     this.stopSearches();
-    if (replaces) this.engines.stopCurve();
-    announce(`${other(state.turn)}: ${spoken(ply)}`);
+    announce(`${other(state.position.turn)}: ${spoken(ply)}`);
     moveSound(ply);
-    if (state.result) this.over(state.result);
+    if (state.position.ending) this.over(state.position.ending);
     else this.changed();
   }
 
@@ -153,18 +168,48 @@ export class App implements Source, ScreenListener, SearchListener {
     if (!this.state.undoable) return;
     this.stopSearches();
     this.engines.stopCurve();
+    this.screen.endSearch();
     this.state.undo();
     announce(`Taken back. ${this.state.status}`);
     this.changed();
   }
 
+  /** Plays a line of the search as a variation; in a game that goes on lines are only looked at. */
+  line(node: number, moves: string[]) {
+    if (this.state.playing || this.screen.isEditing) return;
+    try {
+      let from = node;
+      for (const uci of moves) {
+        this.state.play(uci, from);
+        from = this.state.at;
+      }
+    } catch (error) {
+      toast(`This line cannot be played: ${why(error)}.`);
+    }
+    this.stopSearches();
+    this.changed();
+  }
+
+  /** Changes the tree at the move looked at. */
+  change(change: Edit) {
+    if (this.state.playing || this.screen.isEditing) return;
+    const moved = change.edit !== "comment" && change.edit !== "glyph";
+    if (moved) {
+      this.stopSearches();
+      this.engines.stopCurve();
+      this.screen.endSearch();
+    }
+    this.state.edit(change);
+    this.changed();
+  }
+
   resign() {
-    if (!this.state.result) this.finish(this.state.resignation());
+    if (this.state.playing && confirm("Resign this game?")) this.finish(this.state.resignation());
   }
 
   offerDraw() {
     const { state } = this;
-    if (state.result) return;
+    if (!state.playing) return;
     if (!state.againstEngine) {
       const accepts = confirm(`Does ${other(state.turn)} accept a draw?`);
       if (accepts) this.finish({ winner: null, reason: "agreement" });
@@ -177,7 +222,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private tick() {
-    if (!this.state.clock || this.state.result || this.screen.isEditing) return;
+    if (!this.state.clock || !this.state.playing || this.screen.isEditing) return;
     this.screen.showStrips();
     this.flagFell();
   }
@@ -198,24 +243,27 @@ export class App implements Source, ScreenListener, SearchListener {
     this.changed();
   }
 
-  // Which ply is looked at, and from which side
+  // Which move is looked at, and from which side
 
-  get last(): number {
-    return this.state.last;
-  }
-
-  go(ply: number) {
+  go(node: number) {
     const { state } = this;
-    const next = Math.max(0, Math.min(ply, state.last));
-    if (next === state.at || this.screen.isEditing) return;
-    state.show(next);
+    if (node === state.at || this.screen.isEditing) return;
+    state.show(node);
     const { shownPly } = state;
-    announce(shownPly ? `${shownPly.fen.split(" ")[1] === "w" ? "Black" : "White"}: ${spoken(shownPly)}` : "Start position");
+    announce(shownPly ? `${other(state.position.turn) === "white" ? "White" : "Black"}: ${spoken(shownPly)}` : "Start position");
     this.changed({ sameGame: true });
   }
 
-  step(by: number) {
-    this.go(this.state.at + by);
+  /** To the start of the line that is looked at, or to its end. */
+  leap(end: boolean) {
+    this.go(end ? (this.state.line.at(-1) ?? 0) : 0);
+  }
+
+  /** A move back, or on along the line. */
+  step(by: 1 | -1) {
+    const { state } = this;
+    const next = by < 0 ? state.shownNode.parent : state.report.children[state.at][0];
+    if (next !== undefined) this.go(next);
   }
 
   flip() {
@@ -230,9 +278,9 @@ export class App implements Source, ScreenListener, SearchListener {
     this.engines.stop();
   }
 
-  began(ply: number, side: SideName | null) {
+  began(node: number, side: SideName | null) {
     const title = side ? `${this.name(side)} thinks about ${side}’s move.` : "Analysis, the newest on top.";
-    this.screen.beginSearch(ply, side ? this.state.fen : this.state.position.fen, title);
+    this.screen.beginSearch(node, side ? this.state.fen : this.state.position.fen, title);
     if (side) this.screen.showStrips();
   }
 
@@ -240,15 +288,15 @@ export class App implements Source, ScreenListener, SearchListener {
     this.screen.console.add(iteration);
   }
 
-  searched(ply: number, score: WhiteScore) {
-    this.state.found[ply] = score;
+  searched(node: number, score: WhiteScore) {
+    this.state.tree.nodes[node].found = score;
   }
 
   /** A search has failed: says so, and how it can go on. */
   failed(error: unknown) {
     console.warn(error);
     this.stopSearches();
-    this.screen.console.clear();
+    this.screen.endSearch();
     if (error instanceof EvaluatorError) this.dismiss(error.evaluator, error.message);
     else {
       trouble(`The engine failed: ${why(error)}.`, {
@@ -259,9 +307,24 @@ export class App implements Source, ScreenListener, SearchListener {
     this.screen.showStrips();
   }
 
-  /** What the net finds after every ply. */
+  /** What a short search finds after every move. */
   drawCurve(): Promise<void> {
     return this.engines.drawCurve();
+  }
+
+  /** Looks the game through for mistakes, and shows them. */
+  async review() {
+    const { state } = this;
+    if (state.playing || this.screen.isEditing) return;
+    const { edition } = state;
+    const findings = await this.engines.review();
+    if (!findings || state.edition !== edition) return;
+    try {
+      this.screen.showReview(state.review(findings));
+    } catch (error) {
+      toast(`The game could not be looked through: ${why(error)}.`);
+    }
+    this.changed();
   }
 
   curveBegan() {
@@ -303,8 +366,7 @@ export class App implements Source, ScreenListener, SearchListener {
     untroubled();
     this.engines.use(evaluator);
     this.evaluatorsChanged();
-    this.state.found = [];
-    this.state.ours = [];
+    for (const node of this.state.tree.nodes) node.found = node.curve = null;
     this.changed();
   }
 
@@ -336,11 +398,16 @@ export class App implements Source, ScreenListener, SearchListener {
     }
   }
 
+  after(node: number, moves: string[]): Ply | undefined {
+    const { start, moves: before } = this.state.lineTo(node);
+    return this.rules.game({ start, moves: [...before, ...moves] }).plies.at(-1);
+  }
+
   // What is shown and kept
 
   name(side: SideName): string {
-    const { tags, sides, againstEngine } = this.state;
-    const tag = tags.find(([name]) => name.toLowerCase() === side)?.[1];
+    const { tree, sides, againstEngine } = this.state;
+    const tag = tree.tags.find(([name]) => name.toLowerCase() === side)?.[1];
     if (tag) return tag;
     const player = sides[side];
     if (player.who === "human" && !againstEngine) return side === "white" ? "White" : "Black";
@@ -368,7 +435,8 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   link(): string {
-    return linkTo(this.state.game, this.state.at);
+    const { tree, line, shown } = this.state;
+    return linkTo({ start: tree.start, moves: line.map((node) => tree.nodes[node].uci) }, shown.moves.length);
   }
 
   pgn(): string {
@@ -384,18 +452,26 @@ export class App implements Source, ScreenListener, SearchListener {
     screen.setEditing(true);
     editor(screen.board, state.position.fen, state.orientation, (fen) => {
       try {
-        if (fen) this.rules.position({ start: fen, moves: [] });
+        if (fen) fen = this.rules.setUp(fen);
       } catch (error) {
-        return why(error);
+        return `${sentence(why(error))}.`;
       }
       screen.setEditing(false);
       if (fen) this.look({ start: fen, moves: [] });
       else {
-        if (!state.result && !state.paused) state.startClock();
+        state.startClock();
         this.changed();
       }
       return null;
     });
+  }
+
+  /** Clocks have run on since the last move; the browser's last game may be another tab's by now. */
+  private leave() {
+    const saved = toKeep(this.state.saved());
+    save("game", saved, "tab");
+    const moves = (game: unknown) => JSON.stringify(fields(game).moves);
+    if (moves(load("game")) === moves(saved)) save("game", saved);
   }
 
   private save() {

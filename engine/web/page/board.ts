@@ -79,6 +79,17 @@ export class Board {
     this.label();
   }
 
+  /** Shows another position for a moment; nothing can be moved in it. */
+  preview(fen: string, move: string) {
+    this.ground.set({
+      fen,
+      lastMove: [move.slice(0, 2) as Key, move.slice(2, 4) as Key],
+      check: false,
+      movable: { color: undefined, dests: new Map() },
+    });
+    this.ground.setAutoShapes([]);
+  }
+
   arrows(shapes: DrawShape[]) {
     this.ground.setAutoShapes(shapes);
   }
@@ -141,6 +152,11 @@ export class Board {
       this.listener.lifted(this.inHand);
       this.label();
     });
+  }
+
+  /** Asks which piece a pawn becomes that goes from one square to another. */
+  promote(fromTo: string) {
+    this.choosePromotion(fromTo.slice(0, 2) as Key, fromTo.slice(2, 4) as Key);
   }
 
   private choosePromotion(from: Key, to: Key) {

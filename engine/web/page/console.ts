@@ -2,27 +2,68 @@
 import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { $, make } from "./dom";
-import { chance, count, lineText, scoreText } from "./format";
-import type { Iteration, WhiteScore } from "./types";
+import { chance, count, lineText, resultCode, scoreText } from "./format";
+import type { EndingReport, Iteration, WhiteScore } from "./types";
 
 /** More lines than that are of no use, and slow to lay out. */
 const MOST_LINES = 300;
 
+/** Words of a line that can be pointed at; what follows is hardly read. */
+const MOST_WORDS = 14;
+
+/** Who is told what the visitor does with a line. */
+interface LineListener {
+  /** Points at the end of these moves, or at none any more. */
+  preview(moves: string[] | null): void;
+  /** Wants these moves played. */
+  chosen(moves: string[]): void;
+}
+
 /** Collects reports and shows them once a frame. */
 export class Console {
+  private readonly lines = new WeakMap<Element, Iteration>();
   private waiting: Iteration[] = [];
   private fen = "";
   private best = new Map<number, Iteration>();
   private frame = 0;
   private last: HTMLElement | null = null;
 
-  constructor(private readonly changed: (best: Iteration[]) => void) {}
+  constructor(
+    private readonly changed: (best: Iteration[]) => void,
+    listener: LineListener,
+  ) {
+    const box = $("console");
+    const pointed = ({ target }: Event) => this.pointed(target as Element);
+    box.onclick = (event) => {
+      const moves = pointed(event);
+      if (moves) listener.chosen(moves);
+    };
+    box.onpointerover = (event) => listener.preview(event.pointerType === "mouse" ? pointed(event) : null);
+    box.onpointerleave = () => listener.preview(null);
+    // By keyboard, the first move of the best line.
+    box.onkeydown = ({ key, target }) => {
+      const [best] = this.best.get(1)?.pv ?? [];
+      if (key === "Enter" && target === box && best) listener.chosen([best]);
+    };
+  }
+
+  /** The moves up to the word that is pointed at. */
+  private pointed(target: Element): string[] | null {
+    const word = target.closest<HTMLElement>("[data-ply]");
+    const line = word && this.lines.get(word.closest(".line") as Element);
+    return line ? line.pv.slice(0, Number(word.dataset.ply)) : null;
+  }
 
   /** A search of this position begins. */
   begin(fen: string, title: string) {
     this.clear();
     this.fen = fen;
     $("console").replaceChildren(make("p", { className: "quiet", textContent: title }));
+  }
+
+  /** Says something of the search that is over, on top of its lines. */
+  note(text: string) {
+    $("console").prepend(make("p", { className: "choice", textContent: text }));
   }
 
   clear() {
@@ -69,12 +110,30 @@ export class Console {
       ["score", scoreText(iteration.score)],
       ["nodes", `${count(iteration.nodes)} n`],
       ["nps", iteration.time >= 1 ? `${count((iteration.nodes / iteration.time) * 1000)}/s` : ""],
-      ["pv", lineText(this.fen, iteration.san)],
     ];
     const line = make("div", { className: iteration.rank === 1 ? "line" : "line other" });
     for (const [className, textContent] of cells) line.append(make("span", { className, textContent }));
+    const pv = make("span", { className: "pv" });
+    words(this.fen, iteration.san).slice(0, MOST_WORDS).forEach((word, index) => {
+      const move = make("span", { className: "word", textContent: word });
+      move.dataset.ply = String(index + 1);
+      pv.append(index ? " " : "", move);
+    });
+    line.append(pv);
+    this.lines.set(line, iteration);
     return line;
   }
+}
+
+/** A line's moves, each with its number where it needs one. */
+function words(fen: string, san: string[]): string[] {
+  const words: string[] = [];
+  for (const word of lineText(fen, san).split(" ")) {
+    const number = words.at(-1) ?? "";
+    if (/^\d+(\.|…)$/.test(number)) words[words.length - 1] = `${number} ${word}`;
+    else words.push(word);
+  }
+  return words;
 }
 
 const squares = (uci: string): [Key, Key] => [uci.slice(0, 2) as Key, uci.slice(2, 4) as Key];
@@ -97,14 +156,16 @@ export function arrowsOf(best: Iteration[]): DrawShape[] {
   return shapes;
 }
 
-export function showBar(score: WhiteScore, flipped: boolean) {
+/** A game that is over fills the bar, or halves it. */
+export function showBar(score: WhiteScore, flipped: boolean, ending: EndingReport | null) {
   const bar = $("bar");
-  const text = scoreText(score);
-  const share = Math.min(0.97, Math.max(0.03, chance(score)));
+  const text = ending ? resultCode(ending) : scoreText(score);
+  const share = ending ? chance(score) : Math.min(0.97, Math.max(0.03, chance(score)));
   bar.style.setProperty("--white", String(share));
   bar.classList.toggle("flipped", flipped);
   const label = bar.querySelector(".bar-text") as HTMLElement;
-  label.textContent = "mate" in score ? text.replace("#−", "#") : Math.abs(score.cp / 100).toFixed(1);
+  if (ending) label.textContent = ending.winner ? "1" : "½";
+  else label.textContent = "mate" in score ? text.replace("#−", "#") : Math.abs(score.cp / 100).toFixed(1);
   label.classList.toggle("black-ahead", chance(score) < 0.5);
   bar.setAttribute("aria-label", `Evaluation, White's view: ${text}`);
 }

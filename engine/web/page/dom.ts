@@ -19,6 +19,13 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** Replaces what is in an element; the button that had the focus keeps it. */
+export function refill(box: HTMLElement, ...children: Child[]) {
+  const place = [...box.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement);
+  box.replaceChildren(...children);
+  if (place >= 0) box.querySelectorAll("button")[place]?.focus();
+}
+
 export function svg(tag: string, attributes: Record<string, string | number>): SVGElement {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));

@@ -43,8 +43,11 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
     const input = make("input", { type: "checkbox", value: letter, checked: fields[2].includes(letter) });
     return { input, label: make("label", { className: "switch" }, input, text) };
   });
+  const passed = make("select", { id: "edit-passed" }, ...["–", ..."abcdefgh"].map((file) => make("option", { value: file, textContent: file })));
+  passed.value = fields[3] === "-" ? "–" : fields[3][0];
   const fill = (text: string, rights: boolean) => {
     board.edit(text, orientation);
+    passed.value = "–";
     for (const { input } of castling) input.checked = rights;
   };
   const error = make("p", { className: "error" });
@@ -54,7 +57,8 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
   };
   const finish = () => {
     const rights = castling.filter(({ input }) => input.checked).map(({ input }) => input.value).join("");
-    leave(`${board.placement} ${turn.value} ${rights || "-"} - 0 1`);
+    const square = passed.value === "–" ? "-" : passed.value + (turn.value === "w" ? "6" : "3");
+    leave(`${board.placement} ${turn.value} ${rights || "-"} ${square} 0 1`);
   };
   const button = (text: string, onclick: () => void, className = "") => make("button", { type: "button", textContent: text, onclick, className });
 
@@ -62,7 +66,8 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
     make("div", { className: "palettes" },
       palette("white", toolButton("move", "Move pieces", make("span", { textContent: "Move" }))),
       palette("black", toolButton("erase", "Take pieces off", make("span", { textContent: "Erase" })))),
-    make("div", { className: "row wrap" }, turn, ...castling.map(({ label }) => label)),
+    make("div", { className: "row wrap" }, turn, ...castling.map(({ label }) => label),
+      make("label", { className: "inline", title: "The file of a pawn that has just gone two squares" }, "En passant", passed)),
     make("div", { className: "row wrap" },
       button("Clear", () => fill(EMPTY, false)),
       button("Start position", () => fill(START, true)),

@@ -6,10 +6,12 @@ import type { Rules } from "./rules";
 import type { Searcher } from "./searcher";
 import { SIDES } from "./side";
 import { Stockfish } from "./stockfish";
-import type { Game, Iteration, SearchRequest, SideName } from "./types";
+import type { Finding, Iteration, SearchRequest, SearchResult, SideName } from "./types";
 
-/** Nodes for each position of the net's curve. */
-const CURVE_NODES = 5000;
+/** Nodes of the search behind each point of the curve. */
+export const CURVE_NODES = 5000;
+/** Nodes for each position of a game that is looked through for mistakes. */
+const REVIEW_NODES = 20_000;
 /** An analysis ends by itself after this, in milliseconds: phones have batteries. */
 const ANALYSIS_TIME = 120_000;
 /** Kibitz does not answer faster than this where no clock runs, in milliseconds. */
@@ -17,11 +19,11 @@ const POLITENESS = 300;
 
 /** Who is told of searches. */
 export interface SearchListener {
-  /** A search begins at a ply: for the move of a side, or, with `null`, as an analysis. */
-  began(ply: number, side: SideName | null): void;
+  /** A search begins at a node: for the move of a side, or, with `null`, as an analysis. */
+  began(node: number, side: SideName | null): void;
   iteration(iteration: Iteration): void;
   /** An engine has its move. */
-  move(uci: string): void;
+  move(uci: string, found: SearchResult): void;
   failed(error: unknown): void;
   curveBegan(): void;
   /** More of the curve is drawn, or it ends. */
@@ -117,8 +119,8 @@ export class Engines {
     this.thinking = side;
     // It stands still after a reload, or where the engine failed.
     state.startClock();
-    const ply = state.last;
-    this.listener.began(ply, side);
+    const node = state.end;
+    this.listener.began(node, side);
     try {
       if (evaluator && searcher instanceof KibitzSearcher) {
         // After a reload its net may come only now.
@@ -132,8 +134,8 @@ export class Engines {
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       if (generation !== this.generation || !result) return;
       if (!result.best) throw new Error("it knows no move");
-      state.found[ply] = result.score;
-      this.listener.move(result.best);
+      state.tree.nodes[node].found = result.score;
+      this.listener.move(result.best, result);
     } catch (error) {
       if (generation !== this.generation) return;
       state.clock?.stop();
@@ -159,34 +161,48 @@ export class Engines {
     };
   }
 
-  /** What the net finds after every ply. */
+  /** What a short search finds after every move of the line that is looked at. */
   async drawCurve() {
-    if (this.drawing) return;
+    await this.searchLine(this.state.line, CURVE_NODES, 1);
+  }
+
+  /** What a longer search finds at the start and after every move of the game; `null` where that was broken off. */
+  async review(): Promise<(Finding | null)[] | null> {
+    return this.searchLine(this.state.main, REVIEW_NODES, 0);
+  }
+
+  /** Searches the positions of a line from a ply on, and draws the curve of what it finds. */
+  private async searchLine(line: number[], nodes: number, from: number): Promise<(Finding | null)[] | null> {
+    if (this.drawing) return null;
     const { state } = this;
-    const { game } = state;
+    const { edition } = state;
+    const { start } = state.tree;
+    const moves = line.map((node) => state.tree.nodes[node].uci);
+    const findings: (Finding | null)[] = [];
     this.drawing = true;
-    state.ours = game.moves.map(() => null);
+    for (const node of line) state.tree.nodes[node].curve = null;
     this.listener.curveBegan();
     try {
-      await this.searchPlies(game);
+      for (let ply = from; ply <= line.length; ply += 1) {
+        let pv: string[] = [];
+        const report = (iteration: Iteration) => {
+          if (iteration.bound === "exact") ({ pv } = iteration);
+        };
+        const result = await this.curve.search({ start, moves: moves.slice(0, ply), nodes }, report);
+        if (!result || !this.drawing || state.edition !== edition) return null;
+        findings.push(result.best ? { score: result.score, pv } : null);
+        if (result.best && ply > 0) state.tree.nodes[line[ply - 1]].curve = result.score;
+        if (ply % 4 === 0) this.listener.curve();
+      }
+      return findings;
     } catch (error) {
       this.listener.curveFailed(error);
+      return null;
     } finally {
-      if (state.game === game) {
+      if (state.edition === edition) {
         this.drawing = false;
         this.listener.curve();
       }
-    }
-  }
-
-  private async searchPlies(game: Game) {
-    const { state } = this;
-    for (let ply = 1; ply <= game.moves.length; ply += 1) {
-      const request = { start: game.start, moves: game.moves.slice(0, ply), nodes: CURVE_NODES };
-      const result = await this.curve.search(request, () => {});
-      if (!result || !this.drawing || state.game !== game) return;
-      if (result.best) state.ours[ply - 1] = result.score;
-      if (ply % 4 === 0) this.listener.curve();
     }
   }
 }

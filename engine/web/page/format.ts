@@ -59,6 +59,9 @@ const PIECES: Record<string, string> = {
   K: "king", Q: "queen", R: "rook", B: "bishop", N: "knight",
 };
 
+/** Begun with a capital letter. */
+export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** What an error says. */
 export const why = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
@@ -96,8 +99,14 @@ export interface Result {
   reason: EndReason | null;
 }
 
-export function resultCode({ winner }: Result): string {
+export function resultCode({ winner }: Pick<Result, "winner">): string {
   return winner === "white" ? "1-0" : winner === "black" ? "0-1" : "1/2-1/2";
+}
+
+/** What a PGN says of the end; `null` while the game goes on. */
+export function resultOf(code: string | null): Result | null {
+  const winner = ({ "1-0": "white", "0-1": "black", "1/2-1/2": null } as const)[code ?? ""];
+  return winner === undefined ? null : { winner, reason: null };
 }
 
 export function resultText(result: Result): string {

@@ -1,129 +1,201 @@
-/** The game on the page: who plays, what was played, which ply is looked at. Nothing here touches the document. */
+/** The game on the page: who plays, the tree of moves, which move is looked at. Nothing here touches the document. */
 import { Clock } from "./clock";
-import { type Result, lineText, resultCode, resultText } from "./format";
+import { type Result, lineText, resultCode, resultOf, resultText } from "./format";
 import type { NewGame } from "./newgame";
 import type { Rules } from "./rules";
-import type { Saved } from "./saved";
-import { HUMAN, type Side, other } from "./side";
-import type { Game, GameReport, PgnGame, Ply, PositionReport, SearchRequest, SideName, WhiteScore } from "./types";
+import { type Saved, VERSION } from "./saved";
+import { HUMAN, SIDES, type Side, other } from "./side";
+import type { Edit, Edited, Finding, Game, Node, Ply, PositionReport, ReadGame, Review, SearchRequest, SideName, Tree, TreeReport, WhiteScore } from "./types";
 
 /** Kibitz accepts a draw where it is ahead by no more than this, in centipawns. */
 const DRAW_MARGIN = 30;
 /** ... and not before this move. */
 const DRAW_FROM = 10;
+/** Changes that *Undo* can take back. */
+const MOST_CHANGES = 200;
 
-type Scores = (WhiteScore | null)[];
+/** What *Undo* goes back to. */
+type Former = Pick<GameState, "tree" | "report" | "at">;
 
 export class GameState {
-  /** From its start to its last move. */
-  game: Game = { start: null, moves: [] };
-  report: GameReport;
-  /** The ply looked at, 0 for the start, and its position. */
+  tree: Tree;
+  report: TreeReport;
+  /** The main line's nodes: the game that is played, or was. */
+  main: number[] = [];
+  /** The node looked at, 0 for the start, and its position. */
   at = 0;
   position: PositionReport;
+  /** Grows where nodes get other numbers. */
+  edition = 0;
   sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "medium" }, evaluator: "" } };
   clock: Clock | null = null;
   result: Result | null = null;
-  /** Tags of a game that was read. */
-  tags: [string, string][] = [];
-  /** What the game's comments say after each ply, and what our net finds there. */
-  theirs: Scores = [];
-  ours: Scores = [];
-  /** What searches have found, by ply, 0 for the start. */
-  found: Scores = [];
+  /** How many plies of the main line had been played when the game was over. */
+  private over = 0;
   /** Moves may be made anywhere, by hand: no game is going on. */
   study = false;
   paused = false;
   /** Whether anything was done with the game since a link or a reload: before, it is not the browser's last. */
   touched = true;
   orientation: SideName = "white";
+  private former: Former[] = [];
 
   constructor(private readonly rules: Rules) {
-    this.report = rules.game(this.game);
-    this.position = rules.position(this.game);
+    ({ tree: this.tree, report: this.report } = rules.grow({ start: null, moves: [] }));
+    this.position = rules.position(this.shown);
   }
 
   // Beginnings
 
   /** A new game; throws where there is none from here, and leaves all as it was. */
   begin({ white, black, clock, fromHere, analyse }: NewGame) {
-    const start = fromHere ? this.position.fen : null;
-    this.reset({ start: start === this.report.start && !this.game.start ? null : start, moves: [] });
+    // To analyse the game on the board all of it is kept.
+    if (!(analyse && fromHere)) {
+      const start = fromHere ? this.position.fen : null;
+      this.reset(this.rules.grow({ start: start === this.report.start && !this.tree.start ? null : start, moves: [] }));
+      this.result = this.report.ending;
+      this.orientation = white.who !== "human" && black.who === "human" ? "black" : "white";
+    }
     this.sides = { white, black };
     this.clock = clock && new Clock(clock);
-    this.orientation = white.who !== "human" && black.who === "human" ? "black" : "white";
     this.study = analyse;
+    this.paused = false;
+    this.touched = true;
   }
 
-  /** A game or a position to study, `touched` unless it came by a link; throws as `begin`. */
-  look(game: Game, more: Partial<PgnGame>, at: number, touched: boolean) {
-    this.reset(game);
+  /** A game or a position to study, at a ply, `touched` unless it came by a link; throws as `begin`. */
+  look(game: Game, ply: number, touched: boolean) {
+    this.reset(this.rules.grow(game));
+    this.asStudy(this.report.ending);
     this.touched = touched;
+    this.show(this.main[Math.min(ply, this.last) - 1] ?? 0);
+  }
+
+  /** A game that was read, from its beginning. */
+  lookAt({ tree, report, result }: ReadGame) {
+    this.reset({ tree, report, at: 0 });
+    this.asStudy(resultOf(result) ?? report.ending);
+  }
+
+  private asStudy(result: Result | null) {
     this.sides = { white: HUMAN, black: HUMAN };
-    this.tags = more.tags ?? [];
-    this.theirs = [...(more.evals ?? [])];
-    if (more.result && more.result !== "*") {
-      const winner = more.result === "1-0" ? "white" : more.result === "0-1" ? "black" : null;
-      this.result = { winner, reason: null };
-    }
+    this.result = result;
     this.study = true;
     this.clock = null;
-    this.show(Math.min(at, game.moves.length));
   }
 
   /** A game that was kept; throws as `begin`. */
   restore(saved: Saved) {
-    this.reset({ start: saved.start, moves: saved.moves });
+    this.reset(saved.tree ? this.rules.tree(saved.tree, saved.at) : this.migrated(saved));
     this.touched = false;
     this.sides = { white: saved.white, black: saved.black };
     this.clock = saved.clock && new Clock(saved.clock, saved.left ?? undefined);
-    ({ result: this.result, tags: this.tags, theirs: this.theirs, found: this.found } = saved);
-    ({ study: this.study, orientation: this.orientation } = saved);
-    this.paused = this.betweenEngines;
+    ({ result: this.result, study: this.study, orientation: this.orientation } = saved);
+    this.over = saved.over ?? this.last;
+    this.paused = this.playing && this.betweenEngines;
   }
 
-  private reset({ start, moves }: Game) {
-    const report = this.rules.game({ start, moves });
-    const position = this.rules.position({ start, moves });
-    [this.report, this.position] = [report, position];
-    this.game = { start, moves: report.plies.map((ply) => ply.uci) };
-    this.at = this.last;
+  /** A game as the first pages kept it. */
+  private migrated({ start, moves, tags, theirs, found }: Saved): Edited {
+    const grown = this.rules.grow({ start, moves });
+    grown.tree.tags = tags;
+    grown.tree.nodes.forEach((node, ply) => {
+      node.eval = theirs[ply - 1] ?? null;
+      node.found = found[ply] ?? null;
+    });
+    return grown;
+  }
+
+  private reset(edited: Edited) {
+    const position = this.rules.position(lineOf(edited.tree, edited.at));
+    this.take(edited, position);
+    this.edition += 1;
+    this.over = this.last;
     this.touched = true;
-    this.result = report.ending;
-    this.tags = [];
-    [this.theirs, this.ours, this.found] = [[], [], []];
+    this.result = null;
+    this.former = [];
     this.paused = false;
+  }
+
+  /** Another tree is on the board. */
+  private take({ tree, report, at }: Edited, position: PositionReport) {
+    [this.tree, this.report, this.at, this.position] = [tree, report, at, position];
+    this.main = this.onward(0);
   }
 
   // What is known of it
 
-  /** The number of plies. */
-  get last(): number {
-    return this.game.moves.length;
+  private onward(node: number): number[] {
+    const nodes = [];
+    for (let next = this.report.children[node][0]; next !== undefined; next = this.report.children[next][0]) nodes.push(next);
+    return nodes;
   }
 
-  get atEnd(): boolean {
-    return this.at === this.last;
+  /** The nodes that lead to one. */
+  private path(node: number): number[] {
+    const nodes = [];
+    for (let back = node; back > 0; back = this.tree.nodes[back].parent) nodes.push(back);
+    return nodes.reverse();
+  }
+
+  /** The line that is looked at: to the node, and on along its main moves. */
+  get line(): number[] {
+    return [...this.path(this.at), ...this.onward(this.at)];
+  }
+
+  /** The number of plies played. */
+  get last(): number {
+    return this.main.length;
   }
 
   /** Where the game stands. */
-  get fen(): string {
-    return this.report.plies.at(-1)?.fen ?? this.report.start;
+  get end(): number {
+    return this.main.at(-1) ?? 0;
   }
 
-  /** Whose turn it is there. */
+  get atEnd(): boolean {
+    return this.at === this.end;
+  }
+
+  get fen(): string {
+    return this.fenOf(this.end);
+  }
+
+  fenOf(node: number): string {
+    return this.plyOf(node)?.fen ?? this.report.start;
+  }
+
+  /** The move that led to a node. */
+  plyOf(node: number): Ply | undefined {
+    return this.report.plies[node - 1];
+  }
+
+  /** Whose turn it is where the game stands. */
   get turn(): SideName {
     return this.fen.split(" ")[1] === "w" ? "white" : "black";
   }
 
-  /** The game up to the ply looked at. */
-  get shown(): Game {
-    return { start: this.game.start, moves: this.game.moves.slice(0, this.at) };
+  /** The game from its start to its last move. */
+  get game(): Game {
+    return lineOf(this.tree, this.end);
   }
 
-  /** The move that led to the ply looked at. */
+  /** The game up to the node looked at. */
+  get shown(): Game {
+    return lineOf(this.tree, this.at);
+  }
+
+  lineTo(node: number): Game {
+    return lineOf(this.tree, node);
+  }
+
+  get shownNode(): Node {
+    return this.tree.nodes[this.at];
+  }
+
+  /** The move that led to the node looked at. */
   get shownPly(): Ply | undefined {
-    return this.report.plies[this.at - 1];
+    return this.plyOf(this.at);
   }
 
   /** Whether a game is going on. */
@@ -139,17 +211,22 @@ export class GameState {
     return this.sides.white.who !== "human" && this.sides.black.who !== "human";
   }
 
-  /** Whether a move may be made by hand at the ply looked at. */
+  /** Whether a move may be made by hand at the node looked at. */
   get mayMove(): boolean {
     if (this.position.ending) return false;
-    if (this.study) return true;
-    return this.atEnd && !this.result && this.sides[this.turn].who === "human";
+    return !this.playing || (this.atEnd && this.sides[this.turn].who === "human");
+  }
+
+  /** Whether the node looked at is where the game was over. */
+  get shownOver(): boolean {
+    return this.result !== null && this.at === (this.main[this.over - 1] ?? 0);
   }
 
   get status(): string {
-    if (this.result && this.atEnd) return resultText(this.result);
+    if (this.shownOver) return resultText(this.result as Result);
+    if (this.position.ending) return resultText(this.position.ending);
     const side = this.position.turn === "white" ? "White" : "Black";
-    if (this.paused && !this.study) return "Paused";
+    if (this.paused && this.playing) return "Paused";
     return `${side} to move${this.position.check ? ": check" : ""}`;
   }
 
@@ -157,18 +234,18 @@ export class GameState {
   get knownScore(): WhiteScore | null {
     const { ending } = this.position;
     if (ending) return ending.winner ? { mate: ending.winner === "white" ? 1 : -1 } : { cp: 0 };
-    return this.found[this.at] ?? this.theirs[this.at - 1] ?? this.ours[this.at - 1] ?? null;
+    const { found, eval: theirs, curve } = this.shownNode;
+    return found ?? theirs ?? curve;
   }
 
-  /** Keys of the positions up to the ply looked at. */
+  /** Keys of the positions up to the node looked at. */
   get keys(): string[] {
-    return [this.report.startKey, ...this.report.plies.map((ply) => ply.key)].slice(0, this.at + 1);
+    return [this.report.startKey, ...this.path(this.at).map((node) => this.report.plies[node - 1].key)];
   }
 
-  /** Every move with its number. */
-  get numbered(): string[] {
-    const fens = [this.report.start, ...this.report.plies.map((ply) => ply.fen)];
-    return this.report.plies.map((ply, index) => lineText(fens[index], [ply.san]));
+  /** A move with its number. */
+  named(node: number): string {
+    return lineText(this.fenOf(this.tree.nodes[node].parent), [this.report.plies[node - 1].san]);
   }
 
   /** What an engine is asked for the move of its side. */
@@ -196,60 +273,107 @@ export class GameState {
 
   // What is done with it
 
-  /** Looks at a ply. */
-  show(ply: number) {
-    this.at = Math.max(0, Math.min(ply, this.last));
-    this.position = this.rules.position(this.shown);
+  /** Looks at a node. */
+  show(node: number) {
+    this.position = this.rules.position(lineOf(this.tree, node));
+    this.at = node;
   }
 
-  /** Plays on from a ply; throws where the move is none, and leaves all as it was. */
-  play(uci: string, from = this.last): Ply {
-    const { start, moves } = this.game;
-    const next = { start, moves: [...moves.slice(0, from), uci] };
-    const report = this.rules.game(next);
-    const position = this.rules.position(next);
-    this.cut(from);
-    [this.report, this.position] = [report, position];
-    const mover = other(this.turn);
-    this.game.moves = report.plies.map((ply) => ply.uci);
-    this.at = this.last;
+  /** Plays a move at a node; throws where it is none, and leaves all as it was. */
+  play(uci: string, from = this.end): Ply {
+    const { playing } = this;
+    const grown = this.rules.play(this.tree, from, uci);
+    const position = this.rules.position(lineOf(grown.tree, grown.at));
+    if (!playing) this.remember();
+    this.take(grown, position);
     this.touched = true;
+    if (playing) this.played();
+    return this.report.plies[this.at - 1];
+  }
+
+  /** A move was made in the game that goes on. */
+  private played() {
+    const mover = other(this.turn);
     if (this.clock) {
-      if (this.at > 1) this.clock.moved(mover);
+      if (this.last > 1) this.clock.moved(mover);
+      this.shownNode.clock = Math.round(this.clock.left[mover]);
       this.clock.start(other(mover));
     }
-    this.result = null;
-    if (report.ending) this.finish(report.ending);
-    return report.plies[this.at - 1];
+    if (this.report.ending) this.finish(this.report.ending);
   }
 
-  /** How many plies *Undo* takes back now; 0 where it cannot. */
-  get undoable(): number {
+  /** Changes the tree at the node looked at. */
+  edit(change: Edit) {
+    const edited = this.rules.edit(this.tree, this.at, change);
+    const position = this.rules.position(lineOf(edited.tree, edited.at));
+    this.remember();
+    this.take(edited, position);
+    this.edition += 1;
+    this.touched = true;
+  }
+
+  /** Marks the mistakes of the game by what was found at its start and after every move. */
+  review(findings: (Finding | null)[]): Review {
+    const { tree, at, main: line } = this;
+    const review = this.rules.review({ tree, at, line, findings });
+    this.remember();
+    this.take(review.edited, this.position);
+    this.touched = true;
+    return review;
+  }
+
+  /** So that *Undo* comes back to the tree as it is. */
+  private remember() {
+    const { tree, report, at } = this;
+    this.former.push({ tree, report, at });
+    if (this.former.length > MOST_CHANGES) this.former.shift();
+  }
+
+  /** Whether *Undo* can take anything back: a change of the tree, or moves of the game. */
+  get undoable(): boolean {
+    return this.former.length > 0 || (!this.study && this.back > 0);
+  }
+
+  /** How many plies of the game *Undo* takes back; 0 where the visitor has made no move yet. */
+  private get back(): number {
     const back = this.againstEngine && this.sides[this.turn].who === "human" ? 2 : 1;
     return this.last < back ? 0 : back;
   }
 
   undo() {
-    this.cut(this.last - this.undoable);
-    this.report = this.rules.game(this.game);
-    this.show(this.last);
-    this.result = null;
+    const former = this.former.pop();
     this.touched = true;
-    if (this.clock && this.at > 0) this.clock.start(this.turn);
-    else this.clock?.stop();
+    if (former) {
+      this.take(former, this.rules.position(lineOf(former.tree, former.at)));
+      this.edition += 1;
+      return;
+    }
+    const first = this.main[this.last - this.back];
+    if (first === undefined) return;
+    const edited = this.rules.edit(this.tree, first, { edit: "delete" });
+    this.take(edited, this.rules.position(lineOf(edited.tree, edited.at)));
+    this.edition += 1;
+    this.result = null;
+    this.setClock();
   }
 
-  /** Drops what was played after a ply. */
-  private cut(ply: number) {
-    if (ply === this.last) return;
-    this.game.moves.length = ply;
-    this.theirs.length = Math.min(this.theirs.length, ply);
-    this.ours.length = Math.min(this.ours.length, ply);
-    this.found.length = Math.min(this.found.length, ply + 1);
+  /** The clocks stand as they did after the game's last move. */
+  private setClock() {
+    const { clock } = this;
+    if (!clock) return;
+    clock.stop();
+    const nodes = this.main.map((node) => this.tree.nodes[node]);
+    const begins = this.report.start.split(" ")[1] === "w" ? "white" : "black";
+    for (const side of SIDES) {
+      const own = nodes.filter((_, index) => (index % 2 === 0) === (side === begins));
+      clock.left[side] = own.at(-1)?.clock ?? clock.setting.initial;
+    }
+    this.startClock();
   }
 
   finish(result: Result) {
     this.result = result;
+    this.over = this.last;
     this.touched = true;
     this.clock?.stop();
   }
@@ -263,7 +387,8 @@ export class GameState {
   /** Why Kibitz declines a draw: it is too early, or it is ahead by that score; `null` where it accepts. */
   drawDeclined(): "early" | WhiteScore | null {
     const engine = this.sides.white.who === "human" ? "black" : "white";
-    const last = this.found.findLast((score) => score) ?? { cp: 0 };
+    const known = [0, ...this.main].map((node) => this.tree.nodes[node].found);
+    const last = known.findLast((score) => score) ?? { cp: 0 };
     const white = "mate" in last ? Math.sign(last.mate) * 10_000 : last.cp;
     const ahead = engine === "white" ? white : -white;
     if (Number(this.fen.split(" ")[5]) < DRAW_FROM) return "early";
@@ -273,32 +398,39 @@ export class GameState {
   /** How the game ends where the mover's time is up; `null` where it is not. */
   flagFall(): Result | null {
     const { turn, clock } = this;
-    if (!clock || this.result || !this.last || clock.now(turn) > 0) return null;
+    if (!clock || !this.playing || !this.last || clock.now(turn) > 0) return null;
     const bare = this.rules.position(this.game).bare.includes(other(turn));
     return bare ? { winner: null, reason: "timeBare" } : { winner: other(turn), reason: "time" };
   }
 
   /** The mover's clock runs on. */
   startClock() {
-    if (this.last) this.clock?.start(this.turn);
+    if (this.last && this.playing && !this.paused) this.clock?.start(this.turn);
   }
 
   // In and out
 
   pgn(names: Record<SideName, string>, date: Date): string {
     const result = this.result ? resultCode(this.result) : "*";
-    const kept = this.tags.filter(([name]) => !["FEN", "SetUp", "Variant", "Result"].includes(name));
     const day = date.toISOString().slice(0, 10).replaceAll("-", ".");
-    const tags: [string, string][] = kept.length
-      ? kept
-      : [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", names.white], ["Black", names.black]];
-    const evals = this.game.moves.map((_, index) => this.theirs[index] ?? this.found[index + 1] ?? null);
-    return this.rules.writePgn({ ...this.game, tags: [...tags, ["Result", result]], result, evals });
+    const tags: [string, string][] = [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", names.white], ["Black", names.black]];
+    return this.rules.writePgn({ tree: this.tree, tags, result });
   }
 
   saved(): Saved {
-    const { game, sides, clock, result, tags, theirs, found, study, orientation } = this;
+    const { tree, at, sides, clock, result, over, study, orientation } = this;
     const left = clock && { white: clock.now("white"), black: clock.now("black") };
-    return { ...game, ...sides, clock: clock?.setting ?? null, left, result, tags, theirs, found, study, orientation };
+    // The moves are for pages that know no trees.
+    return {
+      version: VERSION, ...this.game, tree, at, ...sides, clock: clock?.setting ?? null, left, result, over, study, orientation,
+      tags: [], theirs: [], found: [],
+    };
   }
+}
+
+/** The moves that lead to a node. */
+function lineOf({ start, nodes }: Tree, at: number): Game {
+  const moves = [];
+  for (let node = at; node > 0; node = nodes[node].parent) moves.push(nodes[node].uci);
+  return { start, moves: moves.reverse() };
 }

@@ -1,5 +1,6 @@
-/** Two curves over a game: what its comments say, and what our net finds. */
+/** Two curves over a game: what its comments say, and what a short search finds. */
 import { $, make, svg } from "./dom";
+import { CURVE_NODES } from "./engines";
 import { chance, scoreText } from "./format";
 import type { WhiteScore } from "./types";
 
@@ -36,7 +37,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   const picture = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     role: "img",
-    "aria-label": "White's chance to win over the game, as the game's comments and as our net see it",
+    "aria-label": "White's chance to win over the game, as the game's comments and as a search of Kibitz's see it",
   });
   picture.append(svg("line", { class: "middle", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }));
   for (const [name, curve] of [["theirs", theirs], ["ours", ours]] as const) {
@@ -61,8 +62,8 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
   $("graph").replaceChildren(picture);
 
   const legend = [
-    ["theirs", any(theirs) ? "Stockfish, from the PGN" : ""],
-    ["ours", any(ours) ? "our net" : ""],
+    ["theirs", any(theirs) ? "the PGN’s comments" : ""],
+    ["ours", any(ours) ? `Kibitz, ${CURVE_NODES.toLocaleString("en")} nodes a move` : ""],
   ];
   $("legend").replaceChildren(
     ...legend
@@ -74,7 +75,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     const button = make("button", { type: "button", onclick: () => go(ply) });
     button.append(
       make("b", { textContent: names[ply - 1] }),
-      ` Stockfish ${scoreText(their)}, ours ${scoreText(our)}`,
+      ` the PGN ${scoreText(their)}, Kibitz ${scoreText(our)}`,
     );
     return make("li", {}, button);
   });

@@ -6,22 +6,21 @@ import { App } from "./app";
 import { $, make, toast, trouble } from "./dom";
 import { edit } from "./editor";
 import { DEFAULT, type Evaluator, Evaluators, readEvaluator } from "./evaluators";
-import { why } from "./format";
+import { sentence, why } from "./format";
+import { textOf } from "./files";
 import { Breakdown, Kibitz } from "./kibitz";
 import { readLink } from "./link";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { Rules } from "./rules";
+import { fields } from "./saved";
 import { soundOn } from "./sound";
 import { forgetAll, load, save } from "./storage";
-import type { PgnGame } from "./types";
+import type { GameText } from "./types";
 
 /** Files of more bytes are no nets. */
 const LARGEST_NET = 100e6;
-/** Larger files of games would keep the page busy for long. */
-const LARGEST_PGN = 10e6;
-
 const click = (id: string, action: () => unknown) => ($(id).onclick = () => void action());
 
 async function start() {
@@ -43,7 +42,7 @@ function follow(app: App): boolean {
   const link = readLink(location.hash);
   if (!link) return false;
   try {
-    app.look(link, {}, link.ply ?? link.moves.length, false);
+    app.look(link, link.ply ?? link.moves.length, false);
     history.replaceState(null, "", location.pathname + location.search);
     return true;
   } catch (error) {
@@ -89,7 +88,7 @@ function listEvaluators({ evaluators, evaluator }: App) {
 function connect(app: App, rules: Rules) {
   let newest: NewGame;
   click("new", async () => {
-    const game = await askNewGame(app.evaluators);
+    const game = await askNewGame(app.evaluators, app.begun);
     if (!game) return;
     newest = game;
     try {
@@ -106,11 +105,22 @@ function connect(app: App, rules: Rules) {
   click("draw", () => app.offerDraw());
   click("resign", () => app.resign());
   click("pause", () => app.pause());
-  click("first", () => app.go(0));
+  click("first", () => app.leap(false));
   click("previous", () => app.step(-1));
   click("next", () => app.step(1));
-  click("last", () => app.go(app.last));
+  click("last", () => app.leap(true));
   click("help", () => $<HTMLDialogElement>("help-dialog").showModal());
+
+  let turned = 0;
+  $("board").addEventListener("wheel", (event) => {
+    if (event.ctrlKey) return;
+    event.preventDefault();
+    // A touchpad tells of many small turns.
+    turned += event.deltaY;
+    if (Math.abs(turned) < 40) return;
+    app.step(turned < 0 ? -1 : 1);
+    turned = 0;
+  }, { passive: false });
 
   const text = $<HTMLInputElement>("move-text");
   $<HTMLFormElement>("type-move").onsubmit = (event) => {
@@ -126,8 +136,8 @@ function connect(app: App, rules: Rules) {
     const action = {
       ArrowLeft: () => app.step(-1),
       ArrowRight: () => app.step(1),
-      Home: () => app.go(0),
-      End: () => app.go(app.last),
+      Home: () => app.leap(false),
+      End: () => app.leap(true),
     }[event.key];
     if (!action) return;
     event.preventDefault();
@@ -254,6 +264,24 @@ function connectNets(app: App) {
     if (file.files?.[0]) void take(file.files[0]);
     file.value = "";
   };
+  const open = async (opened: File) => {
+    if (opened.name.endsWith(".safetensors")) {
+      $("tab-net").click();
+      return take(opened);
+    }
+    $("tab-study").click();
+    try {
+      $<HTMLTextAreaElement>("pgn").value = await textOf(opened);
+    } catch (error) {
+      return toast(`${opened.name} cannot be read: ${why(error)}.`);
+    }
+    $("read-pgn").click();
+  };
+  const any = $<HTMLInputElement>("open-file");
+  any.onchange = () => {
+    if (any.files?.[0]) void open(any.files[0]);
+    any.value = "";
+  };
   document.addEventListener("dragover", (event) => {
     if (event.dataTransfer?.types.includes("Files")) event.preventDefault();
   });
@@ -261,19 +289,7 @@ function connectNets(app: App) {
     const dropped = event.dataTransfer?.files[0];
     if (!dropped) return;
     event.preventDefault();
-    if (dropped.name.endsWith(".safetensors")) {
-      $("tab-net").click();
-      await take(dropped);
-    } else {
-      $("tab-study").click();
-      if (dropped.size > LARGEST_PGN) return toast(`${dropped.name} is too large: the page reads 10 MB of games at most.`);
-      try {
-        $<HTMLTextAreaElement>("pgn").value = await dropped.text();
-      } catch (error) {
-        return toast(`${dropped.name} cannot be read: ${why(error)}`);
-      }
-      $("read-pgn").click();
-    }
+    await open(dropped);
   });
 }
 
@@ -281,45 +297,70 @@ function connectStudy(app: App, rules: Rules) {
   const fen = $<HTMLInputElement>("fen");
   const pgn = $<HTMLTextAreaElement>("pgn");
   const pick = $<HTMLSelectElement>("pick-game");
-  let games: PgnGame[] = [];
+  let games: GameText[] = [];
 
   click("set-fen", () => {
     try {
-      app.look({ start: fen.value.trim(), moves: [] });
+      app.look({ start: rules.setUp(fen.value), moves: [] });
     } catch (error) {
-      toast(why(error));
+      toast(`${sentence(why(error))}.`);
     }
   });
   fen.onkeydown = ({ key }) => {
     if (key === "Enter") $("set-fen").click();
   };
 
-  const show = (game: PgnGame) => {
-    if (game.error && !game.moves.length && !game.start) return toast(`No move of this game can be read: ${game.error}`);
+  const show = (index: number) => {
     try {
-      app.look(game, game, 0);
-      if (game.error) toast(`Read up to a mistake: ${game.error}`);
-      if (game.evals.some((score) => score)) void app.drawCurve();
+      const game = rules.readPgn(games[index].text);
+      const { faults, tree } = game;
+      if (faults.length && tree.nodes.length < 2 && !tree.start) return toast(`No move of this game can be read: ${faults[0]}.`);
+      app.lookAt(game);
+      if (faults.length) toast(`Read, but for this: ${faults.join(". ")}.`);
+      if (tree.nodes.some((node) => node.eval)) void app.drawCurve();
     } catch (error) {
-      toast(why(error));
+      toast(`No move of this game can be read: ${why(error)}.`);
     }
   };
-  click("read-pgn", () => {
-    try {
-      games = rules.readPgn(pgn.value);
-    } catch (error) {
-      return toast(why(error));
-    }
+  const list = (text: string, chosen: number) => {
+    games = rules.listPgn(text);
+    pgn.value = text;
     $("pick-game-label").hidden = games.length < 2;
     pick.replaceChildren(
       ...games.map(({ tags }, index) => {
         const tag = (name: string) => tags.find(([key]) => key === name)?.[1] ?? "?";
-        return make("option", { value: String(index), textContent: `${index + 1}. ${tag("White")} – ${tag("Black")}` });
+        return make("option", { value: String(index), textContent: `${index + 1}. ${tag("White")} – ${tag("Black")}`, selected: index === chosen });
       }),
     );
-    show(games[0]);
+  };
+  /** So that the list is there again after a reload. */
+  const keep = () => {
+    if (save("pgn", { text: pgn.value, chosen: pick.selectedIndex }, "tab") || games.length < 2) return;
+    save("pgn", null, "tab");
+    toast("This file is too long for the browser to keep: after a reload, open it again.");
+  };
+  click("read-pgn", () => {
+    try {
+      list(pgn.value, 0);
+    } catch (error) {
+      return toast(`${sentence(why(error))}.`);
+    }
+    show(0);
+    keep();
   });
-  pick.onchange = () => show(games[Number(pick.value)]);
+  pick.onchange = () => {
+    show(pick.selectedIndex);
+    keep();
+  };
+  const { text, chosen } = fields(load("pgn", "tab"));
+  if (typeof text === "string" && text) {
+    try {
+      list(text, Number(chosen));
+    } catch (error) {
+      console.warn("the games of this tab:", error);
+    }
+  }
+  click("review", () => app.review());
   click("draw-curve", () => app.drawCurve());
   click("edit", () => app.edit(edit));
   click("copy-link", () => copy(app.link(), "The link"));

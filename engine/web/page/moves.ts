@@ -1,58 +1,171 @@
-/** The move list. */
+/** The move list: the main line in two columns, and below its moves what is said of them and the variations. */
 import { $, make } from "./dom";
 import { scoreText } from "./format";
-import type { GameReport, WhiteScore } from "./types";
+import type { Tree, TreeReport } from "./types";
 
-/** Shows the moves; `shown` is the ply looked at, 0 for the start. */
+/** Glyphs by number; the others are shown as numbers. */
+export const GLYPHS: Record<number, string> = {
+  1: "!", 2: "?", 3: "!!", 4: "??", 5: "!?", 6: "?!", 7: "□", 10: "=", 13: "∞", 14: "⩲", 15: "⩱", 16: "±", 17: "∓", 18: "+−", 19: "−+", 146: "N",
+};
+
+export const glyphText = (glyphs: number[]) => glyphs.map((glyph) => GLYPHS[glyph] ?? `$${glyph}`).join(" ");
+
+/** A row of the list, and what tells it from others. */
+interface Row {
+  key: string;
+  make(): HTMLElement;
+}
+
+/** A word of a variation. */
+type Word = { node: number; number: string } | { text: string; comment: boolean };
+
 export class MoveList {
-  private listed: string[] = [];
-  private buttons: HTMLButtonElement[] = [];
+  private rows: { key: string; element: HTMLElement }[] = [];
+  private current: HTMLElement | null = null;
 
-  constructor(private readonly go: (ply: number) => void) {}
+  constructor(go: (node: number) => void) {
+    $("moves").onclick = ({ target }) => {
+      const button = (target as HTMLElement).closest<HTMLElement>("[data-node]");
+      if (button) go(Number(button.dataset.node));
+    };
+  }
 
-  show(game: GameReport, shown: number, evals: (WhiteScore | null)[]) {
+  /** Shows the moves; `shown` is the node looked at. */
+  show(tree: Tree, report: TreeReport, shown: number) {
     const list = $("moves");
-    const sans = game.plies.map((ply, index) => {
-      const score = evals[index];
-      return `${ply.san}\t${score ? scoreText(score) : ""}`;
-    });
-    const first = game.start.split(" ");
-    let kept = this.listed.findIndex((san, index) => san !== sans[index]);
-    if (kept < 0) kept = this.listed.length;
-    if (kept < this.listed.length || !kept) {
-      this.buttons = [];
-      list.replaceChildren();
-      kept = 0;
+    const rows = rowsOf(tree, report);
+    let kept = rows.findIndex((row, index) => row.key !== this.rows[index]?.key);
+    if (kept < 0) kept = rows.length;
+    for (const { element } of this.rows.splice(kept)) element.remove();
+    for (const { key, make } of rows.slice(kept)) {
+      const element = make();
+      this.rows.push({ key, element });
+      list.append(element);
     }
-    const offset = first[1] === "b" ? 1 : 0;
-    for (let index = kept; index < sans.length; index += 1) {
-      const half = index + offset;
-      if (half % 2 === 0 || index === 0) {
-        const number = Number(first[5]) + Math.floor(half / 2);
-        const row = make("li", {}, make("span", { className: "number", textContent: `${number}.` }));
-        if (half % 2) row.append(make("span", { className: "gap", textContent: "…" }));
-        list.append(row);
-      }
-      const [san, score] = sans[index].split("\t");
-      const button = make("button", { type: "button", textContent: san, onclick: () => this.go(index + 1) });
-      if (score) button.append(make("small", { textContent: score }));
-      list.lastElementChild?.append(button);
-      this.buttons.push(button);
+    this.current?.removeAttribute("aria-current");
+    this.current = list.querySelector<HTMLElement>(`[data-node="${shown}"]`);
+    this.current?.setAttribute("aria-current", "true");
+    if (!this.current) list.scrollTop = 0;
+    else if (!report.children[shown].length) list.scrollTop += this.current.getBoundingClientRect().bottom - list.getBoundingClientRect().bottom + 8;
+    this.reveal(list);
+  }
+
+  /** Scrolls to the move looked at where it is out of sight. */
+  private reveal(list: HTMLElement) {
+    if (!this.current) return;
+    const [own, box] = [this.current.getBoundingClientRect(), list.getBoundingClientRect()];
+    if (own.top < box.top || own.bottom > box.bottom) list.scrollTop += own.top - box.top - list.clientHeight / 2;
+  }
+}
+
+const turnOf = (fen: string) => fen.split(" ")[1];
+
+function rowsOf(tree: Tree, report: TreeReport): Row[] {
+  const fenOf = (node: number) => (node ? report.plies[node - 1].fen : report.start);
+  const rows: Row[] = [];
+  const said = (node: number) => {
+    const { comment } = tree.nodes[node];
+    if (comment) rows.push(note(comment));
+  };
+  /** White's move that waits for Black's beside it. */
+  let waiting: number | null = null;
+  let number = "";
+  const flush = (black: number | null) => {
+    if (waiting !== null || black !== null) rows.push(moveRow(tree, report, number, waiting, black));
+    waiting = null;
+  };
+  said(0);
+  for (let node = 0; report.children[node].length; ) {
+    const [main, ...others] = report.children[node];
+    number = fenOf(node).split(" ")[5];
+    if (turnOf(fenOf(node)) === "w") waiting = main;
+    else flush(main);
+    if (others.length || tree.nodes[main].comment) {
+      flush(null);
+      said(main);
+      for (const other of others) rows.push(variation(tree, report, wordsOf(tree, report, other)));
     }
-    this.listed = sans;
-    this.buttons.forEach((button, index) => {
-      if (index + 1 === shown) button.setAttribute("aria-current", "true");
-      else button.removeAttribute("aria-current");
-    });
-    const current = this.buttons[shown - 1];
-    if (!current) list.scrollTop = 0;
-    else if (shown === sans.length) list.scrollTop = list.scrollHeight;
-    else {
-      const row = current.parentElement as HTMLElement;
-      const top = row.offsetTop;
-      if (top < list.scrollTop || top + row.offsetHeight > list.scrollTop + list.clientHeight) {
-        list.scrollTop = top - list.clientHeight / 2;
-      }
+    node = main;
+  }
+  flush(null);
+  return rows;
+}
+
+function note(text: string): Row {
+  return { key: `note ${text}`, make: () => make("li", { className: "aside comment", textContent: text }) };
+}
+
+function moveRow(tree: Tree, report: TreeReport, number: string, white: number | null, black: number | null): Row {
+  const key = [number, ...[white, black].map((node) => (node === null ? "" : moveKey(tree, report, node)))].join("|");
+  const gap = () => make("span", { className: "gap", textContent: "…" });
+  return {
+    key,
+    make: () => {
+      const row = make("li", {}, make("span", { className: "number", textContent: `${number}.` }));
+      if (white === null) row.append(gap());
+      for (const node of [white, black]) if (node !== null) row.append(moveButton(tree, report, node, true));
+      return row;
+    },
+  };
+}
+
+function moveKey(tree: Tree, report: TreeReport, node: number): string {
+  const { glyphs, eval: score } = tree.nodes[node];
+  return `${node} ${report.plies[node - 1].san} ${glyphs} ${score && scoreText(score)}`;
+}
+
+function moveButton(tree: Tree, report: TreeReport, node: number, scored: boolean): HTMLElement {
+  const { glyphs, eval: score } = tree.nodes[node];
+  const button = make("button", { type: "button", textContent: report.plies[node - 1].san });
+  button.dataset.node = String(node);
+  if (glyphs.length) button.append(make("span", { className: `glyph glyph-${glyphs[0]}`, textContent: glyphText(glyphs) }));
+  if (scored && score) button.append(make("small", { textContent: scoreText(score) }));
+  return button;
+}
+
+/** The words of a variation by its first move, those of inner ones in parentheses. */
+function wordsOf(tree: Tree, report: TreeReport, first: number): Word[] {
+  const words: Word[] = [];
+  const say = (text: string) => text && words.push({ text, comment: true });
+  let numbered = false;
+  const move = (node: number) => {
+    const { parent } = tree.nodes[node];
+    const [, turn, , , , number] = (parent ? report.plies[parent - 1].fen : report.start).split(" ");
+    words.push({ node, number: turn === "w" ? `${number}.` : numbered ? "" : `${number}…` });
+    numbered = true;
+    say(tree.nodes[node].comment);
+    if (tree.nodes[node].comment) numbered = false;
+  };
+  type Step = { from: number } | { first: number } | { text: string };
+  const steps: Step[] = [{ first }];
+  for (let step = steps.pop(); step; step = steps.pop()) {
+    if ("text" in step) {
+      words.push({ text: step.text, comment: false });
+      numbered = false;
+    } else if ("first" in step) {
+      say(tree.nodes[step.first].before);
+      move(step.first);
+      steps.push({ from: step.first });
+    } else {
+      const [main, ...others] = report.children[step.from];
+      if (main === undefined) continue;
+      move(main);
+      steps.push({ from: main });
+      for (const other of others.toReversed()) steps.push({ text: ")" }, { first: other }, { text: "(" });
     }
   }
+  return words;
+}
+
+function variation(tree: Tree, report: TreeReport, words: Word[]): Row {
+  const key = words.map((word) => ("node" in word ? word.number + moveKey(tree, report, word.node) : word.text)).join(" ");
+  return {
+    key,
+    make: () =>
+      make("li", { className: "aside" }, ...words.map((word) => {
+        if ("text" in word) return make("span", { className: word.comment ? "comment" : "bracket", textContent: word.text });
+        const button = moveButton(tree, report, word.node, false);
+        return make("span", {}, ...(word.number ? [make("span", { className: "number", textContent: word.number })] : []), button);
+      })),
+  };
 }

@@ -12,7 +12,7 @@ export interface NewGame {
   white: Side;
   black: Side;
   clock: ClockSetting | null;
-  /** From the position on the board instead of the usual start. */
+  /** From the position on the board instead of the usual start; for an analysis, with all its moves. */
   fromHere: boolean;
   analyse: boolean;
 }
@@ -116,13 +116,14 @@ function field(text: string, control: HTMLElement, id: string): HTMLElement {
 }
 
 /** Asks what to play; `null` where the visitor would rather not. */
-export function askNewGame(evaluators: Evaluators): Promise<NewGame | null> {
+export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewGame | null> {
   const dialog = $<HTMLDialogElement>("new-dialog");
   const chosen = remembered();
   const nets = evaluators.choices().map(({ id, name }): [string, string] => [id, name]);
 
   const slider = make("input", { type: "range", id: "slider", min: "0", step: "1" });
   const output = make("output");
+  const fromHere = make("input", { type: "checkbox", id: "from-here" });
   const legend = (text: string) => make("legend", { textContent: text });
   const number = (id: "minutes" | "seconds", text: string) =>
     make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(chosen[id]), min: "0", max: String(MOST[id]) }), text);
@@ -140,7 +141,7 @@ export function askNewGame(evaluators: Evaluators): Promise<NewGame | null> {
     field("Black’s evaluator", options("black", nets, chosen.black), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
     make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +"), number("seconds", "s"))),
-    make("label", { className: "switch", htmlFor: "from-here" }, make("input", { type: "checkbox", id: "from-here" }), "From the position on the board"),
+    make("label", { className: "switch", htmlFor: "from-here" }, fromHere, make("span", { id: "from-here-text" })),
     make("div", { className: "dialog-end" }, make("button", { type: "button", textContent: "Cancel", onclick: () => dialog.close() }), make("button", { className: "primary", value: "start", textContent: "Start" })),
   );
   dialog.replaceChildren(form);
@@ -174,6 +175,7 @@ export function askNewGame(evaluators: Evaluators): Promise<NewGame | null> {
     visible("slider-field", (mode === "kibitz" || engines) && limited);
     visible("white-field", mode === "engines");
     visible("black-field", mode === "engines");
+    $("from-here-text").textContent = mode === "analysis" ? "Keep the game on the board" : "From the position on the board";
     visible("clock-field", mode !== "analysis");
     visible("custom-field", mode !== "analysis" && chosen.clock === "custom");
     if (limited) {
@@ -188,17 +190,19 @@ export function askNewGame(evaluators: Evaluators): Promise<NewGame | null> {
       chosen.steps = { ...chosen.steps, [by]: Number(slider.value) };
     }
     show();
+    // Whoever turns to analysis hardly wants the moves gone.
+    if ((target as HTMLInputElement).name === "mode") fromHere.checked = begun && chosen.mode === "analysis";
   };
 
   return new Promise((resolve) => {
     dialog.onclose = () => {
       if (dialog.returnValue !== "start") return resolve(null);
-      const fromHere = $<HTMLInputElement>("from-here").checked;
       save("new", chosen);
-      resolve({ ...sides(chosen, strength()), clock: clock(chosen), fromHere, analyse: chosen.mode === "analysis" });
+      resolve({ ...sides(chosen, strength()), clock: clock(chosen), fromHere: fromHere.checked, analyse: chosen.mode === "analysis" });
     };
     dialog.returnValue = "";
     dialog.showModal();
+    fromHere.checked = begun && chosen.mode === "analysis";
     show();
   });
 }

@@ -1,7 +1,7 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
 import type { Evaluator } from "./evaluators";
 import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
-import type { Game, GameReport, NetDescription, PgnGame, PositionEvaluation, PositionReport, Request, WrittenGame } from "./types";
+import type { Edit, Edited, Game, GameReport, GameText, NetDescription, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
 
 /** What evaluates. */
 type Source = Pick<Evaluator, "kind" | "net">;
@@ -26,7 +26,38 @@ export class Rules {
     return this.ask({ op: "parseMove", ...game, text });
   }
 
-  readPgn(text: string): PgnGame[] {
+  /** A FEN, whole, of one that may lack all but its placement. */
+  setUp(fen: string): string {
+    return this.ask({ op: "setUp", fen });
+  }
+
+  /** A game as a tree. */
+  grow({ start, moves }: Game): Edited {
+    return this.ask({ op: "grow", start, moves });
+  }
+
+  /** A tree that was kept. */
+  tree(tree: Tree, at: number): Edited {
+    return this.ask({ op: "tree", tree, at });
+  }
+
+  play(tree: Tree, at: number, uci: string): Edited {
+    return this.ask({ op: "play", tree, at, move: uci });
+  }
+
+  edit(tree: Tree, at: number, change: Edit): Edited {
+    return this.ask({ op: "edit", tree, at, change });
+  }
+
+  review(request: ReviewRequest): Review {
+    return this.ask({ op: "review", ...request });
+  }
+
+  listPgn(text: string): GameText[] {
+    return this.ask({ op: "listPgn", text });
+  }
+
+  readPgn(text: string): ReadGame {
     return this.ask({ op: "readPgn", text });
   }
 

@@ -4,14 +4,25 @@ import type { ClockSetting } from "./clock";
 import { REASONS, type Result } from "./format";
 import { type Side, type Strength, LIMITS } from "./side";
 import { available as stockfish } from "./stockfish";
-import type { Game, WhiteScore } from "./types";
+import type { Game, Tree, WhiteScore } from "./types";
+
+/** The form that is kept now. Before it there was one without a number, of games without variations. */
+export const VERSION = 2;
 
 export interface Saved extends Game {
+  version: number | null;
+  /** What it is made of, its module says; `null` in the first form. */
+  tree: Tree | null;
+  /** The node looked at. */
+  at: number;
   white: Side;
   black: Side;
   clock: ClockSetting | null;
   left: Record<Color, number> | null;
   result: Result | null;
+  /** The plies that had been played when the game was over; `null` in the first form. */
+  over: number | null;
+  /** In the first form. */
   tags: [string, string][];
   theirs: (WhiteScore | null)[];
   found: (WhiteScore | null)[];
@@ -102,8 +113,14 @@ export function readGame(kept: unknown): Game {
 /** A kept game; throws where anything of it cannot be read. */
 export function readSaved(kept: unknown): Saved {
   const game = fields(kept);
+  const version = game.version === undefined ? null : oneOf(VERSION)(game.version);
+  const first = version === null;
   return {
     ...readGame(kept),
+    version,
+    tree: first ? null : ((game.tree ?? fail(game.tree)) as Tree),
+    at: first ? 0 : whole(game.at),
+    over: first ? null : whole(game.over),
     white: side(game.white),
     black: side(game.black),
     clock: orNull(clock)(game.clock),

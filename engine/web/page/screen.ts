@@ -2,6 +2,8 @@
 import type { Key } from "chessground/types";
 import { Board } from "./board";
 import { Console, arrowsOf, showBar } from "./console";
+import { annotation } from "./annotation";
+import { showReview } from "./review";
 import { $ } from "./dom";
 import type { GameState } from "./gamestate";
 import { showCurves } from "./graph";
@@ -10,7 +12,7 @@ import * as netview from "./netview";
 import type { Openings } from "./openings";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
-import type { Iteration, PositionEvaluation, SideName, WhiteScore } from "./types";
+import type { Choice, Edit, Iteration, Ply, PositionEvaluation, Review, SideName, WhiteScore } from "./types";
 
 /** What the screen shows beside the game's state. */
 export interface Source {
@@ -21,14 +23,19 @@ export interface Source {
   readonly drawing: boolean;
   /** The evaluator's view of the position looked at. */
   evaluate(): PositionEvaluation;
+  /** The last of some moves from a node. */
+  after(node: number, moves: string[]): Ply | undefined;
 }
 
 /** Who is told what the visitor does on it. */
 export interface ScreenListener {
   moved(uci: string): void;
-  go(ply: number): void;
-  /** The search of a ply has come to this score. */
-  searched(ply: number, score: WhiteScore): void;
+  go(node: number): void;
+  change(change: Edit): void;
+  /** Wants a line of the search played from a node. */
+  line(node: number, moves: string[]): void;
+  /** The search of a node's position has come to this score. */
+  searched(node: number, score: WhiteScore): void;
 }
 
 export class Screen {
@@ -37,10 +44,14 @@ export class Screen {
   private readonly moves: MoveList;
   private openings: Openings | null = null;
   private view: netview.View | null = null;
+  /** The lines of the last search. */
   private best: Iteration[] = [];
-  /** The ply that `best` speaks of. */
+  /** The node that they speak of; -1 where there are none. */
   private bestAt = -1;
+  private review: { review: Review; edition: number } | null = null;
   private editing = false;
+  /** Whether the board shows where a line leads. */
+  private previewing = false;
 
   constructor(
     private readonly state: GameState,
@@ -51,8 +62,11 @@ export class Screen {
       moved: (uci) => listener.moved(uci),
       lifted: (square) => this.showLifted(square),
     });
-    this.moves = new MoveList((ply) => listener.go(ply));
-    this.console = new Console((best) => this.searched(best));
+    this.moves = new MoveList((node) => listener.go(node));
+    this.console = new Console((best) => this.searched(best), {
+      preview: (moves) => this.preview(moves),
+      chosen: (moves) => listener.line(this.bestAt, moves),
+    });
     this.console.clear();
   }
 
@@ -75,11 +89,12 @@ export class Screen {
 
   show() {
     const { state } = this;
+    this.previewing = false;
     this.view = null;
     this.showBoard();
-    this.moves.show(state.report, state.at, state.theirs);
+    this.moves.show(state.tree, state.report, state.at);
     $("status").textContent = state.status;
-    $("status").classList.toggle("over", state.result !== null && state.atEnd);
+    $("status").classList.toggle("over", state.shownOver);
     this.showOpening();
     this.showStrips();
     this.showSearch();
@@ -110,6 +125,18 @@ export class Screen {
     });
   }
 
+  /** Shows where a line leads, as long as it is pointed at. */
+  private preview(moves: string[] | null) {
+    if (this.editing || moves === null && !this.previewing) return;
+    const ply = moves && this.source.after(this.bestAt, moves);
+    this.previewing = Boolean(ply);
+    if (ply) this.board.preview(ply.fen, ply.uci);
+    else {
+      this.showBoard();
+      this.showSearch();
+    }
+  }
+
   private showLifted(square: Key | null) {
     if (this.view) netview.showLifted(this.view, square);
   }
@@ -137,11 +164,22 @@ export class Screen {
       note: side.who === "human" ? "" : strengthText(side.strength),
       color,
       fen: state.position.fen,
-      whole: state.game.start === null,
-      left: state.clock ? state.clock.now(color) : null,
+      whole: state.tree.start === null,
+      left: this.clockOf(color),
       active: state.playing && state.turn === color,
       thinking: this.source.thinking === color,
     });
+  }
+
+  /** In a game that goes on, the clock; in one that is looked through, what it showed. */
+  private clockOf(color: SideName): number | null {
+    const { state } = this;
+    if (state.playing || (state.clock && state.atEnd)) return state.clock?.now(color) ?? null;
+    for (let node = state.at; node > 0; node = state.tree.nodes[node].parent) {
+      const { clock } = state.tree.nodes[node];
+      if (clock !== null && state.fenOf(node).split(" ")[1] !== color[0]) return clock;
+    }
+    return state.clock?.setting.initial ?? null;
   }
 
   showButtons() {
@@ -150,24 +188,37 @@ export class Screen {
     const engines = state.betweenEngines;
     const begun = state.last > 0;
     enable("draw-curve", !this.source.drawing && begun);
-    $("pause").hidden = !engines || state.result !== null;
+    enable("review", !this.source.drawing && begun && !state.playing);
+    $("pause").hidden = !engines || !state.playing;
     $("pause").textContent = state.paused ? "Go on" : "Pause";
-    for (const id of ["undo", "draw", "resign"]) $(id).hidden = engines;
-    for (const id of ["draw", "resign"]) $(id).hidden ||= state.study;
-    enable("undo", begun && !engines);
-    enable("draw", state.playing && begun);
-    enable("resign", state.playing && begun);
+    $("undo").hidden = engines && state.playing;
+    for (const id of ["draw", "resign"]) $(id).hidden = engines || !state.playing;
+    enable("undo", state.undoable);
+    enable("draw", begun);
+    enable("resign", begun);
     for (const id of ["first", "previous"]) enable(id, state.at > 0);
-    for (const id of ["next", "last"]) enable(id, !state.atEnd);
+    for (const id of ["next", "last"]) enable(id, state.report.children[state.at].length > 0);
   }
 
   // The search
 
-  /** A search of a ply's position begins. */
-  beginSearch(ply: number, fen: string, title: string) {
+  /** A search of a node's position begins. */
+  beginSearch(node: number, fen: string, title: string) {
     this.best = [];
-    this.bestAt = ply;
+    this.bestAt = node;
     this.console.begin(fen, title);
+  }
+
+  /** What was searched is not on the board any more. */
+  endSearch() {
+    this.best = [];
+    this.bestAt = -1;
+    this.console.clear();
+  }
+
+  /** Why a level has played this move, and not the one on top of the lines. */
+  tellChoice(move: string, { near, margin, best }: Choice) {
+    this.console.note(`It played ${move}. The search likes ${best} best; this level takes any of the ${near} moves within ${margin} centipawns of it.`);
   }
 
   private searched(best: Iteration[]) {
@@ -182,20 +233,38 @@ export class Screen {
     const here = this.bestAt === state.at;
     const arrows = $<HTMLInputElement>("arrows").checked && here && !state.position.ending;
     this.board.arrows(arrows ? arrowsOf(this.best) : []);
+    const { ending } = state.position;
     const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };
-    showBar(score, state.orientation === "black");
+    showBar(score, state.orientation === "black", ending);
   }
 
   // The study
 
   private showStudy() {
     $<HTMLInputElement>("fen").value = this.state.position.fen;
+    annotation(this.state, (change) => this.listener.change(change));
+    if (this.review?.edition !== this.state.edition) this.review = null;
+    showReview(this.review?.review ?? null, this.state, (node) => this.listener.go(node));
     this.showGraph();
   }
 
   private showGraph() {
-    const { theirs, ours, numbered: names, at: shown } = this.state;
-    showCurves({ theirs, ours, names, shown }, (ply) => this.listener.go(ply));
+    const { state } = this;
+    const { line } = state;
+    const nodes = line.map((node) => state.tree.nodes[node]);
+    const curves = {
+      theirs: nodes.map((node) => node.eval),
+      ours: nodes.map((node) => node.curve),
+      names: line.map((node) => state.named(node)),
+      shown: line.indexOf(state.at) + 1,
+    };
+    showCurves(curves, (ply) => this.listener.go(line[ply - 1] ?? 0));
+  }
+
+  /** What was found in the game, until its nodes get other numbers. */
+  showReview(review: Review) {
+    this.review = { review, edition: this.state.edition };
+    this.showStudy();
   }
 
   /** More of the curve is drawn, or it ends. */

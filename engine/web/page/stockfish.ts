@@ -18,7 +18,7 @@ export class Stockfish implements Searcher {
   search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
     const white = this.rules.position(request).turn === "white";
-    const last: SearchResult = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0 };
+    const last: SearchResult = { best: null, score: { cp: 0 }, depth: 0, nodes: 0, time: 0, choice: null };
     return new Promise((resolve, reject) => {
       const worker = (this.worker ??= new Worker("./stockfish/stockfish-19-lite-single.js"));
       const pending = (this.pending = { report, resolve, reject });

@@ -11,6 +11,33 @@ export type Answer = { "ok": Reply } | { "error": string };
 export type Bound = "exact" | "lower" | "upper";
 
 /**
+ * What a level has chosen from.
+ */
+export type Choice = { 
+/**
+ * Moves that it takes as readily as the best, with it.
+ */
+near: number, 
+/**
+ * Centipawns that such a move may be worth less.
+ */
+margin: number, 
+/**
+ * The best move as people write it; empty where there is none.
+ */
+best: string, };
+
+/**
+ * A change at a node.
+ */
+export type Edit = { "edit": "delete" } | { "edit": "promote" } | { "edit": "makeMain" } | { "edit": "comment", text: string, } | { "edit": "glyph", glyph: number, };
+
+/**
+ * A tree that was changed, and the node to look at now.
+ */
+export type Edited = { tree: Tree, at: number, report: TreeReport, };
+
+/**
  * The rule that has ended a game.
  */
 export type EndingReason = "checkmate" | "stalemate" | "repetition" | "fiftyMoves" | "insufficientMaterial";
@@ -24,6 +51,15 @@ export type EndingReport = { reason: EndingReason, winner: SideName | null, };
  * What the evaluation is made of.
  */
 export type EvaluationKind = "network" | "material";
+
+/**
+ * What a search has found in a position; `null` where the game is over.
+ */
+export type Finding = { score: WhiteScore, 
+/**
+ * As UCI writes it.
+ */
+pv: Array<string>, };
 
 /**
  * A game so far.
@@ -46,6 +82,15 @@ export type GameReport = {
  * A FEN.
  */
 start: string, startKey: string, plies: Array<Ply>, ending: EndingReport | null, };
+
+/**
+ * A game of a text, not read yet.
+ */
+export type GameText = { tags: Array<[string, string]>, 
+/**
+ * Its part of the text.
+ */
+text: string, };
 
 /**
  * An iteration of a line.
@@ -74,6 +119,15 @@ san: Array<string>, };
 export type LevelName = "easy" | "medium" | "hard";
 
 /**
+ * A mistake of a game.
+ */
+export type Mistake = { node: number, side: SideName, 
+/**
+ * Such as `Blunder. Nf3 was best.`
+ */
+text: string, };
+
+/**
  * The mover's clock, in milliseconds.
  */
 export type MoverClock = { remaining: number, increment: number, };
@@ -88,21 +142,41 @@ export type NetDescription = { kind: EvaluationKind,
 architecture: string, parameters: number, training: Training, };
 
 /**
- * A game that was read.
+ * A move, and what is said of it and of the position it leads to.
  */
-export type PgnGame = { tags: Array<[string, string]>, 
+export type Node = { 
 /**
- * A FEN; `null` for the usual start.
+ * The node of the move before.
  */
-start: string | null, moves: Array<string>, 
+parent: number, 
 /**
- * What comments say of the position after each move.
+ * As UCI writes it; empty at the start.
  */
-evals: Array<WhiteScore | null>, result: string | null, 
+uci: string, 
 /**
- * Where reading had to end before the game did.
+ * What introduces a variation, on its first move.
  */
-error: string | null, };
+before: string, 
+/**
+ * What is said of the move, or of the whole game at its start.
+ */
+comment: string, 
+/**
+ * Numeric annotation glyphs, such as 4 for `??`.
+ */
+glyphs: Array<number>, 
+/**
+ * The evaluation of a PGN's comment, and its depth in plies, 0 where it has none.
+ */
+eval: WhiteScore | null, depth: number, 
+/**
+ * Milliseconds left to the side that has moved.
+ */
+clock: number | null, 
+/**
+ * What a search of the position has found: one that was watched, and the curve's.
+ */
+found: WhiteScore | null, curve: WhiteScore | null, };
 
 /**
  * What a piece is worth where it stands, in pawns from White's view.
@@ -153,10 +227,19 @@ promotions: Array<string>, ending: EndingReport | null,
 bare: Array<SideName>, };
 
 /**
+ * A game that was read.
+ */
+export type ReadGame = { tree: Tree, report: TreeReport, result: string | null, 
+/**
+ * What had to be left out, and what was taken for something else.
+ */
+faults: Array<string>, };
+
+/**
  * What the request of the same name brings; a net that is loaded is described
  * as one that is used.
  */
-export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "readPgn": Array<PgnGame> } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "use": NetDescription } | { "search": SearchResult };
+export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "use": NetDescription } | { "search": SearchResult };
 
 /**
  * What can be asked.
@@ -169,7 +252,25 @@ start: string | null,
 /**
  * As UCI writes them.
  */
-moves: Array<string>, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
+moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
+
+/**
+ * A game that was looked through: its tree with marks and better lines.
+ */
+export type Review = { edited: Edited, white: SideReview, black: SideReview, mistakes: Array<Mistake>, };
+
+/**
+ * What was asked to be looked through.
+ */
+export type ReviewRequest = { tree: Tree, at: number, 
+/**
+ * The nodes of the game's moves.
+ */
+line: Array<number>, 
+/**
+ * Of the start, and of the position after each move.
+ */
+findings: Array<Finding | null>, };
 
 /**
  * What to search, and how far; without any limit it runs until the worker is ended.
@@ -207,12 +308,25 @@ best: string | null, score: WhiteScore, depth: number, nodes: number,
 /**
  * Milliseconds.
  */
-time: number, };
+time: number, 
+/**
+ * Where a level has chosen the move.
+ */
+choice: Choice | null, };
 
 /**
  * A side.
  */
 export type SideName = "white" | "black";
+
+/**
+ * How a side has played.
+ */
+export type SideReview = { 
+/**
+ * From 0 to 100, the mean of its moves; `null` without any.
+ */
+accuracy: number | null, inaccuracies: number, mistakes: number, blunders: number, };
 
 /**
  * A square, such as `e4`.
@@ -233,6 +347,49 @@ positions: number | null,
 fromAnotherNet: boolean, };
 
 /**
+ * A game with its variations.
+ */
+export type Tree = { 
+/**
+ * The form it is kept in.
+ */
+version: number, 
+/**
+ * A FEN; `null` for the usual start.
+ */
+start: string | null, 
+/**
+ * Of a PGN file, in its order, without those that say the start.
+ */
+tags: Array<[string, string]>, 
+/**
+ * The start, then moves, each behind its parent. Of moves from one position the first
+ * is the main one, and the others are variations.
+ */
+nodes: Array<Node>, };
+
+/**
+ * All moves of a tree.
+ */
+export type TreeReport = { 
+/**
+ * A FEN.
+ */
+start: string, startKey: string, 
+/**
+ * That of node 1 first.
+ */
+plies: Array<Ply>, 
+/**
+ * By node, the moves from there, the main one first.
+ */
+children: Array<Array<number>>, 
+/**
+ * How the rules end the main line.
+ */
+ending: EndingReport | null, };
+
+/**
  * From White's view.
  */
 export type WhiteScore = { "cp": number } | { "mate": number };
@@ -240,16 +397,8 @@ export type WhiteScore = { "cp": number } | { "mate": number };
 /**
  * A game to be written.
  */
-export type WrittenGame = { tags: Array<[string, string]>, result: string, 
+export type WrittenGame = { tree: Tree, 
 /**
- * Of the position after each move; may be shorter than the moves.
+ * Of a game that has none of its own.
  */
-evals: Array<WhiteScore | null>, 
-/**
- * A FEN; `null` for the usual start.
- */
-start: string | null, 
-/**
- * As UCI writes them.
- */
-moves: Array<string>, };
+tags: Array<[string, string]>, result: string, };

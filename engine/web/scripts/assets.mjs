@@ -24,9 +24,8 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
   const rows = (await open(`openings/${volume}.tsv`)).toString().trim().split("\n").slice(1);
   for (const row of rows) {
     const [eco, name, pgn] = row.split("\t");
-    const [{ moves }] = ask({ op: "readPgn", text: pgn });
-    const { plies } = ask({ op: "game", moves });
-    names.set(plies.at(-1).key, `${eco}\t${name}`);
+    const { report } = ask({ op: "readPgn", text: pgn });
+    names.set(report.plies.at(-1).key, `${eco}\t${name}`);
   }
 }
 const lines = [...names].map(([key, name]) => `${key}\t${name}`);

@@ -28,10 +28,12 @@ mod game;
 mod host;
 mod names;
 mod pgn;
+mod review;
 mod rules;
 mod score;
 mod search;
 mod session;
+mod tree;
 #[cfg(test)]
 mod typescript;
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use engine::cozy_chess::{Board, Color, File, Move, Piece, Rank, Square, util};
 use engine::{
-    Ending, Position, is_castling, is_chess960, legal_moves, parse_move, position_key, write_fen,
-    write_move,
+    Ending, Position, is_castling, is_chess960, legal_moves, position_key, write_fen, write_move,
 };
 use serde::Serialize;
 
 use crate::error::RequestError;
-use crate::game::Game;
+use crate::game::{Game, read_fen};
 use crate::names::{SideName, SquareName};
+use crate::pgn::{find_move, without_piece};
+use crate::tree::{Tree, Walk, children};
 
 /// A move that was played, and where it led.
 #[derive(Serialize)]
@@ -37,6 +38,22 @@ pub struct GameReport {
     start: String,
     start_key: String,
     plies: Vec<Ply>,
+    ending: Option<EndingReport>,
+}
+
+/// All moves of a tree.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct TreeReport {
+    /// A FEN.
+    start: String,
+    start_key: String,
+    /// That of node 1 first.
+    plies: Vec<Ply>,
+    /// By node, the moves from there, the main one first.
+    children: Vec<Vec<usize>>,
+    /// How the rules end the main line.
     ending: Option<EndingReport>,
 }
 
@@ -96,6 +113,45 @@ fn key(board: &Board) -> String {
     format!("{:010x}", position_key(board) >> 24)
 }
 
+fn ply(board: &Board, mv: Move, after: &Board, chess960: bool) -> Ply {
+    Ply {
+        uci: write_move(board, mv, chess960),
+        san: util::display_san_move(board, mv).to_string(),
+        fen: write_fen(after),
+        key: key(after),
+        check: !after.checkers().is_empty(),
+        capture: after.occupied().len() < board.occupied().len(),
+        castles: is_castling(board, mv),
+    }
+}
+
+/// Tells of every move of a tree.
+pub fn describe_tree(tree: &Tree) -> Result<TreeReport, RequestError> {
+    let walk = Walk::of(tree)?;
+    let nodes = tree.nodes.iter().zip(&walk.moves).enumerate();
+    let plies = nodes.filter_map(|(index, (node, mv))| {
+        let before = &walk.boards[node.parent];
+        Some(ply(before, (*mv)?, &walk.boards[index], walk.chess960))
+    });
+    let plies = plies.collect();
+    let children = children(tree);
+    let mut main = Position::of(walk.boards[0].clone());
+    let mut node = 0;
+    while let Some(&next) = children[node].first() {
+        if let Some(mv) = walk.moves[next] {
+            main.play(mv)?;
+        }
+        node = next;
+    }
+    Ok(TreeReport {
+        start: write_fen(&walk.boards[0]),
+        start_key: key(&walk.boards[0]),
+        plies,
+        children,
+        ending: ending(&main),
+    })
+}
+
 /// Tells of every ply of a game.
 pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
     let opening = game.opening()?;
@@ -105,15 +161,7 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
         let board = position.board();
         let mut after = board.clone();
         after.play_unchecked(mv);
-        plies.push(Ply {
-            uci: write_move(board, mv, chess960),
-            san: util::display_san_move(board, mv).to_string(),
-            fen: write_fen(&after),
-            key: key(&after),
-            check: !after.checkers().is_empty(),
-            capture: after.occupied().len() < board.occupied().len(),
-            castles: is_castling(board, mv),
-        });
+        plies.push(ply(board, mv, &after, chess960));
     })?;
     Ok(GameReport {
         start: write_fen(&opening),
@@ -123,17 +171,29 @@ pub fn describe_game(game: &Game) -> Result<GameReport, RequestError> {
     })
 }
 
-/// Reads a move as people or UCI write it.
+/// Reads a move as people or UCI write it. Where a pawn's move names no piece to promote
+/// to, the answer names none either.
 pub fn parse_text(game: &Game, text: &str) -> Result<String, RequestError> {
     let position = game.replay(|_, _| {})?;
     let (board, text) = (position.board(), text.trim());
-    // People write castling with zeros, and glyphs behind a move.
-    let plain = text.trim_end_matches(['!', '?']).replace('0', "O");
-    let mv = match util::parse_san_move(board, &plain) {
-        Ok(mv) => mv,
-        Err(_) => parse_move(board, text)?,
-    };
-    Ok(write_move(board, mv, is_chess960(board)))
+    if let Some(mv) = find_move(board, text) {
+        return Ok(write_move(board, mv, is_chess960(board)));
+    }
+    let mv = without_piece(board, text).ok_or_else(|| RequestError::NoMove(text.to_string()))?;
+    Ok(format!("{}{}", mv.from, mv.to))
+}
+
+/// Reads a FEN, of which all but the placement may be missing, and writes it whole.
+pub fn set_up(fen: &str) -> Result<String, RequestError> {
+    let board = read_fen(fen)?;
+    let passed = fen
+        .split_ascii_whitespace()
+        .nth(3)
+        .filter(|text| *text != "-");
+    match (passed, board.en_passant()) {
+        (Some(square), None) => Err(RequestError::NothingPassed(square.to_string())),
+        _ => Ok(write_fen(&board)),
+    }
 }
 
 /// Tells what can be played after a game's last move.

@@ -86,6 +86,18 @@ enum Bound {
     Upper,
 }
 
+/// What a level has chosen from.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct Choice {
+    /// Moves that it takes as readily as the best, with it.
+    near: usize,
+    /// Centipawns that such a move may be worth less.
+    margin: i32,
+    /// The best move as people write it; empty where there is none.
+    best: String,
+}
+
 /// What a search has found.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
@@ -97,6 +109,8 @@ pub struct SearchResult {
     nodes: u64,
     /// Milliseconds.
     time: f64,
+    /// Where a level has chosen the move.
+    choice: Option<Choice>,
 }
 
 /// Searches, and remembers from one search to the next.
@@ -139,7 +153,11 @@ impl Searcher {
             },
         );
         let chance = request.chance.unwrap_or_default();
-        let pick = |number: usize| ((chance * number as f64) as usize).min(number - 1);
+        let mut near = 0;
+        let pick = |number: usize| {
+            near = number;
+            ((chance * number as f64) as usize).min(number - 1)
+        };
         let chosen: Option<&Line> = match handicap {
             Some(handicap) => handicap.choose(&outcome.lines, pick),
             None => outcome.lines.first(),
@@ -152,6 +170,11 @@ impl Searcher {
             depth: outcome.depth,
             nodes: outcome.nodes,
             time: milliseconds(),
+            choice: handicap.map(|handicap| Choice {
+                near,
+                margin: handicap.margin(),
+                best: first_san(outcome.lines.first(), board),
+            }),
         })
     }
 }
@@ -222,6 +245,13 @@ fn iteration(report: &Report, board: &Board) -> String {
         san,
     };
     serde_json::to_string(&iteration).expect("numbers and texts can be written")
+}
+
+fn first_san(line: Option<&Line>, board: &Board) -> String {
+    let first = line.and_then(|line| line.pv.first());
+    first.map_or_else(String::new, |&mv| {
+        util::display_san_move(board, mv).to_string()
+    })
 }
 
 /// A line as UCI and as people write it.

@@ -7,9 +7,13 @@ use crate::error::RequestError;
 use crate::evaluator::{EvaluationKind, NetDescription, PositionEvaluation, SelectedEvaluator};
 use crate::game::Game;
 use crate::host::Host;
-use crate::pgn::{self, PgnGame, WrittenGame};
-use crate::rules::{GameReport, PositionReport, describe_game, describe_position, parse_text};
+use crate::pgn::{self, GameText, ReadGame, WrittenGame};
+use crate::review::{Review, ReviewRequest, review};
+use crate::rules::{
+    GameReport, PositionReport, describe_game, describe_position, parse_text, set_up,
+};
 use crate::search::{SearchRequest, SearchResult, Searcher};
+use crate::tree::{Edit, Edited, Tree, edit, play};
 
 /// What can be asked.
 #[derive(Deserialize)]
@@ -26,7 +30,26 @@ pub(crate) enum Request {
         game: Game,
         text: String,
     },
+    /// A FEN, whole; of the one that is given all but the placement may be missing.
+    SetUp { fen: String },
+    /// A game as a tree without variations.
+    Grow(Game),
+    /// Every move of a tree that was kept.
+    Tree { tree: Tree, at: usize },
+    /// A tree with one move more, or the node of a move that was played before.
+    Play {
+        tree: Tree,
+        at: usize,
+        #[serde(rename = "move")]
+        uci: String,
+    },
+    /// A tree that is changed otherwise.
+    Edit { tree: Tree, at: usize, change: Edit },
+    /// A game with its mistakes and what was better, by what searches have found in it.
+    Review(ReviewRequest),
     /// The games of a PGN file.
+    ListPgn { text: String },
+    /// The first game of a PGN text.
     ReadPgn { text: String },
     /// A game as PGN.
     WritePgn(WrittenGame),
@@ -51,7 +74,14 @@ pub(crate) enum Reply {
     Game(GameReport),
     Position(PositionReport),
     ParseMove(String),
-    ReadPgn(Vec<PgnGame>),
+    SetUp(String),
+    Grow(Edited),
+    Tree(Edited),
+    Play(Edited),
+    Edit(Edited),
+    Review(Review),
+    ListPgn(Vec<GameText>),
+    ReadPgn(ReadGame),
     WritePgn(String),
     Evaluate(PositionEvaluation),
     Use(NetDescription),
@@ -108,6 +138,16 @@ impl Session {
             Request::Game(game) => Reply::Game(describe_game(&game)?),
             Request::Position(game) => Reply::Position(describe_position(&game)?),
             Request::ParseMove { game, text } => Reply::ParseMove(parse_text(&game, &text)?),
+            Request::SetUp { fen } => Reply::SetUp(set_up(&fen)?),
+            Request::Grow(game) => {
+                let at = game.moves.len();
+                Reply::Grow(Edited::of(Tree::of_game(&game), at)?)
+            }
+            Request::Tree { tree, at } => Reply::Tree(Edited::of(tree, at)?),
+            Request::Play { tree, at, uci } => Reply::Play(play(tree, at, &uci)?),
+            Request::Edit { tree, at, change } => Reply::Edit(edit(tree, at, change)?),
+            Request::Review(request) => Reply::Review(review(request)?),
+            Request::ListPgn { text } => Reply::ListPgn(pgn::list(&text)?),
             Request::ReadPgn { text } => Reply::ReadPgn(pgn::read(&text)?),
             Request::WritePgn(game) => Reply::WritePgn(pgn::write(&game)?),
             Request::Evaluate(game) => Reply::Evaluate(self.evaluator.evaluate(&game)?),

@@ -33,7 +33,7 @@ for (const [name, options] of [
     await page.click("#tab-net");
     assert.deepEqual(await violations(page), []);
     await page.click("#tab-study");
-    await page.fill("#pgn", await readFile(new URL("lichess.pgn", import.meta.url), "utf8"));
+    await page.fill("#pgn", await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
     await page.click("#read-pgn");
     await page.waitForSelector("#differences button");
     assert.deepEqual(await violations(page), []);
@@ -90,11 +90,11 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
   await newGame(page, { mode: "people" });
   await page.check("#analyse");
   await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
-  // What a card cuts off counts too.
+  // What a card cuts off counts too, but for the ends of lines.
   const wide = () =>
     page.evaluate(() => {
       const right = (element) => element.getBoundingClientRect().right;
-      const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file"));
+      const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file, .word"));
       return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
     });
   for (const tab of ["engine", "net", "study"]) {

@@ -86,6 +86,51 @@ export async function type(page, ...moves) {
   }
 }
 
+/** Answers every question that the page asks. */
+export const answer = (page, yes) => page.on("dialog", (dialog) => (yes ? dialog.accept() : dialog.dismiss()));
+
+/** The moves of the main line. */
+export const mainLine = (page) =>
+  page.$$eval("#moves li:not(.aside) button", (buttons) => buttons.map((button) => button.firstChild.textContent));
+
+/** The variations, a text each. */
+export const variations = (page) =>
+  page.$$eval("#moves .aside:not(.comment)", (items) => items.map((item) => [...item.children].map((word) => [...word.children].map((part) => part.textContent).join("") || word.textContent).join(" ")));
+
+/** Waits for a message that says this. */
+export const toast = (page, text) =>
+  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text, { timeout: 10_000 });
+
+/** Drops a file on the page, as a visitor does who drags it from a folder. */
+export async function drop(page, name, bytes) {
+  const files = await page.evaluateHandle(
+    ([name, base64]) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
+      return transfer;
+    },
+    [name, bytes.toString("base64")],
+  );
+  await page.dispatchEvent("body", "drop", { dataTransfer: files });
+}
+
+/** Reads a game in the study. */
+export async function readPgn(page, text) {
+  await page.click("#tab-study");
+  await page.fill("#pgn", text);
+  await page.click("#read-pgn");
+}
+
+/** What a button puts into the clipboard. */
+export const copied = (page, id) =>
+  page.evaluate(async (id) => {
+    let copied = "";
+    navigator.clipboard.writeText = async (text) => void (copied = text);
+    document.getElementById(id).click();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return copied;
+  }, id);
+
 /** The moves listed. */
 export const sans = (page) =>
   page.$$eval("#moves button", (buttons) => buttons.map((button) => button.firstChild.textContent));

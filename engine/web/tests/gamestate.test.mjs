@@ -26,7 +26,7 @@ test("a game is played to its end by the rules", () => {
   assert.deepEqual(state.result, { winner: "black", reason: "checkmate" });
   assert.ok(!state.mayMove && !state.playing);
   assert.deepEqual(state.knownScore, { mate: -1 });
-  assert.deepEqual(state.numbered, ["1. f3", "1… e5", "2. g4", "2… Qh4#"]);
+  assert.deepEqual(state.main.map((node) => state.named(node)), ["1. f3", "1… e5", "2. g4", "2… Qh4#"]);
 });
 
 test("a move that is none leaves all as it was", () => {
@@ -34,37 +34,87 @@ test("a move that is none leaves all as it was", () => {
   playAll(state, "e2e4");
   const before = structuredClone(state.saved());
   assert.throws(() => state.play("e2e5"));
-  assert.throws(() => state.look({ start: "no FEN", moves: [] }, {}, 0, true));
+  assert.throws(() => state.look({ start: "no FEN", moves: [] }, 0, true));
+  assert.throws(() => state.restore({ ...state.saved(), at: 9 }));
   assert.deepEqual(state.saved(), before);
 });
 
 test("against an engine two plies are taken back, and those that nothing is known of any more", () => {
   const state = begun();
   playAll(state, "e2e4", "e7e5");
-  state.found = [{ cp: 10 }, { cp: 20 }, { cp: 30 }];
-  assert.equal(state.undoable, 2);
+  state.tree.nodes.forEach((node, ply) => (node.found = { cp: 10 * ply }));
+  assert.ok(state.undoable);
   state.undo();
-  assert.deepEqual([state.last, state.found, state.turn], [0, [{ cp: 10 }], "white"]);
-  assert.equal(state.undoable, 0);
+  assert.deepEqual([state.last, state.tree.nodes[0].found, state.turn], [0, { cp: 0 }, "white"]);
+  assert.ok(!state.undoable);
 });
 
-test("in a study a move in the middle replaces what followed", () => {
+test("an engine's first move alone is not the visitor's to take back", () => {
+  const state = begun({ white: KIBITZ, black: HUMAN });
+  playAll(state, "d2d4");
+  assert.ok(!state.undoable);
+  playAll(state, "d7d5");
+  assert.ok(state.undoable);
+  state.undo();
+  assert.deepEqual(state.game.moves, ["d2d4"]);
+});
+
+test("in a study a move in the middle is a variation, which is taken back whole", () => {
   const state = begun();
-  state.look({ start: null, moves: ["e2e4", "e7e5", "g1f3"] }, { evals: [{ cp: 1 }, { cp: 2 }, { cp: 3 }] }, 1, true);
-  assert.deepEqual(state.knownScore, { cp: 1 });
+  const read = rules.readPgn("1. e4 { [%eval 0.1] } e5 { [%eval 0.2] } 2. Nf3 *");
+  state.lookAt(read);
+  state.show(1);
+  assert.deepEqual(state.knownScore, { cp: 10 });
+  assert.ok(!state.undoable);
   state.play("c7c5", state.at);
-  assert.deepEqual(state.game.moves, ["e2e4", "c7c5"]);
-  assert.deepEqual(state.theirs, [{ cp: 1 }]);
+  state.play("b1c3", state.at);
+  assert.deepEqual(state.game.moves, ["e2e4", "e7e5", "g1f3"]);
+  assert.deepEqual(state.shown.moves, ["e2e4", "c7c5", "b1c3"]);
+  assert.deepEqual(state.tree.nodes[2].eval, { cp: 20 });
+  state.show(2);
+  state.edit({ edit: "delete" });
+  assert.deepEqual(state.game.moves, ["e2e4", "c7c5", "b1c3"]);
+  for (const number of [6, 5, 4]) {
+    state.undo();
+    assert.equal(state.tree.nodes.length, number);
+  }
+  assert.deepEqual(state.tree, read.tree);
+});
+
+test("a game that is over may be studied, and keeps its result", () => {
+  const state = begun({ black: HUMAN });
+  playAll(state, "f2f3", "e7e5", "g2g4", "d8h4");
+  state.show(3);
+  assert.ok(state.mayMove);
+  state.play("b8c6", 3);
+  assert.deepEqual(state.result, { winner: "black", reason: "checkmate" });
+  assert.equal(state.status, "White to move");
+  assert.deepEqual(state.game.moves.at(-1), "d8h4");
+  state.show(4);
+  assert.match(state.status, /^Black wins/);
+  state.begin({ white: HUMAN, black: HUMAN, clock: null, fromHere: true, analyse: true });
+  assert.equal(state.tree.nodes.length, 6);
+});
+
+test("clocks stand beside their moves, and go back with them", () => {
+  const state = begun({ black: HUMAN, clock: { initial: 60_000, increment: 1000 } });
+  playAll(state, "e2e4", "e7e5");
+  state.clock.stop();
+  state.clock.left = { white: 50_000, black: 40_000 };
+  playAll(state, "g1f3");
+  assert.equal(state.tree.nodes[3].clock, 51_000);
+  state.undo();
+  assert.ok(Math.abs(state.clock.now("white") - 60_000) < 1000);
 });
 
 test("a draw is declined early, and by a side that is ahead", () => {
   const state = begun();
   assert.equal(state.drawDeclined(), "early");
-  state.look({ start: "4k3/8/8/8/8/8/8/4K2R w - - 0 30", moves: [] }, {}, 0, true);
+  state.look({ start: "4k3/8/8/8/8/8/8/4K2R w - - 0 30", moves: [] }, 0, true);
   state.sides = { white: HUMAN, black: KIBITZ };
-  state.found = [{ cp: -31 }];
+  state.tree.nodes[0].found = { cp: -31 };
   assert.deepEqual(state.drawDeclined(), { cp: -31 });
-  state.found = [{ cp: -30 }];
+  state.tree.nodes[0].found = { cp: -30 };
   assert.equal(state.drawDeclined(), null);
   assert.deepEqual(state.resignation(), { winner: "black", reason: "resignation" });
 });
@@ -76,7 +126,7 @@ test("who runs out of time loses, unless the other has a bare king", () => {
     ["4k2r/8/8/8/8/8/8/4K3 b - - 0 1", { winner: null, reason: "timeBare" }],
   ]) {
     const state = begun();
-    state.look({ start, moves: [] }, {}, 0, true);
+    state.look({ start, moves: [] }, 0, true);
     state.begin({ white: HUMAN, black: HUMAN, clock, fromHere: true, analyse: false });
     playAll(state, "e8d8", "e1d1");
     assert.equal(state.flagFall(), null);
@@ -96,5 +146,5 @@ test("what is kept is restored", () => {
   const other = new GameState(rules);
   other.restore(readSaved(kept));
   assert.deepEqual(other.saved(), state.saved());
-  assert.match(other.pgn({ white: "You", black: "Kibitz" }, new Date(0)), /\[Date "1970.01.01"\][^]*1\. e4 e5 \*/);
+  assert.match(other.pgn({ white: "You", black: "Kibitz" }, new Date(0)), /\[Date "1970.01.01"\][^]*1\. e4 \{ \[%clk 0:01:00\] \} 1\.\.\. e5 /);
 });

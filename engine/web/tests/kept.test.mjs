@@ -2,15 +2,12 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, played, reload, sans, tab, type, visit, waitForMoves } from "./browser.mjs";
+import { mainLine, newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
-
-const toast = (page, text) =>
-  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text);
 
 /** Has the next load of the page find this as its saved game. */
 const keep = (page, text) =>
@@ -58,6 +55,43 @@ test("of a saved game of another version the moves are kept", async () => {
     await played(page, "e4", "e5");
     await type(page, "d4");
     await played(page, "e4", "e5", "d4");
+    assert.deepEqual(errors, [], text);
+  }
+});
+
+test("a game of the first pages is taken over, with what was known of it", async () => {
+  const { page, errors } = await visit(site);
+  const found = [null, { cp: 17 }, null];
+  await keep(page, JSON.stringify({ ...SAVED, theirs: [null, { mate: 3 }], found, tags: [["White", "Anna"]], study: true, orientation: "black" }));
+  await reload(page);
+  await played(page, "e4", "e5");
+  assert.equal(await page.textContent("#moves small"), "#3");
+  assert.match(await page.textContent("#player-top"), /Anna/);
+  await page.keyboard.press("ArrowLeft");
+  assert.match(await page.getAttribute("#bar", "aria-label"), /\+0\.17/);
+  assert.deepEqual(errors, []);
+});
+
+test("of a tree that is damaged, or of a later version, the moves are kept", async () => {
+  const { page, errors } = await visit(site);
+  const node = (parent, uci) => ({ parent, uci, before: "", comment: "", glyphs: [], eval: null, depth: 0, clock: null, found: null, curve: null });
+  const nodes = [node(0, ""), node(0, "e2e4"), node(1, "e7e5")];
+  const tree = { version: 1, start: null, tags: [], nodes };
+  const whole = { ...SAVED, version: 2, tree, at: 1, over: 2 };
+  await keep(page, JSON.stringify(whole));
+  await reload(page);
+  await played(page, "e4", "e5");
+  assert.match(await page.textContent("#moves [aria-current]"), /e4/);
+  for (const other of [
+    { version: 3 }, { at: 7 }, { at: -1 }, { tree: null }, { tree: { ...tree, version: 2 } }, { tree: { ...tree, nodes: [] } },
+    { tree: { ...tree, nodes: [nodes[0], node(2, "e2e4"), nodes[2]] } }, { tree: { ...tree, nodes: [...nodes, node(1, "e2e4")] } },
+    { tree: { ...tree, nodes: [nodes[0], { ...nodes[1], glyphs: [999] }] } },
+  ]) {
+    const text = JSON.stringify({ ...whole, ...other });
+    await keep(page, text);
+    await reload(page);
+    await toast(page, "only the moves can be read");
+    assert.deepEqual(await mainLine(page), ["e4", "e5"], text);
     assert.deepEqual(errors, [], text);
   }
 });
@@ -256,7 +290,7 @@ test("a game of a file stays as it was read, whatever is played in it", async ()
   await page.click("#read-pgn");
   await played(page, "e4", "e5", "Nf3");
   await type(page, "c4");
-  await played(page, "c4");
+  assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
   await page.selectOption("#pick-game", "1");
   await played(page, "d4");
   await page.selectOption("#pick-game", "0");

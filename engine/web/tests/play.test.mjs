@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, dragMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
+import { answer, clickMove, dragMove, newGame, open, played, sans, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -93,6 +93,7 @@ test("Kibitz answers, two plies are taken back, resigning ends the game", async 
   await played(page);
   await type(page, "d4");
   await waitForMoves(page, 2);
+  answer(page, true);
   await page.click("#resign");
   assert.equal(await status(page), "Black wins: resignation");
   assert.deepEqual(errors, []);

@@ -12,13 +12,20 @@ impl Host for Nobody {
 }
 
 /// One of each kind, with numbers at the ends of their ranges.
-const REQUESTS: [&str; 11] = [
+const REQUESTS: [&str; 18] = [
     r#"{"op":"game","start":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 65535","moves":["e2e4","e7e5"]}"#,
     r#"{"op":"position","start":"r3k2r/8/8/8/8/8/8/R3K2R b KQkq e3 99 65535","moves":["e8g8","e1c1"]}"#,
     r#"{"op":"parseMove","moves":["e2e4"],"text":"Nf6"}"#,
     r#"{"op":"parseMove","moves":["e2e4"],"text":"0-0-0"}"#,
+    r#"{"op":"setUp","fen":"4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"}"#,
+    r#"{"op":"grow","start":null,"moves":["e2e4","e7e5"]}"#,
+    r#"{"op":"tree","at":1,"tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","clock":4294967295,"eval":{"cp":-2147483648}}]}}"#,
+    r#"{"op":"play","at":0,"move":"d2d4","tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","glyphs":[255]}]}}"#,
+    r#"{"op":"edit","at":2,"change":{"edit":"makeMain"},"tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4"},{"parent":0,"uci":"d2d4"}]}}"#,
+    r#"{"op":"review","at":0,"line":[1],"findings":[{"score":{"cp":2147483647},"pv":["d2d4","d7d5"]},{"score":{"mate":-2147483648},"pv":[]}],"tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4"}]}}"#,
+    r#"{"op":"listPgn","text":"[Event \"a\"]\n\n1. e4 (1. d4 {x [%clk 0:00:01]} *\n\n[Event \"b\"]\n\n1. d4 1-0"}"#,
     r#"{"op":"readPgn","text":"[FEN \"r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1\"]\n\n1... O-O {[%eval #-3]} (1... Kd7 2. Ra8) 2. Rh8+ $4 Kxh8 0-1"}"#,
-    r#"{"op":"writePgn","moves":["e2e4"],"tags":[["Event","x\"\\"]],"result":"*","evals":[{"cp":2147483647},{"mate":-2147483648}]}"#,
+    r#"{"op":"writePgn","tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","found":{"mate":-2147483648}}]},"tags":[["Event","x\"\\"]],"result":"*"}"#,
     r#"{"op":"evaluate","start":"4k3/8/8/8/8/8/8/4KQ2 w - - 0 1","moves":[]}"#,
     r#"{"op":"use","kind":"material","embedded":true}"#,
     r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"level":"easy"}"#,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { clickMove, newGame, open, played, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
+import { clickMove, copied, drop, newGame, open, played, sans, skip, square, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -72,19 +72,6 @@ test("evaluators: the default, an earlier net, material, a file, and one that is
   assert.deepEqual(errors, []);
 });
 
-/** Drops a file on the page, as a visitor does who drags it from a folder. */
-async function drop(page, name, bytes) {
-  const files = await page.evaluateHandle(
-    ([name, base64]) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], name));
-      return transfer;
-    },
-    [name, bytes.toString("base64")],
-  );
-  await page.dispatchEvent("body", "drop", { dataTransfer: files });
-}
-
 test("a net dropped on the page is there again after a reload, until it is forgotten", async () => {
   const { page, errors } = await visit(site);
   const note = (text) =>
@@ -133,25 +120,23 @@ test("two evaluators play each other", async () => {
 test("a Lichess game with evaluations: both curves, and where they differ", async () => {
   const { page, errors } = await visit(site);
   await page.click("#tab-study");
-  await page.fill("#pgn", await readFile(new URL("lichess.pgn", import.meta.url), "utf8"));
+  await page.fill("#pgn", await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
   await page.click("#read-pgn");
   await page.waitForFunction(() => document.querySelectorAll("#graph path").length === 2);
   await page.waitForSelector("#draw-curve:enabled");
   const text = await page.textContent("#differences button");
-  assert.match(text, /Stockfish [+−]?\d.*, ours [+−]?\d/);
+  assert.match(text, /the PGN [+−]?\d.*, Kibitz [+−]?\d/);
+  // A search of so many nodes, not the net by itself.
+  assert.match(await page.textContent("#legend"), /Kibitz, 5,000 nodes a move/);
   await page.click("#differences button");
-  const current = await page.textContent("#moves [aria-current]");
-  const score = text.match(/Stockfish ([^,]*)/)[1];
-  assert.equal(current, text.split(" ")[1] + score);
-  const written = await page.evaluate(async () => {
-    let copied = "";
-    navigator.clipboard.writeText = async (text) => void (copied = text);
-    document.getElementById("copy-pgn").click();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    return copied;
-  });
-  assert.match(written, /\[White "/);
-  assert.match(written, /1\. \S+ \{ \[%eval 0\.\d+\] \} 1\.\.\./);
+  const current = await page.$eval("#moves [aria-current]", (move) => [move.firstChild.textContent, move.querySelector("small").textContent]);
+  const score = text.match(/the PGN ([^,]*)/)[1];
+  assert.deepEqual(current, [text.split(" ")[1], score]);
+  const written = await copied(page, "copy-pgn");
+  // All of it: tags, evaluations, clocks and glyphs.
+  assert.match(written, /\[White "Blumi02"\]\n\[Black "EvgeniyFlemenko"\]\n\[Result "1-0"\]/);
+  assert.match(written, /1\. c4 \{ \[%eval 0\.11\] \[%clk 0:03:00\] \} 1\.\.\./);
+  assert.match(written.replaceAll("\n", " "), /12\. Qd2 \$6 \{ \[%eval -0\.21\]/);
   assert.deepEqual(errors, []);
 });
 
@@ -165,7 +150,7 @@ test("damaged PGN and FEN are refused with a reason, what is good is kept", asyn
   await played(page, "e4", "e5");
   await page.fill("#fen", "8/8/8/8/8/8/8/8 w - - 0 1");
   await page.click("#set-fen");
-  await page.waitForFunction(() => document.getElementById("toast").textContent.includes("not a legal position"));
+  await page.waitForFunction(() => document.getElementById("toast").textContent.includes("Not a legal position: White has no king"));
   await played(page, "e4", "e5");
 });
 
@@ -183,14 +168,8 @@ test("openings are named, by transposition too; the list and the keys go through
 
 test("a link holds game and place", async () => {
   const { page } = await visit(site, { path: "#moves=e2e4,c7c5,g1f3&ply=2" });
-  const link = await page.evaluate(async () => {
-    let copied = "";
-    navigator.clipboard.writeText = async (text) => void (copied = text);
-    document.getElementById("tab-study").click();
-    document.getElementById("copy-link").click();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    return copied;
-  });
+  await page.click("#tab-study");
+  const link = await copied(page, "copy-link");
   assert.ok(link.endsWith("#moves=e2e4,c7c5,g1f3&ply=2"), link);
   assert.match(await page.textContent("#moves [aria-current]"), /c5/);
 });
@@ -207,7 +186,7 @@ test("the editor sets a position up, and the rules judge it", async () => {
   await put("white king", "e1");
   await put("white queen", "d1");
   await page.click("#editor button:has-text('Done')");
-  assert.match(await page.textContent("#editor .error"), /not a legal position/);
+  assert.equal(await page.textContent("#editor .error"), "Not a legal position: Black has no king.");
   await put("black king", "e8");
   await page.click("#editor button:has-text('Done')");
   assert.equal(await page.inputValue("#fen"), "4k3/8/8/8/8/8/8/3QK3 w - - 0 1");

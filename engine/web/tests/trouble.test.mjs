@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, played, reload, sans, tab, type, visit, waitForMoves } from "./browser.mjs";
+import { newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -25,8 +25,6 @@ const trouble = async (page) => {
   await page.waitForSelector("#trouble:not([hidden])");
   return page.textContent("#trouble p");
 };
-const toast = (page, text) =>
-  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text);
 const thinking = (page) => page.locator(".player.thinking").count();
 
 /** A net whose second layer has no neurons: its file is well formed. */
@@ -186,6 +184,23 @@ test("a net that breaks the module on the page is dropped, at once or later, and
   assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);
   await type(page, "d4");
   await waitForMoves(page, 4);
+  assert.deepEqual(errors, []);
+});
+
+test("a saved game that breaks the module is survived", async () => {
+  const { page, errors } = await visit(site, { init: panicking("(name, text) => text.includes('g1h3') && !text.includes('evaluate')") });
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  await page.evaluate(() => {
+    addEventListener("pagehide", () => {
+      for (const area of [sessionStorage, localStorage]) area.setItem("kibitz.game", area.getItem("kibitz.game")?.replaceAll("e2e4", "g1h3") ?? "");
+    });
+  });
+  await reload(page);
+  await toast(page, "cannot be read any more");
+  await type(page, "d4");
+  await waitForMoves(page, 2);
+  assert.equal((await sans(page))[0], "d4");
   assert.deepEqual(errors, []);
 });
 

@@ -1,0 +1,376 @@
+//! A game's text as a tree.
+
+use engine::cozy_chess::{Board, Color};
+use engine::{is_chess960, pgn, write_fen};
+use serde::Serialize;
+
+use crate::error::RequestError;
+use crate::game::read_fen;
+use crate::pgn::comment::{self, comment_text};
+use crate::pgn::moves::find_move;
+use crate::pgn::tokens::{Token, Tokens};
+use crate::rules::{TreeReport, describe_tree};
+use crate::tree::{Node, Tree, Walk, children, renumber};
+
+/// Faults that are told one by one.
+const TOLD: usize = 20;
+
+/// What games are called whose rules are those of standard chess or of Chess960.
+const CHESS: [&str; 9] = [
+    "standard",
+    "chess",
+    "normal",
+    "from position",
+    "chess960",
+    "chess 960",
+    "fischerandom",
+    "fischerrandom",
+    "fischer random",
+];
+
+/// A game that was read.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct ReadGame {
+    pub tree: Tree,
+    pub report: TreeReport,
+    pub result: Option<String>,
+    /// What had to be left out, and what was taken for something else.
+    pub faults: Vec<String>,
+}
+
+/// Reads the first game of a text.
+///
+/// # Errors
+/// Where the game is of another variant, or its start is no position.
+pub fn read(text: &str) -> Result<ReadGame, RequestError> {
+    let mut reader = Reader::default();
+    let mut tokens = Tokens::of(text);
+    loop {
+        let before = tokens.at();
+        let Some(token) = tokens.next() else {
+            break;
+        };
+        match token {
+            Token::Tag { name, value } => {
+                if reader.game.is_some() {
+                    tokens.go(before);
+                    break;
+                }
+                reader.tags.push((name.to_string(), value));
+            }
+            Token::Result(result) => {
+                if !tokens.closes() {
+                    reader.result = Some(result.to_string());
+                    break;
+                }
+            }
+            token => reader.movetext()?.take(token),
+        }
+    }
+    reader.finish()
+}
+
+#[derive(Default)]
+struct Reader {
+    tags: Vec<(String, String)>,
+    result: Option<String>,
+    game: Option<Movetext>,
+}
+
+impl Reader {
+    /// What follows the tags.
+    fn movetext(&mut self) -> Result<&mut Movetext, RequestError> {
+        if self.game.is_none() {
+            self.game = Some(Movetext::begin(std::mem::take(&mut self.tags))?);
+        }
+        Ok(self.game.as_mut().expect("it was made above"))
+    }
+
+    fn finish(mut self) -> Result<ReadGame, RequestError> {
+        self.movetext()?;
+        let mut movetext = self.game.expect("it was made above");
+        movetext.close_all();
+        let Movetext {
+            mut tree,
+            mut faults,
+            more,
+            ..
+        } = movetext;
+        let tag = (tree.tags.iter_mut()).find(|(name, _)| name == "Result");
+        let result = match (self.result, tag) {
+            (Some(result), Some((_, said))) => {
+                if *said != result && *said != "*" {
+                    faults.push(format!("The tags say {said}, the moves end with {result}"));
+                }
+                *said = result.clone();
+                Some(result)
+            }
+            (None, Some((_, said))) => Some(said.clone()),
+            (result, None) => result,
+        };
+        if more > 0 {
+            faults.push(format!("and {more} faults more"));
+        }
+        let order = children(&tree);
+        renumber(&mut tree, &order, 0);
+        let report = describe_tree(&tree)?;
+        Ok(ReadGame {
+            tree,
+            report,
+            result,
+            faults,
+        })
+    }
+}
+
+/// A line that is being read.
+struct Line {
+    /// Where its moves go on.
+    node: usize,
+    /// Whether it has a move of its own.
+    moved: bool,
+    /// Moves that were left out behind one that could not be played.
+    left_out: Option<u32>,
+    /// The fault that says so.
+    fault: usize,
+    /// What introduces the next move.
+    before: String,
+    /// Parentheses opened within what is left out.
+    inner: u32,
+}
+
+impl Line {
+    fn from(node: usize) -> Line {
+        Line {
+            node,
+            moved: false,
+            left_out: None,
+            fault: 0,
+            before: String::new(),
+            inner: 0,
+        }
+    }
+}
+
+/// The moves of a game as they are read.
+struct Movetext {
+    tree: Tree,
+    walk: Walk,
+    lines: Vec<Line>,
+    faults: Vec<String>,
+    /// Faults that are not told.
+    more: usize,
+}
+
+impl Movetext {
+    fn begin(tags: Vec<(String, String)>) -> Result<Movetext, RequestError> {
+        let tag = |name: &str| tags.iter().find(|(known, _)| known == name);
+        if let Some((_, variant)) = tag("Variant")
+            && !CHESS.contains(&variant.trim().to_ascii_lowercase().as_str())
+        {
+            return Err(RequestError::Variant(variant.clone()));
+        }
+        let opening = match tag("FEN") {
+            Some((_, fen)) => read_fen(fen)?,
+            None => Board::startpos(),
+        };
+        let usual = opening == Board::startpos();
+        let mut tree = Tree::new((!usual).then(|| write_fen(&opening)));
+        tree.tags = tags;
+        tree.tags
+            .retain(|(name, _)| !matches!(name.as_str(), "FEN" | "SetUp"));
+        Ok(Movetext {
+            tree,
+            walk: Walk {
+                chess960: is_chess960(&opening),
+                boards: vec![opening],
+                moves: vec![None],
+            },
+            lines: vec![Line::from(0)],
+            faults: Vec::new(),
+            more: 0,
+        })
+    }
+
+    fn line(&mut self) -> &mut Line {
+        self.lines.last_mut().expect("the main line stays")
+    }
+
+    fn fault(&mut self, text: String) -> usize {
+        if self.faults.len() < TOLD {
+            self.faults.push(text);
+            return self.faults.len() - 1;
+        }
+        self.more += 1;
+        usize::MAX
+    }
+
+    /// Where the last move stands, for what is told of faults.
+    fn place(&self) -> String {
+        let line = self.lines.last().expect("the main line stays");
+        pgn::number(&self.walk.boards[line.node])
+    }
+
+    fn take(&mut self, token: Token) {
+        if self
+            .lines
+            .last()
+            .is_some_and(|line| line.left_out.is_some())
+        {
+            return self.pass_over(token);
+        }
+        match token {
+            Token::Move(text) => self.play(text),
+            Token::Number { number, black } => self.number(number, black),
+            Token::Comment(text) => self.comment(&text),
+            Token::OpenComment(text) => {
+                let place = self.place();
+                self.fault(format!("the comment before {place} is not closed"));
+                self.comment(text);
+            }
+            Token::Glyph(glyph) => {
+                let node = self.line().node;
+                let glyphs = &mut self.tree.nodes[node].glyphs;
+                if !glyphs.contains(&glyph) {
+                    glyphs.push(glyph);
+                }
+            }
+            Token::Open => self.open(),
+            Token::Close => self.close(),
+            Token::Other(text) => {
+                let text: String = text.chars().take(30).collect();
+                let place = self.place();
+                self.fault(format!("“{text}” before {place} is left out"));
+            }
+            Token::Tag { .. } | Token::Result(_) => {}
+        }
+    }
+
+    fn play(&mut self, text: &str) {
+        let node = self.line().node;
+        let board = &self.walk.boards[node];
+        let Some(mv) = find_move(board, text) else {
+            let number = pgn::number(board);
+            let fault = self.fault(format!("{number} {text} is no legal move"));
+            let line = self.line();
+            line.left_out = Some(0);
+            line.fault = fault;
+            return;
+        };
+        let before = std::mem::take(&mut self.line().before);
+        self.tree.nodes.push(Node {
+            parent: node,
+            uci: self.walk.write(node, mv),
+            before,
+            ..Node::default()
+        });
+        self.walk.push(node, mv);
+        let last = self.tree.nodes.len() - 1;
+        let line = self.line();
+        line.node = last;
+        line.moved = true;
+    }
+
+    /// A number that fits an outer line alone says that a parenthesis is missing.
+    fn number(&mut self, number: u32, black: bool) {
+        let fits = |line: &Line| {
+            let board = &self.walk.boards[line.node];
+            let turn = board.side_to_move() == Color::Black;
+            u32::from(board.fullmove_number()) == number && turn == black
+        };
+        let place = self.lines.iter().rposition(fits);
+        if let Some(place) = place.filter(|&place| place + 1 < self.lines.len()) {
+            let dots = if black { "..." } else { "." };
+            self.fault(format!(
+                "the parenthesis before {number}{dots} is not closed"
+            ));
+            while self.lines.len() > place + 1 {
+                self.close();
+            }
+        }
+    }
+
+    fn comment(&mut self, text: &str) {
+        let main = self.lines.len() == 1;
+        let line = self.lines.last_mut().expect("the main line stays");
+        if line.moved || main {
+            comment::take(&mut self.tree.nodes[line.node], text);
+        } else {
+            comment::join(&mut line.before, &comment_text(text));
+        }
+    }
+
+    fn open(&mut self) {
+        let Line { node, moved, .. } = *self.line();
+        if moved {
+            let parent = self.tree.nodes[node].parent;
+            self.lines.push(Line::from(parent));
+        } else {
+            let place = self.place();
+            let fault = self.fault(format!(
+                "the variation before {place} stands behind no move"
+            ));
+            self.lines.push(Line {
+                left_out: Some(0),
+                fault,
+                ..Line::from(node)
+            });
+        }
+    }
+
+    fn close(&mut self) {
+        if self.lines.len() == 1 {
+            let place = self.place();
+            self.fault(format!("a parenthesis before {place} was never opened"));
+            return;
+        }
+        let closed = self.lines.pop().expect("there is more than one");
+        self.tell_left_out(&closed);
+        // What introduces a move that never came is said of the move before.
+        let node = self.line().node;
+        comment::take(&mut self.tree.nodes[node], &closed.before);
+    }
+
+    /// Passes over what stands behind a move that cannot be played.
+    fn pass_over(&mut self, token: Token) {
+        let line = self.line();
+        match token {
+            Token::Move(_) => *line.left_out.get_or_insert_default() += 1,
+            Token::Open => line.inner += 1,
+            Token::Close if line.inner > 0 => line.inner -= 1,
+            Token::Close => self.close(),
+            _ => {}
+        }
+    }
+
+    fn tell_left_out(&mut self, line: &Line) {
+        let Some(fault) = self.faults.get_mut(line.fault) else {
+            return;
+        };
+        match line.left_out {
+            Some(1) => fault.push_str("; the move behind it is left out"),
+            Some(number @ 2..) => {
+                fault.push_str(&format!("; the {number} moves behind it are left out"))
+            }
+            _ => {}
+        }
+    }
+
+    fn close_all(&mut self) {
+        if self.lines.len() > 1 {
+            let count = self.lines.len() - 1;
+            let fault = match count {
+                1 => "a parenthesis is not closed".to_string(),
+                _ => format!("{count} parentheses are not closed"),
+            };
+            self.fault(fault);
+        }
+        while self.lines.len() > 1 {
+            self.close();
+        }
+        let main = self.lines.pop().expect("the main line stays");
+        self.tell_left_out(&main);
+        self.lines.push(main);
+    }
+}

@@ -1,0 +1,393 @@
+// Games that are looked at again: variations, what is said of moves, files of games.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { answer, copied, dragMove, drop, mainLine, newGame, open, played, readPgn, reload, square, toast, type, variations, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+afterEach(() => site.leave());
+after(() => site.close());
+
+const status = (page) => page.textContent("#status");
+const current = (page) => page.$eval("#moves [aria-current]", (move) => move.firstChild.textContent).catch(() => "");
+const MATE = ["f3", "e5", "g4", "Qh4#"];
+
+test("a game that is over is studied: a side move is a variation, and is taken back", async () => {
+  const { page, errors } = await visit(site);
+  await newGame(page, { mode: "people" });
+  await type(page, ...MATE);
+  assert.equal(await status(page), "Black wins: checkmate");
+  await page.click("#first");
+  await dragMove(page, "e2", "e4");
+  await page.waitForSelector("#moves .aside button");
+  await type(page, "c5");
+  assert.deepEqual(await variations(page), ["1.e4 c5"]);
+  assert.deepEqual(await mainLine(page), MATE);
+  assert.equal(await status(page), "White to move");
+  await page.click("#undo");
+  await page.click("#undo");
+  assert.deepEqual(await variations(page), []);
+  await page.click("#last");
+  assert.equal(await status(page), "Black wins: checkmate");
+  assert.deepEqual(errors, []);
+});
+
+test("after resigning the board lives on, and an analysis keeps the moves", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  answer(page, true);
+  await page.click("#resign");
+  assert.equal(await status(page), "Black wins: resignation");
+  const moves = await mainLine(page);
+  await page.keyboard.press("Home");
+  await type(page, "d4");
+  assert.deepEqual(await variations(page), ["1.d4"]);
+  await newGame(page, { mode: "analysis" });
+  assert.deepEqual(await mainLine(page), moves);
+  assert.deepEqual(await variations(page), ["1.d4"]);
+});
+
+test("time that is up leaves a board to study", async () => {
+  const { page } = await visit(site);
+  await page.clock.install();
+  await reload(page);
+  await newGame(page, { mode: "people", clock: "1+0" });
+  await type(page, "e4", "e5");
+  await page.clock.runFor(61_000);
+  assert.equal(await status(page), "Black wins: time");
+  await page.click("#previous");
+  await type(page, "c5");
+  assert.deepEqual(await variations(page), ["1…c5"]);
+});
+
+test("a side move in a game that was read destroys nothing", async () => {
+  const { page } = await visit(site);
+  await readPgn(page, "1. d4 d5 2. c4 e6 3. Nc3 Nf6 *");
+  const before = await mainLine(page);
+  await page.keyboard.press("ArrowRight");
+  await dragMove(page, "g8", "f6");
+  await page.waitForSelector("#moves .aside");
+  assert.deepEqual(await mainLine(page), before);
+  assert.equal(await current(page), "Nf6");
+  // A move that is there already is gone to.
+  await page.keyboard.press("ArrowLeft");
+  await type(page, "d5");
+  assert.deepEqual(await variations(page), ["1…Nf6"]);
+  assert.equal(await current(page), "d5");
+  await page.click("#undo");
+  assert.deepEqual(await variations(page), ["1…Nf6"]);
+  await page.click("#undo");
+  assert.deepEqual([await variations(page), await mainLine(page)], [[], before]);
+});
+
+test("comments, glyphs, variations and clocks are shown, changed and written", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, '[White "A"]\n\n{ The game. } 1. e4 $1 { [%clk 0:01:00] Best. } e5 (1... c5 { Sicilian } 2. Nf3 (2. c3)) 2. Nf3?? *');
+  assert.deepEqual(await mainLine(page), ["e4", "e5", "Nf3"]);
+  assert.deepEqual(await variations(page), ["1…c5 Sicilian 2.Nf3 ( 2.c3 )"]);
+  assert.deepEqual(await page.$$eval("#moves .aside.comment", (items) => items.map((item) => item.textContent)), ["The game.", "Best."]);
+  assert.deepEqual(await page.$$eval("#moves .glyph", (items) => items.map((item) => item.textContent)), ["!", "??"]);
+  await page.click("#moves .aside button:has-text('c5')");
+  await page.click("#glyphs button[aria-label='interesting move']");
+  await page.fill("#comment", "Sharp }.");
+  await page.press("#comment", "Tab");
+  assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /\[White "A"\] \[Result "\*"\]  \{ The game\. \} 1\. e4 \$1 \{ \[%clk 0:01:00\] Best\. \} 1\.\.\. e5 \(1\.\.\. c5 \$5 \{ Sharp \)\. \} 2\. Nf3 \(2\. c3\)\) 2\. Nf3 \$4 \*/);
+  await page.click("#promote");
+  assert.deepEqual(await mainLine(page), ["e4", "c5", "Nf3"]);
+  assert.equal(await current(page), "c5");
+  await page.click("#moves .aside button:has-text('c3')");
+  await page.click("#make-main");
+  assert.deepEqual(await mainLine(page), ["e4", "c5", "c3"]);
+  await page.click("#delete-move");
+  assert.deepEqual(await mainLine(page), ["e4", "c5", "Nf3"]);
+  // Every change is taken back.
+  for (let change = 0; change < 5; change += 1) await page.click("#undo");
+  assert.deepEqual(await variations(page), ["1…c5 Sicilian 2.Nf3 ( 2.c3 )"]);
+  assert.ok(await page.isDisabled("#undo"));
+  assert.deepEqual(errors, []);
+});
+
+test("a study and the list of its games are there after a reload, at the same move", async () => {
+  const { page } = await visit(site);
+  await readPgn(page, '[White "A"]\n\n1. e4 e5 *\n\n[White "B"]\n\n1. d4 (1. c4 e5 { English }) d5 2. c4 *');
+  await page.selectOption("#pick-game", "1");
+  await page.click("#moves .aside button:has-text('e5')");
+  await type(page, "Nc3");
+  await reload(page);
+  assert.deepEqual(await mainLine(page), ["d4", "d5", "c4"]);
+  assert.deepEqual(await variations(page), ["1.c4 e5 English 2.Nc3"]);
+  assert.equal(await current(page), "Nc3");
+  assert.equal(await page.$eval("#pick-game", (select) => select.selectedOptions[0].textContent), "2. B – ?");
+  await page.selectOption("#pick-game", "0");
+  await played(page, "e4", "e5");
+});
+
+test("a reload gives a clock no time back", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "people", clock: "1+0" });
+  await type(page, "e4", "e5");
+  await page.waitForTimeout(2500);
+  await reload(page);
+  const left = () => page.$eval("#player-bottom .clock", (clock) => Number(clock.textContent.split(":")[1]));
+  const first = await left();
+  assert.ok(first <= 58, `${first} s`);
+  // And it runs on.
+  await page.waitForFunction((first) => Number(document.querySelector("#player-bottom .clock").textContent.split(":")[1]) < first, first);
+});
+
+test("the move of a level is explained where it is not the best", async () => {
+  const hook = "{ const post = postMessage; postMessage = (data) => post(data.result ? { result: { ...data.result, best: 'b8c6', choice: { near: 3, margin: 30, best: 'e5' } } } : data); }\n";
+  const { page } = await visit(site, { serviceWorkers: "block" });
+  site.change(/\/assets\/worker-.*\.js$/, (body) => hook + body);
+  await newGame(page, { mode: "kibitz", color: "white", strength: "medium" });
+  await type(page, "e4");
+  await played(page, "e4", "Nc6");
+  assert.equal(await page.textContent("#console .choice"), "It played 1… Nc6. The search likes e5 best; this level takes any of the 3 moves within 30 centipawns of it.");
+});
+
+test("lines are looked at by pointing, and played by a click; the wheel walks", async () => {
+  const { page, errors } = await visit(site, { path: "#fen=6k1/5ppp/8/8/8/8/8/K3R3_w_-_-_0_1" });
+  await page.check("#analyse");
+  await page.waitForFunction(() => document.getElementById("bar").ariaLabel.endsWith("#1"));
+  const placed = () => page.$$eval("cg-board piece.rook", ([rook]) => rook.cgKey);
+  assert.equal(await placed(), "e1");
+  await page.hover("#console .line .word");
+  assert.equal(await placed(), "e8");
+  await page.hover("#status");
+  assert.equal(await placed(), "e1");
+  await page.click("#console .line .word");
+  await played(page, "Re8#");
+  await page.mouse.move(...(await square(page, "d4")));
+  await page.mouse.wheel(0, -100);
+  await page.waitForFunction(() => !document.querySelector("#moves [aria-current]"));
+  await page.mouse.wheel(0, 100);
+  await page.waitForSelector("#moves [aria-current]");
+  // In a game that goes on lines are only looked at.
+  await newGame(page, { mode: "people" });
+  await page.check("#analyse");
+  await page.waitForSelector("#console .line .word");
+  await page.click("#console .line .word");
+  await played(page);
+  assert.deepEqual(errors, []);
+});
+
+test("a game is looked through: marks, accuracy, mistakes with the better line", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, "1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0");
+  await page.click("#review");
+  await page.waitForSelector("#reviewed:not([hidden])", { timeout: 60_000 });
+  const sides = await page.$$eval("#reviewed li", (sides) => sides.map((side) => side.textContent));
+  assert.match(sides[0], /^\d+ %accurate: /);
+  assert.match(sides[1], /^\d+ %accurate: .*1 blunder/);
+  assert.ok(Number.parseInt(sides[0]) > Number.parseInt(sides[1]), sides.join(" "));
+  const text = () => page.textContent("#reviewed .told");
+  for (let presses = 0; presses < 5 && !(await text()).startsWith("2… Ke7"); presses += 1) await page.click("#reviewed button:has-text('Next mistake')");
+  assert.match(await text(), /^2… Ke7: Blunder\. \S+ was best\.$/);
+  assert.equal(await current(page), "Ke7");
+  assert.match(await page.textContent("#moves [aria-current] .glyph"), /\?\?/);
+  const [, best] = (await text()).match(/Blunder\. (\S+) was/);
+  assert.ok((await variations(page)).some((line) => line.startsWith(`2…${best}`)), best);
+  assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /Ke7 \$4 \{ [^}]*Blunder\. \S+ was best\. \} \(2\.\.\. /);
+  // All of it is one change.
+  await page.click("#undo");
+  assert.deepEqual([await variations(page), await page.isHidden("#reviewed")], [[], true]);
+  assert.deepEqual(errors, []);
+});
+
+test("what a PGN lacks or has too much is said, and the rest is read", async () => {
+  const { page } = await visit(site);
+  for (const [text, says, main, aside] of [
+    ["1. e4 (1. d4 d5 2. c4 1... e5 2. Nf3 *", "the parenthesis before 1... is not closed", ["e4", "e5", "Nf3"], ["1.d4 d5 2.c4"]],
+    ["1. ♙e4 ♟e5 2. ♘f3 ♞c6 1-0", null, ["e4", "e5", "Nf3", "Nc6"], []],
+    ["e2e4 e7e5 g1f3", null, ["e4", "e5", "Nf3"], []],
+    ["1. e4 e5 2. Ke4 Nc6 3. d4 *", "2. Ke4 is no legal move; the 2 moves behind it are left out", ["e4", "e5"], []],
+  ]) {
+    await page.evaluate(() => (document.getElementById("toast").hidden = true));
+    await readPgn(page, text);
+    if (says) await toast(page, says);
+    else assert.ok(await page.isHidden("#toast"), text);
+    assert.deepEqual([await mainLine(page), await variations(page)], [main, aside], text);
+  }
+  await readPgn(page, '[Variant "Atomic"]\n\n1. e4 e5 *');
+  await toast(page, "this is a game of Atomic: only standard chess and Chess960 are played here");
+});
+
+test("an unclosed parenthesis leaves the games behind it alone", async () => {
+  const { page } = await visit(site);
+  await readPgn(page, '[Event "a"]\n\n1. e4 (1. d4 d5 *\n\n[Event "b"]\n[White "B"]\n\n1. c4 *');
+  await page.selectOption("#pick-game", "1");
+  await played(page, "c4");
+});
+
+test("files of games are opened by a button, unpacked where the browser can, and refused by name where it cannot", async () => {
+  const { page } = await visit(site);
+  const pgn = Buffer.from("1. e4 c5 2. Nf3 *");
+  await page.click("#tab-study");
+  await page.setInputFiles("#open-file", { name: "game.pgn", mimeType: "", buffer: pgn });
+  await played(page, "e4", "c5", "Nf3");
+  await drop(page, "game.pgn.gz", gzipSync(Buffer.from("1. d4 *")));
+  await played(page, "d4");
+  const able = await page.evaluate(() => {
+    try {
+      return Boolean(new DecompressionStream("zstd"));
+    } catch {
+      return false;
+    }
+  });
+  await drop(page, "lichess.pgn.zst", Buffer.from("KLUv/QRYiQAAMS4gZTQgYzUgMi4gTmYzICqnHCAq", "base64"));
+  if (able) await played(page, "e4", "c5", "Nf3");
+  else await toast(page, "lichess.pgn.zst cannot be read: it is packed by Zstandard, which this browser cannot unpack. Unpack it first: zstd -d lichess.pgn.zst");
+  await drop(page, "games.zip", Buffer.from("PK\u0003\u0004"));
+  await toast(page, "games.zip cannot be read: it is packed by ZIP");
+});
+
+test("a FEN is read by its placement alone, and what is wrong with one is said", async () => {
+  const { page } = await visit(site);
+  await page.click("#tab-study");
+  const set = async (fen) => {
+    await page.fill("#fen", fen);
+    await page.click("#set-fen");
+  };
+  await set("r3k2r/8/8/8/8/8/8/R3K2R");
+  assert.equal(await page.inputValue("#fen"), "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1");
+  for (const [fen, says] of [
+    ["8/8/8/8/8/8/8/4K3 w - -", "Not a legal position: Black has no king."],
+    ["4k3/8/8/8/8/8/8/KKK5 w - -", "White has 3 kings"],
+    ["4k2P/8/8/8/8/8/8/4K3 w - -", "a pawn cannot stand on h8"],
+    ["4k3/4R3/8/8/8/8/8/4K3 w - -", "Black is in check, and it is not its turn"],
+    ["4k3/8/8/8/8/8/8/4K3 w - e6", "No pawn has just passed e6"],
+  ]) {
+    await set(fen);
+    await toast(page, says);
+  }
+});
+
+test("the editor says what is wrong, and knows en passant", async () => {
+  const { page } = await visit(site, { path: "#fen=4k3/8/8/3pP3/8/8/8/4K3_w_-_-_0_1" });
+  await page.click("#tab-study");
+  await page.click("#edit");
+  await page.selectOption("#edit-passed", "c");
+  await page.click("#editor button:has-text('Done')");
+  assert.equal(await page.textContent("#editor .error"), "No pawn has just passed c6: leave the en-passant square out.");
+  await page.selectOption("#edit-passed", "d");
+  await page.click("#editor button:has-text('Done')");
+  assert.match(await page.inputValue("#fen"), / w - d6 0 1$/);
+  await type(page, "exd6");
+  await played(page, "exd6");
+});
+
+test("a typed move of a pawn to the last rank asks for the piece", async () => {
+  const { page } = await visit(site, { path: "#fen=8/P6k/8/8/8/8/8/K7_w_-_-_0_1" });
+  await type(page, "a8");
+  await page.waitForSelector("#promotion button:focus");
+  await page.click("#promotion button[aria-label=rook]");
+  await played(page, "a8=R");
+});
+
+test("coordinates are seen on every square, whoever is below", async () => {
+  const { page } = await visit(site);
+  for (const side of ["white", "black"]) {
+    if (side === "black") await page.click("#flip");
+    const wrong = await page.evaluate(() => {
+      const centre = (element) => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return [left + width / 2, top + height / 2];
+      };
+      const cells = [...document.querySelectorAll("[data-square]")];
+      return [...document.querySelectorAll("coords coord")].filter((coord) => {
+        const [x, y] = centre(coord);
+        const cell = cells.find((cell) => {
+          const { left, right, top, bottom } = cell.getBoundingClientRect();
+          return x >= left && x < right && y >= top && y < bottom;
+        });
+        const key = cell?.dataset.square ?? "a1";
+        const dark = ("abcdefgh".indexOf(key[0]) + Number(key[1])) % 2 === 1;
+        const [red] = getComputedStyle(coord).color.match(/\d+/g).map(Number);
+        return !key.includes(coord.textContent) || dark !== red > 200;
+      }).map((coord) => coord.textContent);
+    });
+    assert.deepEqual(wrong, [], side);
+    assert.equal(await page.locator("coords coord").count(), 16);
+  }
+});
+
+test("the bar is full after mate, and halved after a draw", async () => {
+  const { page } = await visit(site, { path: "#moves=f2f3,e7e5,g2g4,d8h4" });
+  const share = () => page.$eval("#bar", (bar) => bar.style.getPropertyValue("--white"));
+  assert.equal(await share(), "0");
+  assert.match(await page.getAttribute("#bar", "aria-label"), /0-1$/);
+  await page.goto(`${site.url}?x#fen=7k/5Q2/6K1/8/8/8/8/8_b_-_-_0_1`);
+  await page.waitForSelector("[data-ready]");
+  assert.equal(await share(), "0.5");
+});
+
+test("resigning asks", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "people" });
+  await type(page, "e4");
+  const asked = [];
+  page.once("dialog", (dialog) => {
+    asked.push(dialog.message());
+    void dialog.dismiss();
+  });
+  await page.click("#resign");
+  assert.equal(await status(page), "Black to move");
+  assert.deepEqual(asked, ["Resign this game?"]);
+  answer(page, true);
+  await page.click("#resign");
+  assert.equal(await status(page), "White wins: resignation");
+});
+
+test("as Black, who has not moved yet, there is nothing to take back", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "kibitz", color: "black", strength: "easy" });
+  await waitForMoves(page, 1);
+  assert.ok(await page.isDisabled("#undo"));
+  const [first] = await mainLine(page);
+  await type(page, "a6");
+  await waitForMoves(page, 3);
+  await page.click("#undo");
+  assert.deepEqual(await mainLine(page), [first]);
+});
+
+test("the page fits its window, and a phone on its side has a board to play on", async () => {
+  const { page } = await visit(site);
+  for (const tab of ["engine", "net", "study"]) {
+    await page.click(`#tab-${tab}`);
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    if (tab === "engine") assert.ok(height <= 860, `${height} pixels`);
+  }
+  const { page: phone } = await visit(site, { viewport: { width: 844, height: 390 }, isMobile: true, hasTouch: true });
+  const board = await phone.locator("#board").boundingBox();
+  assert.ok(board.width >= 320, `${board.width} pixels`);
+  assert.equal(await phone.evaluate(() => document.documentElement.scrollWidth), 844);
+});
+
+test("a message covers no button", async () => {
+  for (const options of [{}, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }]) {
+    const { page } = await visit(site, options);
+    await newGame(page, { mode: "people" });
+    await type(page, "e4", "e9");
+    await toast(page, "is no legal move here");
+    const covered = await page.evaluate(() => {
+      const box = document.getElementById("toast").getBoundingClientRect();
+      const buttons = [...document.querySelectorAll("button, input, select, label.button")].filter((element) => element.checkVisibility());
+      return buttons.filter((button) => {
+        const { left, right, top, bottom } = button.getBoundingClientRect();
+        return left < box.right && right > box.left && top < box.bottom && bottom > box.top;
+      }).map((button) => button.outerHTML);
+    });
+    assert.deepEqual(covered, []);
+  }
+});
+
+test("without scripts the page says what it needs", async () => {
+  const context = await site.browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(site.url);
+  assert.match(await page.textContent(".noscript"), /needs JavaScript and WebAssembly/);
+  assert.ok(await page.isVisible(".noscript"));
+});
