@@ -1,6 +1,7 @@
 //! `ingest build` and `ingest stats` over real processes and the samples.
 
 use datasets::{Dataset, Record, Split};
+use serde_json::Value;
 use tests::{build, contents, program, records, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
@@ -37,6 +38,32 @@ fn counters_add_up() {
         records(&dataset, Split::Validation).len() as u64,
         count("positions_validation")
     );
+}
+
+#[test]
+fn results_can_be_had_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let printed = |arguments: &[&str]| -> Value {
+        let said = run(program("ingest").args(arguments).arg("--json")).succeeded();
+        serde_json::from_str(&said.out).unwrap()
+    };
+    let (june, a, b) = (sample(JUNE), text("a.dataset"), text("b.dataset"));
+    let built = printed(&["build", june.to_str().unwrap(), "--out", &a]);
+    let merged = printed(&["merge", &a, "--out", &b]);
+    for (printed, out) in [(built, &a), (merged, &b)] {
+        let stats = stats(out.as_ref());
+        let printed = printed.as_object().unwrap();
+        assert_eq!(printed["out"], **out);
+        assert!(printed["labels"].as_u64() > Some(30_000));
+        for (name, value) in printed.iter().filter(|(name, _)| *name != "out") {
+            assert_eq!(*value, stats[name], "{name}");
+        }
+    }
+    let shards = text("shards");
+    let cut = printed(&["shard", &a, "--number", "2", "--out", &shards]);
+    let names = [1, 2].map(|number| format!("{shards}/{number}.dataset"));
+    assert_eq!(cut, serde_json::json!({ "shards": names }));
 }
 
 #[test]

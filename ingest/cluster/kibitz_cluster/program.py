@@ -3,7 +3,6 @@
 import importlib.util
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,12 +14,6 @@ from kibitz_cluster.work import Report
 MODULE = "kibitz_ingest"
 NAME = "ingest"
 """The module that travels with the job, and what the program is called in it."""
-
-SUMMARY = re.compile(
-    r"(?P<train>\d+) positions to train on, (?P<validation>\d+) held out, "
-    r"from \d+ annotated of (?P<games>\d+) games\n(?P<labels>\d+) labels"
-)
-"""What `ingest build` and `ingest merge` print of a dataset."""
 
 
 def run(arguments: list[str], threads: int) -> tuple[str, str | None]:
@@ -49,21 +42,19 @@ def run(arguments: list[str], threads: int) -> tuple[str, str | None]:
 
 def dataset(arguments: list[str], out: Path, threads: int) -> Report:
     """Makes a dataset by `ingest build` or `ingest merge`."""
-    printed, damage = run([*arguments, "--out", str(out)], threads)
-    counts = SUMMARY.search(printed)
-    if counts is None:
-        raise Failure(OTHER, f"ingest {arguments[0]} printed no summary: {printed!r}")
-    return Report(
-        games=int(counts["games"]),
-        labels=int(counts["labels"]),
-        positions=int(counts["train"]) + int(counts["validation"]),
-        damage=[damage] if damage else [],
-    )
+    counts, damage = made(arguments, out, threads)
+    positions = counts["positions_train"] + counts["positions_validation"]
+    return Report(counts["games"], counts["labels"], positions, damage)
 
 
 def annotated(arguments: list[str], out: Path, threads: int) -> Report:
     """Makes a file of games by `ingest annotate` or `ingest join`."""
-    printed, damage = run([*arguments, "--out", str(out), "--json"], threads)
-    counts = json.loads(printed)
+    counts, damage = made(arguments, out, threads)
     positions = counts["positions"]
-    return Report(counts["games"], positions, positions, [damage] if damage else [])
+    return Report(counts["games"], positions, positions, damage)
+
+
+def made(arguments: list[str], out: Path, threads: int) -> tuple[dict[str, int], list[str]]:
+    """Makes an output: the counts of what is in it, and the damage."""
+    printed, damage = run([*arguments, "--json", "--out", str(out)], threads)
+    return json.loads(printed), [damage] if damage else []

@@ -5,8 +5,11 @@ use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Builder, Error, Manifest, PartOf, PartRead, Source, SourceEntry};
+use datasets::{
+    Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
+};
 use host::StopSignal;
+use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
 use crate::report::reason::reason_text;
@@ -52,6 +55,9 @@ pub struct Arguments {
     /// Take in the I-th of N parts of each source only; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     filters: FilterArguments,
 }
@@ -132,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         manifest => manifest?,
     };
-    host::print(&summary(&arguments.out, &manifest))?;
+    tell(&arguments.out, &manifest, arguments.json)?;
     match failure {
         Some(error) => Err(error).context("sealed, but not with all of the sources"),
         None => Ok(()),
@@ -233,8 +239,36 @@ fn known_source(
     Ok(builder.known_source(&digest).cloned())
 }
 
+/// What is in a sealed dataset, as JSON tells it: as `ingest stats` does, but for what has
+/// to be read for it.
+#[derive(Serialize)]
+struct Sealed<'a> {
+    out: &'a Path,
+    fingerprint: &'a str,
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(flatten)]
+    tally: &'a SourceCounts,
+    sources: &'a [SourceEntry],
+}
+
+/// Prints what is in a sealed dataset.
+pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
+    let sealed = Sealed {
+        out,
+        fingerprint: &manifest.fingerprint,
+        counts: manifest.counts,
+        tally: &manifest.tally,
+        sources: &manifest.sources,
+    };
+    Ok(host::print(&match json {
+        true => serde_json::to_string_pretty(&sealed)? + "\n",
+        false => summary(out, manifest),
+    })?)
+}
+
 /// What is in a dataset, in a few lines.
-pub(crate) fn summary(path: &Path, manifest: &Manifest) -> String {
+fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let mut text = format!(
         "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\

@@ -7,7 +7,7 @@ use clap::Args;
 use datasets::{Builder, Dataset, Error};
 use host::StopSignal;
 
-use crate::commands::build::summary;
+use crate::commands::build::tell;
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// The dataset to add them to, a folder; made if it is not there
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `ingest merge`.
@@ -59,5 +62,5 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         manifest => manifest?,
     };
-    Ok(host::print(&summary(&arguments.out, &manifest))?)
+    tell(&arguments.out, &manifest, arguments.json)
 }

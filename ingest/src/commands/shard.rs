@@ -7,6 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use datasets::{Dataset, Error, PartOf};
 use host::StopSignal;
+use serde_json::json;
 
 use crate::commands::values;
 use crate::terminal::stopped::Stopped;
@@ -35,6 +36,9 @@ pub struct Arguments {
     /// The folder for the shards; made if it is not there
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// Runs `ingest shard`.
@@ -50,5 +54,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         shards => shards?,
     };
     let lines = shards.iter().map(|path| format!("{}\n", path.display()));
-    Ok(host::print(&lines.collect::<String>())?)
+    Ok(host::print(&match arguments.json {
+        true => serde_json::to_string_pretty(&json!({ "shards": shards }))? + "\n",
+        false => lines.collect::<String>(),
+    })?)
 }
