@@ -123,6 +123,17 @@ pub enum Error {
         /// Why not.
         why: String,
     },
+    /// A shard of a merge cannot be made of datasets that have no more than so many
+    /// positions: how many are before it is not known.
+    #[error(
+        "{path}: made with --max-positions, which counts over all shards; \
+         merge without --shard, and cut the outcome by `ingest shard`",
+        path = path.display()
+    )]
+    CappedShard {
+        /// One of the datasets.
+        path: PathBuf,
+    },
     /// A dataset is to be made in a folder that holds something else.
     #[error(
         "{path}: not a Kibitz dataset, and not empty: it holds {entry:?}; \
@@ -143,10 +154,10 @@ pub enum Error {
     },
     /// The dataset was written in another format version.
     #[error(
-        "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {known}; \
-         rebuild it with `ingest build`",
+        "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {added} \
+         to {known}; rebuild it with `ingest build`",
         path = path.display(), oldest = crate::store::OLDEST_VERSION,
-        known = crate::store::FORMAT_VERSION
+        added = crate::store::ADDED_VERSION, known = crate::store::FORMAT_VERSION
     )]
     OtherVersion {
         /// The folder.
@@ -252,6 +263,7 @@ impl Error {
             | Error::NotADataset { .. }
             | Error::LoneShard { .. }
             | Error::UnfitShards { .. }
+            | Error::CappedShard { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::OtherVersion { .. }

@@ -12,7 +12,7 @@ mod source;
 pub use part::{PartOf, PartRead};
 pub use source::{Source, digest_of};
 
-pub(crate) use digest::hex;
+pub(crate) use digest::{LEAF, Node, Tree, hex, joined};
 pub(crate) use frames::{FrameDecoder, Part, whole_text};
 pub(crate) use http::ConnectionLost;
 pub(crate) use meter::OtherBytes;

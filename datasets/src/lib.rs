@@ -36,6 +36,6 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{
-    Builder, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry, Shard, Shuffled,
-    SourceEntry, shard,
+    ADDED_VERSION, Builder, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry,
+    Shard, Shuffled, SourceEntry, merge_shard, shard,
 };

@@ -1,5 +1,6 @@
 //! A dataset on disk: records in blocks, sorted and joined, in RocksDB.
 
+mod blocks;
 mod build_progress;
 mod builder;
 mod database;
@@ -15,6 +16,6 @@ mod spill;
 
 pub use builder::Builder;
 pub use dataset::{Dataset, Shuffled};
-pub use manifest::{Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
-pub use shards::shard;
+pub use manifest::{ADDED_VERSION, Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
+pub use shards::{merge_shard, shard};
 pub use sources::{PartEntry, SourceEntry};

@@ -295,17 +295,26 @@ fn other_filters_and_versions_are_refused_by_name() {
 
     copy(&path("june"), &path("old"));
     let options = rocksdb::Options::default();
-    let families = rocksdb::DB::list_cf(&options, path("old")).unwrap();
-    let db = rocksdb::DB::open_cf(&options, path("old"), families).unwrap();
-    db.put_cf(db.cf_handle("meta").unwrap(), "format_version", "3")
-        .unwrap();
-    drop(db);
+    let set_version = |version: &str| {
+        let families = rocksdb::DB::list_cf(&options, path("old")).unwrap();
+        let db = rocksdb::DB::open_cf(&options, path("old"), families).unwrap();
+        let meta = db.cf_handle("meta").unwrap();
+        db.put_cf(meta, "format_version", version).unwrap();
+    };
+    set_version("3");
     // It is still read, and not added to.
     stats(&path("old"));
     let words = ["old", "format 3", "rebuild"];
     merge(&[path("june"), path("old")], &path("out")).failed(REFUSED, &words);
     build(&[&sample(OLD)], &path("old")).failed(REFUSED, &words);
     assert!(!path("out").exists());
+    // The version before this is added to, and is of this one then.
+    set_version("4");
+    merge(&[path("old")], &path("out")).succeeded();
+    assert_equal(&path("out"), &path("june"), "from version 4");
+    build(&[&sample(OLD)], &path("old")).succeeded();
+    build(&[&sample(OLD)], &path("june")).succeeded();
+    assert_equal(&path("old"), &path("june"), "added to version 4");
 }
 
 /// A merge that is killed leaves its output as it was, and the same command merges.

@@ -1,7 +1,7 @@
 //! A dataset cut into shards: read, shuffled and trained on as before.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -9,11 +9,12 @@ use std::time::Duration;
 use datasets::{Dataset, Manifest, Record, Split};
 use tests::dump::Dump;
 use tests::training::TrainingFolder;
-use tests::{Said, build, contents, copy, merge, program, run, sample};
+use tests::{Said, build, contents, copy, merge, merging, program, run, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
 
+const USAGE: i32 = 2;
 const MISSING: i32 = 3;
 const REFUSED: i32 = 5;
 
@@ -21,6 +22,18 @@ fn shard(dataset: &Path, number: &str, out: &Path) -> Said {
     let mut command = program("ingest");
     command.arg("shard").arg(dataset).args(["--number", number]);
     run(command.arg("--out").arg(out))
+}
+
+/// `ingest merge DATASETS --shard I/N --out DIR`.
+fn merge_shard(datasets: &[PathBuf], shard: &str, out: &Path) -> Said {
+    run(merging(datasets, out).args(["--shard", shard]))
+}
+
+/// All shards of a merge.
+fn merge_shards(datasets: &[PathBuf], number: u32, out: &Path) {
+    for shard in (1..=number).rev() {
+        merge_shard(datasets, &format!("{shard}/{number}"), out).succeeded();
+    }
 }
 
 /// The manifest, without what tells how often something was added.
@@ -91,13 +104,96 @@ fn shards_are_read_as_the_whole() {
     assert_equal(&path("from shards"), &path("from whole"), "merged");
 }
 
+/// What is merged in shards is read as what is merged at once: the same blocks, though
+/// they are stored in others, in the same order. It is cut again, merged and exported.
+#[test]
+fn shards_of_a_merge_are_read_as_the_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    dump(&path("games"));
+    build(&[&path("games")], &path("a")).succeeded();
+    build(&[&sample(JUNE)], &path("b")).succeeded();
+    build(&[&sample(JUNE), &sample(OCTOBER)], &path("c")).succeeded();
+    let datasets = ["a", "b", "c"].map(path);
+    merge(&datasets, &path("whole")).succeeded();
+    for number in [1, 2, 5, 40] {
+        let shards = path(&format!("{number} shards"));
+        merge_shards(&datasets, number, &shards);
+        assert_equal(&shards, &path("whole"), &format!("{number}"));
+        shard(&shards, "3", &path(&format!("{number} again"))).succeeded();
+        let again = path(&format!("{number} again"));
+        assert_equal(&again, &path("whole"), &format!("{number}, cut again"));
+    }
+    // In another order, and again: nothing changes.
+    let mut others = datasets.clone();
+    others.reverse();
+    merge_shard(&others, "2/5", &path("5 shards")).succeeded();
+    assert_equal(&path("5 shards"), &path("whole"), "again");
+    // Shards of shards, and shards without a position.
+    merge_shards(&[path("5 shards")], 7, &path("7 shards"));
+    assert_equal(&path("7 shards"), &path("whole"), "shards of shards");
+    Dump::annotated(1).write_to(&path("few"), |_| {}).unwrap();
+    build(&[&path("few")], &path("d")).succeeded();
+    merge_shards(&[path("d")], 40, &path("few shards"));
+    assert_equal(&path("few shards"), &path("d"), "shards without a position");
+    for (from, to) in [("40 shards", "from shards"), ("whole", "from whole")] {
+        merge(&[path(from), path("d")], &path(to)).succeeded();
+    }
+    assert_equal(&path("from shards"), &path("from whole"), "merged");
+}
+
+#[test]
+fn shards_of_a_merge_do_not_mix_with_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    build(&[&sample(JUNE)], &path("june")).succeeded();
+    build(&[&sample(OCTOBER)], &path("october")).succeeded();
+    let both = ["june", "october"].map(path);
+    merge(&both, &path("whole")).succeeded();
+    let shards = path("shards");
+    for part in ["1/3", "3/3"] {
+        merge_shard(&both, part, &shards).succeeded();
+    }
+    let stats = |dataset: &Path| run(program("ingest").arg("stats").arg(dataset));
+    stats(&shards).failed(REFUSED, &["shards: shards are missing: 2/3"]);
+    stats(&shards.join("1.dataset")).failed(REFUSED, &["1.dataset: shard 1/3", "all shards"]);
+
+    // One of other datasets, and one that was cut from the same.
+    merge_shard(&both[..1], "2/3", &shards).succeeded();
+    let words = ["2.dataset: shard of another dataset than"];
+    stats(&shards).failed(REFUSED, &words);
+    let words = ["2.dataset: holds something else", "another --out"];
+    merge_shard(&both, "2/3", &shards).failed(REFUSED, &words);
+    shard(&path("whole"), "3", &path("cut")).succeeded();
+    fs::remove_dir_all(shards.join("2.dataset")).unwrap();
+    copy(&path("cut/2.dataset"), &shards.join("2.dataset"));
+    stats(&shards).failed(REFUSED, &["2.dataset: shard of another dataset than"]);
+    fs::remove_dir_all(shards.join("2.dataset")).unwrap();
+    merge_shard(&both, "2/3", &shards).succeeded();
+    assert_equal(&shards, &path("whole"), "made again");
+
+    merge_shard(&both, "1/3", &path("june")).failed(REFUSED, &["june", "not empty"]);
+    merge_shard(&both, "4/3", &path("none")).failed(USAGE, &[]);
+    let mut capped = program("ingest");
+    capped
+        .arg("build")
+        .arg(sample(JUNE))
+        .args(["--max-positions", "99"]);
+    run(capped.arg("--out").arg(path("capped"))).succeeded();
+    let words = ["capped: made with --max-positions", "ingest shard"];
+    merge_shard(&[path("capped")], "1/3", &path("none")).failed(REFUSED, &words);
+    assert!(!path("none").exists());
+}
+
 /// The net is the same, byte for byte, and so is what is measured.
 #[test]
 fn training_on_shards_is_training_on_the_whole() {
     let folder = TrainingFolder::new(JUNE);
     let (whole, shards) = (folder.path("d"), folder.path("shards"));
     shard(&whole, "3", &shards).succeeded();
-    let nets = [("d", "whole"), ("shards", "sharded")].map(|(data, net)| {
+    merge_shards(std::slice::from_ref(&whole), 3, &folder.path("merged"));
+    let data = [("d", "whole"), ("shards", "sharded"), ("merged", "merged")];
+    let nets = data.map(|(data, net)| {
         let net = format!("{net}.safetensors");
         let settings = "--device cpu --hidden 16,8,8 --epochs 2 --batch 512 --seed 3";
         let mut arguments = vec!["fit", "--data", data, "--out", &net];
@@ -108,9 +204,11 @@ fn training_on_shards_is_training_on_the_whole() {
         let (_, figures) = figures.split_once('\n').unwrap();
         (fs::read(folder.path(&net)).unwrap(), figures.to_string())
     });
-    let [whole, sharded] = nets;
-    assert_eq!(whole.1, sharded.1);
-    assert!(whole.0 == sharded.0);
+    let [whole, sharded, merged] = nets;
+    for other in [sharded, merged] {
+        assert_eq!(whole.1, other.1);
+        assert!(whole.0 == other.0);
+    }
 }
 
 #[test]
@@ -163,6 +261,35 @@ fn what_is_not_all_of_one_dataset_is_refused_by_name() {
         std::os::unix::fs::symlink(path("elsewhere"), &second).unwrap();
         assert_equal(&path("shards"), &path("june"), "a link");
     }
+}
+
+/// The same command makes what a killed one has not, as other shards are made.
+#[test]
+fn a_killed_merge_of_a_shard_is_begun_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    Dump::annotated(12_000)
+        .write_to(&path("games"), |_| {})
+        .unwrap();
+    build(&[&path("games")], &path("whole")).succeeded();
+    let datasets = [path("whole")];
+    let start = |shard: &str| {
+        let mut command = merging(&datasets, &path("shards"));
+        command.args(["--shard", shard]);
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let mut first = start("1/2");
+    for step in 1..=5 {
+        let mut child = start("2/2");
+        thread::sleep(Duration::from_millis(8 * step));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(first.wait().unwrap().success());
+    assert!(start("2/2").wait().unwrap().success());
+    assert_equal(&path("shards"), &path("whole"), "killed");
+    assert!(!path("shards/2.dataset/spill").exists());
 }
 
 /// The same command goes on after a kill.

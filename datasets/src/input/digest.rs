@@ -1,6 +1,6 @@
-//! The digest of a source: of a kind that parts of it can be digested for apart,
-//! and joined. It is the Merkle tree hash of RFC 6962 over leaves of 16 KiB, by
-//! SHA-256.
+//! Digests of a kind that parts of something can be digested for apart, and joined:
+//! the Merkle tree hash of RFC 6962, by SHA-256. That of a source is over leaves of
+//! 16 KiB.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -10,10 +10,10 @@ pub(crate) const LEAF_BYTES: u64 = 1 << 14;
 
 /// What is hashed before a leaf, and before two nodes, so that one is not taken
 /// for the other.
-const LEAF: [u8; 1] = [0];
+pub(crate) const LEAF: [u8; 1] = [0];
 const NODE: [u8; 1] = [1];
 
-/// A node of the tree, over `2^level` leaves.
+/// A node of a tree, over `2^level` leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     level: u32,
@@ -32,32 +32,85 @@ impl Node {
         }
     }
 
-    /// Leaves under it; `None` where a source cannot have so many.
+    /// Leaves under it; `None` where nothing can have so many.
     fn leaves(&self) -> Option<u64> {
         (self.level < 48).then(|| 1 << self.level)
+    }
+}
+
+/// The tree over a stretch of leaves.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    /// Leaves before what comes next, those before the stretch too.
+    leaves: u64,
+    /// The largest nodes over the stretch, from left to right.
+    nodes: Vec<Node>,
+}
+
+impl Tree {
+    /// A stretch that begins behind so many leaves.
+    pub(crate) fn behind(leaves: u64) -> Tree {
+        Tree {
+            leaves,
+            nodes: Vec::new(),
+        }
+    }
+
+    /// Adds the leaf that stands next. It is the digest of [`LEAF`] and its bytes.
+    pub(crate) fn push_leaf(&mut self, leaf: Sha256) {
+        let hash = leaf.finalize().into();
+        self.push(Node { level: 0, hash });
+    }
+
+    /// Adds the node that stands next, and joins it with those to its left as far
+    /// as the tree of the whole does.
+    fn push(&mut self, mut node: Node) {
+        self.leaves += node.leaves().unwrap_or_default();
+        while let Some(left) = self.nodes.last() {
+            let both = 2 << node.level;
+            if left.level != node.level || !self.leaves.is_multiple_of(both) {
+                // The last leaf may be an only child: then it is left alone.
+                break;
+            }
+            node = Node::over(left, &node);
+            self.nodes.pop();
+        }
+        self.nodes.push(node);
+    }
+
+    /// The largest nodes over the stretch, from left to right.
+    pub(crate) fn into_nodes(self) -> Vec<Node> {
+        self.nodes
+    }
+
+    /// The digest of the stretch, hexadecimal.
+    pub(crate) fn into_root(mut self) -> String {
+        let Some(mut root) = self.nodes.pop() else {
+            return hex(&Sha256::digest([]));
+        };
+        while let Some(left) = self.nodes.pop() {
+            root = Node::over(&left, &root);
+        }
+        hex(&root.hash)
     }
 }
 
 /// The digest of a stretch of a source that begins with a leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeDigest {
-    /// Leaves of the source before what comes next.
-    leaves: u64,
+    tree: Tree,
     /// The leaf that is not whole yet, and its bytes so far.
     leaf: Sha256,
     leaf_bytes: u64,
-    /// The largest nodes over the leaves so far, from left to right.
-    nodes: Vec<Node>,
 }
 
 impl TreeDigest {
     /// A stretch that begins behind so many bytes.
     pub(crate) fn behind(bytes: u64) -> TreeDigest {
         TreeDigest {
-            leaves: bytes / LEAF_BYTES,
+            tree: Tree::behind(bytes / LEAF_BYTES),
             leaf: Sha256::new(),
             leaf_bytes: 0,
-            nodes: Vec::new(),
         }
     }
 
@@ -79,60 +132,37 @@ impl TreeDigest {
 
     fn end_leaf(&mut self) {
         self.leaf_bytes = 0;
-        let hash = self.leaf.finalize_reset().into();
-        self.push(Node { level: 0, hash });
+        self.tree.push_leaf(std::mem::take(&mut self.leaf));
     }
 
-    /// Adds the node that stands next, and joins it with those to its left as far
-    /// as the tree of the whole source does.
-    fn push(&mut self, mut node: Node) {
-        self.leaves += node.leaves().unwrap_or_default();
-        while let Some(left) = self.nodes.last() {
-            let both = 2 << node.level;
-            if left.level != node.level || !self.leaves.is_multiple_of(both) {
-                // The last leaf may be an only child: then it is left alone.
-                break;
-            }
-            node = Node::over(left, &node);
-            self.nodes.pop();
-        }
-        self.nodes.push(node);
-    }
-
-    /// The largest nodes over the stretch, from left to right.
-    pub(crate) fn into_nodes(mut self) -> Vec<Node> {
+    /// The tree over the stretch.
+    fn into_tree(mut self) -> Tree {
         if self.leaf_bytes > 0 {
             self.end_leaf();
         }
-        self.nodes
+        self.tree
+    }
+
+    /// The largest nodes over the stretch, from left to right.
+    pub(crate) fn into_nodes(self) -> Vec<Node> {
+        self.into_tree().into_nodes()
     }
 
     /// The digest of the stretch, hexadecimal.
     pub(crate) fn root(&self) -> String {
-        root(self.clone().into_nodes())
+        self.clone().into_tree().into_root()
     }
 }
 
-/// The digest of a stretch of which these are the nodes, hexadecimal.
-fn root(mut nodes: Vec<Node>) -> String {
-    let Some(mut root) = nodes.pop() else {
-        return hex(&Sha256::digest([]));
-    };
-    while let Some(left) = nodes.pop() {
-        root = Node::over(&left, &root);
-    }
-    hex(&root.hash)
-}
-
-/// The digest of a source of so many bytes, of the nodes of its parts in their
-/// order; `None` if they are not all of it.
-pub(crate) fn joined<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64) -> Option<String> {
-    let mut digest = TreeDigest::behind(0);
+/// The digest of so many leaves, of the nodes of its parts in their order; `None` if
+/// they are not all of it.
+pub(crate) fn joined<'a>(nodes: impl Iterator<Item = &'a Node>, leaves: u64) -> Option<String> {
+    let mut tree = Tree::behind(0);
     for node in nodes {
         node.leaves()?;
-        digest.push(node.clone());
+        tree.push(node.clone());
     }
-    (digest.leaves == bytes.div_ceil(LEAF_BYTES)).then(|| digest.root())
+    (tree.leaves == leaves).then(|| tree.into_root())
 }
 
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -202,9 +232,9 @@ mod tests {
                 let nodes: Vec<Node> = (0..parts).flat_map(nodes).collect();
                 let json = serde_json::to_string(&nodes).unwrap();
                 let nodes: Vec<Node> = serde_json::from_str(&json).unwrap();
-                let joined_parts = joined(nodes.iter(), bytes as u64);
+                let joined_parts = joined(nodes.iter(), leaves.len() as u64);
                 assert_eq!(joined_parts, Some(expected.clone()), "{bytes} in {parts}");
-                assert_eq!(joined(nodes[1..].iter(), bytes as u64), None);
+                assert_eq!(joined(nodes[1..].iter(), leaves.len() as u64), None);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::num::NonZero;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -67,10 +67,10 @@ impl PartOf {
         (1..=self.of).map(move |index| PartOf { index, ..self })
     }
 
-    /// Whether a key lies in the part of all keys.
-    pub(crate) fn has_key(self, key: u64) -> bool {
-        let part = (u128::from(key) * u128::from(self.of)) >> u64::BITS;
-        part == u128::from(self.index) - 1
+    /// Whether some of these keys lie in the part of all keys.
+    pub(crate) fn has_some(self, keys: &RangeInclusive<u64>) -> bool {
+        let part = |key: u64| (u128::from(key) * u128::from(self.of)) >> u64::BITS;
+        (part(*keys.start())..=part(*keys.end())).contains(&(u128::from(self.index) - 1))
     }
 
     /// The bytes of the part, in a source of so many. Parts are cut where a leaf of
@@ -142,7 +142,8 @@ impl PartRead {
                 ));
             }
         }
-        let digest = joined(parts.flat_map(|part| &part.nodes), bytes).filter(|_| end == bytes);
+        let leaves = bytes.div_ceil(LEAF_BYTES);
+        let digest = joined(parts.flat_map(|part| &part.nodes), leaves).filter(|_| end == bytes);
         let digest = digest.ok_or_else(|| "the source has changed between them".to_string())?;
         Ok(Some(digest))
     }

@@ -16,19 +16,18 @@ use std::time::{Duration, Instant};
 use host::ExitCode;
 use host::archive::changes;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::{PartOf, Source, hex};
+use crate::input::{PartOf, Source, Tree};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
 use crate::store::merge::{Merged, Runs, merge};
-use crate::store::ranges::RANGES;
+use crate::store::ranges::{self, RANGES};
 use crate::store::set::Set;
 use crate::store::sources;
 use crate::store::spill::{Run, Sorted, SpillFile};
-use crate::store::{Counts, Dataset, Manifest, SourceEntry};
+use crate::store::{Dataset, FORMAT_VERSION, Manifest, Shard, SourceEntry};
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::{Filters, SourceCounts};
 
@@ -64,6 +63,8 @@ pub struct Builder {
     forgot: bool,
     /// Datasets to be merged with it.
     others: Vec<Dataset>,
+    /// Which shard of the outcome is made, if not all.
+    shard: Option<PartOf>,
 }
 
 /// A run that is being written, with what is committed then.
@@ -106,7 +107,7 @@ impl Builder {
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
         let manifest = sealed.unwrap_or_else(|| Manifest::new(filters.clone()));
-        if let Some(shard) = manifest.shard {
+        if let Some(shard) = &manifest.shard {
             return Err(Error::LoneShard {
                 path: path.to_path_buf(),
                 part: shard.part,
@@ -151,6 +152,7 @@ impl Builder {
             last_spill: Instant::now(),
             forgot,
             others: Vec::new(),
+            shard: None,
         })
     }
 
@@ -161,13 +163,8 @@ impl Builder {
     /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if they were
     /// made with different filters, [`Error::UnfitParts`].
     pub fn to_merge(path: &Path, datasets: Vec<Dataset>) -> Result<Builder, Error> {
-        for dataset in &datasets {
-            dataset.check_like(&datasets[0])?;
-        }
-        let filters = datasets
-            .first()
-            .map(|first| first.manifest().filters.clone());
-        let mut builder = Builder::open(path, filters.unwrap_or_default(), &[])?;
+        let filters = Builder::common_filters(&datasets)?;
+        let mut builder = Builder::open(path, filters, &[])?;
         let mut manifest = builder.manifest.clone();
         let (mut entries, mut others) = (Vec::new(), Vec::new());
         for dataset in datasets {
@@ -186,6 +183,35 @@ impl Builder {
         builder.progress.entries = entries;
         builder.others = others;
         Ok(builder)
+    }
+
+    /// The filters of datasets that are to be merged.
+    fn common_filters(datasets: &[Dataset]) -> Result<Filters, Error> {
+        for dataset in datasets {
+            dataset.check_like(&datasets[0])?;
+        }
+        let first = datasets.first();
+        Ok(first.map_or_else(Filters::default, |first| first.manifest().filters.clone()))
+    }
+
+    /// What is known of the outcome of a merge before its positions are.
+    pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, Error> {
+        let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
+        for source in datasets
+            .iter()
+            .flat_map(|dataset| &dataset.manifest().sources)
+        {
+            manifest.add_source(source.clone())?;
+        }
+        Ok(manifest)
+    }
+
+    /// Makes one shard of the outcome only.
+    pub(super) fn for_shard(self, part: PartOf) -> Builder {
+        Builder {
+            shard: Some(part),
+            ..self
+        }
     }
 
     /// How many datasets are to be merged with it.
@@ -470,32 +496,33 @@ impl Builder {
         let train = self.side(&train, &self.progress.train, &[Set::Train])?;
         let held_out = [Set::Validation, Set::Shadowed];
         let validation = self.side(&validation, &self.progress.validation, &held_out)?;
-        let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder));
+        let ranges = self.shard.map_or(0..RANGES, ranges::of_shard);
+        let mut sets = Set::ALL.map(|set| SetWriter::new(set, &self.folder, ranges.clone()));
         let room = self.manifest.filters.max_positions.unwrap_or(u64::MAX);
-        write(&train, &validation, room, stop, &mut sets)?;
+        write(&train, &validation, ranges, room, stop, &mut sets)?;
         let [train, validation, shadowed] = sets;
         let sets = vec![train.finish()?, validation.finish()?, shadowed.finish()?];
-        let [train, validation, shadowed] = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
-        let rest = self
-            .manifest
-            .tally
-            .labels
-            .checked_sub(train + validation + shadowed);
-        let more = || {
-            self.store
-                .corrupt("it has more positions than labels".to_string())
-        };
-        let rest = rest.ok_or_else(more)?;
-        let capped = self.manifest.filters.max_positions.is_some();
-        self.manifest.counts = Counts {
-            positions_train: train,
-            positions_validation: validation,
-            seen_on_both_sides: shadowed,
-            duplicates_merged: if capped { 0 } else { rest },
-            merged_or_beyond_cap: if capped { rest } else { 0 },
-        };
-        let digests: Vec<&str> = sets.iter().map(|set| set.digest.as_str()).collect();
-        self.manifest.fingerprint = hex(&Sha256::digest(digests.concat()));
+        let each = [&sets[0], &sets[1], &sets[2]];
+        let (records, trees) = (
+            each.map(|set| set.records),
+            each.map(|set| set.tree.clone()),
+        );
+        match self.shard {
+            Some(part) => {
+                let nodes = Some(trees.map(Tree::into_nodes));
+                self.manifest.shard = Some(Shard {
+                    part,
+                    records,
+                    nodes,
+                });
+            }
+            None => {
+                let sealed = self.manifest.seal(records, &trees.map(Tree::into_root));
+                let more = || "it has more positions than labels".to_string();
+                sealed.ok_or_else(|| self.store.corrupt(more()))?;
+            }
+        }
+        self.manifest.format_version = FORMAT_VERSION;
         self.manifest.generation = self.sealed.map_or(0, |generation| generation + 1);
         self.store.commit(&self.manifest, sets)
     }
@@ -557,11 +584,12 @@ impl Runs for SideRuns<'_> {
     }
 }
 
-/// Merges everything in the order of the keys, as long as there is `room`, and
-/// writes it to the sets of [`Set::ALL`].
+/// Merges everything in some ranges in the order of the keys, as long as there is `room`,
+/// and writes it to the sets of [`Set::ALL`].
 fn write(
     train: &impl Runs,
     validation: &impl Runs,
+    ranges: Range<usize>,
     mut room: u64,
     stop: &AtomicBool,
     sets: &mut [SetWriter; 3],
@@ -570,11 +598,10 @@ fn write(
     let least = train.least_step() + validation.least_step();
     let step = RANGES as u64 * least.max(MERGE_RECORDS) / records;
     let step = step.clamp(1, RANGES as u64) as usize;
-    let starts: Vec<usize> = (0..RANGES).step_by(step).collect();
+    let starts: Vec<usize> = ranges.clone().step_by(step).collect();
     let merge_all = |starts: &[usize]| {
-        let ranges = starts.par_iter();
-        let merged = ranges.map(|&start| {
-            let end = (start + step).min(RANGES);
+        let merged = starts.par_iter().map(|&start| {
+            let end = (start + step).min(ranges.end);
             merge(train, validation, &(start..end))
         });
         merged.collect::<Result<Vec<Merged>, Error>>()

@@ -12,15 +12,14 @@ use rocksdb::{
     BlockBasedOptions, ColumnFamily, DB, DBCompressionType, IngestExternalFileOptions, LogLevel,
     Options, SstFileWriter, WriteBatch, WriteOptions,
 };
-use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::hex;
+use crate::input::Tree;
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
-use crate::store::ranges::range_of;
+use crate::store::ranges::{RangesDigest, range_of};
 use crate::store::set::{Set, block_file_name};
-use crate::store::{FORMAT_VERSION, Manifest, OLDEST_VERSION};
+use crate::store::{ADDED_VERSION, FORMAT_VERSION, Manifest, OLDEST_VERSION};
 use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
 
 /// Blocks in one SST file: some gigabyte.
@@ -75,7 +74,7 @@ impl Store {
                     },
                     error => error,
                 })?;
-                store.check_version(FORMAT_VERSION)?;
+                store.check_version(ADDED_VERSION)?;
                 Vec::new()
             }
         };
@@ -104,7 +103,7 @@ impl Store {
             batch.put_cf(store.family(META)?, VERSION_KEY, FORMAT_VERSION.to_string());
             store.write(batch)?;
         }
-        store.check_version(FORMAT_VERSION)?;
+        store.check_version(ADDED_VERSION)?;
         let generation = store.manifest()?.map(|manifest| manifest.generation);
         if generation.is_some() {
             store.unmark()?;
@@ -373,6 +372,8 @@ impl Store {
         }
         let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
         batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
+        let version = manifest.format_version.to_string();
+        batch.put_cf(self.family(META)?, VERSION_KEY, version);
         if let Some(old) = manifest.generation.checked_sub(1) {
             for set in Set::ALL {
                 batch.delete_cf(self.family(META)?, set.index_key(old));
@@ -443,8 +444,8 @@ pub(crate) struct WrittenSet {
     index: Vec<u8>,
     /// Number of records.
     pub(crate) records: u64,
-    /// SHA-256 over them, hexadecimal.
-    pub(crate) digest: String,
+    /// Their digest.
+    pub(crate) tree: Tree,
 }
 
 /// Writes one set's records, which must come in key order, as blocks into SST
@@ -458,7 +459,7 @@ pub(crate) struct SetWriter {
     rest: Vec<Record>,
     index: Vec<u8>,
     records: u64,
-    digest: Sha256,
+    digest: RangesDigest,
 }
 
 /// A packed block.
@@ -477,7 +478,8 @@ impl Packed {
 }
 
 impl SetWriter {
-    pub(crate) fn new(set: Set, folder: &Path) -> SetWriter {
+    /// Writes the part of a set that lies in some ranges of keys.
+    pub(crate) fn new(set: Set, folder: &Path, ranges: Range<usize>) -> SetWriter {
         SetWriter {
             set,
             folder: folder.to_path_buf(),
@@ -486,7 +488,7 @@ impl SetWriter {
             rest: Vec::new(),
             index: Vec::new(),
             records: 0,
-            digest: Sha256::new(),
+            digest: RangesDigest::over(ranges),
         }
     }
 
@@ -506,7 +508,7 @@ impl SetWriter {
                 let blocks = records.par_chunks(BLOCK_RECORDS);
                 blocks.map(Packed::new).collect::<Vec<Packed>>()
             },
-            || self.digest.update(Record::bytes_of(records)),
+            || self.digest.update(records),
         );
         self.rest.drain(..count);
         packed.iter().try_for_each(|packed| self.put(packed))
@@ -552,7 +554,7 @@ impl SetWriter {
             files: self.files,
             index: self.index,
             records: self.records,
-            digest: hex(&self.digest.finalize()),
+            tree: self.digest.into_tree(),
         })
     }
 }

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::Error;
-use crate::store::database::{BlockKey, Store};
+use crate::store::blocks::Blocks;
+use crate::store::database::Store;
 use crate::store::set::Set;
-use crate::store::{FORMAT_VERSION, Manifest, shards};
+use crate::store::{ADDED_VERSION, Manifest, shards};
 use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
@@ -19,16 +20,15 @@ const GROUP_BLOCKS: usize = 16;
 pub struct Dataset {
     path: PathBuf,
     /// What holds it, in the order of the keys.
-    stores: Vec<Store>,
+    stores: Vec<Holding>,
     manifest: Manifest,
 }
 
-/// Where a block is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The number of the store.
-    store: usize,
-    pub(crate) key: BlockKey,
+/// A folder of a dataset.
+pub(super) struct Holding {
+    pub(super) store: Store,
+    /// Records that it has of each set, in the order of `Set::ALL`.
+    pub(super) records: [u64; 3],
 }
 
 impl Dataset {
@@ -42,13 +42,14 @@ impl Dataset {
         let (stores, manifest) = match &folders[..] {
             [] => {
                 let (store, manifest) = open_folder(path)?;
-                if let Some(shard) = manifest.shard {
+                if let Some(shard) = &manifest.shard {
                     return Err(Error::LoneShard {
                         path: path.to_path_buf(),
                         part: shard.part,
                     });
                 }
-                (vec![store], manifest)
+                let records = manifest.set_records();
+                (vec![Holding { store, records }], manifest)
             }
             folders => shards::open(path, folders)?,
         };
@@ -71,8 +72,12 @@ impl Dataset {
 
     /// Where its sealed sets are, by their generation.
     pub(crate) fn sealed(&self) -> impl Iterator<Item = (&Store, u64)> {
-        let generation = self.manifest.generation;
-        self.stores.iter().map(move |store| (store, generation))
+        (0..self.stores.len()).map(move |store| self.sealed_at(store))
+    }
+
+    /// One of them.
+    pub(super) fn sealed_at(&self, store: usize) -> (&Store, u64) {
+        (&self.stores[store].store, self.manifest.generation)
     }
 
     /// Whether it can be merged with another.
@@ -88,31 +93,21 @@ impl Dataset {
         })
     }
 
-    /// Whether it is of the version that is written.
+    /// Whether it is of a version that is added to.
     pub(crate) fn check_version(&self) -> Result<(), Error> {
-        let mut stores = self.stores.iter();
-        stores.try_for_each(|store| store.check_version(FORMAT_VERSION))
+        let mut sealed = self.sealed();
+        sealed.try_for_each(|(store, _)| store.check_version(ADDED_VERSION))
+    }
+
+    /// The folder that it was opened in.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// The blocks of a set, in the order of their keys.
-    pub(crate) fn places(&self, set: Set) -> Result<Vec<Place>, Error> {
-        let mut places = Vec::new();
-        for (store, (sealed, generation)) in self.sealed().enumerate() {
-            let keys = sealed.block_keys(set, generation)?.into_iter();
-            places.extend(keys.map(|key| Place { store, key }));
-        }
-        Ok(places)
-    }
-
-    /// Appends the records of a block.
-    pub(crate) fn read_block(
-        &self,
-        set: Set,
-        place: Place,
-        records: &mut Vec<Record>,
-    ) -> Result<(), Error> {
-        let Place { store, key } = place;
-        self.stores[store].read_block(set, self.manifest.generation, key, records)
+    pub(crate) fn set_blocks(&self, set: Set) -> Result<Blocks<'_>, Error> {
+        let records = self.stores.iter().map(|held| held.records[set as usize]);
+        Blocks::new(self, set, records)
     }
 
     /// Number of positions on one side of the split.
@@ -131,10 +126,12 @@ impl Dataset {
         &self,
         split: Split,
     ) -> Result<impl Iterator<Item = Result<Vec<Record>, Error>> + '_, Error> {
-        let places = self.places(split.into())?;
-        Ok(places
-            .into_iter()
-            .map(move |place| self.read(split, &[place])))
+        let blocks = self.set_blocks(split.into())?;
+        Ok((0..blocks.count()).map(move |block| {
+            let mut records = Vec::with_capacity(blocks.len(block));
+            blocks.read(block, &mut records)?;
+            Ok(records)
+        }))
     }
 
     /// Every record of one side once, shuffled, in groups of up to 65,536.
@@ -148,26 +145,16 @@ impl Dataset {
     /// # Errors
     /// [`Error::Corrupt`] if the index cannot be read.
     pub fn shuffled(&self, split: Split, seed: u64, epoch: u64) -> Result<Shuffled<'_>, Error> {
-        let mut places = self.places(split.into())?;
-        let last = places.last().copied();
-        Random::new([seed, epoch, 0]).shuffle(&mut places);
+        let blocks = self.set_blocks(split.into())?;
+        let mut order: Vec<u32> = (0..blocks.count() as u32).collect();
+        Random::new([seed, epoch, 0]).shuffle(&mut order);
         Ok(Shuffled {
-            dataset: self,
-            split,
+            blocks,
             seed,
             epoch,
-            places,
-            last,
+            order,
             next: 0,
         })
-    }
-
-    fn read(&self, split: Split, places: &[Place]) -> Result<Vec<Record>, Error> {
-        let mut records = Vec::with_capacity(places.len() * BLOCK_RECORDS);
-        for &place in places {
-            self.read_block(split.into(), place, &mut records)?;
-        }
-        Ok(records)
     }
 }
 
@@ -191,20 +178,18 @@ impl From<Split> for Set {
 
 /// An epoch's records in shuffled order. See [`Dataset::shuffled`].
 pub struct Shuffled<'a> {
-    dataset: &'a Dataset,
-    split: Split,
+    blocks: Blocks<'a>,
     seed: u64,
     epoch: u64,
-    places: Vec<Place>,
-    /// The block that was written last.
-    last: Option<Place>,
+    /// The blocks by their numbers.
+    order: Vec<u32>,
     next: usize,
 }
 
 impl Shuffled<'_> {
     /// How many groups there are.
     pub fn groups(&self) -> usize {
-        self.places.len().div_ceil(GROUP_BLOCKS)
+        self.order.len().div_ceil(GROUP_BLOCKS)
     }
 
     /// How many records a group has, without reading it.
@@ -212,15 +197,8 @@ impl Shuffled<'_> {
     /// # Panics
     /// If there is no such group.
     pub fn group_len(&self, group: usize) -> usize {
-        let places = self.group_places(group);
-        let full = places.len() * BLOCK_RECORDS;
-        // All blocks are full but the one that was written last.
-        if places.iter().any(|&place| Some(place) == self.last) {
-            let missing = self.places.len() * BLOCK_RECORDS - self.dataset.len(self.split) as usize;
-            full - missing
-        } else {
-            full
-        }
+        let blocks = self.group_blocks(group);
+        blocks.map(|block| self.blocks.len(block)).sum()
     }
 
     /// The records of one group, in the order of the epoch.
@@ -231,14 +209,18 @@ impl Shuffled<'_> {
     /// # Panics
     /// If there is no such group.
     pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
-        let mut records = self.dataset.read(self.split, self.group_places(group))?;
+        let mut records = Vec::with_capacity(GROUP_BLOCKS * BLOCK_RECORDS);
+        for block in self.group_blocks(group) {
+            self.blocks.read(block, &mut records)?;
+        }
         Random::new([self.seed, self.epoch, group as u64 + 1]).shuffle(&mut records);
         Ok(records)
     }
 
-    fn group_places(&self, group: usize) -> &[Place] {
-        let places = self.places.chunks(GROUP_BLOCKS).nth(group);
-        places.expect("a group below groups()")
+    fn group_blocks(&self, group: usize) -> impl Iterator<Item = usize> {
+        let blocks = self.order.chunks(GROUP_BLOCKS).nth(group);
+        let blocks = blocks.expect("a group below groups()");
+        blocks.iter().map(|&block| block as usize)
     }
 }
 

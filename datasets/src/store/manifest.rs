@@ -1,19 +1,23 @@
 //! What a dataset says about itself.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::PartOf;
+use crate::input::{Node, PartOf, hex};
 use crate::store::SourceEntry;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
 
 /// The version of the on-disk format: record, keys, blocks and manifest.
-pub const FORMAT_VERSION: u64 = 4;
+pub const FORMAT_VERSION: u64 = 5;
 
-/// The oldest version that is read. Nothing is added to a dataset of an older version
-/// than [`FORMAT_VERSION`]: its sources have digests of another kind, and one that is
-/// there already would not be known.
+/// The oldest version that is added to. It has fingerprints of another kind, and the
+/// dataset gets a new one. The version before has other digests of sources too: one
+/// that is there already would not be known.
+pub const ADDED_VERSION: u64 = 4;
+
+/// The oldest version that is read.
 pub const OLDEST_VERSION: u64 = 3;
 
 /// How many distinct positions the sealed dataset holds.
@@ -34,13 +38,17 @@ pub struct Counts {
 }
 
 /// Which shard of a dataset a folder holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
     /// Which of them.
     #[serde(flatten)]
     pub part: PartOf,
     /// Its positions to train on, those of held-out games, and those seen on both sides.
     pub records: [u64; 3],
+    /// The digests of these sets over its ranges of keys, if a merge made it: then the
+    /// manifest has neither counts nor fingerprint, which only all shards together have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nodes: Option<[Vec<Node>; 3]>,
 }
 
 /// Provenance and counters of a dataset. Equal input gives an equal manifest,
@@ -55,7 +63,7 @@ pub struct Manifest {
     pub filters: Filters,
     /// Which set of column families is the sealed one.
     pub generation: u64,
-    /// SHA-256 over the sealed records, hexadecimal.
+    /// SHA-256 over the sealed records, by ranges of keys, hexadecimal.
     pub fingerprint: String,
     /// Final counts.
     pub counts: Counts,
@@ -92,7 +100,25 @@ impl Manifest {
             counts.positions_validation,
             counts.seen_on_both_sides,
         ];
-        self.shard.map_or(all, |shard| shard.records)
+        self.shard.as_ref().map_or(all, |shard| shard.records)
+    }
+
+    /// Notes what is sealed: records and digests of the sets, in the order of
+    /// `Set::ALL`. `None` if there are more positions than labels.
+    #[must_use]
+    pub(crate) fn seal(&mut self, records: [u64; 3], digests: &[String; 3]) -> Option<()> {
+        let rest = self.tally.labels.checked_sub(records.iter().sum())?;
+        let capped = self.filters.max_positions.is_some();
+        let [train, validation, shadowed] = records;
+        self.counts = Counts {
+            positions_train: train,
+            positions_validation: validation,
+            seen_on_both_sides: shadowed,
+            duplicates_merged: if capped { 0 } else { rest },
+            merged_or_beyond_cap: if capped { rest } else { 0 },
+        };
+        self.fingerprint = hex(&Sha256::digest(digests.concat()));
+        Some(())
     }
 
     /// Adds a source, unless it is there.

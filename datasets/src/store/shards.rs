@@ -1,20 +1,25 @@
 //! A dataset cut by ranges of keys into shards, each in a folder of its own.
 //!
-//! It is cut between sealed blocks. So all shards together have the blocks of the whole
-//! dataset, in the same order, and are read and shuffled as it is.
+//! A sealed dataset is cut between its blocks. A merge can also make shards, each by
+//! itself: then they are cut between ranges of keys, and what only all of them together
+//! have, counts and fingerprint, is found when they are opened. Either way they are read
+//! and shuffled as the whole dataset is.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
-use crate::input::PartOf;
+use crate::input::{Node, PartOf, joined};
+use crate::store::Builder;
 use crate::store::database::{SetWriter, Store, WrittenSet};
-use crate::store::dataset::{Dataset, open_folder};
+use crate::store::dataset::{Dataset, Holding, open_folder};
 use crate::store::folder;
-use crate::store::manifest::{Manifest, Shard};
+use crate::store::manifest::{Counts, Manifest, Shard};
+use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
+use records::position::Keyed;
 
 /// The folders in a folder that hold databases, by name; none if it is a database itself.
 pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
@@ -28,11 +33,19 @@ pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// A shard that was opened.
+struct Opened<'a> {
+    part: PartOf,
+    folder: &'a Path,
+    held: Holding,
+    nodes: Option<[Vec<Node>; 3]>,
+}
+
 /// Opens the shards in a folder, in their order. Gives the whole dataset's manifest.
 ///
 /// # Errors
 /// [`Error::UnfitShards`] if they are not all those of one dataset.
-pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Manifest), Error> {
+pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Manifest), Error> {
     let unfit = |path: &Path, why: String| Error::UnfitShards {
         path: path.to_path_buf(),
         why,
@@ -40,19 +53,20 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
     let opened = folders.iter().map(|folder| open_folder(folder));
     let opened: Vec<(Store, Manifest)> = opened.collect::<Result<_, Error>>()?;
     let mut manifests = opened.iter().map(|(_, manifest)| manifest);
-    let first = manifests.find_map(|manifest| Some((manifest, manifest.shard?)));
-    let Some((manifest, Shard { part: some, .. })) = first else {
+    let first = manifests.find_map(|manifest| Some((manifest, manifest.shard.as_ref()?.part)));
+    let Some((manifest, some)) = first else {
         return Err(Error::NotADataset {
             path: path.to_path_buf(),
         });
     };
-    let whole = Manifest {
+    let mut whole = Manifest {
         shard: None,
         ..manifest.clone()
     };
-    let mut shards: Vec<(PartOf, &Path, Store)> = Vec::new();
+    let mut shards: Vec<Opened> = Vec::new();
     for (folder, (store, mut manifest)) in folders.iter().zip(opened) {
-        let Some(Shard { part, .. }) = manifest.shard.take() else {
+        let records = manifest.set_records();
+        let Some(Shard { part, nodes, .. }) = manifest.shard.take() else {
             let why = "a dataset, not a shard of one; give it by itself";
             return Err(unfit(folder, why.to_string()));
         };
@@ -60,17 +74,23 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
             let why = format!("shard of another dataset than {}", folders[0].display());
             return Err(unfit(folder, why));
         }
-        if let Some((other, name, _)) = shards
+        if let Some(other) = shards
             .iter()
-            .find(|(other, ..)| *other == part || other.of() != part.of())
+            .find(|other| other.part == part || other.part.of() != part.of())
         {
-            let why = format!("shard {part}, but {} is shard {other}", name.display());
+            let (name, other) = (other.folder.display(), other.part);
+            let why = format!("shard {part}, but {name} is shard {other}");
             return Err(unfit(folder, why));
         }
-        shards.push((part, folder, store));
+        shards.push(Opened {
+            part,
+            folder,
+            held: Holding { store, records },
+            nodes,
+        });
     }
-    shards.sort_by_key(|(part, ..)| *part);
-    let has = |part: &PartOf| shards.iter().any(|(other, ..)| other == part);
+    shards.sort_by_key(|shard| shard.part);
+    let has = |part: &PartOf| shards.iter().any(|shard| shard.part == *part);
     let missing: Vec<String> = some
         .all()
         .filter(|part| !has(part))
@@ -82,8 +102,94 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Store>, Mani
             format!("shards are missing: {}", missing.join(", ")),
         ));
     }
-    let stores = shards.into_iter().map(|(.., store)| store).collect();
-    Ok((stores, whole))
+    if whole.fingerprint.is_empty() {
+        let sealed = seal(&mut whole, &shards);
+        sealed
+            .ok_or_else(|| unfit(path, "their ranges of keys do not fit together".to_string()))?;
+    }
+    Ok((shards.into_iter().map(|shard| shard.held).collect(), whole))
+}
+
+/// Notes what all shards of a merge are together; `None` if they are not all there is.
+fn seal(whole: &mut Manifest, shards: &[Opened]) -> Option<()> {
+    let (mut records, mut digests) = ([0; 3], [const { String::new() }; 3]);
+    for set in 0..Set::ALL.len() {
+        records[set] = shards.iter().map(|shard| shard.held.records[set]).sum();
+        let nodes: Option<Vec<&[Vec<Node>; 3]>> = shards.iter().map(|s| s.nodes.as_ref()).collect();
+        let nodes = nodes?;
+        digests[set] = joined(nodes.iter().flat_map(|nodes| &nodes[set]), RANGES as u64)?;
+    }
+    whole.seal(records, &digests)
+}
+
+/// Where a shard is put in the folder of them all.
+fn place(folder: &Path, part: PartOf) -> PathBuf {
+    let digits = part.of().to_string().len();
+    folder.join(format!("{:0digits$}.dataset", part.index()))
+}
+
+fn check_is_no_database(folder: &Path) -> Result<(), Error> {
+    if folder::has_database(folder) {
+        return Err(Error::Occupied {
+            path: folder.to_path_buf(),
+            entry: folder::CURRENT.to_string(),
+        });
+    }
+    Ok(())
+}
+
+fn something_else(path: PathBuf) -> Error {
+    Error::UnfitShards {
+        path,
+        why: "holds something else; give another --out".to_string(),
+    }
+}
+
+/// Makes one shard of what datasets merge to, in a folder of `folder`: the positions of
+/// its ranges of keys. One that is there already stays. Gives its path, and its manifest
+/// with the counts of positions that it has itself.
+///
+/// # Errors
+/// As [`Builder::to_merge`]; [`Error::CappedShard`]; [`Error::UnfitShards`] if another
+/// dataset is there; [`Error::Stopped`]: begun again, it starts anew.
+pub fn merge_shard(
+    datasets: Vec<Dataset>,
+    folder: &Path,
+    part: PartOf,
+    stop: &AtomicBool,
+) -> Result<(PathBuf, Manifest), Error> {
+    let capped = |dataset: &&Dataset| dataset.manifest().filters.max_positions.is_some();
+    if let Some(dataset) = datasets.iter().find(capped) {
+        return Err(Error::CappedShard {
+            path: dataset.path().to_path_buf(),
+        });
+    }
+    check_is_no_database(folder)?;
+    let path = place(folder, part);
+    if folder::has_database(&path) && !folder::is_marked(&path) {
+        let merged = Builder::merged_manifest(&datasets)?;
+        let (_, manifest) = open_folder(&path)?;
+        let shard = manifest.shard.clone();
+        let is_part = shard.as_ref().is_some_and(|shard| shard.part == part);
+        return match is_part && manifest == (Manifest { shard, ..merged }) {
+            true => Ok((path, with_own_counts(manifest))),
+            false => Err(something_else(path)),
+        };
+    }
+    let builder = Builder::to_merge(&path, datasets)?.for_shard(part);
+    let manifest = builder.finish_unless_stopped(stop)?;
+    Ok((path, with_own_counts(manifest)))
+}
+
+fn with_own_counts(manifest: Manifest) -> Manifest {
+    let [positions_train, positions_validation, seen_on_both_sides] = manifest.set_records();
+    let counts = Counts {
+        positions_train,
+        positions_validation,
+        seen_on_both_sides,
+        ..Counts::default()
+    };
+    Manifest { counts, ..manifest }
 }
 
 /// Cuts a dataset into shards of about the same size, in folders of `folder`. One that
@@ -100,15 +206,8 @@ pub fn shard(
     stop: &AtomicBool,
 ) -> Result<Vec<PathBuf>, Error> {
     dataset.check_version()?;
-    if folder::has_database(folder) {
-        return Err(Error::Occupied {
-            path: folder.to_path_buf(),
-            entry: folder::CURRENT.to_string(),
-        });
-    }
-    let digits = cut.of().to_string().len();
-    let name = |part: PartOf| folder.join(format!("{:0digits$}.dataset", part.index()));
-    let paths: Vec<PathBuf> = cut.all().map(name).collect();
+    check_is_no_database(folder)?;
+    let paths: Vec<PathBuf> = cut.all().map(|part| place(folder, part)).collect();
     for found in folders_in(folder) {
         let part = paths
             .iter()
@@ -120,10 +219,7 @@ pub fn shard(
             Some((_, part)) => is_shard(&open_folder(&found)?.1, dataset, part),
         };
         if !ours {
-            return Err(Error::UnfitShards {
-                path: found,
-                why: "holds something else; give another --out".to_string(),
-            });
+            return Err(something_else(found));
         }
     }
     for (path, part) in paths.iter().zip(cut.all()) {
@@ -138,8 +234,8 @@ fn is_shard(manifest: &Manifest, dataset: &Dataset, part: PartOf) -> bool {
         generation: 0,
         ..dataset.manifest().clone()
     };
-    let shard = manifest.shard;
-    let is_part = shard.is_some_and(|shard| shard.part == part);
+    let shard = manifest.shard.clone();
+    let is_part = shard.as_ref().is_some_and(|shard| shard.part == part);
     is_part && *manifest == Manifest { shard, ..whole }
 }
 
@@ -156,7 +252,11 @@ fn write(dataset: &Dataset, path: &Path, part: PartOf, stop: &AtomicBool) -> Res
         let records = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
         let manifest = Manifest {
             generation: 0,
-            shard: Some(Shard { part, records }),
+            shard: Some(Shard {
+                part,
+                records,
+                nodes: None,
+            }),
             ..dataset.manifest().clone()
         };
         store.commit(&manifest, sets)?;
@@ -172,15 +272,22 @@ fn write_set(
     folder: &Path,
     stop: &AtomicBool,
 ) -> Result<WrittenSet, Error> {
-    let mut writer = SetWriter::new(set, folder);
-    let places = dataset.places(set)?.into_iter();
-    for place in places.filter(|place| part.has_key(place.key.first)) {
+    let mut writer = SetWriter::new(set, folder, 0..RANGES);
+    let blocks = dataset.set_blocks(set)?;
+    let mut records = Vec::new();
+    for block in 0..blocks.count() {
+        if !part.has_some(&blocks.begins_within(block)) {
+            continue;
+        }
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
-        let mut records = Vec::new();
-        dataset.read_block(set, place, &mut records)?;
-        writer.push(&records)?;
+        records.clear();
+        blocks.read(block, &mut records)?;
+        let key = Keyed::new(records[0]).key;
+        if part.has_some(&(key..=key)) {
+            writer.push(&records)?;
+        }
     }
     writer.finish()
 }

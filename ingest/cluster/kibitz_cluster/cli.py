@@ -33,6 +33,8 @@ BUILD = f"""\
 Each dump is cut into parts. Every part is a task of Ray's that runs ingest build
 on one node; others merge what they made, {plan.MERGE_WIDTH} at a time. A task that dies with
 its node is run again on another. Options behind -- are those of ingest build.
+The last merge is one task. With --shards it is K of them, and the output a folder
+of K shards, which is read as a dataset.
 
 The cluster is the one that RAY_ADDRESS names or that this machine belongs to;
 without one, this machine works alone. The work folder and files must have the
@@ -41,6 +43,7 @@ same path on all nodes, as on NFS. The program ingest travels with the job.
 Example:
   kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
   kibitz-cluster build https://example.org/games.pgn.zst --out /nfs/games.dataset -- --quiet
+  kibitz-cluster build /nfs/2026-*.pgn.zst --shards 64 --out /nfs/2026.shards
 
 {EXIT_CODES}"""
 
@@ -75,6 +78,12 @@ def parser() -> argparse.ArgumentParser:
         "months", nargs="+", metavar="MONTH", help="a dump: a file or an http(s) URL"
     )
     build.add_argument("--out", required=True, type=Path, metavar="PLACE", help="the dataset")
+    build.add_argument(
+        "--shards",
+        type=count,
+        metavar="K",
+        help="make the dataset in K shards, which K tasks merge side by side",
+    )
     add_run_arguments(build, part_megabytes=1000)
     build.set_defaults(run=run_build)
 
@@ -123,9 +132,18 @@ def positive(text: str) -> float:
     return number
 
 
+def count(text: str) -> int:
+    """A whole number above zero."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be above zero")
+    return number
+
+
 def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
     """`kibitz-cluster build`."""
-    return make(arguments, arguments.months, filters, tasks.build, tasks.merge, tasks.DATASET)
+    steps = (tasks.build, tasks.merge, tasks.DATASET)
+    return make(arguments, arguments.months, filters, *steps, arguments.shards)
 
 
 def run_annotate(arguments: argparse.Namespace, options: list[str]) -> int:
@@ -142,8 +160,9 @@ def make(
     make_part: ray.remote_function.RemoteFunction,
     unite: ray.remote_function.RemoteFunction,
     name: str,
+    shards: int | None = None,
 ) -> int:
-    """Makes an output, which tasks call `name`, and tells of it."""
+    """Makes an output, which tasks call `name`, or so many shards of one, and tells of it."""
     out, work = out_and_work(arguments)
     ingest = program(arguments.ingest)
     command = [version(ingest), *options]
@@ -160,11 +179,14 @@ def make(
         return unite.options(name=node.key, num_cpus=cpus).remote(node, work, cpus, *reports)
 
     # Datasets are merged as they come, games joined all at once.
-    width = plan.MERGE_WIDTH if name == tasks.DATASET else max(2, len(parts))
-    root = plan.tree(parts, width)
-    run = Run(out.name, root, work, start)
+    if shards:
+        roots = plan.shards(parts, shards)
+    else:
+        width = plan.MERGE_WIDTH if name == tasks.DATASET else max(2, len(parts))
+        roots = [plan.tree(parts, width)]
+    run = Run(out.name, roots, work, start)
     report = run.to_end()
-    work.deliver(root.key, name, out)
+    work.deliver([root.key for root in roots], name, out)
     result = {**progress.as_json(run.state), **asdict(report), "out": str(out)}
     if arguments.json:
         tell(json.dumps(result, indent=2))

@@ -14,6 +14,9 @@ from kibitz_cluster.failure import MISSING, Failure
 MERGE_WIDTH = 8
 """How many outputs a merge joins."""
 
+SHARDED_WIDTH = 64
+"""How many outputs the shards are made of, at most."""
+
 HEAD_SECONDS = 60
 
 
@@ -51,6 +54,8 @@ class Merge:
 
     key: str
     inputs: tuple["Node", ...]
+    shard: str | None = None
+    """Which shard of it, if not all, as `ingest merge --shard` takes it."""
 
 
 Node = Part | Merge
@@ -91,21 +96,41 @@ def parts(source: Source, part_bytes: float, command: list[str]) -> list[Part]:
 def tree(nodes: list[Node], width: int = MERGE_WIDTH) -> Node:
     """Merges of so many neighbours, level by level, up to one."""
     while len(nodes) > 1:
-        groups = [nodes[i : i + width] for i in range(0, len(nodes), width)]
-        nodes = [
-            Merge(key("merged", [node.key for node in group]), tuple(group))
-            if len(group) > 1
-            else group[0]
-            for group in groups
-        ]
+        nodes = level(nodes, width)
     return nodes[0]
 
 
-def leaves(node: Node) -> list[Part]:
-    """The parts of a tree, in order."""
-    if isinstance(node, Part):
-        return [node]
-    return [part for child in node.inputs for part in leaves(child)]
+def shards(nodes: list[Node], count: int) -> list[Node]:
+    """Merges of neighbours up to a few, and of those so many shards, each a task."""
+    while len(nodes) > SHARDED_WIDTH:
+        nodes = level(nodes, MERGE_WIDTH)
+    inputs = tuple(nodes)
+    names = [f"{number}/{count}" for number in range(1, count + 1)]
+    return [Merge(merge_key(inputs, name), inputs, name) for name in names]
+
+
+def level(nodes: list[Node], width: int) -> list[Node]:
+    """Merges of so many neighbours."""
+    groups = [tuple(nodes[i : i + width]) for i in range(0, len(nodes), width)]
+    return [
+        Merge(merge_key(group), group) if len(group) > 1 else group[0] for group in groups
+    ]
+
+
+def merge_key(inputs: tuple[Node, ...], shard: str | None = None) -> str:
+    """The key of a merge."""
+    of = [node.key for node in inputs]
+    return key("merged", of) if shard is None else key("merged-shard", [of, shard])
+
+
+def nodes_of(roots: list[Node]) -> dict[str, Node]:
+    """All that leads to some nodes, and they themselves, by their keys."""
+    found = {}
+    for node in roots:
+        if node.key not in found:
+            found[node.key] = node
+            found |= nodes_of(list(node.inputs)) if isinstance(node, Merge) else {}
+    return found
 
 
 def key(name: str, of: object) -> str:

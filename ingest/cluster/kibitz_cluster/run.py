@@ -12,9 +12,9 @@ from ray.exceptions import RayError, RayTaskError
 
 from kibitz_cluster import program
 from kibitz_cluster.failure import MISSING, OTHER, TERMINATED, Failure
-from kibitz_cluster.plan import Merge, Node, Part, leaves
+from kibitz_cluster.plan import Merge, Node, Part, nodes_of
 from kibitz_cluster.progress import Display, State, announce
-from kibitz_cluster.work import Report, Work
+from kibitz_cluster.work import Report, Work, of_shards
 
 WAKE_SECONDS = 0.5
 
@@ -46,46 +46,43 @@ Start = Callable[[Node, list[object]], ray.ObjectRef]
 
 
 class Run:
-    """The tasks that lead to one output."""
+    """The tasks that lead to an output, or to the shards of one."""
 
-    def __init__(self, name: str, root: Node, work: Work, start: Start) -> None:
+    def __init__(self, name: str, roots: list[Node], work: Work, start: Start) -> None:
         self.work = work
         self.start = start
         self.tasks: dict[ray.ObjectRef, Node] = {}
-        self.state = State(name, parts=0, merges=0, bytes=0)
-        self.root = root
+        self.promises: dict[str, object] = {}
+        nodes = nodes_of(roots).values()
+        parts = [node for node in nodes if isinstance(node, Part)]
+        size = sum(part.size for part in parts)
+        self.state = State(name, len(parts), len(nodes) - len(parts), size)
+        self.roots = roots
 
     def submit(self, node: Node) -> object:
         """The report of a node, or the promise of it."""
-        self.count(node)
-        if report := self.work.report(node.key):
-            self.count_present(node)
-            return report
+        if node.key not in self.promises:
+            self.promises[node.key] = self.work.report(node.key) or self.promise(node)
+        return self.promises[node.key]
+
+    def promise(self, node: Node) -> ray.ObjectRef:
+        """Starts the task of a node, and those that it needs."""
         inputs = node.inputs if isinstance(node, Merge) else ()
         task = self.start(node, [self.submit(child) for child in inputs])
         self.tasks[task] = node
         return task
 
-    def count(self, node: Node) -> None:
-        """Adds a node to what there is to do."""
-        if isinstance(node, Part):
-            self.state.parts += 1
-            self.state.bytes += node.size
-        else:
-            self.state.merges += 1
-
-    def count_present(self, node: Node) -> None:
-        """Adds what was there before, with all that went into it."""
-        parts = leaves(node)
-        if isinstance(node, Merge):
-            self.state.parts += len(parts)
-            self.state.bytes += sum(part.size for part in parts)
-            self.state.merges_done += 1
-        size = sum(part.size for part in parts)
-        self.state.parts_done += len(parts)
-        self.state.parts_before += len(parts)
-        self.state.bytes_done += size
-        self.state.bytes_before += size
+    def count_present(self) -> None:
+        """Counts what was there before, with all that went into it."""
+        there = [node for node in nodes_of(self.roots).values() if self.work.report(node.key)]
+        for node in nodes_of(there).values():
+            if isinstance(node, Part):
+                self.state.parts_done += 1
+                self.state.parts_before += 1
+                self.state.bytes_done += node.size
+                self.state.bytes_before += node.size
+            else:
+                self.state.merges_done += 1
 
     def count_done(self, node: Node, report: Report) -> None:
         """Notes that a task has ended well."""
@@ -97,10 +94,11 @@ class Run:
             self.state.merges_done += 1
 
     def to_end(self) -> Report:
-        """Runs all tasks; the report of the root."""
+        """Runs all tasks; the report of what they lead to."""
         self.work.begin()
         teller = announce(self.state, str(self.work.folder))
-        result = self.submit(self.root)
+        self.count_present()
+        results = [self.submit(root) for root in self.roots]
         display = Display(self.state)
         waiting = list(self.tasks)
         try:
@@ -111,7 +109,10 @@ class Run:
                 self.state.tick()
                 teller.note.remote(self.state)
                 display.show(self.state)
-            return ray.get(result) if isinstance(result, ray.ObjectRef) else result
+            return of_shards([
+                ray.get(result) if isinstance(result, ray.ObjectRef) else result
+                for result in results
+            ])
         except RayTaskError as error:
             if isinstance(error.cause, Failure):
                 raise error.cause from None

@@ -31,7 +31,7 @@ def build(part: Part, filters: list[str], work: Work, threads: int) -> Report:
 
 @again
 def merge(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
-    """Joins datasets."""
+    """Joins datasets, or makes a shard of what they are together."""
     return unite("merge", program.dataset, DATASET, node, work, threads, reports)
 
 
@@ -65,15 +65,17 @@ def unite(
     threads: int,
     reports: tuple[Report, ...],
 ) -> Report:
-    """Makes one output of several, and removes them: what is in them is in the one."""
+    """Makes one output of several, and removes them: what is in them is in the one. A shard
+    leaves them for the others."""
     inputs = [str(work.done / child.key / name) for child in node.inputs]
+    which = ["--shard", node.shard] if node.shard else []
 
     def make(folder: Path) -> Report:
-        report = run([command, *inputs], folder / name, threads)
+        report = run([command, *inputs, *which], folder / name, threads)
         damage = [line for part in reports for line in part.damage]
         return Report(report.games, report.labels, report.positions, damage)
 
     report = work.make(node.key, make)
-    for child in node.inputs:
+    for child in node.inputs if node.shard is None else ():
         work.forget(child.key)
     return report

@@ -29,6 +29,13 @@ class Report:
     """What was wrong with its sources, a line each."""
 
 
+def of_shards(reports: list[Report]) -> Report:
+    """The report of an output, of those of its shards. Each has all its games."""
+    first = reports[0]
+    positions = sum(report.positions for report in reports)
+    return Report(first.games, first.labels, positions, first.damage)
+
+
 class Work:
     """The shared folder."""
 
@@ -80,12 +87,16 @@ class Work:
             pass
         shutil.rmtree(folder, ignore_errors=True)
 
-    def deliver(self, key: str, name: str, out: Path) -> None:
-        """Moves what is called `name` in an output to its place, and removes the rest."""
+    def deliver(self, keys: list[str], name: str, out: Path) -> None:
+        """Moves what is called `name` in an output to its place, or what is in the folders of
+        this name in several, and removes the rest."""
         # Beside it first: the work folder may lie on another disk.
         beside = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
         try:
-            shutil.move(self.done / key / name, beside / name)
+            first, *others = [self.done / key / name for key in keys]
+            shutil.move(first, beside / name)
+            for shard in [shard for folder in others for shard in folder.iterdir()]:
+                shutil.move(shard, beside / name)
             (beside / name).rename(out)
         finally:
             shutil.rmtree(beside, ignore_errors=True)

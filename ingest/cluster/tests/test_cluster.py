@@ -154,6 +154,25 @@ class ClusterTest(unittest.TestCase):
         # Nor is an output replaced.
         self.assert_ended(self.machines.run(*arguments), 5, "is there already")
 
+    def test_shards_are_merged_side_by_side(self) -> None:
+        self.hold("merge")
+        arguments = self.build(SAMPLES, "--part-size", 0.15, "--shards", 3, "--json")
+        running = self.start(*arguments)
+        calls = self.folder / "calls"
+        wait_until(lambda: calls.exists() and len(self.calls("merge")) == 3)
+        self.let("merge")
+        ended = self.machines.finish(running)
+        self.assert_ended(ended, 0)
+        names = [f"{number}.dataset" for number in (1, 2, 3)]
+        self.assertEqual(sorted(path.name for path in self.out.iterdir()), names)
+        self.assertEqual(contents(self.out), contents(self.alone(SAMPLES)))
+        result = json.loads(ended.stdout)
+        stats = contents(self.out)
+        held = stats["positions_train"] + stats["positions_validation"]
+        self.assertEqual((result["positions"], result["labels"]), (held, stats["labels"]))
+        self.assertEqual((result["merges"], result["merges_done"]), (3, 3))
+        self.assertFalse(self.work.exists())
+
     def test_a_lost_source_is_tried_again_and_damage_is_told(self) -> None:
         damaged = self.folder / "damaged.pgn.zst"
         data = bytearray(SAMPLES[0].read_bytes())

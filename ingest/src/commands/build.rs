@@ -270,9 +270,15 @@ pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
 /// What is in a dataset, in a few lines.
 fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
+    let joined = counts.duplicates_merged + counts.merged_or_beyond_cap;
+    let labels = match &manifest.shard {
+        Some(shard) => format!("in all {} shards", shard.part.of()),
+        None if counts.merged_or_beyond_cap == 0 => format!("{joined} duplicates merged"),
+        None => format!("{joined} duplicates merged or beyond the cap"),
+    };
     let mut text = format!(
         "{}: {} positions to train on, {} held out, from {} annotated of {} games\n\
-         {} labels, {} of them mates; {} {}, {} positions seen on both sides\n",
+         {} labels, {} of them mates; {labels}, {} positions seen on both sides\n",
         path.display(),
         counts.positions_train,
         counts.positions_validation,
@@ -280,12 +286,6 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         tally.games,
         tally.labels,
         tally.mates,
-        counts.duplicates_merged + counts.merged_or_beyond_cap,
-        if counts.merged_or_beyond_cap == 0 {
-            "duplicates merged"
-        } else {
-            "duplicates merged or beyond the cap"
-        },
         counts.seen_on_both_sides,
     );
     for (&reason, count) in &tally.skipped {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use datasets::{Builder, Dataset, Error};
+use datasets::{Builder, Dataset, Error, PartOf};
 use host::StopSignal;
 
 use crate::commands::build::tell;
@@ -16,6 +16,10 @@ the datasets: a source that several of them have counts once, equal positions
 are joined, and one that any of them trains on is left out of validation. Once
 all parts of a source are there (`ingest build --part`), it counts as a whole.
 
+With --shard, each call makes one of N shards of the outcome, DIR/1.dataset and so on,
+from the positions of one range of keys: N machines make them side by side. Give DIR
+wherever a dataset is read, once all are there (`ingest shard --help`).
+
 Datasets that were made with other filters are refused. A merge that is
 interrupted leaves --out as it was; the same command begins it again.
 
@@ -23,7 +27,9 @@ Example:
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
   ingest build 2026-06.pgn.zst --part 2/2 --out b.dataset   # on another
   ingest merge a.dataset b.dataset --out june.dataset
-  ingest merge june.dataset --out lichess.dataset           # adds to it";
+  ingest merge june.dataset --out lichess.dataset           # adds to it
+  ingest merge 2026-*.dataset --shard 1/2 --out shards      # on one machine
+  ingest merge 2026-*.dataset --shard 2/2 --out shards      # on another";
 
 /// What `ingest merge` takes.
 #[derive(Args)]
@@ -32,9 +38,13 @@ pub struct Arguments {
     /// Datasets, which stay as they are
     #[arg(required = true, value_name = "DATASET")]
     datasets: Vec<PathBuf>,
-    /// The dataset to add them to, a folder; made if it is not there
+    /// The dataset to add them to, a folder; made if it is not there. With --shard, the
+    /// folder of all shards
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
+    /// Make only the I-th of N shards of the outcome, by ranges of keys
+    #[arg(long, value_name = "I/N")]
+    shard: Option<PartOf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -50,6 +60,14 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     // All are opened before anything is made: one that is refused stops the merge at once.
     let datasets = arguments.datasets.iter().map(|path| Dataset::open(path));
     let datasets = datasets.collect::<Result<Vec<Dataset>, Error>>()?;
+    if let Some(part) = arguments.shard {
+        let shard = datasets::merge_shard(datasets, &arguments.out, part, stop.flag());
+        let (path, manifest) = match shard {
+            Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
+            shard => shard?,
+        };
+        return tell(&path, &manifest, arguments.json);
+    }
     let builder = Builder::to_merge(&arguments.out, datasets)?;
     let known = arguments.datasets.len() - builder.others();
     if known > 0 {
