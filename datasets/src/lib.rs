@@ -36,6 +36,6 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{
-    Builder, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry, Shard, Shuffled,
-    SourceEntry, shard,
+    Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry, Shard,
+    Shuffled, SourceEntry, download, shard, upload,
 };

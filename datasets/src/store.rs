@@ -2,6 +2,7 @@
 
 mod build_progress;
 mod builder;
+mod copies;
 mod database;
 mod dataset;
 mod folder;
@@ -14,6 +15,7 @@ mod sources;
 mod spill;
 
 pub use builder::Builder;
+pub use copies::{Copied, download, upload};
 pub use dataset::{Dataset, Shuffled};
 pub use manifest::{Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
 pub use shards::shard;

@@ -15,7 +15,7 @@ use rocksdb::{
 use sha2::{Digest, Sha256};
 
 use crate::Error;
-use crate::input::hex;
+use crate::input::{Source, hex};
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::range_of;
@@ -142,7 +142,12 @@ impl Store {
         let not_a_dataset = || Error::NotADataset {
             path: path.to_path_buf(),
         };
-        std::fs::metadata(path).map_err(Error::unreadable(path))?;
+        std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
+            true => Error::NotLocal {
+                path: path.to_path_buf(),
+            },
+            false => Error::unreadable(path)(error),
+        })?;
         if !folder::has_database(path) {
             return Err(not_a_dataset());
         }
