@@ -89,6 +89,10 @@ class Work:
             (beside / name).rename(out)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+        self.remove()
+
+    def remove(self) -> None:
+        """Removes all that is in the folder."""
         shutil.rmtree(self.done)
         shutil.rmtree(self.unfinished)
         try:
