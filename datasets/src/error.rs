@@ -152,6 +152,40 @@ pub enum Error {
         /// What is in the way.
         path: PathBuf,
     },
+    /// A dataset is named by a URL where only a folder will do.
+    #[error(
+        "{path}: datasets are built and read in folders; `ingest copy` copies them to s3://BUCKET/NAME \
+         and from there",
+        path = path.display()
+    )]
+    NotLocal {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// There is no dataset at a URL, or not all of one.
+    #[error(
+        "{path}: no dataset, or not all of one: `ingest copy` writes kibitz-dataset.json last, \
+         which is missing",
+        path = path.display()
+    )]
+    NoCopy {
+        /// The URL.
+        path: PathBuf,
+    },
+    /// What a dataset is to be copied to is there already, and something else.
+    #[error("{path}: {what} is there already; give another name, or remove it", path = path.display())]
+    Taken {
+        /// The folder or URL.
+        path: PathBuf,
+        /// What is there.
+        what: &'static str,
+    },
+    /// A dataset changed while it was copied.
+    #[error("{path}: changed while it was copied; run the same command again", path = path.display())]
+    Changed {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The dataset was written in another format version.
     #[error(
         "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {added} \
@@ -250,15 +284,16 @@ impl Error {
     /// The exit code of a program that ends with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Error::Unreadable { .. } | Error::Interrupted { .. } | Error::Inaccessible { .. } => {
-                ExitCode::Missing
-            }
+            Error::Unreadable { .. }
+            | Error::Interrupted { .. }
+            | Error::NoCopy { .. }
+            | Error::Inaccessible { .. } => ExitCode::Missing,
             Error::Noted { exit_code, .. } => *exit_code,
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
             | Error::NotPgn { .. } => ExitCode::Damaged,
-            Error::NoParts { .. } => ExitCode::Usage,
+            Error::NoParts { .. } | Error::NotLocal { .. } => ExitCode::Usage,
             Error::UnfitParts { .. }
             | Error::NotADataset { .. }
             | Error::LoneShard { .. }
@@ -266,6 +301,8 @@ impl Error {
             | Error::CappedShard { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
+            | Error::Taken { .. }
+            | Error::Changed { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
             | Error::OtherFilters { .. }

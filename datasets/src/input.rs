@@ -14,6 +14,6 @@ pub use source::{Source, digest_of};
 
 pub(crate) use digest::{LEAF, Node, Tree, hex, joined};
 pub(crate) use frames::{FrameDecoder, Part, whole_text};
-pub(crate) use http::ConnectionLost;
+pub(crate) use http::{ConnectionLost, HttpReader, Refusal, find, put};
 pub(crate) use meter::OtherBytes;
 pub(crate) use source::{Content, End, PIECE_BYTES, Place};

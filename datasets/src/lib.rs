@@ -36,6 +36,6 @@ pub use records::selection::{
     Filters, GameId, SkipReason, SourceCounts, Speed, Split, TdLambda, Termination,
 };
 pub use store::{
-    ADDED_VERSION, Builder, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION, PartEntry,
-    Shard, Shuffled, SourceEntry, merge_shard, shard,
+    ADDED_VERSION, Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION,
+    PartEntry, Shard, Shuffled, SourceEntry, download, merge_shard, shard, upload,
 };

@@ -3,6 +3,7 @@
 mod blocks;
 mod build_progress;
 mod builder;
+mod copies;
 mod database;
 mod dataset;
 mod folder;
@@ -15,6 +16,7 @@ mod sources;
 mod spill;
 
 pub use builder::Builder;
+pub use copies::{Copied, download, upload};
 pub use dataset::{Dataset, Shuffled};
 pub use manifest::{ADDED_VERSION, Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};
 pub use shards::{merge_shard, shard};

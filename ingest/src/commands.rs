@@ -2,6 +2,7 @@
 
 mod annotate;
 mod build;
+mod copy;
 mod export;
 mod filters;
 mod join;
@@ -43,6 +44,8 @@ enum Command {
     Merge(merge::Arguments),
     /// Cut a dataset into shards, which are read as one
     Shard(shard::Arguments),
+    /// Copy a dataset to S3, or from there
+    Copy(copy::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
     /// Join the annotated parts of a source
@@ -59,6 +62,7 @@ pub fn run(arguments: Arguments) -> Result<()> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Merge(arguments) => merge::run(&arguments),
         Command::Shard(arguments) => shard::run(&arguments),
+        Command::Copy(arguments) => copy::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Join(arguments) => join::run(&arguments),
         Command::Stats(arguments) => stats::run(&arguments),

@@ -1,8 +1,9 @@
 """Serves files as objects of the bucket `games` on the loopback, until standard input ends.
+The objects that are named there, a line each, are damaged, and `done` is printed.
 
     python s3_server.py FILE...
 
-Prints the endpoint, and the key and the secret that may read it. Signatures are
+Prints the endpoint, and the key and the secret that may read and write them. Signatures are
 checked by botocore's own code.
 """
 
@@ -27,12 +28,16 @@ s3.create_bucket(Bucket="games")
 for path in sys.argv[1:]:
     s3.upload_file(path, "games", "of june/" + os.path.basename(path))
 iam = boto3.client("iam", endpoint_url=endpoint)
-iam.create_user(UserName="reader")
-allow = {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "*"}
+iam.create_user(UserName="user")
+allow = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
 policy = {"Version": "2012-10-17", "Statement": [allow]}
-iam.put_user_policy(UserName="reader", PolicyName="read", PolicyDocument=json.dumps(policy))
-key = iam.create_access_key(UserName="reader")["AccessKey"]
+iam.put_user_policy(UserName="user", PolicyName="all", PolicyDocument=json.dumps(policy))
+key = iam.create_access_key(UserName="user")["AccessKey"]
 # From now on, nobody may do anything who is not known.
 settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
 print(endpoint, key["AccessKeyId"], key["SecretAccessKey"], flush=True)
-sys.stdin.read()
+names = {"aws_access_key_id": key["AccessKeyId"], "aws_secret_access_key": key["SecretAccessKey"]}
+s3 = boto3.client("s3", endpoint_url=endpoint, **names)
+for line in sys.stdin:
+    s3.put_object(Bucket="games", Key=line.rstrip("\n"), Body=b"damaged")
+    print("done", flush=True)

@@ -6,6 +6,7 @@ pub mod dump;
 pub mod generator;
 pub mod golden;
 pub mod measure;
+pub mod objects;
 pub mod pzstd;
 pub mod server;
 pub mod training;

@@ -2,70 +2,16 @@
 //! Amazon's own library.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
+use tests::objects::S3Server;
 use tests::pzstd::write_frames;
-use tests::{Said, both_sides, build, program, python, root, run, sample};
+use tests::{both_sides, build, run, sample};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 
 const MISSING: i32 = 3;
-
-/// Serves files as objects; ends with its standard input.
-struct Server {
-    process: Child,
-    endpoint: String,
-    key: String,
-    secret: String,
-}
-
-impl Server {
-    /// `None` without moto, said by `tests::skip`.
-    fn start(files: &[&Path]) -> Option<Server> {
-        let mut command = python("moto")?;
-        command.arg(root().join("tests/reference/s3_server.py"));
-        command.args(files).stdin(Stdio::piped());
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut process = command.spawn().unwrap();
-        let mut line = String::new();
-        let mut output = BufReader::new(process.stdout.take().unwrap());
-        output.read_line(&mut line).unwrap();
-        let mut words = line.split_whitespace().map(String::from);
-        let mut word = || words.next().expect("an endpoint, a key and a secret");
-        Some(Server {
-            process,
-            endpoint: word(),
-            key: word(),
-            secret: word(),
-        })
-    }
-
-    /// A program whose environment leads to the server.
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = program("ingest");
-        command.args(arguments);
-        command.env("AWS_ENDPOINT_URL", &self.endpoint);
-        command.env("AWS_ACCESS_KEY_ID", &self.key);
-        command.env("AWS_SECRET_ACCESS_KEY", &self.secret);
-        for name in ["AWS_ENDPOINT_URL_S3", "AWS_SESSION_TOKEN", "AWS_REGION"] {
-            command.env_remove(name);
-        }
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Said {
-        run(&mut self.command(arguments))
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
 
 #[test]
 fn objects_are_read_whole_and_in_parts() {
@@ -77,7 +23,7 @@ fn objects_are_read_whole_and_in_parts() {
     let mut bytes = Vec::new();
     write_frames(&games, 100_000, 1, &mut bytes).unwrap();
     fs::write(&source, bytes).unwrap();
-    let Some(server) = Server::start(&[&source]) else {
+    let Some(server) = S3Server::start(&[&source]) else {
         return;
     };
     let url = "s3://games/of june/june é+.pgn.zst";
@@ -127,7 +73,7 @@ fn objects_are_read_whole_and_in_parts() {
 fn what_cannot_be_read_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_str().unwrap().to_string();
-    let Some(server) = Server::start(&[&sample(JUNE)]) else {
+    let Some(server) = S3Server::start(&[&sample(JUNE)]) else {
         return;
     };
     let url = format!("s3://games/of june/{JUNE}");

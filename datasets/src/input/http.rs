@@ -4,41 +4,19 @@
 //! Certificates are checked against Mozilla's roots, compiled in: they are the
 //! same on every machine, and a bare container has no others.
 
+mod client;
+mod objects;
+
 use std::io::{self, Read};
-use std::thread;
-use std::time::Duration;
 
-use crate::input::s3::{self, Object};
 use ureq::http::{HeaderMap, Response, StatusCode, header};
-use ureq::{Agent, Body, BodyReader};
+use ureq::{Body, BodyReader};
 
-/// How long a server is waited for, and how often it is tried again.
-#[derive(Clone, Copy, Debug)]
-struct Patience {
-    /// For a connection, and again for the head of an answer.
-    connect: Duration,
-    /// For the next bytes of a body.
-    stall: Duration,
-    /// Before the first new attempt; each next pause is twice as long.
-    first_pause: Duration,
-    longest_pause: Duration,
-    /// New attempts in a row that may bring no byte.
-    attempts: u32,
-}
+use crate::input::http::client::{Client, HttpError, Patience, lasting, refusal};
+use crate::input::s3::{self, Object, Request};
 
-impl Default for Patience {
-    /// Ten attempts within about two minutes, and their timeouts: a server
-    /// that restarts, or a router, is back by then.
-    fn default() -> Patience {
-        Patience {
-            connect: Duration::from_secs(30),
-            stall: Duration::from_secs(60),
-            first_pause: Duration::from_millis(500),
-            longest_pause: Duration::from_secs(30),
-            attempts: 10,
-        }
-    }
-}
+pub(crate) use client::{ConnectionLost, Refusal};
+pub(crate) use objects::{find, put};
 
 /// A file behind a URL. When the connection breaks, ends early or stalls, it
 /// is made again from the byte that was reached, as long as the server still
@@ -47,39 +25,14 @@ impl Default for Patience {
 /// Errors do not repeat the URL. A server that neither tells a length nor
 /// sends in chunks cannot be told from one that broke off.
 pub(crate) struct HttpReader {
-    agent: Agent,
+    client: Client,
     object: Object,
-    patience: Patience,
     /// Where the next byte to hand over lies in the file.
     offset: u64,
     len: Option<u64>,
     validator: Option<String>,
     /// The rest of the file, while a connection stands.
     body: Option<BodyReader<'static>>,
-    /// Whether the server has answered at all.
-    reached: bool,
-    /// Failures since the last byte.
-    failures: u32,
-}
-
-/// A file cannot be read on, whatever it holds: the server, or the way to it,
-/// has failed for longer than it is waited for.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct ConnectionLost(io::Error);
-
-impl ConnectionLost {
-    fn error(error: io::Error) -> io::Error {
-        io::Error::new(error.kind(), ConnectionLost(error))
-    }
-}
-
-/// Why there is no connection.
-enum HttpError {
-    /// Trying again would not help.
-    Lasting(io::Error),
-    /// Trying again may help.
-    Passing(io::Error),
 }
 
 impl HttpReader {
@@ -100,27 +53,13 @@ impl HttpReader {
     }
 
     fn with_patience(url: &str, patience: Patience) -> io::Result<HttpReader> {
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .user_agent(concat!("kibitz/", env!("CARGO_PKG_VERSION")))
-            .accept_encoding("identity")
-            .max_idle_connections(0)
-            .timeout_resolve(Some(patience.connect))
-            .timeout_connect(Some(patience.connect))
-            .timeout_recv_response(Some(patience.connect))
-            .timeout_per_read(Some(patience.stall))
-            .build()
-            .new_agent();
         let mut reader = HttpReader {
-            agent,
+            client: Client::new(patience),
             object: Object::named(url)?,
-            patience,
             offset: 0,
             len: None,
             validator: None,
             body: None,
-            reached: false,
-            failures: 0,
         };
         reader.ensure_connected()?;
         Ok(reader)
@@ -156,25 +95,19 @@ impl HttpReader {
 
     /// Waits before the next attempt, or gives up with the last error.
     fn pause(&mut self, error: io::Error) -> io::Result<()> {
-        if self.failures == self.patience.attempts {
-            let text = format!(
-                "gave up at byte {} after {} new attempts: {error}",
-                self.offset, self.failures
-            );
-            return Err(io::Error::new(error.kind(), text));
-        }
-        let factor = 1u32.checked_shl(self.failures).unwrap_or(u32::MAX);
-        let pause = self.patience.first_pause.saturating_mul(factor);
-        thread::sleep(pause.min(self.patience.longest_pause));
-        self.failures += 1;
-        Ok(())
+        let place = format!("at byte {}", self.offset);
+        self.client.pause(error, &place)
     }
 
     /// Asks for the rest of the file. `None` if there is no more.
     fn connect(&mut self) -> Result<Option<BodyReader<'static>>, HttpError> {
-        let mut request = self.agent.get(&self.object.url);
+        let mut request = self.client.agent.get(&self.object.url);
         let range = (self.offset > 0).then(|| format!("bytes={}-", self.offset));
-        let signed = self.object.headers(range.as_deref());
+        let headers: Vec<_> = range.iter().map(|range| ("range", &**range)).collect();
+        let signed = self.object.headers(&Request {
+            headers: &headers,
+            ..Request::of("GET")
+        });
         for (name, value) in signed.map_err(HttpError::Lasting)? {
             request = request.header(name, value);
         }
@@ -186,15 +119,16 @@ impl HttpReader {
                 .header(header::RANGE, range)
                 .header(header::IF_RANGE, validator);
         }
-        let response = request.call().map_err(|error| self.failure(error))?;
-        self.reached = true;
+        let response = request.call();
+        let response = response.map_err(|error| self.client.failure(error))?;
+        self.client.reached = true;
         match response.status() {
             StatusCode::OK => self.whole(response).map(Some),
             StatusCode::PARTIAL_CONTENT if self.offset > 0 => self.rest(response).map(Some),
             StatusCode::RANGE_NOT_SATISFIABLE if self.offset > 0 => {
                 self.nothing(response.headers())
             }
-            status => Err(refusal(status)),
+            _ => Err(refusal(response)),
         }
     }
 
@@ -269,37 +203,6 @@ impl HttpReader {
         Ok(())
     }
 
-    /// Whether an error may pass. Before the first answer a name that does not
-    /// resolve, or a port that refuses, is more likely a mistake in the URL.
-    fn failure(&self, error: ureq::Error) -> HttpError {
-        let passing = match &error {
-            ureq::Error::Io(error) => {
-                self.reached
-                    || matches!(
-                        error.kind(),
-                        io::ErrorKind::ConnectionReset
-                            | io::ErrorKind::ConnectionAborted
-                            | io::ErrorKind::BrokenPipe
-                            | io::ErrorKind::UnexpectedEof
-                    )
-            }
-            ureq::Error::Timeout(_)
-            | ureq::Error::HostNotFound
-            | ureq::Error::ConnectionFailed
-            | ureq::Error::Protocol(_) => self.reached,
-            ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-                return lasting(&format!("not a URL: {error}"));
-            }
-            _ => false,
-        };
-        let kind = if passing {
-            HttpError::Passing
-        } else {
-            HttpError::Lasting
-        };
-        kind(error.into_io())
-    }
-
     fn ended_early(&self) -> io::Error {
         let text = match self.len {
             Some(len) => format!("the connection ended at byte {} of {len}", self.offset),
@@ -327,7 +230,7 @@ impl Read for HttpReader {
                 Ok(0) => self.ended_early(),
                 Ok(count) => {
                     self.offset += count as u64;
-                    self.failures = 0;
+                    self.client.failures = 0;
                     return Ok(count);
                 }
                 Err(error) => error,
@@ -338,26 +241,8 @@ impl Read for HttpReader {
     }
 }
 
-fn lasting(text: &str) -> HttpError {
-    HttpError::Lasting(io::Error::other(text))
-}
-
 fn changed() -> HttpError {
     lasting("the file on the server is not the one that was begun")
-}
-
-/// A status that is not the file.
-fn refusal(status: StatusCode) -> HttpError {
-    let kind = match status.as_u16() {
-        404 | 410 => io::ErrorKind::NotFound,
-        401 | 403 => io::ErrorKind::PermissionDenied,
-        _ => io::ErrorKind::Other,
-    };
-    let error = io::Error::new(kind, format!("the server answers {status}"));
-    match status.as_u16() {
-        408 | 425 | 429 | 500 | 502 | 503 | 504 => HttpError::Passing(error),
-        _ => HttpError::Lasting(error),
-    }
 }
 
 /// What names this version of a file for certain. A weak ETag promises no

@@ -1,6 +1,8 @@
 //! Objects of S3 and what speaks like it, as URLs whose requests are signed.
 //!
-//! Signatures are of version 4 (`AWS4-HMAC-SHA256`).
+//! Signatures are of version 4 (`AWS4-HMAC-SHA256`). They are made here because rusty-s3 0.11
+//! signs URLs alone, which leaves bodies unsigned, and brings 40 crates more, and aws-sigv4
+//! 34, tokio among them.
 
 use std::env;
 use std::fmt::Write as _;
@@ -31,6 +33,27 @@ pub(super) struct Object {
     pub(super) url: String,
     /// Who asks; nobody, where everybody may.
     signer: Option<Signer>,
+}
+
+/// What is asked for.
+pub(super) struct Request<'a> {
+    /// The method, in capitals.
+    pub(super) method: &'a str,
+    /// What is signed beside the host, with names in small letters.
+    pub(super) headers: &'a [(&'static str, &'a str)],
+    /// The SHA-256 of the body, hexadecimal, if there is one.
+    pub(super) body: Option<&'a str>,
+}
+
+impl<'a> Request<'a> {
+    /// One without a body.
+    pub(super) fn of(method: &'a str) -> Request<'a> {
+        Request {
+            method,
+            headers: &[],
+            body: None,
+        }
+    }
 }
 
 /// Who asks, by the environment.
@@ -86,30 +109,31 @@ impl Object {
         })
     }
 
-    /// The headers that sign a request for it, with `range`, if there is one.
-    pub(super) fn headers(&self, range: Option<&str>) -> io::Result<Vec<(&'static str, String)>> {
+    /// The headers that sign a request for it, beside those of the request.
+    pub(super) fn headers(&self, request: &Request) -> io::Result<Vec<(&'static str, String)>> {
         let Some(signer) = &self.signer else {
             return Ok(Vec::new());
         };
         let uri: Uri = self.url.parse().map_err(io::Error::other)?;
         let host = uri.authority().map_or("", |authority| authority.as_str());
         let now = timestamp(OffsetDateTime::now_utc());
-        Ok(signer.sign(host, uri.path(), range, &now))
+        Ok(signer.sign(host, uri.path(), request, &now))
     }
 }
 
 impl Signer {
-    /// The headers that sign a GET without a body. Time is told as `20130524T000000Z`.
+    /// The headers that sign a request. Time is told as `20130524T000000Z`.
     fn sign(
         &self,
         host: &str,
         path: &str,
-        range: Option<&str>,
+        request: &Request,
         time: &str,
     ) -> Vec<(&'static str, String)> {
         let nothing = hex(&Sha256::digest([]));
+        let body = request.body.unwrap_or(&nothing);
         let mut headers = vec![
-            ("x-amz-content-sha256", nothing.clone()),
+            ("x-amz-content-sha256", body.to_string()),
             ("x-amz-date", time.to_string()),
         ];
         headers.extend(
@@ -117,21 +141,21 @@ impl Signer {
                 .clone()
                 .map(|token| ("x-amz-security-token", token)),
         );
-        // All that is signed, in the order of the names.
         let mut signed = vec![("host", host)];
-        signed.extend(range.map(|range| ("range", range)));
+        signed.extend(request.headers);
         signed.extend(headers.iter().map(|(name, value)| (*name, &**value)));
+        signed.sort_unstable();
         let names: Vec<&str> = signed.iter().map(|(name, _)| *name).collect();
         let names = names.join(";");
-        let mut request = format!("GET\n{path}\n\n");
+        let mut text = format!("{}\n{path}\n\n", request.method);
         for (name, value) in &signed {
             // A String takes all that is written.
-            let _ = writeln!(request, "{name}:{value}");
+            let _ = writeln!(text, "{name}:{value}");
         }
-        let _ = write!(request, "\n{names}\n{nothing}");
+        let _ = write!(text, "\n{names}\n{body}");
         let day = &time[..8];
         let scope = format!("{day}/{}/s3/aws4_request", self.region);
-        let digest = hex(&Sha256::digest(request));
+        let digest = hex(&Sha256::digest(text));
         let text = format!("AWS4-HMAC-SHA256\n{time}\n{scope}\n{digest}");
         let mut key = format!("AWS4{}", self.secret).into_bytes();
         for part in [day, &self.region, "s3", "aws4_request", &text] {
@@ -177,7 +201,11 @@ mod tests {
             region: "us-east-1".to_string(),
         };
         let host = "examplebucket.s3.amazonaws.com";
-        let headers = signer.sign(host, "/test.txt", Some("bytes=0-9"), "20130524T000000Z");
+        let request = Request {
+            headers: &[("range", "bytes=0-9")],
+            ..Request::of("GET")
+        };
+        let headers = signer.sign(host, "/test.txt", &request, "20130524T000000Z");
         let (name, value) = headers.last().unwrap();
         assert_eq!(
             (*name, &**value),

@@ -14,7 +14,7 @@ use rocksdb::{
 };
 
 use crate::Error;
-use crate::input::Tree;
+use crate::input::{Source, Tree};
 use crate::store::build_progress::BuildProgress;
 use crate::store::folder::{self, Claimed};
 use crate::store::ranges::{RangesDigest, range_of};
@@ -141,7 +141,12 @@ impl Store {
         let not_a_dataset = || Error::NotADataset {
             path: path.to_path_buf(),
         };
-        std::fs::metadata(path).map_err(Error::unreadable(path))?;
+        std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
+            true => Error::NotLocal {
+                path: path.to_path_buf(),
+            },
+            false => Error::unreadable(path)(error),
+        })?;
         if !folder::has_database(path) {
             return Err(not_a_dataset());
         }

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use host::durable;
 
 use crate::Error;
+use crate::input::Source;
 
 /// The marker of an unfinished build.
 const MARKER: &str = "kibitz-unfinished";
@@ -39,9 +40,14 @@ pub(crate) enum Claimed {
 /// in it is touched.
 ///
 /// # Errors
-/// [`Error::Occupied`], [`Error::NotAFolder`], [`Error::Unwritable`].
+/// [`Error::NotLocal`], [`Error::Occupied`], [`Error::NotAFolder`], [`Error::Unwritable`].
 pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
     let unwritable = || Error::unwritable(path);
+    if Source::is_url(path) {
+        return Err(Error::NotLocal {
+            path: path.to_path_buf(),
+        });
+    }
     if !path.is_dir() && fs::symlink_metadata(path).is_ok() {
         return Err(Error::NotAFolder {
             path: path.to_path_buf(),
@@ -163,8 +169,14 @@ pub(crate) fn abandon(path: &Path, made: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
+/// Whether it is a file of RocksDB's that says nothing of the data: its lock, and what it
+/// noted.
+pub(crate) fn is_left_by_readers(name: &str) -> bool {
+    matches!(name, "LOCK" | "LOG") || name.starts_with("LOG.old.") || name.ends_with(".dbtmp")
+}
+
 /// Whether RocksDB gives one of its files this name.
-fn is_of_database(name: &str) -> bool {
+pub(crate) fn is_of_database(name: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let behind = |start: &str| name.strip_prefix(start).is_some_and(number);
     let before = |end: &str| {

@@ -7,17 +7,18 @@ import shutil
 import subprocess
 import sys
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import ray
 
-from kibitz_cluster import plan, progress, tasks
+from kibitz_cluster import plan, program, progress, tasks
 from kibitz_cluster.failure import (
     CANNOT_WRITE,
     DAMAGED,
     INTERRUPTED,
     MISSING,
     REFUSED,
+    USAGE,
     Failure,
 )
 from kibitz_cluster.run import Run, connect
@@ -40,10 +41,14 @@ The cluster is the one that RAY_ADDRESS names or that this machine belongs to;
 without one, this machine works alone. The work folder and files must have the
 same path on all nodes, as on NFS. The program ingest travels with the job.
 
+A dataset for S3 is made in the work folder, and then copied by ingest copy; so --work
+must name one.
+
 Example:
   kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
   kibitz-cluster build https://example.org/games.pgn.zst --out /nfs/games.dataset -- --quiet
   kibitz-cluster build /nfs/2026-*.pgn.zst --shards 64 --out /nfs/2026.shards
+  kibitz-cluster build /nfs/2026-05.pgn.zst --work /nfs/work --out s3://datasets/lichess
 
 {EXIT_CODES}"""
 
@@ -77,7 +82,9 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "months", nargs="+", metavar="MONTH", help="a dump: a file or an http(s) URL"
     )
-    build.add_argument("--out", required=True, type=Path, metavar="PLACE", help="the dataset")
+    build.add_argument(
+        "--out", required=True, metavar="PLACE", help="the dataset: a folder, or s3://BUCKET/NAME"
+    )
     build.add_argument(
         "--shards",
         type=count,
@@ -93,7 +100,7 @@ def parser() -> argparse.ArgumentParser:
     annotate.add_argument("games", metavar="GAMES", help="a file or an http(s) URL")
     annotate.add_argument("--engine", required=True, metavar="CMD", help="of every node")
     annotate.add_argument("--nodes", required=True, type=int, metavar="N", help="to search")
-    annotate.add_argument("--out", required=True, type=Path, metavar="FILE.pgn.zst")
+    annotate.add_argument("--out", required=True, metavar="FILE.pgn.zst")
     add_run_arguments(annotate, part_megabytes=10)
     annotate.set_defaults(run=run_annotate)
 
@@ -164,7 +171,7 @@ def make(
 ) -> int:
     """Makes an output, which tasks call `name`, or so many shards of one, and tells of it."""
     out, work = out_and_work(arguments)
-    ingest = program(arguments.ingest)
+    ingest = find_program(arguments.ingest)
     command = [version(ingest), *options]
     sources = dict.fromkeys(plan.find(place) for place in places)
     size = arguments.part_size * 1e6
@@ -184,10 +191,15 @@ def make(
     else:
         width = plan.MERGE_WIDTH if name == tasks.DATASET else max(2, len(parts))
         roots = [plan.tree(parts, width)]
-    run = Run(out.name, roots, work, start)
+    run = Run(PurePosixPath(out).name, roots, work, start)
     report = run.to_end()
-    work.deliver([root.key for root in roots], name, out)
-    result = {**progress.as_json(run.state), **asdict(report), "out": str(out)}
+    whole = work.gather([root.key for root in roots], name)
+    if is_remote(out):
+        program.copy(ingest, whole, out)
+        work.remove()
+    else:
+        work.deliver(whole, Path(out))
+    result = {**progress.as_json(run.state), **asdict(report), "out": out}
     if arguments.json:
         tell(json.dumps(result, indent=2))
     else:
@@ -200,15 +212,27 @@ def make(
     return DAMAGED if report.damage else 0
 
 
-def out_and_work(arguments: argparse.Namespace) -> tuple[Path, Work]:
+def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
     """Where the output goes, and the work folder."""
-    out = arguments.out.absolute()
+    work = arguments.work
+    if is_remote(arguments.out):
+        if arguments.command != "build":
+            raise Failure(USAGE, f"{arguments.out}: games are written to a file")
+        if work is None:
+            raise Failure(USAGE, f"{arguments.out}: --work must name a folder of all nodes")
+        return arguments.out, Work(work.absolute())
+    out = Path(arguments.out).absolute()
     if out.exists():
         raise Failure(REFUSED, f"{out}: is there already; ingest merge adds to a dataset")
-    return out, Work((arguments.work or out.with_name(out.name + ".work")).absolute())
+    return str(out), Work((work or out.with_name(out.name + ".work")).absolute())
 
 
-def program(name: str) -> Path:
+def is_remote(place: str) -> bool:
+    """Whether it is for S3."""
+    return place.startswith("s3://")
+
+
+def find_program(name: str) -> Path:
     """Where `ingest` is."""
     found = shutil.which(name)
     if found is None:

@@ -87,19 +87,27 @@ class Work:
             pass
         shutil.rmtree(folder, ignore_errors=True)
 
-    def deliver(self, keys: list[str], name: str, out: Path) -> None:
-        """Moves what is called `name` in an output to its place, or what is in the folders of
-        this name in several, and removes the rest."""
+    def gather(self, keys: list[str], name: str) -> Path:
+        """What is called `name` in an output. What is in the folders of this name in several
+        is put into that of the first."""
+        first, *others = [self.done / key / name for key in keys]
+        for shard in [shard for folder in others for shard in folder.iterdir()]:
+            shard.rename(first / shard.name)
+        return first
+
+    def deliver(self, whole: Path, out: Path) -> None:
+        """Moves an output to its place, and removes the rest."""
         # Beside it first: the work folder may lie on another disk.
         beside = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
         try:
-            first, *others = [self.done / key / name for key in keys]
-            shutil.move(first, beside / name)
-            for shard in [shard for folder in others for shard in folder.iterdir()]:
-                shutil.move(shard, beside / name)
-            (beside / name).rename(out)
+            shutil.move(whole, beside / out.name)
+            (beside / out.name).rename(out)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+        self.remove()
+
+    def remove(self) -> None:
+        """Removes all that is in the folder."""
         shutil.rmtree(self.done)
         shutil.rmtree(self.unfinished)
         try:

@@ -3,19 +3,23 @@
 KIBITZ_INGEST=target/debug/ingest python -m unittest discover -s ingest/cluster/tests -v
 """
 
+import importlib.util
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from machines import Machines
 
 INGEST = Path(os.environ["KIBITZ_INGEST"]).absolute()
+S3_SERVER = Path(__file__).parents[3] / "tests/reference/s3_server.py"
 SAMPLES = sorted(Path(__file__).parents[3].glob("datasets/samples/*.pgn.zst"))
 
 WRAPPER = """\
@@ -172,6 +176,36 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual((result["positions"], result["labels"]), (held, stats["labels"]))
         self.assertEqual((result["merges"], result["merges_done"]), (3, 3))
         self.assertFalse(self.work.exists())
+
+    @unittest.skipUnless(importlib.util.find_spec("moto"), "moto is not there")
+    def test_a_dataset_goes_to_s3(self) -> None:
+        server = [sys.executable, S3_SERVER]
+        pipe = subprocess.PIPE
+        server = subprocess.Popen(server, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self.addCleanup(server.communicate)
+        self.addCleanup(server.kill)
+        endpoint, key, secret = server.stdout.readline().split()
+        names = ["AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
+        values = [endpoint, key, secret]
+        environment = patch.dict(os.environ, zip(names, values, strict=True))
+        environment.start()
+        self.addCleanup(environment.stop)
+
+        def build(place: str, *more: object) -> subprocess.CompletedProcess[str]:
+            arguments = ["--out", place, "--ingest", self.ingest, "--part-size", 0.2]
+            return self.machines.run("build", *SAMPLES[:2], *arguments, *more)
+
+        self.assert_ended(build("s3://games/set"), 2, "--work")
+        self.assert_ended(build("s3://none/set", "--work", self.work), 3, "NoSuchBucket")
+        built = len(self.calls("build"))
+        ended = build("s3://games/set", "--work", self.work, "--json")
+        self.assert_ended(ended, 0)
+        self.assertEqual(json.loads(ended.stdout)["out"], "s3://games/set")
+        self.assertEqual(len(self.calls("build")), built)
+        self.assertFalse(self.work.exists())
+        command = [INGEST, "copy", "s3://games/set", self.out]
+        subprocess.run(command, check=True, capture_output=True)
+        self.assertEqual(contents(self.out), contents(self.alone(SAMPLES[:2])))
 
     def test_a_lost_source_is_tried_again_and_damage_is_told(self) -> None:
         damaged = self.folder / "damaged.pgn.zst"

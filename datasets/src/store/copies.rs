@@ -1,0 +1,409 @@
+//! Copies of datasets as objects of S3.
+//!
+//! A copy has an object a file, and an index that says which they are. The index is written
+//! last and read first: without it there is no copy, and what it does not name is not read.
+//! Objects are sent in one go, which may have 5 GB; files of RocksDB's here have half.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Cursor, ErrorKind, Read, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use host::durable::{self, NewFile};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::Error;
+use crate::input::{HttpReader, Refusal, find, hex, put};
+use crate::store::dataset::open_folder;
+use crate::store::{Dataset, Manifest, folder, shards};
+
+/// The name of the index.
+const INDEX: &str = "kibitz-dataset.json";
+
+/// What the folder of an unfinished copy is called, behind the name it will have.
+const UNFINISHED: &str = ".part";
+
+/// Bytes that are read at once.
+const PIECE_BYTES: usize = 1 << 18;
+
+/// How much a copy has, and what of it was there before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Copied {
+    /// Files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that were there already.
+    pub files_there: u64,
+    /// Their bytes.
+    pub bytes_there: u64,
+}
+
+impl Copied {
+    /// Of files, and whether each was there.
+    fn of(files: &[CopiedFile], there: impl IntoIterator<Item = bool>) -> Copied {
+        let mut copied = Copied::default();
+        for (file, there) in files.iter().zip(there) {
+            copied.files += 1;
+            copied.bytes += file.bytes;
+            copied.files_there += u64::from(there);
+            copied.bytes_there += if there { file.bytes } else { 0 };
+        }
+        copied
+    }
+
+    /// Of files that were all there.
+    fn before(files: &[CopiedFile]) -> Copied {
+        Copied::of(files, files.iter().map(|_| true))
+    }
+}
+
+/// What a copy consists of.
+#[derive(Serialize, Deserialize)]
+struct Index {
+    manifest: Manifest,
+    files: Vec<CopiedFile>,
+}
+
+/// A file of a dataset.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct CopiedFile {
+    /// Its name in the dataset's folder; in a shard's, `FOLDER/NAME`.
+    name: String,
+    bytes: u64,
+    sha256: String,
+}
+
+/// Copies a dataset, or a shard of one, from a folder to `s3://BUCKET/NAME`. `watch` is told
+/// of the bytes that are done, and of all. The same call goes on after an interruption.
+///
+/// # Errors
+/// [`Error`] if there is no dataset or it changes meanwhile, if another one is there already,
+/// or if the server refuses or is lost.
+pub fn upload(from: &Path, to: &str, watch: &(dyn Fn(u64, u64) + Sync)) -> Result<Copied, Error> {
+    let manifest = manifest_of(from)?;
+    let to = without_slash(to);
+    if let Some(index) = read_index(to)? {
+        return match is_same(&index.manifest, &manifest) {
+            true => Ok(Copied::before(&index.files)),
+            false => Err(taken(Path::new(to), "another dataset")),
+        };
+    }
+    let found = files_in(from)?;
+    let all = found.iter().map(|(_, bytes)| bytes).sum();
+    let count = counter(all, watch);
+    let sent = found.par_iter().map(|(name, bytes)| {
+        let path = from.join(name);
+        let mut file = File::open(&path).map_err(Error::unreadable(&path))?;
+        let sha256 = digest(&mut file).map_err(Error::unreadable(&path))?;
+        let copy = CopiedFile {
+            name: name.clone(),
+            bytes: *bytes,
+            sha256,
+        };
+        let there = send(&copy, &file, to, &count)?;
+        Ok((copy, there))
+    });
+    let (files, there): (Vec<CopiedFile>, Vec<bool>) =
+        sent.collect::<Result<Vec<_>, Error>>()?.into_iter().unzip();
+    if files_in(from)? != found {
+        return Err(Error::Changed {
+            path: from.to_path_buf(),
+        });
+    }
+    let copied = Copied::of(&files, there);
+    let json = json_of(&Index { manifest, files });
+    let (bytes, sha256) = (json.len() as u64, hex(&Sha256::digest(&json)));
+    let url = format!("{to}/{INDEX}");
+    put(&url, &mut Cursor::new(json), bytes, &sha256, &|_| ()).map_err(unsent(&url))?;
+    Ok(copied)
+}
+
+/// Sends a file, unless it is there. Tells whether it was.
+fn send(
+    copy: &CopiedFile,
+    mut file: &File,
+    to: &str,
+    count: &(dyn Fn(i64) + Sync),
+) -> Result<bool, Error> {
+    let url = format!("{to}/{}", copy.name);
+    let found = find(&url).map_err(unsent(&url))?;
+    let is_there = found.is_some_and(|found| found == (copy.bytes, copy.sha256.clone()));
+    match is_there {
+        true => count(copy.bytes as i64),
+        false => put(&url, &mut file, copy.bytes, &copy.sha256, count).map_err(unsent(&url))?,
+    }
+    Ok(is_there)
+}
+
+/// Copies a dataset from `s3://BUCKET/NAME` into a folder. `watch` is told of the bytes that
+/// are done, and of all. Until all are there, the folder is called `TO.part`; the same call
+/// goes on with that.
+///
+/// # Errors
+/// [`Error`] if there is no whole copy or it is damaged, if something else is in the way, if
+/// the server refuses or is lost, or if the folder cannot be written.
+pub fn download(from: &str, to: &Path, watch: &(dyn Fn(u64, u64) + Sync)) -> Result<Copied, Error> {
+    let from = without_slash(from);
+    let index = read_index(from)?.ok_or_else(|| Error::NoCopy {
+        path: PathBuf::from(from),
+    })?;
+    if !is_free(to)? {
+        return match manifest_of(to) {
+            Ok(manifest) if is_same(&manifest, &index.manifest) => Ok(Copied::before(&index.files)),
+            Ok(_) => Err(taken(to, "another dataset")),
+            Err(_) => Err(taken(to, "something else")),
+        };
+    }
+    // Without the slash that a folder's name may end with.
+    let mut work = OsString::from(to.components().as_path());
+    work.push(UNFINISHED);
+    let work = PathBuf::from(work);
+    begin(&work, &index)?;
+    let count = counter(index.files.iter().map(|file| file.bytes).sum(), watch);
+    let fetched = index.files.par_iter();
+    let fetched = fetched.map(|file| fetch(file, from, &work, &count));
+    let there = fetched.collect::<Result<Vec<bool>, Error>>()?;
+    // A folder that was there is empty.
+    folder::remove_if_empty(to).map_err(Error::unwritable(to))?;
+    durable::rename(&work, to).map_err(Error::unwritable(to))?;
+    fs::remove_file(to.join(INDEX)).map_err(Error::unwritable(to))?;
+    Ok(Copied::of(&index.files, there))
+}
+
+/// Fetches a file, unless it is there. Tells whether it was.
+fn fetch(
+    file: &CopiedFile,
+    from: &str,
+    work: &Path,
+    count: &(dyn Fn(i64) + Sync),
+) -> Result<bool, Error> {
+    let path = work.join(&file.name);
+    if let Ok(mut there) = File::open(&path)
+        && digest(&mut there).is_ok_and(|digest| digest == file.sha256)
+    {
+        count(file.bytes as i64);
+        return Ok(true);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(Error::unwritable(folder))?;
+    }
+    let url = format!("{from}/{}", file.name);
+    let url = Path::new(&url);
+    let reader = HttpReader::open(&url.to_string_lossy());
+    let mut reader = reader.map_err(Error::unreadable(url))?.take(file.bytes + 1);
+    let mut output = NewFile::create(&path, ".tmp").map_err(Error::unwritable(&path))?;
+    let (mut piece, mut hasher) = (vec![0; PIECE_BYTES], Sha256::new());
+    loop {
+        let read = reader.read(&mut piece).map_err(Error::unreadable(url))?;
+        if read == 0 {
+            break;
+        }
+        hasher.update(&piece[..read]);
+        output
+            .write_all(&piece[..read])
+            .map_err(Error::unwritable(&path))?;
+        count(read as i64);
+    }
+    if hex(&hasher.finalize()) != file.sha256 {
+        return Err(corrupt(url, format!("not the bytes that {INDEX} tells of")));
+    }
+    output.commit().map_err(Error::unwritable(&path))?;
+    Ok(false)
+}
+
+/// Makes the folder of an unfinished copy, or finds that it is there. The index in it tells
+/// which copy it is of.
+fn begin(work: &Path, index: &Index) -> Result<(), Error> {
+    let (path, json) = (work.join(INDEX), json_of(index));
+    match fs::read(&path) {
+        Ok(there) if there == json => return Ok(()),
+        Ok(_) => return Err(taken(work, "an unfinished copy of another dataset")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(Error::unreadable(&path)(error)),
+    }
+    if !is_free(work)? {
+        return Err(taken(work, "something else"));
+    }
+    fs::create_dir_all(work).map_err(Error::unwritable(work))?;
+    durable::write(&path, &json).map_err(Error::unwritable(&path))
+}
+
+/// A URL without the slashes that it may end with; `s3://` alone stays what it is, which
+/// is refused.
+fn without_slash(url: &str) -> &str {
+    match url.trim_end_matches('/') {
+        "s3:" => url,
+        trimmed => trimmed,
+    }
+}
+
+/// Whether there is nothing at a place, or a folder with nothing in it.
+fn is_free(path: &Path) -> Result<bool, Error> {
+    match fs::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_none()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(!path.is_symlink()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
+        Err(error) => Err(Error::unreadable(path)(error)),
+    }
+}
+
+/// The manifest of the dataset, or of the shard, in a folder.
+fn manifest_of(path: &Path) -> Result<Manifest, Error> {
+    match &shards::folders_in(path)[..] {
+        [] => Ok(open_folder(path)?.1),
+        _ => Ok(Dataset::open(path)?.manifest().clone()),
+    }
+}
+
+/// Whether two datasets are the same, however often something was added to make each.
+fn is_same(one: &Manifest, other: &Manifest) -> bool {
+    let whole = |manifest: &Manifest| Manifest {
+        generation: 0,
+        ..manifest.clone()
+    };
+    whole(one) == whole(other)
+}
+
+/// The files that a dataset is read from, in the order of their names, and their bytes.
+fn files_in(path: &Path) -> Result<Vec<(String, u64)>, Error> {
+    let mut folders = shards::folders_in(path);
+    if folders.is_empty() {
+        folders.push(path.to_path_buf());
+    }
+    let mut files = Vec::new();
+    for folder in folders {
+        let unreadable = || Error::unreadable(&folder);
+        for entry in fs::read_dir(&folder).map_err(unreadable())? {
+            let entry = entry.map_err(unreadable())?;
+            let metadata = entry.metadata().map_err(unreadable())?;
+            let entry = entry.path();
+            let inner = entry.strip_prefix(path).unwrap_or(&entry);
+            if metadata.is_file() && is_copied(inner) {
+                let parts = inner.components().map(|part| part.as_os_str());
+                let parts: Vec<&str> = parts.filter_map(|part| part.to_str()).collect();
+                files.push((parts.join("/"), metadata.len()));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Whether a file of this name, in a dataset's folder or one below, belongs to the dataset.
+fn is_copied(inner: &Path) -> bool {
+    let mut parts = inner.components().map(|part| match part {
+        Component::Normal(name) => name.to_str(),
+        _ => None,
+    });
+    let is_file = |name: &str| folder::is_of_database(name) && !folder::is_left_by_readers(name);
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(Some(name)), None, None) => is_file(name),
+        (Some(Some(_)), Some(Some(name)), None) => is_file(name),
+        _ => false,
+    }
+}
+
+/// The index of a copy, if there is one.
+fn read_index(place: &str) -> Result<Option<Index>, Error> {
+    let url = format!("{place}/{INDEX}");
+    let path = Path::new(&url);
+    let mut json = Vec::new();
+    let read = HttpReader::open(&url).and_then(|mut reader| reader.read_to_end(&mut json));
+    match read {
+        Ok(_) => {}
+        Err(error) if Refusal::is_missing_object(&error) => return Ok(None),
+        Err(error) => return Err(Error::unreadable(path)(error)),
+    }
+    let index: Index =
+        serde_json::from_slice(&json).map_err(|error| corrupt(path, error.to_string()))?;
+    match index
+        .files
+        .iter()
+        .find(|file| !is_copied(Path::new(&file.name)))
+    {
+        Some(file) => Err(corrupt(path, format!("{:?} is no file of one", file.name))),
+        None => Ok(Some(index)),
+    }
+}
+
+fn json_of(index: &Index) -> Vec<u8> {
+    // Its maps have keys that are text, and a Vec takes all that is written.
+    serde_json::to_vec_pretty(index).unwrap_or_default()
+}
+
+/// Adds up bytes that are done, and tells. Negative ones are to be done again.
+fn counter(all: u64, watch: &(dyn Fn(u64, u64) + Sync)) -> impl Fn(i64) + Sync {
+    let done = AtomicU64::new(0);
+    watch(0, all);
+    move |bytes| {
+        let before = done.fetch_add(bytes as u64, Ordering::Relaxed);
+        watch(before.wrapping_add_signed(bytes), all);
+    }
+}
+
+/// The SHA-256 of the rest of a file, hexadecimal.
+fn digest(file: &mut File) -> io::Result<String> {
+    let (mut piece, mut hasher) = (vec![0; PIECE_BYTES], Sha256::new());
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(&piece[..read]),
+        }
+    }
+}
+
+fn taken(path: &Path, what: &'static str) -> Error {
+    Error::Taken {
+        path: path.to_path_buf(),
+        what,
+    }
+}
+
+fn corrupt(path: &Path, what: String) -> Error {
+    Error::Corrupt {
+        path: path.to_path_buf(),
+        what,
+    }
+}
+
+/// What is said of an object that cannot be written.
+fn unsent(url: &str) -> impl FnOnce(io::Error) -> Error {
+    let path = PathBuf::from(url);
+    move |error| Error::stopping(&path, &error).unwrap_or_else(|| Error::unwritable(&path)(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_a_dataset_are_copied() {
+        for name in [
+            "CURRENT",
+            "000012.sst",
+            "MANIFEST-000005",
+            "1.dataset/000004.log",
+        ] {
+            assert!(is_copied(Path::new(name)), "{name}");
+        }
+        for name in [
+            "",
+            "LOG",
+            "LOCK",
+            "LOG.old.1700000000000000",
+            "notes.txt",
+            "kibitz-unfinished",
+            "../CURRENT",
+            "/CURRENT",
+            "a/../CURRENT",
+            "a/b/CURRENT",
+            "spill/Train-0.sst",
+        ] {
+            assert!(!is_copied(Path::new(name)), "{name}");
+        }
+    }
+}
