@@ -77,8 +77,8 @@ class Rehearsal:
         counts = [count for count in (1, 4, 12, 30) if count < parts] + [parts]
         for count in counts:
             self.build(dumps[:count])
-        self.use()
         self.merge()
+        self.use()
         for count in counts:
             self.ray(dumps[:count])
 
@@ -192,8 +192,8 @@ class Rehearsal:
         for name, command in {
             "stats": [ingest, "stats", dataset],
             "read": bench,
-            "fit": fit,
             "export": [ingest, "export", dataset, "--format", "bullet", "--out", export],
+            "fit": fit,
         }.items():
             def use(command: list[object] = command) -> Figures:
                 figures, said = self.measured(command, self.runs)

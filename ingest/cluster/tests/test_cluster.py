@@ -158,15 +158,12 @@ class ClusterTest(unittest.TestCase):
         # Nor is an output replaced.
         self.assert_ended(self.machines.run(*arguments), 5, "is there already")
 
-    def test_shards_are_merged_side_by_side(self) -> None:
-        self.hold("merge")
+    def test_shards_are_merged_by_tasks_of_their_own(self) -> None:
         arguments = self.build(SAMPLES, "--part-size", 0.15, "--shards", 3, "--json")
-        running = self.start(*arguments)
-        calls = self.folder / "calls"
-        wait_until(lambda: calls.exists() and len(self.calls("merge")) == 3)
-        self.let("merge")
-        ended = self.machines.finish(running)
+        ended = self.machines.run(*arguments)
         self.assert_ended(ended, 0)
+        options = [call[call.index("--shard") + 1] for call in self.calls("merge")]
+        self.assertEqual(sorted(options), ["1/3", "2/3", "3/3"])
         names = [f"{number}.dataset" for number in (1, 2, 3)]
         self.assertEqual(sorted(path.name for path in self.out.iterdir()), names)
         self.assertEqual(contents(self.out), contents(self.alone(SAMPLES)))
