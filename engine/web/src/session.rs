@@ -93,7 +93,7 @@ pub(crate) enum Reply {
 #[cfg_attr(test, derive(ts_rs::TS))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answer {
-    Ok(Reply),
+    Ok(Box<Reply>),
     Error(String),
 }
 
@@ -168,7 +168,7 @@ impl Session {
 
 fn write(reply: Result<Reply, RequestError>) -> String {
     let answer = match reply {
-        Ok(reply) => Answer::Ok(reply),
+        Ok(reply) => Answer::Ok(Box::new(reply)),
         Err(error) => Answer::Error(error.to_string()),
     };
     serde_json::to_string(&answer).expect("numbers and texts can be written")

@@ -68,10 +68,9 @@ fn assert_same(text: &str) {
     let Ok(first) = read(text) else {
         return;
     };
-    let result = match first.result.as_deref() {
-        Some(result @ ("1-0" | "0-1" | "1/2-1/2")) => result,
-        _ => "*",
-    };
+    let told = first.result.as_deref();
+    let known = told.filter(|told| ["1-0", "0-1", "1/2-1/2"].contains(told));
+    let result = known.unwrap_or("*");
     let again = written(&first.tree, result);
     let second = game(&again);
     assert_eq!(second.faults, [""; 0], "{text}\n{again}");
