@@ -34,8 +34,8 @@ pub fn measure(command: &mut Command) -> io::Result<Usage> {
 }
 
 /// Instructions that a command takes on one thread of rayon, its output thrown
-/// away. Unlike times they do not depend on what else the machine does: two
-/// counts differ by a few thousand.
+/// away. Unlike times they hardly depend on what else the machine does: two
+/// counts differ by 0.1 % (a build spills by the clock).
 ///
 /// Counted by valgrind, since virtual machines rarely let `perf` count. It runs
 /// the program some 40 times slower, and as if the processor had no AVX-512.

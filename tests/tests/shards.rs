@@ -159,7 +159,11 @@ fn shards_of_a_merge_do_not_mix_with_others() {
     stats(&shards.join("1.dataset")).failed(REFUSED, &["1.dataset: shard 1/3", "all shards"]);
 
     // One of other datasets, and one that was cut from the same.
-    merge_shard(&both[..1], "2/3", &shards).succeeded();
+    let words = ["1.dataset: holds something else", "another --out"];
+    merge_shard(&both[..1], "2/3", &shards).failed(REFUSED, &words);
+    merge_shard(&both, "2/4", &shards).failed(REFUSED, &words);
+    merge_shard(&both[..1], "2/3", &path("of one")).succeeded();
+    copy(&path("of one/2.dataset"), &shards.join("2.dataset"));
     let words = ["2.dataset: shard of another dataset than"];
     stats(&shards).failed(REFUSED, &words);
     let words = ["2.dataset: holds something else", "another --out"];
@@ -171,6 +175,11 @@ fn shards_of_a_merge_do_not_mix_with_others() {
     fs::remove_dir_all(shards.join("2.dataset")).unwrap();
     merge_shard(&both, "2/3", &shards).succeeded();
     assert_equal(&shards, &path("whole"), "made again");
+
+    // Killed just behind the sealing: the marker of what is unfinished is still there.
+    fs::write(shards.join("2.dataset/kibitz-unfinished"), "").unwrap();
+    merge_shard(&both, "2/3", &shards).succeeded();
+    assert_equal(&shards, &path("whole"), "with a marker left");
 
     merge_shard(&both, "1/3", &path("june")).failed(REFUSED, &["june", "not empty"]);
     merge_shard(&both, "4/3", &path("none")).failed(USAGE, &[]);

@@ -523,6 +523,7 @@ impl Builder {
             }
         }
         self.manifest.format_version = FORMAT_VERSION;
+        self.manifest.tool = Manifest::this_tool();
         self.manifest.generation = self.sealed.map_or(0, |generation| generation + 1);
         self.store.commit(&self.manifest, sets)
     }

@@ -81,7 +81,7 @@ impl Manifest {
     pub(crate) fn new(filters: Filters) -> Manifest {
         Manifest {
             format_version: FORMAT_VERSION,
-            tool: format!("kibitz {}", env!("CARGO_PKG_VERSION")),
+            tool: Manifest::this_tool(),
             filters,
             generation: 0,
             fingerprint: String::new(),
@@ -90,6 +90,11 @@ impl Manifest {
             sources: Vec::new(),
             shard: None,
         }
+    }
+
+    /// This program, with its version.
+    pub(crate) fn this_tool() -> String {
+        format!("kibitz {}", env!("CARGO_PKG_VERSION"))
     }
 
     /// Records that the folder has of each set, in the order of `Set::ALL`.

@@ -33,6 +33,15 @@ pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
+/// What is sealed in a folder with a database, if anything is: a shard that is being made
+/// holds nothing yet.
+fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, Error> {
+    match open_folder(folder) {
+        Err(_) if folder::is_marked(folder) => Ok(None),
+        opened => opened.map(Some),
+    }
+}
+
 /// A shard that was opened.
 struct Opened<'a> {
     part: PartOf,
@@ -50,9 +59,14 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
         path: path.to_path_buf(),
         why,
     };
-    let opened = folders.iter().map(|folder| open_folder(folder));
-    let opened: Vec<(Store, Manifest)> = opened.collect::<Result<_, Error>>()?;
-    let mut manifests = opened.iter().map(|(_, manifest)| manifest);
+    let mut opened = Vec::new();
+    for folder in folders {
+        // One that is being made is missing.
+        if let Some((store, manifest)) = sealed_in(folder)? {
+            opened.push((folder, store, manifest));
+        }
+    }
+    let mut manifests = opened.iter().map(|(_, _, manifest)| manifest);
     let first = manifests.find_map(|manifest| Some((manifest, manifest.shard.as_ref()?.part)));
     let Some((manifest, some)) = first else {
         return Err(Error::NotADataset {
@@ -64,7 +78,7 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
         ..manifest.clone()
     };
     let mut shards: Vec<Opened> = Vec::new();
-    for (folder, (store, mut manifest)) in folders.iter().zip(opened) {
+    for (folder, store, mut manifest) in opened {
         let records = manifest.set_records();
         let Some(Shard { part, nodes, .. }) = manifest.shard.take() else {
             let why = "a dataset, not a shard of one; give it by itself";
@@ -166,15 +180,32 @@ pub fn merge_shard(
     }
     check_is_no_database(folder)?;
     let path = place(folder, part);
-    if folder::has_database(&path) && !folder::is_marked(&path) {
-        let merged = Builder::merged_manifest(&datasets)?;
-        let (_, manifest) = open_folder(&path)?;
-        let shard = manifest.shard.clone();
-        let is_part = shard.as_ref().is_some_and(|shard| shard.part == part);
-        return match is_part && manifest == (Manifest { shard, ..merged }) {
-            true => Ok((path, with_own_counts(manifest))),
-            false => Err(something_else(path)),
+    let merged = Builder::merged_manifest(&datasets)?;
+    let mut there = None;
+    for found in folders_in(folder) {
+        let Some((_, manifest)) = sealed_in(&found)? else {
+            continue;
         };
+        let shard = manifest.shard.clone();
+        let is_ours = shard.as_ref().is_some_and(|shard| {
+            shard.part.of() == part.of() && place(folder, shard.part) == found
+        });
+        let merged = merged.clone();
+        if !is_ours || manifest != (Manifest { shard, ..merged }) {
+            return Err(something_else(found));
+        }
+        if found == path {
+            there = Some(manifest);
+        }
+    }
+    if let Some(manifest) = there {
+        let spill = path.join("spill");
+        // What a kill just behind the sealing has left.
+        if folder::is_marked(&path) || spill.exists() {
+            drop(Store::open_to_write(&path)?);
+            SpillFile::remove(&spill)?;
+        }
+        return Ok((path, with_own_counts(manifest)));
     }
     let builder = Builder::to_merge(&path, datasets)?.for_shard(part);
     let manifest = builder.finish_unless_stopped(stop)?;

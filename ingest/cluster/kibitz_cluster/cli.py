@@ -149,6 +149,9 @@ def count(text: str) -> int:
 
 def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
     """`kibitz-cluster build`."""
+    if arguments.shards and any(option.startswith("--max-positions") for option in filters):
+        why = "--max-positions counts over all shards: leave out --shards, and use ingest shard"
+        raise Failure(USAGE, why)
     steps = (tasks.build, tasks.merge, tasks.DATASET)
     return make(arguments, arguments.months, filters, *steps, arguments.shards)
 

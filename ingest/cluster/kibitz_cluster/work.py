@@ -101,9 +101,12 @@ class Work:
         beside = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
         try:
             shutil.move(whole, beside / out.name)
-            (beside / out.name).rename(out)
-        finally:
+        except BaseException:
+            # On another disk it is removed from its place only when all is copied.
             shutil.rmtree(beside, ignore_errors=True)
+            raise
+        (beside / out.name).rename(out)
+        beside.rmdir()
         self.remove()
 
     def remove(self) -> None:

@@ -244,6 +244,12 @@ fn known_source(
 #[derive(Serialize)]
 struct Sealed<'a> {
     out: &'a Path,
+    /// Which shard, whose positions are counted, where it is one; games and labels are the
+    /// whole's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<String>,
+    /// What only all shards of a merge have together is missing in one.
+    #[serde(skip_serializing_if = "str::is_empty")]
     fingerprint: &'a str,
     #[serde(flatten)]
     counts: Counts,
@@ -256,6 +262,7 @@ struct Sealed<'a> {
 pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     let sealed = Sealed {
         out,
+        shard: (manifest.shard.as_ref()).map(|shard| shard.part.to_string()),
         fingerprint: &manifest.fingerprint,
         counts: manifest.counts,
         tally: &manifest.tally,

@@ -2,10 +2,12 @@
 //! whatever was sealed before, the outcome is the same.
 
 use super::*;
-use crate::store::ranges::RANGES;
+use crate::input::PartOf;
+use crate::store::ranges::{RANGES, RangesDigest, of_shard, range_of};
 use crate::store::spill::Sorted;
 use fastrand::Rng;
 use records::position::{Label, Month, Origin};
+use sha2::{Digest, Sha256};
 
 struct Random(Rng);
 
@@ -121,5 +123,52 @@ fn however_records_are_cut_into_runs_the_outcome_is_the_same() {
             let [train, validation] = [train, validation].map(|side| random.runs(&side, 5));
             assert!(merged(&train, &validation, 64, room) == expected, "{cut}");
         }
+    }
+}
+
+/// The digest as docs/dataset.md has it, computed the plain way: of a whole tree, over
+/// leaves of all ranges.
+#[test]
+fn the_digest_is_that_of_a_tree_over_all_ranges_however_it_is_made() {
+    let mut random = Random(Rng::with_seed(7));
+    let mut records: Vec<Record> = (0..3_000).map(|_| random.record()).collect();
+    records.sort_by_key(|record| Keyed::new(*record).key);
+    let mut leaves = vec![Sha256::new_with_prefix([0]); RANGES];
+    for record in &records {
+        leaves[range_of(Keyed::new(*record).key)].update(Record::bytes_of(&[*record]));
+    }
+    let mut nodes: Vec<[u8; 32]> = leaves
+        .into_iter()
+        .map(|leaf| leaf.finalize().into())
+        .collect();
+    while nodes.len() > 1 {
+        let over = nodes.chunks(2).map(|pair| {
+            let node = Sha256::new_with_prefix([1]).chain_update(pair.concat());
+            node.finalize().into()
+        });
+        nodes = over.collect();
+    }
+    let expected = crate::input::hex(&nodes[0]);
+    for shards in [1, 2, 3, 7, 4_096, 5_000] {
+        let first = PartOf::first_of(std::num::NonZero::new(shards).unwrap());
+        let mut joints = Vec::new();
+        for part in first.all() {
+            let ranges = of_shard(part);
+            let own: Vec<Record> = records
+                .iter()
+                .filter(|record| ranges.contains(&range_of(Keyed::new(**record).key)))
+                .copied()
+                .collect();
+            let mut digest = RangesDigest::over(ranges);
+            let mut rest = &own[..];
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(1 + random.below(rest.len()));
+                digest.update(now);
+                rest = later;
+            }
+            joints.extend(digest.into_tree().into_nodes());
+        }
+        let joined = crate::input::joined(joints.iter(), RANGES as u64);
+        assert_eq!(joined.as_deref(), Some(&*expected), "{shards} shards");
     }
 }
