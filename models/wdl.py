@@ -36,9 +36,9 @@ def read(path):
             placement, mover = fen.split(" ")[:2]
             if abs(int(score)) > MOST:
                 continue
-            material = sum(VALUES.get(symbol, 0) for symbol in placement.lower()) / FULL
+            material = sum(VALUES.get(symbol, 0) for symbol in placement.lower())
             sign = 1 if mover == "w" else -1
-            rows.append((material, sign * int(score), 0.5 + sign * (float(result) - 0.5)))
+            rows.append((min(material / FULL, 1), sign * int(score), 0.5 + sign * (float(result) - 0.5)))
     return numpy.array(rows).T
 
 

@@ -28,7 +28,7 @@ drive() {
 
 # packaged PART SUFFIX: builds a part of a release, and names its file.
 packaged() {
-    bash .ci/package "$1" >&2
+    bash .ci/package "$1" >&2 || return
     ls -t "$build"/package/kibitz-engine-*-"$2" | head -1
 }
 
@@ -52,7 +52,9 @@ aarch64() {
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
     export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="${qemu[*]}"
     cargo test -p models -p engine --locked --target $target "${engine_tests[@]}"
-    drive qemu-aarch64 "$(packaged aarch64 linux-aarch64)"
+    local engine
+    engine=$(packaged aarch64 linux-aarch64)
+    drive qemu-aarch64 "$engine"
 }
 
 windows() {
@@ -76,7 +78,9 @@ C
     export WINEPATH WINEDEBUG=-all CARGO_TARGET_X86_64_PC_WINDOWS_GNU_RUNNER=wine
     cargo test -p host -p models --locked --target $target
     cargo test -p engine --locked --target $target "${engine_tests[@]}"
-    drive wine "$(packaged windows windows-x86_64.exe)" | tr -d '\r'
+    local engine
+    engine=$(packaged windows windows-x86_64.exe)
+    drive wine "$engine" | tr -d '\r'
 }
 
 package() {

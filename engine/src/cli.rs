@@ -15,7 +15,6 @@ mod version;
 
 use std::io;
 use std::process;
-use std::sync::LazyLock;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -24,13 +23,10 @@ use engine::parse_fen;
 use engine::uci::{self, UciError};
 use host::ExitCode;
 
-static LONG_VERSION: LazyLock<String> = LazyLock::new(version::version);
-
 #[derive(Parser)]
 #[command(
     name = "engine",
-    version,
-    long_version = LONG_VERSION.as_str(),
+    disable_version_flag = true,
     about = "Kibitz's chess engine. Without a command it speaks UCI.",
     after_help = "\
 Arguments that are no command are lines of UCI, each of which is obeyed:
@@ -39,6 +35,9 @@ Arguments that are no command are lines of UCI, each of which is obeyed:
 Matches between engines and nets are played by another program, `arena`."
 )]
 struct Cli {
+    /// Print the version, the commit, and what net is inside
+    #[arg(short = 'V', long)]
+    version: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -62,7 +61,9 @@ enum Command {
 
 /// Runs the command line and turns errors into one line and an exit code.
 pub fn main() -> process::ExitCode {
-    let result = match Cli::parse().command {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        _ if cli.version => version::run().map(done),
         None => session::run(io::stdin()),
         Some(Command::Bench(args)) => bench::run(&args).map(done),
         Some(Command::Perft(args)) => perft::run(&args).map(done),

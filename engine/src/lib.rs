@@ -88,9 +88,9 @@ mod search;
 pub mod uci;
 
 pub use board::{
-    Ending, Fault, FenError, MoveError, Position, divide, flipped, has_legal_move,
-    insufficient_material, is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen,
-    parse_move, perft, pgn, position_key, random_moves, write_fen, write_move,
+    Ending, Fault, FenError, MoveError, Position, flipped, has_legal_move, insufficient_material,
+    is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen, parse_move, perft, pgn,
+    position_key, random_moves, write_fen, write_move,
 };
 #[cfg(feature = "syzygy")]
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};

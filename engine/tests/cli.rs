@@ -159,10 +159,15 @@ fn a_closed_pipe_is_no_panic() {
 fn errors_have_their_codes_and_one_line() {
     let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
     let not_a_net = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let cases: [(&[&str], i32, &str); 8] = [
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("empty.net");
+    std::fs::write(&empty, "").unwrap();
+    let empty = empty.to_str().unwrap();
+    let cases: [(&[&str], i32, &str); 9] = [
         (&["eval", "nonsense"], 2, "nonsense"),
         (&["perft", "x"], 2, "x"),
         (&["perft", "-1"], 2, "-1"),
+        (&["perft", "100000"], 2, "100000"),
         (&["bench", "0"], 2, "1 or more"),
         (&["dance"], 2, "dance"),
         (
@@ -171,7 +176,7 @@ fn errors_have_their_codes_and_one_line() {
             "/no/such/net",
         ),
         (&["eval", bare, "--model", not_a_net], 6, "Cargo.toml"),
-        (&["eval", bare, "--model", "/dev/null"], 6, "/dev/null"),
+        (&["eval", bare, "--model", empty], 6, "empty.net"),
     ];
     for (arguments, code, reason) in cases {
         let output = run(arguments);

@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use engine::{BENCH_DEPTH, Engine, Evaluator, bench};
 use models::{Kernel, QuantisedNetwork};
@@ -35,7 +36,12 @@ fn every_kernel_counts_the_nodes_of_the_latest_commit_that_says_them() {
     let network = QuantisedNetwork::from_bytes(&std::fs::read(net).unwrap()).unwrap();
     for kernel in Kernel::available() {
         let evaluator = Evaluator::new(network.clone().with_kernel(kernel));
-        let nodes = bench(&mut Engine::new(evaluator), BENCH_DEPTH, |_, _| {});
+        let nodes = bench(
+            &mut Engine::new(evaluator),
+            BENCH_DEPTH,
+            &AtomicBool::new(false),
+            |_, _| {},
+        );
         assert_eq!(
             nodes, committed,
             "by {kernel}; a change of the search is committed with a line `Bench: {nodes}`"

@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -51,7 +52,8 @@ pub fn run(args: &BenchArgs) -> Result<()> {
 /// Searches every position afresh and prints nodes, time and speed.
 fn run_search(args: &BenchArgs) -> Result<()> {
     let mut printed = Ok(());
-    let done = search(embedded_evaluator()?, args.depth, |line| {
+    let stop = AtomicBool::new(false);
+    let done = search(embedded_evaluator()?, args.depth, &stop, |line| {
         if !args.json && printed.is_ok() {
             printed = print(&format!("{line}\n"));
         }
@@ -71,12 +73,18 @@ pub struct Searched {
     nps: u64,
 }
 
-/// Searches every position afresh; `tell` gets a line of each, and two of all.
-pub fn search(evaluator: Evaluator, depth: u64, mut tell: impl FnMut(&str)) -> Searched {
+/// Searches every position afresh; `tell` gets a line of each, and two of all, which are
+/// of those before `stop` was set.
+pub fn search(
+    evaluator: Evaluator,
+    depth: u64,
+    stop: &AtomicBool,
+    mut tell: impl FnMut(&str),
+) -> Searched {
     let mut engine = Engine::new(evaluator);
     let start = Instant::now();
     let mut number = 0;
-    let nodes = bench(&mut engine, depth, |fen, nodes| {
+    let nodes = bench(&mut engine, depth, stop, |fen, nodes| {
         number += 1;
         let all = BENCH_POSITIONS.len();
         tell(&format!("{number:>2}/{all} {nodes:>9} nodes  {fen}"));

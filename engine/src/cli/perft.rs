@@ -1,17 +1,24 @@
 //! `engine perft`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use anyhow::Result;
 use clap::Args;
-use cozy_chess::Board;
-use engine::{divide, is_chess960, perft, write_move};
+use cozy_chess::{Board, Move};
+use engine::uci::MAX_PLIES;
+use engine::{is_chess960, legal_moves, perft, write_move};
 use host::print;
 
 use super::fen_argument;
+
+/// So many plies are counted without looking whether to stop: some milliseconds.
+const AT_ONCE: u32 = 4;
 
 /// Arguments of `engine perft`.
 #[derive(Args)]
 pub struct PerftArgs {
     /// Plies
+    #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PLIES)))]
     depth: u32,
     /// Position, by default the start of a game
     #[arg(value_parser = fen_argument)]
@@ -22,7 +29,8 @@ pub struct PerftArgs {
 pub fn run(args: &PerftArgs) -> Result<()> {
     let board = args.fen.clone().unwrap_or_default();
     let mut printed = Ok(());
-    count(&board, args.depth, |line| {
+    let stop = AtomicBool::new(false);
+    count(&board, args.depth, &stop, |line| {
         printed = print(&format!("{line}\n"));
         printed.is_ok()
     });
@@ -30,15 +38,39 @@ pub fn run(args: &PerftArgs) -> Result<()> {
 }
 
 /// Counts below each move, and gives `tell` a line of each, then the sum. Ends early
-/// where `tell` says no.
-pub fn count(board: &Board, depth: u32, mut tell: impl FnMut(&str) -> bool) {
+/// where `stop` is set or `tell` says no.
+pub fn count(board: &Board, depth: u32, stop: &AtomicBool, mut tell: impl FnMut(&str) -> bool) {
     let chess960 = is_chess960(board);
-    let mut nodes = if depth == 0 { perft(board, 0) } else { 0 };
-    for (mv, below) in divide(board, depth) {
+    let mut nodes = u64::from(depth == 0);
+    let moves = if depth == 0 {
+        Vec::new()
+    } else {
+        legal_moves(board)
+    };
+    for mv in moves {
+        let Some(below) = count_below(board, mv, depth - 1, stop) else {
+            return;
+        };
         if !tell(&format!("{}: {below}", write_move(board, mv, chess960))) {
             return;
         }
         nodes += below;
     }
     tell(&format!("\nNodes searched: {nodes}"));
+}
+
+/// [`perft`] after a move; `None` once `stop` is set.
+fn count_below(board: &Board, mv: Move, depth: u32, stop: &AtomicBool) -> Option<u64> {
+    let mut child = board.clone();
+    child.play_unchecked(mv);
+    if depth <= AT_ONCE {
+        return Some(perft(&child, depth));
+    }
+    if stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let counts = legal_moves(&child).into_iter();
+    counts
+        .map(|mv| count_below(&child, mv, depth - 1, stop))
+        .sum()
 }

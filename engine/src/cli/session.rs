@@ -206,7 +206,10 @@ impl Session {
             Command::Display => self.give(Job::Display)?,
             Command::Eval => self.give(Job::Eval)?,
             Command::Flip => self.give(Job::Flip)?,
-            Command::Bench(plies) => self.give(Job::Bench(plies))?,
+            Command::Bench(plies) => {
+                let control = self.begin(false, true);
+                self.give(Job::Bench { plies, control })?;
+            }
             Command::Perft(plies) => {
                 let control = self.begin(false, true);
                 self.give(Job::Perft { plies, control })?;

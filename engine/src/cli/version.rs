@@ -1,16 +1,20 @@
 //! What `engine --version` tells.
 
+use anyhow::Result;
 use engine::EMBEDDED_NET;
 use models::{Metadata, Network};
 
-/// The version, the commit where the build was told it, and what the embedded network
-/// says about itself.
-pub fn version() -> String {
+/// Prints the version, the commit where the build was told it, and what the embedded
+/// network says about itself.
+pub fn run() -> Result<()> {
     let net = match Network::from_bytes(EMBEDDED_NET) {
         Ok((_, metadata)) => describe(&metadata),
         Err(error) => error.to_string(),
     };
-    format!("{}\nnet: {net}", *host::VERSION)
+    Ok(host::print(&format!(
+        "engine {}\nnet: {net}\n",
+        *host::VERSION
+    ))?)
 }
 
 /// The shape, and of what the network was made, as far as its file says so.

@@ -41,7 +41,8 @@ impl Chances {
         let material = Piece::ALL.map(|piece| {
             material::centipawns(model_piece(piece)) * board.pieces(piece).len() as i32
         });
-        let share = f64::from(material.iter().sum::<i32>()) / FULL;
+        // The fit knows no more than the material of the start.
+        let share = (f64::from(material.iter().sum::<i32>()) / FULL).min(1.0);
         let polynomial = |coefficients: [f64; 4]| {
             let horner = |sum, coefficient| sum * share + coefficient;
             coefficients.into_iter().fold(0.0, horner)
@@ -73,6 +74,7 @@ mod tests {
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "8/5k2/3p2p1/2pP1p1p/2P2P1P/5KP1/8/8 w - - 0 1",
             "8/1k6/8/5p2/3R4/5K2/6P1/2r5 w - - 0 1",
+            "rnbqkbnr/qqq1pppp/8/8/8/8/PPPPQQQQ/RNBQKBNR b - - 0 1",
         ] {
             let board = parse_fen(fen).unwrap();
             let chances = |centipawns| Chances::of(Score::from_centipawns(centipawns), &board);

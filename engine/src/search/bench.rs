@@ -1,6 +1,6 @@
 //! What `engine bench` measures, without a clock.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use cozy_chess::{Board, Move};
@@ -56,20 +56,26 @@ const GAME_PLIES: usize = 100;
 
 /// Forgets all, searches [`BENCH_POSITIONS`] one after the other, `depth` plies deep,
 /// and returns the nodes of all: the engine's signature. `report` gets each position
-/// and its nodes.
-pub fn bench(engine: &mut Engine, depth: u64, mut report: impl FnMut(&str, u64)) -> u64 {
+/// and its nodes. Ends early where `stop` is set.
+pub fn bench(
+    engine: &mut Engine,
+    depth: u64,
+    stop: &AtomicBool,
+    mut report: impl FnMut(&str, u64),
+) -> u64 {
     let limits = Limits {
         depth: Some(depth),
         ..Limits::default()
     };
     let signals = Signals {
-        stop: &AtomicBool::new(false),
+        stop,
         pondering: None,
         elapsed: &|| Duration::ZERO,
     };
     // Once, as a game begins: emptying the table is not what is measured.
     engine.clear();
-    let nodes = BENCH_POSITIONS.iter().map(|fen| {
+    let goes_on = |_: &&&str| !stop.load(Ordering::Relaxed);
+    let nodes = BENCH_POSITIONS.iter().take_while(goes_on).map(|fen| {
         let outcome = engine.search(&bench_position(fen), &limits, &signals, &mut |_| {});
         report(fen, outcome.nodes);
         outcome.nodes

@@ -36,7 +36,7 @@ pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
         false => String::new(),
     };
     let mut line = format!(
-        "info depth {} seldepth {} multipv {} score {}{chances}{bound} nodes {} nps {nps:.0} hashfull {} \
+        "info depth {} seldepth {} multipv {} score {}{bound}{chances} nodes {} nps {nps:.0} hashfull {} \
          tbhits {} time {} pv",
         report.depth,
         report.seldepth,

@@ -4,6 +4,7 @@ use std::str::SplitAsciiWhitespace;
 
 use crate::board::{Position, parse_move};
 use crate::search::BENCH_DEPTH;
+use crate::uci::MAX_PLIES;
 use crate::uci::error::{UciError, short};
 use crate::uci::genfens::GenFens;
 use crate::uci::go::Go;
@@ -93,10 +94,10 @@ impl Command {
     }
 }
 
-/// A number of plies, 1 or more, as `command` wants it.
+/// A number of plies, as `command` wants it.
 fn plies(command: &'static str, word: Option<&str>) -> Result<u32, UciError> {
     word.and_then(|word| word.parse().ok())
-        .filter(|&plies| plies > 0)
+        .filter(|plies| (1..=MAX_PLIES).contains(plies))
         .ok_or(UciError::BadPlies(command))
 }
 
@@ -147,6 +148,7 @@ mod tests {
             ("setoption name Level value godlike", "easy"),
             ("go perft", "go perft wants a number of plies"),
             ("go perft -1", "go perft wants a number of plies"),
+            ("go perft 100000", "from 1 to 128"),
             ("bench 0", "bench wants a number of plies"),
             (
                 "setoption name Evaluation value taste",

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use crate::board::{FenError, MoveError};
+use crate::uci::MAX_PLIES;
 
 /// What is wrong with a line, or with a part of one.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub enum UciError {
     #[error("give \"genfens N seed S book FILE\", or None for the book")]
     BadGenFens,
     /// The command lacks its number of plies.
-    #[error("{0} wants a number of plies, 1 or more")]
+    #[error("{0} wants a number of plies from 1 to {MAX_PLIES}")]
     BadPlies(&'static str),
     /// `go` has no such parameter.
     #[error("go knows no {0:?}; ignored")]

@@ -39,15 +39,23 @@ fn perft_counts_below_each_move_and_can_be_stopped() {
     assert!(counts.contains(&"e2e4: 13160".to_string()), "{counts:?}");
     assert_eq!(counts[21], "Nodes searched: 197281");
     uci.refused("go perft", "go perft wants a number of plies");
-    // A minute, but for the stop: no sum then, only the counts that are complete.
-    uci.send("position startpos\ngo perft 7");
-    uci.until("a2a3: ");
-    uci.send("stop\ngo depth 1");
+    // Centuries, but for the stop: no sum then, only the counts that are complete. What
+    // follows has its time from then on.
+    uci.send("position startpos\ngo perft 20");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    uci.send("stop\ngo movetime 200");
     let lines = uci.until("bestmove");
     assert!(
         lines.iter().all(|line| !line.starts_with("Nodes")),
         "{lines:?}"
     );
+    assert!(
+        lines.iter().any(|line| line.starts_with("info depth 4 ")),
+        "{lines:?}"
+    );
+    uci.send("bench 100\nstop\nd");
+    uci.until("Checkers");
+    uci.send("go perft 20\nquit");
     assert_eq!(uci.close(), "");
 }
 

@@ -6,6 +6,7 @@
 )]
 
 use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
 
 use crate::host::Host;
 use crate::session::Session;
@@ -89,7 +90,12 @@ pub extern "C" fn answer_start() -> *const u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn bench_nodes(depth: u32) -> u64 {
     let evaluator = engine::Evaluator::embedded().expect("the embedded network");
-    engine::bench(&mut engine::Engine::new(evaluator), depth.into(), |_, _| {})
+    engine::bench(
+        &mut engine::Engine::new(evaluator),
+        depth.into(),
+        &AtomicBool::new(false),
+        |_, _| {},
+    )
 }
 
 /// # Safety

@@ -6,6 +6,7 @@
 )]
 
 use std::cell::RefCell;
+use std::sync::atomic::AtomicBool;
 
 use engine::{BenchGames, Engine, Evaluator, Tree, features};
 use models::{Activation, Architecture, Feature, Kernel, Network, QuantisedNetwork, View};
@@ -17,7 +18,12 @@ fn evaluator() -> Evaluator {
 /// The nodes of `engine bench DEPTH`.
 #[unsafe(no_mangle)]
 pub extern "C" fn bench_nodes(depth: u32) -> u64 {
-    engine::bench(&mut Engine::new(evaluator()), depth.into(), |_, _| {})
+    engine::bench(
+        &mut Engine::new(evaluator()),
+        depth.into(),
+        &AtomicBool::new(false),
+        |_, _| {},
+    )
 }
 
 /// How many positions [`evaluate_games`] evaluates.

@@ -158,7 +158,8 @@ impl EngineSpec {
         let words = split(&self.text)?;
         let says = |key: &str| {
             let mut keys = words.iter().filter_map(|word| word.split_once('='));
-            keys.any(|(own, _)| own == key)
+            // UCI's names know no case.
+            keys.any(|(own, _)| own.eq_ignore_ascii_case(key))
         };
         let is_net = matches!(self.program, Program::Net(_));
         let mut text = self.text.clone();
@@ -176,8 +177,8 @@ impl EngineSpec {
                 }
             };
             if suits && !says(key) {
-                let quote = if word.contains('"') { '\'' } else { '"' };
-                text += &format!(" {quote}{word}{quote}");
+                let quoted = word.split('"').map(|part| format!("\"{part}\""));
+                text += &format!(" {}", quoted.collect::<Vec<_>>().join("'\"'"));
             }
         }
         text.parse()
@@ -297,6 +298,15 @@ mod tests {
         assert_eq!(net.text, "embedded nodes=100 \"hash=32\"");
         assert_eq!(net.pace, Some(Pace::Nodes(100)));
         assert_eq!(given("cmd=x").pace, Some(Pace::Depth(9)));
+        assert!(!given("cmd=x option.hash=8").text.contains("Hash=64"));
+        let quotes = spec("cmd=x")
+            .with(r#"option.A='"' option.B="it's""#)
+            .unwrap();
+        let Program::Command(setup) = quotes.program else {
+            panic!("{quotes:?}");
+        };
+        let option = |name: &str, value: &str| (name.to_string(), value.to_string());
+        assert_eq!(setup.options, [option("A", "\""), option("B", "it's")]);
         for wrong in ["name=x", "cmd=x", "fast", "plies=3", "depth=0", "'open"] {
             assert!(spec("cmd=x").with(wrong).is_err(), "{wrong}");
         }

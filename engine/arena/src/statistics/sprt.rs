@@ -129,9 +129,14 @@ impl FromStr for Sprt {
         )?;
         let (elo0, elo1) = elo0.zip(elo1).ok_or("elo0 and elo1 are needed")?;
         let [alpha, beta] = [alpha, beta].map(|risk| risk.unwrap_or(0.05));
-        // Beyond, expected scores are too near to 0 and 1 to compute with.
-        if !(-1000.0 <= elo0 && elo0 < elo1 && elo1 <= 1000.0) {
-            return Err("elo0 must be less than elo1, both within 1000".to_string());
+        // Beyond, expected scores are too near to 0 and 1 to compute with, or no
+        // distribution has so many deviations.
+        let most = match model {
+            Model::Logistic => 1000.0,
+            Model::Normalised => 200.0,
+        };
+        if !(-most <= elo0 && elo0 < elo1 && elo1 <= most) {
+            return Err(format!("elo0 must be less than elo1, both within {most}"));
         }
         if ![alpha, beta]
             .iter()
@@ -253,11 +258,19 @@ mod tests {
 
     #[test]
     fn one_sided_results_decide_too() {
-        let test = sprt("elo0=0, elo1=10");
-        let swept = test.state(&Pentanomial([0, 0, 0, 0, 300]));
-        assert_eq!(swept.verdict, Verdict::AcceptedH1, "{swept:?}");
-        let drawn = test.state(&Pentanomial([0, 0, 20_000, 0, 0]));
+        for test in ["elo0=0, elo1=10", "elo0=0, elo1=10, model=normalised"] {
+            let test = sprt(test);
+            let swept = test.state(&Pentanomial([0, 0, 0, 0, 300]));
+            assert_eq!(swept.verdict, Verdict::AcceptedH1, "{swept:?}");
+            let lost = test.state(&Pentanomial([300, 0, 0, 0, 0]));
+            assert_eq!(lost.verdict, Verdict::AcceptedH0, "{lost:?}");
+        }
+        let drawn = sprt("elo0=0, elo1=10").state(&Pentanomial([0, 0, 20_000, 0, 0]));
         assert_eq!(drawn.verdict, Verdict::AcceptedH0, "{drawn:?}");
+        for most in ["elo0=-200,elo1=200", "elo0=199,elo1=200"] {
+            let state = sprt(&format!("{most},model=normalised"));
+            assert!(state.state(&Pentanomial([1, 2, 3, 4, 5])).llr.is_finite());
+        }
     }
 
     #[test]
@@ -271,6 +284,7 @@ mod tests {
             "elo0=0,elo1=NaN",
             "elo0=0,elo1=5,alpha=0",
             "elo0=0,elo1=5000",
+            "elo0=0,elo1=300,model=normalised",
             "elo0=0,elo1=5,model=bayesian",
             "elo0=0,elo1=5,model=logistic,model=logistic",
         ] {

@@ -220,7 +220,11 @@ impl GamesFile {
     /// [`GamesError::HasRecord`] where a match writes to it that can go on: it would take
     /// the games for torn. [`FileError`] where it cannot be read or written.
     pub fn behind(path: &Path) -> Result<GamesFile> {
-        if record_of(path).exists() {
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            return GamesFile::stream(path, false);
+        }
+        let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
+        if record_of(path).exists() || record_of(&file).exists() {
             bail!(GamesError::HasRecord { path: path.into() });
         }
         let mut options = File::options();

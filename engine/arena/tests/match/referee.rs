@@ -86,7 +86,6 @@ fn games_are_adjudicated_only_when_asked_for() {
     assert_eq!(resigned, serde_json::json!({ "resignation": 4 }));
 }
 
-/// On a busy machine a game may be lost on time; it must then be counted so.
 #[test]
 fn games_end_by_tables_and_by_their_length_where_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,6 +148,7 @@ fn what_is_said_of_each_engine_is_said_once() {
     assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
 }
 
+/// On a busy machine a game may be lost on time; it must then be counted so.
 #[test]
 fn whole_games_against_the_clock() {
     let folder = tempfile::tempdir().unwrap();

@@ -229,7 +229,6 @@ fn games_are_never_written_over() {
     assert!(message.contains("games.pgn.jsonl"), "{message}");
 }
 
-/// A record is known by its beginning, and a link stays where it was put.
 #[test]
 fn games_are_written_behind_others_where_it_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
@@ -256,9 +255,16 @@ fn games_are_written_behind_others_where_it_is_asked_for() {
     fs::write(record, "{}").unwrap();
     let refused = play(&arguments(&["--append"]));
     assert_eq!(refused.status.code(), Some(5), "{refused:?}");
+    std::os::unix::fs::symlink(&pgn, folder.path().join("link.pgn")).unwrap();
+    let link = folder.path().join("link.pgn");
+    let mut by_link = arguments(&["--append"]);
+    let place = by_link.iter().position(|&word| word == name).unwrap();
+    by_link[place] = link.to_str().unwrap();
+    assert_eq!(play(&by_link).status.code(), Some(5));
     assert_eq!(fs::read_to_string(&pgn).unwrap(), text);
 }
 
+/// A record is known by its beginning, and a link stays where it was put.
 #[test]
 fn what_the_match_did_not_make_stays() {
     let folder = tempfile::tempdir().unwrap();

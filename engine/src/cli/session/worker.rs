@@ -40,8 +40,13 @@ pub enum Job {
     Eval,
     /// `flip`
     Flip,
-    /// `bench`, plies deep
-    Bench(u64),
+    /// `bench`
+    Bench {
+        /// Plies.
+        plies: u64,
+        /// How the reader stops it.
+        control: Arc<Control>,
+    },
     /// `go perft`
     Perft {
         /// Plies.
@@ -63,7 +68,7 @@ pub enum Job {
 /// The engine and everything that was set.
 pub struct Worker {
     engine: Engine,
-    /// What it plays with, in floats and in integers.
+    /// The network in use, in floats and in integers; with `Evaluation material` it waits.
     networks: (Network, QuantisedNetwork),
     position: Position,
     threads: usize,
@@ -144,17 +149,17 @@ impl Worker {
                     let _ = say(&values.text(board));
                 }
                 Job::Flip => self.position = Position::of(flipped(self.position.board())),
-                Job::Bench(plies) => {
+                Job::Bench { plies, control } => {
                     let evaluator = Evaluator::new(self.networks.1.clone());
-                    bench::search(evaluator, plies, |line| {
+                    bench::search(evaluator, plies, &control.stop, |line| {
                         let _ = say(line);
                     });
+                    self.is_done(&control);
                 }
                 Job::Perft { plies, control } => {
-                    perft::count(self.position.board(), plies, |line| {
-                        say(line).is_ok() && !control.stop.load(Ordering::Relaxed)
-                    });
-                    control.done.store(true, Ordering::Relaxed);
+                    let board = self.position.board();
+                    perft::count(board, plies, &control.stop, |line| say(line).is_ok());
+                    self.is_done(&control);
                 }
                 Job::Search { go, control, asked } => {
                     let best = self.search(&go, &control, asked);
@@ -165,6 +170,12 @@ impl Worker {
                 }
             }
         }
+    }
+
+    /// Notes the end of a `bench` or `go perft`, from which on the next search has its time.
+    fn is_done(&mut self, control: &Control) {
+        control.done.store(true, Ordering::Relaxed);
+        self.idle_since = Instant::now();
     }
 
     fn settled(&self) {
