@@ -125,6 +125,7 @@ fn the_pgn_holds_the_game() {
         &["--level", "easy", "--depth", "2"],
         "e2e4\nundo\nd4\nundo\nnf3\ng3\npgn\nfen\n",
     );
+    assert!(said.contains(" moves within 70 centipawns of "), "{said}");
     let (_, pgn) = said.rsplit_once("[Result \"*\"]\n\n").unwrap();
     let (movetext, fen) = pgn.rsplit_once("*\n").unwrap();
     let mut board = Board::startpos();

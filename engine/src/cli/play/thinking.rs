@@ -50,7 +50,22 @@ pub fn think(
         }
     });
     let line = match effort.level {
-        Some(handicap) => handicap.choose(&outcome.lines, |number| fastrand::usize(..number)),
+        Some(handicap) => {
+            let mut near = 1;
+            let line = handicap.choose(&outcome.lines, |number| {
+                near = number;
+                fastrand::usize(..number)
+            });
+            if let (2.., Some(line), Some(best)) = (near, line, outcome.lines.first()) {
+                let [played, best] = [line, best].map(|line| sans(board, &line.pv[..1]));
+                let margin = handicap.margin();
+                say(&format!(
+                    "{played} is one of {near} moves within {margin} centipawns of {best}, \
+                     and this level plays any"
+                ));
+            }
+            line
+        }
         None => outcome.lines.first(),
     };
     match line {
