@@ -178,12 +178,14 @@ fn a_game_with_pondering() {
     let mut moves = String::new();
     let (mut hits, mut misses) = (0, 0);
     uci.send(&format!("position startpos\ngo {clocks}"));
-    for ply in 0..16 {
+    for ply in 0..12 {
         let position = referee::position(&format!("position startpos moves{moves}")).unwrap();
         let lines = uci.until("bestmove");
         let words: Vec<&str> = lines.last().unwrap().split(' ').collect();
         assert!(referee::are_legal(&position, [words[1]]), "{lines:?}");
         moves.push_str(&format!(" {}", words[1]));
+        let answers = referee::moves(&format!("position startpos moves{moves}"));
+        assert!(!answers.is_empty(), "mated within twelve moves: {moves}");
         // A search that was short of time may know of no answer.
         let expected = words.get(3).copied();
         if let Some(expected) = expected {
@@ -192,26 +194,25 @@ fn a_game_with_pondering() {
             ));
             uci.until("info depth 3 ");
         }
-        match expected.filter(|_| ply % 3 > 0) {
-            Some(expected) => {
+        let other = answers.iter().find(|&mv| Some(mv.as_str()) != expected);
+        match (expected, other) {
+            (Some(expected), other) if ply % 3 > 0 || other.is_none() => {
                 hits += 1;
                 moves.push_str(&format!(" {expected}"));
                 uci.send("ponderhit");
             }
-            None => {
+            (expected, other) => {
                 if expected.is_some() {
                     misses += 1;
                     uci.send("stop");
                     uci.until("bestmove");
                 }
-                let now = referee::position(&format!("position startpos moves{moves}"));
-                let other = referee::other_move(&now.unwrap(), expected.unwrap_or_default());
-                moves.push_str(&format!(" {other}"));
+                moves.push_str(&format!(" {}", other.unwrap_or(&answers[0])));
                 uci.send(&format!("position startpos moves{moves}\ngo {clocks}"));
             }
         }
     }
-    assert!(hits > 4 && misses > 2, "{hits} and {misses}");
+    assert!(hits > 4 && misses > 1, "{hits} and {misses}");
     uci.until("bestmove");
     assert_eq!(uci.close(), "");
 }

@@ -32,17 +32,17 @@ fn legal(position: &Chess, text: &str) -> Option<shakmaty::Move> {
     mv.to_move(position).ok()
 }
 
-/// A legal move other than this one.
+/// The legal moves of the position that a line calls for.
 ///
 /// # Panics
-/// Where there is none.
-pub fn other_move(position: &Chess, than: &str) -> String {
+/// Where it calls for none.
+pub fn moves(line: &str) -> Vec<String> {
+    let position = position(line).expect("a position");
     let moves = position.legal_moves();
     let texts = moves
         .iter()
         .map(|mv| mv.to_uci(CastlingMode::Standard).to_string());
-    let mut others = texts.filter(|text| text != than);
-    others.next().expect("another legal move")
+    texts.collect()
 }
 
 /// Whether the moves can be played one after the other.
