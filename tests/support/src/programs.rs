@@ -40,9 +40,16 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let root = root.expect("tests/support lies in the workspace");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    // What cargo tells a test of its package would make build scripts run again.
+    // What cargo tells a test of its package would make build scripts run again, and what
+    // depends on the commit compile anew: `arena` has it from its build script.
     for (name, _) in std::env::vars_os() {
-        let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_EXE_", "OUT_DIR"];
+        let ours = [
+            "CARGO_PKG_",
+            "CARGO_MANIFEST_",
+            "CARGO_BIN_EXE_",
+            "KIBITZ_COMMIT",
+            "OUT_DIR",
+        ];
         if ours
             .iter()
             .any(|start| name.to_string_lossy().starts_with(start))
