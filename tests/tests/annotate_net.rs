@@ -141,8 +141,8 @@ fn what_is_no_net_is_named() {
             "--nodes 1 --net material --engine cat",
             "cannot be used with",
         ),
-        ("--nodes 1 --net material --hash 0", "1 to 4096"),
-        ("--nodes 1 --net material --hash 4097", "1 to 4096"),
+        ("--nodes 1 --net material --hash 0", "1 to 131072"),
+        ("--nodes 1 --net material --hash 131073", "1 to 131072"),
         ("--nodes 1 --net material --ahead 2", "cannot be used with"),
         (
             "--nodes 1 --net material --timeout 2",
