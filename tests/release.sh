@@ -9,6 +9,7 @@
 #             into a folder and run
 #   release.sh [PART...]    all of them, or these
 . "$(dirname "$0")/setup.sh"
+. tests/targets.sh
 
 parts=("$@")
 [ $# -gt 0 ] || parts=(trainer musl aarch64 windows package fuzz)
@@ -58,10 +59,9 @@ aarch64() {
 }
 
 windows() {
-    command -v x86_64-w64-mingw32-gcc >/dev/null || install mingw-w64
+    local target
+    target_for windows
     command -v wine >/dev/null || install wine wine64
-    local target=x86_64-pc-windows-gnu
-    rustup target add $target
     # Wine 8, Debian 12's, has no bcryptprimitives.dll, which the standard
     # library draws its random numbers from.
     local stand_in=$build/$target/bcryptprimitives

@@ -10,6 +10,7 @@ mod s3;
 mod source;
 
 pub use part::{PartOf, PartRead};
+pub use s3::SCHEME as S3_SCHEME;
 pub use source::{Source, digest_of};
 
 pub(crate) use digest::{LEAF, Node, Tree, hex, joined};

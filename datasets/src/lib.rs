@@ -24,7 +24,7 @@ mod reading;
 mod store;
 
 pub use error::Error;
-pub use input::{PartOf, PartRead, Source, digest_of};
+pub use input::{PartOf, PartRead, S3_SCHEME, Source, digest_of};
 pub use reading::{Batch, Chunk, Damage, Finished, GameTexts, Reading, read_labelled};
 pub use records::games::{Ply, Transcript, games, read_games};
 pub use records::packed::{PackedFormat, write_viriformat};

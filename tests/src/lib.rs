@@ -141,6 +141,19 @@ pub fn merge(datasets: &[PathBuf], out: &Path) -> Said {
     run(&mut merging(datasets, out))
 }
 
+/// `ingest shard DATASET --number N --out DIR`, to be run.
+pub fn sharding(dataset: &Path, number: &str, out: &Path) -> Command {
+    let mut command = program("ingest");
+    command.arg("shard").arg(dataset).args(["--number", number]);
+    command.arg("--out").arg(out);
+    command
+}
+
+/// The same, run.
+pub fn shard(dataset: &Path, number: &str, out: &Path) -> Said {
+    run(&mut sharding(dataset, number, out))
+}
+
 /// `ingest stats DATASET --json`, parsed.
 pub fn stats(dataset: &Path) -> Value {
     let said = run(program("ingest").args(["stats", "--json"]).arg(dataset)).succeeded();

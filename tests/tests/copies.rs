@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tests::objects::{S3Server, StallingProxy};
-use tests::{both_sides, build, contents, merge, program, run, sample};
+use tests::{both_sides, build, contents, merge, run, sample, shard};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -79,15 +79,7 @@ fn shards_are_copied_together_and_apart() {
     let path = |name: &str| folder.path().join(name);
     let text = |name: &str| path(name).to_str().unwrap().to_string();
     build(&[&sample(JUNE)], &path("whole")).succeeded();
-    let shard = [
-        "shard",
-        &text("whole"),
-        "--number",
-        "2",
-        "--out",
-        &text("shards"),
-    ];
-    run(program("ingest").args(shard)).succeeded();
+    shard(&path("whole"), "2", &path("shards")).succeeded();
     let Some(server) = S3Server::start(&[]) else {
         return;
     };
@@ -126,15 +118,7 @@ fn a_copy_that_is_killed_goes_on() {
     let path = |name: &str| folder.path().join(name);
     let text = |name: &str| path(name).to_str().unwrap().to_string();
     build(&[&sample(JUNE)], &path("whole")).succeeded();
-    let shard = [
-        "shard",
-        &text("whole"),
-        "--number",
-        "8",
-        "--out",
-        &text("shards"),
-    ];
-    run(program("ingest").args(shard)).succeeded();
+    shard(&path("whole"), "8", &path("shards")).succeeded();
     let Some(server) = S3Server::start(&[]) else {
         return;
     };

@@ -9,7 +9,7 @@ use std::time::Duration;
 use datasets::{Dataset, Manifest, Record, Split};
 use tests::dump::Dump;
 use tests::training::TrainingFolder;
-use tests::{Said, build, contents, copy, merge, merging, program, run, sample};
+use tests::{Said, build, contents, copy, merge, merging, program, run, sample, shard, sharding};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
@@ -17,12 +17,6 @@ const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
 const USAGE: i32 = 2;
 const MISSING: i32 = 3;
 const REFUSED: i32 = 5;
-
-fn shard(dataset: &Path, number: &str, out: &Path) -> Said {
-    let mut command = program("ingest");
-    command.arg("shard").arg(dataset).args(["--number", number]);
-    run(command.arg("--out").arg(out))
-}
 
 /// `ingest merge DATASETS --shard I/N --out DIR`.
 fn merge_shard(datasets: &[PathBuf], shard: &str, out: &Path) -> Said {
@@ -310,9 +304,7 @@ fn killed_sharding_goes_on() {
     build(&[&path("games")], &path("whole")).succeeded();
     let mut killed = 0;
     for delay in (0..).map(|step| Duration::from_millis(5 + 20 * step)) {
-        let mut command = program("ingest");
-        command.arg("shard").arg(path("whole"));
-        command.args(["--number", "4", "--out"]).arg(path("shards"));
+        let mut command = sharding(&path("whole"), "4", &path("shards"));
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         thread::sleep(delay);

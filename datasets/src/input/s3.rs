@@ -17,7 +17,7 @@ use ureq::http::Uri;
 use crate::input::digest::hex;
 
 /// How the name of an object begins.
-pub(super) const SCHEME: &str = "s3://";
+pub const SCHEME: &str = "s3://";
 
 /// What signatures want escaped in the key of an object.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC

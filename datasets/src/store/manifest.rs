@@ -97,6 +97,15 @@ impl Manifest {
         format!("kibitz {}", env!("CARGO_PKG_VERSION"))
     }
 
+    /// The same of a dataset that was made in one go: nothing tells how often something
+    /// was added.
+    pub(crate) fn of_one_go(&self) -> Manifest {
+        Manifest {
+            generation: 0,
+            ..self.clone()
+        }
+    }
+
     /// Records that the folder has of each set, in the order of `Set::ALL`.
     pub(crate) fn set_records(&self) -> [u64; 3] {
         let counts = &self.counts;

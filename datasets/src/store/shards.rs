@@ -186,12 +186,8 @@ pub fn merge_shard(
         let Some((_, manifest)) = sealed_in(&found)? else {
             continue;
         };
-        let shard = manifest.shard.clone();
-        let is_ours = shard.as_ref().is_some_and(|shard| {
-            shard.part.of() == part.of() && place(folder, shard.part) == found
-        });
-        let merged = merged.clone();
-        if !is_ours || manifest != (Manifest { shard, ..merged }) {
+        let is_ours = |part| place(folder, part) == found && is_shard(&manifest, &merged, part);
+        if !part.all().any(is_ours) {
             return Err(something_else(found));
         }
         if found == path {
@@ -238,6 +234,7 @@ pub fn shard(
 ) -> Result<Vec<PathBuf>, Error> {
     dataset.check_version()?;
     check_is_no_database(folder)?;
+    let whole = dataset.manifest().of_one_go();
     let paths: Vec<PathBuf> = cut.all().map(|part| place(folder, part)).collect();
     for found in folders_in(folder) {
         let part = paths
@@ -247,31 +244,34 @@ pub fn shard(
         let ours = match part {
             None => false,
             Some(_) if folder::is_marked(&found) => true,
-            Some((_, part)) => is_shard(&open_folder(&found)?.1, dataset, part),
+            Some((_, part)) => is_shard(&open_folder(&found)?.1, &whole, part),
         };
         if !ours {
             return Err(something_else(found));
         }
     }
     for (path, part) in paths.iter().zip(cut.all()) {
-        write(dataset, path, part, stop)?;
+        write(dataset, &whole, path, part, stop)?;
     }
     Ok(paths)
 }
 
-/// Whether a manifest is that of a shard of a dataset.
-fn is_shard(manifest: &Manifest, dataset: &Dataset, part: PartOf) -> bool {
-    let whole = Manifest {
-        generation: 0,
-        ..dataset.manifest().clone()
-    };
+/// Whether a manifest is that of a shard of a dataset, whose manifest is `whole`.
+fn is_shard(manifest: &Manifest, whole: &Manifest, part: PartOf) -> bool {
     let shard = manifest.shard.clone();
     let is_part = shard.as_ref().is_some_and(|shard| shard.part == part);
+    let whole = whole.clone();
     is_part && *manifest == Manifest { shard, ..whole }
 }
 
-/// Writes a shard, unless it is there.
-fn write(dataset: &Dataset, path: &Path, part: PartOf, stop: &AtomicBool) -> Result<(), Error> {
+/// Writes a shard of a dataset, whose manifest is `whole`, unless it is there.
+fn write(
+    dataset: &Dataset,
+    whole: &Manifest,
+    path: &Path,
+    part: PartOf,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
     let mut store = Store::open_to_write(path)?;
     let folder = path.join("spill");
     if store.manifest()?.is_none() {
@@ -282,13 +282,12 @@ fn write(dataset: &Dataset, path: &Path, part: PartOf, stop: &AtomicBool) -> Res
         }
         let records = [&sets[0], &sets[1], &sets[2]].map(|set| set.records);
         let manifest = Manifest {
-            generation: 0,
             shard: Some(Shard {
                 part,
                 records,
                 nodes: None,
             }),
-            ..dataset.manifest().clone()
+            ..whole.clone()
         };
         store.commit(&manifest, sets)?;
     }

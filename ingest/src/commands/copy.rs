@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::error::ErrorKind;
-use datasets::Copied;
+use datasets::{Copied, S3_SCHEME};
 use host::{Form, Progress, StopSignal};
 use serde::Serialize;
 
@@ -29,9 +29,6 @@ Example:
 
 /// What a bar shows.
 const BAR: &str = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, ETA {eta}";
-
-/// How the names of objects begin.
-const SCHEME: &str = "s3://";
 
 /// What `ingest copy` takes.
 #[derive(Args)]
@@ -67,7 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         [true, false] => false,
         _ => bail!(clap::Error::raw(
             ErrorKind::ValueValidation,
-            format!("one of FROM and TO must be a folder, the other {SCHEME}BUCKET/NAME\n"),
+            format!("one of FROM and TO must be a folder, the other {S3_SCHEME}BUCKET/NAME\n"),
         )),
     };
     let stop = StopSignal::listen()?;
@@ -99,7 +96,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn is_remote(place: &Path) -> bool {
-    place.to_string_lossy().starts_with(SCHEME)
+    place.to_string_lossy().starts_with(S3_SCHEME)
 }
 
 /// Shows how far the copy is. Progress begins with the first call.
