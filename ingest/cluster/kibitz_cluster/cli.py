@@ -41,8 +41,9 @@ The cluster is the one that RAY_ADDRESS names or that this machine belongs to;
 without one, this machine works alone. The work folder and files must have the
 same path on all nodes, as on NFS. The program ingest travels with the job.
 
-A dataset for S3 is made in the work folder, and then copied by ingest copy; so --work
-must name one.
+Dumps on S3 want boto3 here (pip install 'kibitz-cluster[s3]') and credentials on all
+nodes. A dataset for S3 is made in the work folder, and then copied by ingest copy; so
+--work must name one.
 
 Example:
   kibitz-cluster build /nfs/2026-05.pgn.zst /nfs/2026-06.pgn.zst --out /nfs/lichess.dataset
@@ -80,7 +81,7 @@ def parser() -> argparse.ArgumentParser:
         "build", help="make a dataset", epilog=BUILD, formatter_class=formatter
     )
     build.add_argument(
-        "months", nargs="+", metavar="MONTH", help="a dump: a file or an http(s) URL"
+        "months", nargs="+", metavar="MONTH", help="a dump: a file, or an http(s) or s3 URL"
     )
     build.add_argument(
         "--out", required=True, metavar="PLACE", help="the dataset: a folder, or s3://BUCKET/NAME"
@@ -97,7 +98,7 @@ def parser() -> argparse.ArgumentParser:
     annotate = commands.add_parser(
         "annotate", help="evaluate games", epilog=ANNOTATE, formatter_class=formatter
     )
-    annotate.add_argument("games", metavar="GAMES", help="a file or an http(s) URL")
+    annotate.add_argument("games", metavar="GAMES", help="a file, or an http(s) or s3 URL")
     annotate.add_argument("--engine", required=True, metavar="CMD", help="of every node")
     annotate.add_argument("--nodes", required=True, type=int, metavar="N", help="to search")
     annotate.add_argument("--out", required=True, metavar="FILE.pgn.zst")
@@ -197,7 +198,7 @@ def make(
     run = Run(PurePosixPath(out).name, roots, work, start)
     report = run.to_end()
     whole = work.gather([root.key for root in roots], name)
-    if is_remote(out):
+    if plan.is_object(out):
         program.copy(ingest, whole, out)
         work.remove()
     else:
@@ -218,7 +219,7 @@ def make(
 def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
     """Where the output goes, and the work folder."""
     work = arguments.work
-    if is_remote(arguments.out):
+    if plan.is_object(arguments.out):
         if arguments.command != "build":
             raise Failure(USAGE, f"{arguments.out}: games are written to a file")
         if work is None:
@@ -228,11 +229,6 @@ def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
     if out.exists():
         raise Failure(REFUSED, f"{out}: is there already; ingest merge adds to a dataset")
     return str(out), Work((work or out.with_name(out.name + ".work")).absolute())
-
-
-def is_remote(place: str) -> bool:
-    """Whether it is for S3."""
-    return place.startswith("s3://")
 
 
 def find_program(name: str) -> Path:

@@ -61,12 +61,19 @@ class Merge:
 Node = Part | Merge
 
 
+def is_object(place: str) -> bool:
+    """Whether it is on S3."""
+    return place.startswith("s3://")
+
+
 def is_url(place: str) -> bool:
     return place.startswith(("http://", "https://"))
 
 
 def find(place: str) -> Source:
     """Looks at a dump, without reading it."""
+    if is_object(place):
+        return find_object(place)
     try:
         if not is_url(place):
             stat = os.stat(place)
@@ -80,6 +87,23 @@ def find(place: str) -> Source:
             return Source(place, int(headers["Content-Length"]), stamp)
     except (OSError, urllib.error.URLError) as error:
         raise Failure(MISSING, f"{place}: {error}") from error
+
+
+def find_object(place: str) -> Source:
+    """Looks at a dump on S3. Endpoint and credentials are those of the environment, as
+    `ingest` takes them."""
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError, ClientError
+    except ImportError as error:
+        why = "sources on S3 want boto3: pip install 'kibitz-cluster[s3]'"
+        raise Failure(MISSING, f"{place}: {why}") from error
+    bucket, _, name = place.removeprefix("s3://").partition("/")
+    try:
+        head = boto3.client("s3").head_object(Bucket=bucket, Key=name)
+    except (BotoCoreError, ClientError) as error:
+        raise Failure(MISSING, f"{place}: {error}") from error
+    return Source(place, head["ContentLength"], head["ETag"])
 
 
 def parts(source: Source, part_bytes: float, command: list[str]) -> list[Part]:

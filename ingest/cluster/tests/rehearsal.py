@@ -74,7 +74,7 @@ class Rehearsal:
     def run(self, parts: int) -> None:
         """All steps."""
         dumps = [self.generated(number) for number in range(1, parts + 1)]
-        counts = [count for count in (1, 4, 12, 30) if count < parts] + [parts]
+        counts = [count for count in (1, 4, 12, 24) if count < parts] + [parts]
         for count in counts:
             self.build(dumps[:count])
         self.merge()

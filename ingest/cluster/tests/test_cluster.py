@@ -56,8 +56,29 @@ class ClusterTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
+        if importlib.util.find_spec("moto"):
+            cls.serve_objects()
         cls.machines = Machines(3)
         cls.addClassCleanup(cls.machines.stop)
+
+    @classmethod
+    def serve_objects(cls) -> None:
+        """Serves a dump as an object of S3, which this process and all nodes may read."""
+        pipe = subprocess.PIPE
+        command = [sys.executable, S3_SERVER, SAMPLES[0]]
+        server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        cls.addClassCleanup(server.communicate)
+        cls.addClassCleanup(server.kill)
+        endpoint, key, secret = server.stdout.readline().split()
+        names = {
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": key,
+            "AWS_SECRET_ACCESS_KEY": secret,
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+        environment = patch.dict(os.environ, names)
+        environment.start()
+        cls.addClassCleanup(environment.stop)
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -175,23 +196,15 @@ class ClusterTest(unittest.TestCase):
         self.assertFalse(self.work.exists())
 
     @unittest.skipUnless(importlib.util.find_spec("moto"), "moto is not there")
-    def test_a_dataset_goes_to_s3(self) -> None:
-        server = [sys.executable, S3_SERVER]
-        pipe = subprocess.PIPE
-        server = subprocess.Popen(server, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
-        self.addCleanup(server.communicate)
-        self.addCleanup(server.kill)
-        endpoint, key, secret = server.stdout.readline().split()
-        names = ["AWS_ENDPOINT_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]
-        values = [endpoint, key, secret]
-        environment = patch.dict(os.environ, zip(names, values, strict=True))
-        environment.start()
-        self.addCleanup(environment.stop)
+    def test_dumps_come_from_s3_and_the_dataset_goes_there(self) -> None:
+        dumps = [f"s3://games/of june/{SAMPLES[0].name}", SAMPLES[1]]
 
         def build(place: str, *more: object) -> subprocess.CompletedProcess[str]:
             arguments = ["--out", place, "--ingest", self.ingest, "--part-size", 0.2]
-            return self.machines.run("build", *SAMPLES[:2], *arguments, *more)
+            return self.machines.run("build", *dumps, *arguments, *more)
 
+        missing = self.machines.run(*self.build(["s3://games/none"]))
+        self.assert_ended(missing, 3, "s3://games/none")
         self.assert_ended(build("s3://games/set"), 2, "--work")
         self.assert_ended(build("s3://none/set", "--work", self.work), 3, "NoSuchBucket")
         built = len(self.calls("build"))
