@@ -30,7 +30,7 @@ trainer=() forms=(sparse dense half)
 case $device in
     cuda*) ;;
     cpu) trainer=(--no-default-features) forms=(sparse) ;;
-    *) trainer=(--no-default-features --features "${device%%:*}") ;;
+    *) trainer=(--no-default-features --features "${device%%:*},autotune") ;;
 esac
 mkdir -p "$out"
 

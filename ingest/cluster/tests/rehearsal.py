@@ -3,7 +3,7 @@ dataset is good for then.
 
     target/python/bin/python ingest/cluster/tests/rehearsal.py target/debug FOLDER --out docs
 
-CI leaves it out: 30 million games take 30 GB of disk. The first argument is where `ingest`,
+CI leaves it out: 30 million games take 25 GB of disk. The first argument is where `ingest`,
 `trainer` and `generate_dump` are. What has been measured stands in FOLDER/figures.json and is
 not measured again. Writes rehearsal.svg, and prints the figures.
 

@@ -53,7 +53,7 @@ impl Api {
             Api::Metal => wgpu::gpus(self),
             #[cfg(not(all(feature = "cuda", feature = "vulkan", feature = "metal")))]
             _ => Err(format!(
-                "this trainer was built without it; build it with --features {}",
+                "this trainer was built without it; build it with --features {},autotune",
                 self.name()
             )),
         }
