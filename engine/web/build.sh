@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # Builds the page into engine/web/dist, which any static host serves.
-#   build.sh [--with-stockfish]    also fetches Stockfish, to watch a match against it
+#   --with-stockfish   also fetches Stockfish, to watch a match against it
+#   --single-file      also makes dist/kibitz.html, which holds the whole page
 set -euo pipefail
 cd "$(dirname "$0")"
 
 stockfish=
+single=
 for argument in "$@"; do
     case $argument in
         --with-stockfish) stockfish=1 ;;
-        *) echo "usage: build.sh [--with-stockfish]" >&2; exit 2 ;;
+        --single-file) single=1 ;;
+        *) echo "usage: build.sh [--with-stockfish] [--single-file]" >&2; exit 2 ;;
     esac
 done
 
@@ -30,4 +33,8 @@ done
 node scripts/assets.mjs
 VITE_STOCKFISH=$stockfish npx vite build
 [ -z "$stockfish" ] || bash scripts/stockfish.sh
+if [ -n "$single" ]; then
+    npx vite build --mode single --outDir wasm/single --emptyOutDir --logLevel warn
+    node scripts/single.mjs
+fi
 node scripts/precache.mjs

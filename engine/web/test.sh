@@ -2,7 +2,7 @@
 # Builds the page and tests it in Chromium, without a window.
 set -euo pipefail
 cd "$(dirname "$0")"
-bash build.sh
+bash build.sh --single-file
 # What only WebAssembly compiles, the lints of the workspace do not see.
 cargo clippy --locked -p web --target wasm32-unknown-unknown -- -D warnings
 # The kernel at the ends of its numbers, by nets that no training makes.

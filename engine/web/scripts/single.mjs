@@ -1,0 +1,40 @@
+// Makes dist/kibitz.html: the whole page in one file, which opens from a disk too.
+// `vite build --mode single --outDir wasm/single` comes before it.
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { gzipSync } from "node:zlib";
+
+const built = new URL("../wasm/single/", import.meta.url);
+const read = (path) => readFile(new URL(path, built));
+const assets = await readdir(new URL("assets/", built));
+const asset = (pattern) => `assets/${assets.find((file) => pattern.test(file))}`;
+const text = async (path) => (await read(path)).toString();
+
+const nameOf = (path) => path.split("/").at(-1);
+const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString("base64");
+/** No other nets: each may be opened as a file. */
+const files = { "nets.json": packed("[]") };
+for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv"]) files[nameOf(path)] = packed(await read(path));
+const worker = asset(/^worker.*js$/);
+const workers = { [nameOf(worker)]: await text(worker) };
+const icon = `data:image/svg+xml;base64,${(await read("icon.svg")).toString("base64")}`;
+const inside = (await readFile(new URL("inside.js", import.meta.url), "utf8"))
+  .replace("{ FILES }", () => JSON.stringify(files))
+  .replace("{ WORKERS }", () => JSON.stringify(workers));
+// A closing tag in a string would end the script.
+const script = (source, type = "") => `<script${type}>${source.replaceAll("</script", "<\\/script")}</script>`;
+
+// Functions as replacements: in texts `$&` would mean something.
+const page = (await text("index.html"))
+  .replace(/<link rel="manifest"[^>]*>/, "")
+  .replace(/<link rel="modulepreload"[^>]*>/g, "")
+  .replace(/<link rel="stylesheet"[^>]*>/, "")
+  .replace(/<script type="module"[^>]*><\/script>/, "")
+  .replaceAll("./icon.svg", icon);
+const style = `<style>${await text(asset(/\.css$/))}</style>`;
+const main = await text(asset(/^index.*js$/));
+const whole = page
+  .replace("</head>", () => `${style}\n${script(inside)}\n</head>`)
+  .replace("</body>", () => `${script(main, ' type="module"')}\n</body>`);
+await writeFile(new URL("../dist/kibitz.html", import.meta.url), whole);
+await rm(built, { recursive: true });
+console.log(`kibitz.html: ${Math.round(whole.length / 1000)} kB`);

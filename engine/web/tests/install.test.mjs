@@ -1,0 +1,46 @@
+// The page as an app, and as one file.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, afterEach, before, test } from "node:test";
+import { clickMove, newGame, open, sans, skip, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+afterEach(() => site.leave());
+after(() => site.close());
+
+test("the page can be installed as an app", async () => {
+  const { page, context, errors } = await visit(site);
+  await page.evaluate(() => navigator.serviceWorker.ready);
+  const session = await context.newCDPSession(page);
+  const { errors: faults, data } = await session.send("Page.getAppManifest");
+  assert.deepEqual(faults, []);
+  const { installabilityErrors } = await session.send("Page.getInstallabilityErrors");
+  // A visit of a test is a private one, and nothing else may be in the way.
+  assert.deepEqual(installabilityErrors.map(({ errorId }) => errorId), ["in-incognito"]);
+  for (const { src, sizes, type } of JSON.parse(data).icons) {
+    const icon = await page.evaluate(async (src) => {
+      const image = new Image();
+      image.src = src;
+      await image.decode();
+      return [image.naturalWidth, image.naturalHeight];
+    }, src);
+    if (type === "image/png") assert.deepEqual(icon, sizes.split("x").map(Number));
+  }
+  assert.deepEqual(errors, []);
+});
+
+const WHOLE = new URL("../dist/kibitz.html", import.meta.url);
+const missing = !existsSync(WHOLE) && skip("the single file wants build.sh --single-file");
+
+test("one file, opened from the disk, is the whole page", { skip: missing }, async () => {
+  const { page, errors } = await visit({ ...site, url: WHOLE.href });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 8 });
+  await clickMove(page, "e2", "e4");
+  await waitForMoves(page, 2);
+  assert.equal((await sans(page))[0], "e4");
+  await page.waitForFunction(() => document.getElementById("opening").textContent !== "");
+  const asked = await page.evaluate(() => performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => !/^(data|blob):/.test(name)));
+  assert.deepEqual(asked, []);
+  assert.deepEqual(errors, []);
+});
