@@ -27,7 +27,7 @@ export class GameState {
   position: PositionReport;
   /** Grows where nodes get other numbers. */
   edition = 0;
-  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "medium" }, evaluator: "" } };
+  sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "elo", value: 1200 }, evaluator: "" } };
   clock: Clock | null = null;
   result: Result | null = null;
   /** How many plies of the main line had been played when the game was over. */
@@ -266,8 +266,8 @@ export class GameState {
         return { ...request, nodes: strength.value };
       case "time":
         return { ...request, movetime: strength.value };
-      default:
-        return { ...request, level: strength.by };
+      case "elo":
+        return { ...request, elo: strength.value };
     }
   }
 

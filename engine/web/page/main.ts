@@ -206,6 +206,12 @@ function connectSettings(app: App) {
     save("lines", lines.value);
     app.changed({ sameGame: true });
   };
+  const help = $<HTMLInputElement>("playing-help");
+  help.checked = load("playing-help") === true;
+  help.onchange = () => {
+    save("playing-help", help.checked);
+    app.changed({ sameGame: true });
+  };
   $("analyse").onchange = () => app.changed({ sameGame: true });
 }
 

@@ -3,7 +3,7 @@ import type { Color } from "chessground/types";
 import type { ClockSetting } from "./clock";
 import { $, make } from "./dom";
 import type { Evaluators } from "./evaluators";
-import { HUMAN, type Side, type Strength, strengthText } from "./side";
+import { HUMAN, RATINGS, type Side, type Strength, strengthText } from "./side";
 import { fields } from "./saved";
 import { available as stockfish } from "./stockfish";
 import { load, save } from "./storage";
@@ -23,8 +23,8 @@ interface Choices {
   mode: Mode;
   color: Color | "random";
   strength: Strength["by"];
-  /** Places on the three sliders. */
-  steps: Record<"depth" | "nodes" | "time", number>;
+  /** Places on the sliders. */
+  steps: Record<keyof typeof STEPS, number>;
   clock: string;
   minutes: number;
   seconds: number;
@@ -33,6 +33,7 @@ interface Choices {
 }
 
 const STEPS = {
+  elo: Array.from({ length: (RATINGS.most - RATINGS.least) / 50 + 1 }, (_, index) => RATINGS.least + 50 * index),
   depth: Array.from({ length: 24 }, (_, index) => index + 1),
   nodes: [100, 300, 1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7],
   time: [100, 200, 500, 1e3, 2e3, 3e3, 5e3, 1e4, 2e4, 3e4, 6e4],
@@ -41,8 +42,8 @@ const STEPS = {
 const FIRST: Choices = {
   mode: "kibitz",
   color: "white",
-  strength: "medium",
-  steps: { depth: 7, nodes: 4, time: 3 },
+  strength: "elo",
+  steps: { elo: 16, depth: 7, nodes: 4, time: 3 },
   clock: "none",
   minutes: 5,
   seconds: 3,
@@ -59,7 +60,7 @@ const MODES: [Mode, string][] = [
 ];
 const COLORS: [Choices["color"], string][] = [["white", "White"], ["random", "Random"], ["black", "Black"]];
 const STRENGTHS: [Strength["by"], string][] = [
-  ["easy", "Easy"], ["medium", "Medium"], ["hard", "Hard"], ["full", "Full strength"],
+  ["elo", "A rating"], ["full", "Full strength"],
   ["depth", "By depth"], ["nodes", "By nodes"], ["time", "By time a move"],
 ];
 const CLOCKS: [string, string][] = [
@@ -84,7 +85,7 @@ function remembered(): Choices {
     mode: one(MODES, kept.mode, FIRST.mode),
     color: one(COLORS, kept.color, FIRST.color),
     strength: one(STRENGTHS, kept.strength, FIRST.strength),
-    steps: { depth: step("depth"), nodes: step("nodes"), time: step("time") },
+    steps: { elo: step("elo"), depth: step("depth"), nodes: step("nodes"), time: step("time") },
     clock: one(CLOCKS, kept.clock, FIRST.clock),
     minutes: within(kept.minutes ?? FIRST.minutes, MOST.minutes),
     seconds: within(kept.seconds ?? FIRST.seconds, MOST.seconds),
@@ -136,7 +137,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     make("fieldset", {}, legend("Who plays"), radios("mode", MODES, chosen.mode)),
     color,
     field("Strength", options("strength", STRENGTHS, chosen.strength), "strength"),
-    make("div", { className: "pair", id: "slider-field" }, make("label", { htmlFor: "slider", textContent: "Limit" }), make("span", { className: "slide" }, slider, output)),
+    make("div", { className: "pair", id: "slider-field" }, make("label", { htmlFor: "slider", textContent: "How strong" }), make("span", { className: "slide" }, slider, output)),
     field("White’s evaluator", options("white", nets, chosen.white), "white"),
     field("Black’s evaluator", options("black", nets, chosen.black), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
@@ -159,7 +160,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
   };
   const strength = (): Strength => {
     const by = chosen.strength;
-    if (by !== "depth" && by !== "nodes" && by !== "time") return { by };
+    if (by === "full") return { by };
     return { by, value: STEPS[by][chosen.steps[by]] };
   };
   const show = () => {
@@ -167,7 +168,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     const { mode } = chosen;
     const by = chosen.strength;
     const engines = mode === "engines" || mode === "stockfish";
-    const limited = by === "depth" || by === "nodes" || by === "time";
+    const limited = by !== "full";
     const visible = (id: string, on: boolean) => ($(id).hidden = !on);
     visible("color-field", mode === "kibitz" || mode === "stockfish");
     color.querySelector("legend")!.textContent = mode === "stockfish" ? "Kibitz’s colour" : "Your colour";
@@ -186,7 +187,7 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
   };
   form.oninput = ({ target }) => {
     const by = chosen.strength;
-    if (target === slider && (by === "depth" || by === "nodes" || by === "time")) {
+    if (target === slider && by !== "full") {
       chosen.steps = { ...chosen.steps, [by]: Number(slider.value) };
     }
     show();

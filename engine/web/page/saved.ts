@@ -2,7 +2,7 @@
 import type { Color } from "chessground/types";
 import type { ClockSetting } from "./clock";
 import { REASONS, type Result } from "./format";
-import { type Side, type Strength, LIMITS } from "./side";
+import { type Side, type Strength, LIMITS, RATINGS } from "./side";
 import { available as stockfish } from "./stockfish";
 import type { Game, Tree, WhiteScore } from "./types";
 
@@ -70,10 +70,16 @@ const score: Reader<WhiteScore> = (kept) => {
   return cp === undefined ? { mate: whole(mate) } : { cp: whole(cp) };
 };
 
+/** Levels that earlier pages offered, as ratings. */
+const LEVELS: Record<string, number> = { easy: 800, medium: 1000, hard: 1200 };
+
 const strength: Reader<Strength> = (kept) => {
   const { by, value } = fields(kept);
+  const level = LEVELS[String(by)];
+  if (level) return { by: "elo", value: level };
+  if (by === "elo") return { by, value: Math.min(Math.max(whole(value), RATINGS.least), RATINGS.most) };
   for (const limit of LIMITS) if (by === limit && whole(value) > 0) return { by: limit, value: whole(value) };
-  return { by: oneOf("easy", "medium", "hard", "full")(by) };
+  return { by: oneOf("full")(by) };
 };
 
 const side: Reader<Side> = (kept) => {

@@ -73,7 +73,7 @@ export class Screen {
   // The controls that say what is shown
 
   get analysing(): boolean {
-    return $<HTMLInputElement>("analyse").checked;
+    return $<HTMLInputElement>("analyse").checked && !this.unaided;
   }
 
   set analysing(on: boolean) {
@@ -83,6 +83,15 @@ export class Screen {
   /** Lines of a search. */
   get lines(): number {
     return Number($<HTMLSelectElement>("lines").value);
+  }
+
+  /** Whether somebody plays who does not want to be told how the position is judged. */
+  private get unaided(): boolean {
+    return this.inPlay && !$<HTMLInputElement>("playing-help").checked;
+  }
+
+  private get inPlay(): boolean {
+    return this.state.playing && !this.state.betweenEngines;
   }
 
   // What is shown
@@ -187,7 +196,11 @@ export class Screen {
     const enable = (id: string, on: boolean) => ($<HTMLButtonElement>(id).disabled = !on);
     const engines = state.betweenEngines;
     const begun = state.last > 0;
-    enable("draw-curve", !this.source.drawing && begun);
+    const { unaided } = this;
+    document.body.classList.toggle("unaided", unaided);
+    $("help-field").hidden = !this.inPlay;
+    for (const id of ["analyse", "arrows"]) $<HTMLInputElement>(id).disabled = unaided;
+    enable("draw-curve", !this.source.drawing && begun && !unaided);
     enable("review", !this.source.drawing && begun && !state.playing);
     $("pause").hidden = !engines || !state.playing;
     $("pause").textContent = state.paused ? "Go on" : "Pause";
@@ -216,9 +229,9 @@ export class Screen {
     this.console.clear();
   }
 
-  /** Why a level has played this move, and not the one on top of the lines. */
+  /** Why a weaker player has played this move, and not the one on top of the lines. */
   tellChoice(move: string, { near, margin, best }: Choice) {
-    this.console.note(`It played ${move}. The search likes ${best} best; this level takes any of the ${near} moves within ${margin} centipawns of it.`);
+    this.console.note(`It played ${move}. The search likes ${best} best; at this rating it takes any of the ${near} moves within ${margin} centipawns of it.`);
   }
 
   private searched(best: Iteration[]) {
@@ -231,7 +244,7 @@ export class Screen {
   showSearch() {
     const { state } = this;
     const here = this.bestAt === state.at;
-    const arrows = $<HTMLInputElement>("arrows").checked && here && !state.position.ending;
+    const arrows = $<HTMLInputElement>("arrows").checked && !this.unaided && here && !state.position.ending;
     this.board.arrows(arrows ? arrowsOf(this.best) : []);
     const { ending } = state.position;
     const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };

@@ -8,9 +8,12 @@ export type Who = "human" | "kibitz" | "stockfish";
 /** What a strength may be a limit in. */
 export const LIMITS = ["depth", "nodes", "time"] as const;
 
+/** The ratings to play at. */
+export const RATINGS = { least: 400, most: 2250 };
+
 export type Strength =
-  | { by: "easy" | "medium" | "hard" | "full" }
-  | { by: (typeof LIMITS)[number]; value: number };
+  | { by: "full" }
+  | { by: "elo" | (typeof LIMITS)[number]; value: number };
 
 export interface Side {
   who: Who;
@@ -33,10 +36,10 @@ export function strengthText(strength: Strength): string {
       return `${count(strength.value)} nodes`;
     case "time":
       return `${strength.value / 1000} s a move`;
+    case "elo":
+      return `rated ${strength.value}`;
     case "full":
       return "full strength";
-    default:
-      return strength.by;
   }
 }
 

@@ -48,6 +48,8 @@ export class Stockfish implements Searcher {
         }
       };
       const moves = request.moves.length ? ` moves ${request.moves.join(" ")}` : "";
+      worker.postMessage(`setoption name UCI_LimitStrength value ${request.elo !== undefined}`);
+      if (request.elo) worker.postMessage(`setoption name UCI_Elo value ${Math.max(request.elo, LEAST_ELO)}`);
       worker.postMessage(`position ${request.start ? `fen ${request.start}` : "startpos"}${moves}`);
       worker.postMessage(`go ${limits(request, white)}`);
     });
@@ -65,11 +67,10 @@ export class Stockfish implements Searcher {
   }
 }
 
-/** As deep as Kibitz's levels look. */
-const LEVELS = { easy: 2, medium: 3, hard: 4 };
+/** Its least `UCI_Elo`. */
+const LEAST_ELO = 1320;
 
-function limits({ depth, nodes, movetime, clock, level }: SearchRequest, white: boolean): string {
-  if (level) return `depth ${LEVELS[level]}`;
+function limits({ depth, nodes, movetime, clock }: SearchRequest, white: boolean): string {
   if (depth) return `depth ${depth}`;
   if (nodes) return `nodes ${nodes}`;
   if (clock) {

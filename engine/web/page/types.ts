@@ -11,7 +11,7 @@ export type Answer = { "ok": Reply } | { "error": string };
 export type Bound = "exact" | "lower" | "upper";
 
 /**
- * What a level has chosen from.
+ * What the move was chosen from.
  */
 export type Choice = { 
 /**
@@ -114,18 +114,21 @@ pv: Array<string>,
 san: Array<string>, };
 
 /**
- * How strongly Kibitz plays.
- */
-export type LevelName = "easy" | "medium" | "hard";
-
-/**
  * A mistake of a game.
  */
 export type Mistake = { node: number, side: SideName, 
 /**
  * Such as `Blunder. Nf3 was best.`
  */
-text: string, };
+text: string, 
+/**
+ * The chance to win that it gave away, from 0 to 1.
+ */
+loss: number, 
+/**
+ * The better line, as UCI writes it.
+ */
+better: Array<string>, };
 
 /**
  * The mover's clock, in milliseconds.
@@ -239,7 +242,7 @@ faults: Array<string>, };
  * What the request of the same name brings; a net that is loaded is described
  * as one that is used.
  */
-export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "use": NetDescription } | { "search": SearchResult };
+export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "use": NetDescription } | { "search": SearchResult };
 
 /**
  * What can be asked.
@@ -252,7 +255,7 @@ start: string | null,
 /**
  * As UCI writes them.
  */
-moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
+moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
 
 /**
  * A game that was looked through: its tree with marks and better lines.
@@ -279,13 +282,17 @@ export type SearchRequest = { depth?: number, nodes?: number,
 /**
  * Milliseconds for the move.
  */
-movetime?: number, clock?: MoverClock, level?: LevelName, 
+movetime?: number, clock?: MoverClock, 
+/**
+ * The rating to play at; full strength where it is left out.
+ */
+elo?: number, 
 /**
  * Lines to report; one where it is left out.
  */
 lines?: number, 
 /**
- * From 0 to below 1: which of the moves that a level lets pass is played.
+ * From 0 to below 1: which of the moves that the rating lets pass is played.
  */
 chance?: number, 
 /**
@@ -310,7 +317,7 @@ best: string | null, score: WhiteScore, depth: number, nodes: number,
  */
 time: number, 
 /**
- * Where a level has chosen the move.
+ * Below full strength.
  */
 choice: Choice | null, };
 

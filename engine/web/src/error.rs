@@ -18,6 +18,9 @@ pub enum RequestError {
     /// A pawn is said to have passed a square, and has not.
     #[error("no pawn has just passed {0}: leave the en-passant square out")]
     NothingPassed(String),
+    /// Chess960 has fewer starts.
+    #[error("the starts of Chess960 have the numbers 0 to 959, not {0}")]
+    NoStart(u32),
     /// A move cannot be played.
     #[error(transparent)]
     Move(#[from] MoveError),

@@ -60,6 +60,10 @@ pub struct Mistake {
     side: SideName,
     /// Such as `Blunder. Nf3 was best.`
     text: String,
+    /// The chance to win that it gave away, from 0 to 1.
+    loss: f64,
+    /// The better line, as UCI writes it.
+    better: Vec<String>,
 }
 
 /// A game that was looked through: its tree with marks and better lines.
@@ -91,7 +95,10 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
             continue;
         };
         let after = match findings.get(index + 1) {
-            Some(Some(after)) => chance(after.score, mover),
+            Some(Some(after)) => {
+                tree.nodes[node].found = Some(after.score);
+                chance(after.score, mover)
+            }
             Some(None) => ended(&walk, node, mover),
             None => continue,
         };
@@ -118,6 +125,8 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
             node,
             side: mover.into(),
             text,
+            loss,
+            better: before.pv.clone(),
         });
     }
     Ok(Review {
@@ -259,7 +268,11 @@ mod tests {
             texts,
             ["Inaccuracy. e4 was best.", "Blunder. Nc3 was best."]
         );
+        assert!(review.mistakes[1].loss > 0.2);
+        assert_eq!(review.mistakes[1].better, ["b1c3", "g8f6"]);
         let tree = &review.edited.tree;
+        assert_eq!(tree.nodes[1].found, Some(WhiteScore::Cp(-60)));
+        assert_eq!(tree.nodes[4].found, None);
         assert_eq!(
             (&tree.nodes[3].glyphs, &tree.nodes[4].glyphs),
             (&vec![4], &vec![])

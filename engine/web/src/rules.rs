@@ -196,6 +196,14 @@ pub fn set_up(fen: &str) -> Result<String, RequestError> {
     }
 }
 
+/// A start of Chess960 as a FEN.
+pub fn chess960(number: u32) -> Result<String, RequestError> {
+    match number {
+        0..960 => Ok(write_fen(&Board::chess960_startpos(number))),
+        _ => Err(RequestError::NoStart(number)),
+    }
+}
+
 /// Tells what can be played after a game's last move.
 pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
     let position = game.replay(|_, _| {})?;

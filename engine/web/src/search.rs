@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use engine::cozy_chess::{Board, Color, Move, util};
 use engine::{
-    ClockState, Engine, Handicap, Level, Limits, Line, Report, ScoreBound, Signals, TimeBudget,
+    ClockState, Engine, Handicap, Limits, Line, Report, ScoreBound, Signals, TimeBudget,
     is_chess960, write_move,
 };
 use serde::{Deserialize, Serialize};
@@ -33,10 +33,11 @@ pub struct SearchRequest {
     /// Milliseconds for the move.
     movetime: Option<f64>,
     clock: Option<MoverClock>,
-    level: Option<LevelName>,
+    /// The rating to play at; full strength where it is left out.
+    elo: Option<u32>,
     /// Lines to report; one where it is left out.
     lines: Option<usize>,
-    /// From 0 to below 1: which of the moves that a level lets pass is played.
+    /// From 0 to below 1: which of the moves that the rating lets pass is played.
     chance: Option<f64>,
 }
 
@@ -46,16 +47,6 @@ pub struct SearchRequest {
 struct MoverClock {
     remaining: f64,
     increment: f64,
-}
-
-/// How strongly Kibitz plays.
-#[derive(Clone, Copy, Deserialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-enum LevelName {
-    Easy,
-    Medium,
-    Hard,
 }
 
 /// An iteration of a line.
@@ -86,7 +77,7 @@ enum Bound {
     Upper,
 }
 
-/// What a level has chosen from.
+/// What the move was chosen from.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS))]
 pub struct Choice {
@@ -109,7 +100,7 @@ pub struct SearchResult {
     nodes: u64,
     /// Milliseconds.
     time: f64,
-    /// Where a level has chosen the move.
+    /// Below full strength.
     choice: Option<Choice>,
 }
 
@@ -181,13 +172,7 @@ impl Searcher {
 
 impl SearchRequest {
     fn handicap(&self) -> Option<Handicap> {
-        self.level.map(|level| {
-            Handicap::from(match level {
-                LevelName::Easy => Level::Easy,
-                LevelName::Medium => Level::Medium,
-                LevelName::Hard => Level::Hard,
-            })
-        })
+        self.elo.map(Handicap::of_elo)
     }
 
     fn lines(&self) -> usize {

@@ -10,7 +10,7 @@ use crate::host::Host;
 use crate::pgn::{self, GameText, ReadGame, WrittenGame};
 use crate::review::{Review, ReviewRequest, review};
 use crate::rules::{
-    GameReport, PositionReport, describe_game, describe_position, parse_text, set_up,
+    GameReport, PositionReport, chess960, describe_game, describe_position, parse_text, set_up,
 };
 use crate::search::{SearchRequest, SearchResult, Searcher};
 use crate::tree::{Edit, Edited, Tree, edit, play};
@@ -32,6 +32,8 @@ pub(crate) enum Request {
     },
     /// A FEN, whole; of the one that is given all but the placement may be missing.
     SetUp { fen: String },
+    /// The FEN of a start of Chess960 by its number, 0 to 959.
+    Chess960 { number: u32 },
     /// A game as a tree without variations.
     Grow(Game),
     /// Every move of a tree that was kept.
@@ -75,6 +77,7 @@ pub(crate) enum Reply {
     Position(PositionReport),
     ParseMove(String),
     SetUp(String),
+    Chess960(String),
     Grow(Edited),
     Tree(Edited),
     Play(Edited),
@@ -139,6 +142,7 @@ impl Session {
             Request::Position(game) => Reply::Position(describe_position(&game)?),
             Request::ParseMove { game, text } => Reply::ParseMove(parse_text(&game, &text)?),
             Request::SetUp { fen } => Reply::SetUp(set_up(&fen)?),
+            Request::Chess960 { number } => Reply::Chess960(chess960(number)?),
             Request::Grow(game) => {
                 let at = game.moves.len();
                 Reply::Grow(Edited::of(Tree::of_game(&game), at)?)

@@ -51,7 +51,7 @@ for (const [name, options] of [
 
 test("a game by keyboard alone, read out", async () => {
   const { page } = await visit(site);
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   // From the top of the page to the board by Tab.
   await page.focus("h1 >> xpath=..");
   await page.evaluate(() => document.activeElement?.blur());
@@ -88,6 +88,7 @@ test("promotion by keyboard", async () => {
 test("on a phone nothing is wider than the screen, and touch moves pieces", async () => {
   const { page } = await visit(site, PHONE);
   await newGame(page, { mode: "people" });
+  await page.check("#playing-help");
   await page.check("#analyse");
   await page.waitForFunction(() => document.querySelectorAll("#console .line").length > 5);
   // What a card cuts off counts too, but for the ends of lines.

@@ -109,6 +109,7 @@ test("settings that cannot be read are as they were at first", async () => {
     await reload(page);
     await newGame(page, { mode: "people", clock: "custom" });
     await page.click("#tab-engine");
+    await page.check("#playing-help");
     await page.check("#analyse");
     await page.waitForSelector("#console .line");
     await page.uncheck("#analyse");
@@ -128,7 +129,7 @@ test("a browser that keeps nothing has a page to play on, which says so", async 
       delete globalThis.AudioContext;
     },
   });
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await toast(page, "does not let the page keep the game");
   await waitForMoves(page, 2);
@@ -224,7 +225,7 @@ test("a new version is taken whole, and pages of the one before keep their files
   assert.doesNotMatch(await page.title(), /^New/);
   const session = await page.context().newCDPSession(page);
   await session.send("Network.clearBrowserCache");
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
   await reload(page);

@@ -84,7 +84,7 @@ test("every ending by the rules is told with its reason", async () => {
 
 test("Kibitz answers, two plies are taken back, resigning ends the game", async () => {
   const { page, errors } = await visit(site);
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
   await page.click("#draw");
@@ -120,7 +120,7 @@ test("Kibitz accepts a draw where it is not ahead, and declines where it is", as
     await page.click("#tab-net");
     await page.selectOption("#evaluator", "material");
     await page.click("#tab-engine");
-    await newGame(page, { mode: "kibitz", color: "white", strength: "hard", fromHere: true });
+    await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 16, fromHere: true });
     await type(page, "Kf2");
     await waitForMoves(page, 2);
     await page.click("#draw");
@@ -166,14 +166,14 @@ test("whose time is up loses, unless the other has a bare king", async () => {
 
 test("a game survives a reload, with its settings and clocks", async () => {
   const { page } = await visit(site);
-  await newGame(page, { mode: "kibitz", color: "white", strength: "hard", clock: "5+3" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 16, clock: "5+3" });
   await type(page, "e4");
   await waitForMoves(page, 2);
   const before = await sans(page);
   await page.reload();
   await page.waitForSelector("[data-ready]");
   assert.deepEqual(await sans(page), before);
-  assert.match(await page.textContent("#player-top"), /Kibitz.*hard.*[45]:/);
+  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 1200.*[45]:/);
   await type(page, "Nf3");
   await waitForMoves(page, 4);
 });

@@ -12,12 +12,13 @@ impl Host for Nobody {
 }
 
 /// One of each kind, with numbers at the ends of their ranges.
-const REQUESTS: [&str; 18] = [
+const REQUESTS: [&str; 19] = [
     r#"{"op":"game","start":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 65535","moves":["e2e4","e7e5"]}"#,
     r#"{"op":"position","start":"r3k2r/8/8/8/8/8/8/R3K2R b KQkq e3 99 65535","moves":["e8g8","e1c1"]}"#,
     r#"{"op":"parseMove","moves":["e2e4"],"text":"Nf6"}"#,
     r#"{"op":"parseMove","moves":["e2e4"],"text":"0-0-0"}"#,
     r#"{"op":"setUp","fen":"4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1"}"#,
+    r#"{"op":"chess960","number":959}"#,
     r#"{"op":"grow","start":null,"moves":["e2e4","e7e5"]}"#,
     r#"{"op":"tree","at":1,"tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","clock":4294967295,"eval":{"cp":-2147483648}}]}}"#,
     r#"{"op":"play","at":0,"move":"d2d4","tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","glyphs":[255]}]}}"#,
@@ -28,9 +29,9 @@ const REQUESTS: [&str; 18] = [
     r#"{"op":"writePgn","tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","found":{"mate":-2147483648}}]},"tags":[["Event","x\"\\"]],"result":"*"}"#,
     r#"{"op":"evaluate","start":"4k3/8/8/8/8/8/8/4KQ2 w - - 0 1","moves":[]}"#,
     r#"{"op":"use","kind":"material","embedded":true}"#,
-    r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"level":"easy"}"#,
+    r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"elo":400}"#,
     r#"{"op":"search","moves":["e2e4"],"nodes":99,"depth":18446744073709551615,"lines":18446744073709551615,"movetime":1e300,"chance":1e300,"clock":{"remaining":1e300,"increment":1e300}}"#,
-    r#"{"op":"search","moves":["f2f3","e7e5","g2g4","d8h4"],"depth":1,"level":"hard"}"#,
+    r#"{"op":"search","moves":["f2f3","e7e5","g2g4","d8h4"],"depth":1,"elo":2250}"#,
 ];
 
 #[test]

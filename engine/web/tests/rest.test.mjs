@@ -229,7 +229,7 @@ test("after the first visit no connection is needed", async () => {
   await context.setOffline(true);
   await page.reload();
   await page.waitForSelector("[data-ready]");
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
   // B00 to B99 or C00 to C99, by what Kibitz answers.

@@ -35,7 +35,7 @@ test("a game that is over is studied: a side move is a variation, and is taken b
 
 test("after resigning the board lives on, and an analysis keeps the moves", async () => {
   const { page } = await visit(site);
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
   answer(page, true);
@@ -138,14 +138,15 @@ test("a reload gives a clock no time back", async () => {
   await page.waitForFunction((first) => Number(document.querySelector("#player-bottom .clock").textContent.split(":")[1]) < first, first);
 });
 
-test("the move of a level is explained where it is not the best", async () => {
+test("the move of a weaker player is explained where it is not the best", async () => {
   const hook = "{ const post = postMessage; postMessage = (data) => post(data.result ? { result: { ...data.result, best: 'b8c6', choice: { near: 3, margin: 30, best: 'e5' } } } : data); }\n";
   const { page } = await visit(site, { serviceWorkers: "block" });
   site.change(/\/assets\/worker-.*\.js$/, (body) => hook + body);
-  await newGame(page, { mode: "kibitz", color: "white", strength: "medium" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 12 });
+  await page.check("#playing-help");
   await type(page, "e4");
   await played(page, "e4", "Nc6");
-  assert.equal(await page.textContent("#console .choice"), "It played 1… Nc6. The search likes e5 best; this level takes any of the 3 moves within 30 centipawns of it.");
+  assert.equal(await page.textContent("#console .choice"), "It played 1… Nc6. The search likes e5 best; at this rating it takes any of the 3 moves within 30 centipawns of it.");
 });
 
 test("lines are looked at by pointing, and played by a click; the wheel walks", async () => {
@@ -167,7 +168,7 @@ test("lines are looked at by pointing, and played by a click; the wheel walks", 
   await page.waitForSelector("#moves [aria-current]");
   // In a game that goes on lines are only looked at.
   await newGame(page, { mode: "people" });
-  await page.check("#analyse");
+  await page.check("#playing-help");
   await page.waitForSelector("#console .line .word");
   await page.click("#console .line .word");
   await played(page);
@@ -343,7 +344,7 @@ test("resigning asks", async () => {
 
 test("as Black, who has not moved yet, there is nothing to take back", async () => {
   const { page } = await visit(site);
-  await newGame(page, { mode: "kibitz", color: "black", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "black", strength: "elo", slider: 0 });
   await waitForMoves(page, 1);
   assert.ok(await page.isDisabled("#undo"));
   const [first] = await mainLine(page);

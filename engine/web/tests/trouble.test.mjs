@@ -88,7 +88,7 @@ for (const [name, spoil, reason] of [
   test(`an engine whose worker ${name} fails aloud, and is tried again`, async () => {
     const { page, errors } = await visit(site, BARE);
     spoil();
-    await newGame(page, { mode: "kibitz", color: "white", strength: "easy", clock: "5+3" });
+    await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0, clock: "5+3" });
     await type(page, "e4");
     assert.match(await trouble(page), new RegExp(`^The engine failed: .*${reason}`));
     assert.equal(await thinking(page), 0);
@@ -105,7 +105,7 @@ test("an engine whose worker never answers fails after a while", async () => {
   await page.clock.install();
   await reload(page);
   site.change(WORKER, () => "");
-  await newGame(page, { mode: "kibitz", color: "black", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "black", strength: "elo", slider: 0 });
   await page.clock.runFor(21_000);
   assert.match(await trouble(page), /it does not start/);
   // A move taken back, or another game, is a way on too.
@@ -159,7 +159,7 @@ test("a net without neurons is refused, and the board lives on", async () => {
   await page.click("#tab-net");
   await page.setInputFiles("#net-file", { name: "hollow.safetensors", mimeType: "", buffer: hollowNet() });
   await toast(page, "hollow.safetensors cannot be used");
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await waitForMoves(page, 2);
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("value, without search"));
@@ -210,7 +210,7 @@ test("a net that breaks the engine's worker is dropped, and the default one goes
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer });
   await toast(page, "thinks with bad.safetensors");
   hook(panicking("(name, text, state) => { state.loaded ||= name === 'load_net'; return state.loaded && text.includes('search'); }"));
-  await newGame(page, { mode: "kibitz", color: "white", strength: "easy" });
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
   await toast(page, "bad.safetensors cannot be used: the engine broke down");
   await waitForMoves(page, 2);
@@ -232,7 +232,7 @@ test("a kept net that is damaged is forgotten, in a match too", async () => {
   await keep();
   await reload(page);
   await toast(page, "one.safetensors cannot be used");
-  await newGame(page, { mode: "engines", strength: "easy", white: "file:two.safetensors", black: "material" });
+  await newGame(page, { mode: "engines", strength: "elo", slider: 0, white: "file:two.safetensors", black: "material" });
   await toast(page, "two.safetensors cannot be used");
   assert.match(await page.textContent("#player-bottom"), /Kibitz/);
   assert.doesNotMatch(await page.textContent("#player-bottom"), /two/);

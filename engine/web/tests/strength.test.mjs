@@ -1,0 +1,73 @@
+// Ratings to play at, and playing without help.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { answer, newGame, open, reload, type, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+afterEach(() => site.leave());
+after(() => site.close());
+
+test("Kibitz plays at a rating from 400 to 2,250", async () => {
+  const { page, errors } = await visit(site);
+  await page.click("#new");
+  const shown = () => page.textContent("#slider-field output");
+  assert.equal(await shown(), "rated 1200");
+  await page.focus("#slider");
+  await page.keyboard.press("Home");
+  assert.equal(await shown(), "rated 400");
+  await page.keyboard.press("End");
+  assert.equal(await shown(), "rated 2250");
+  await page.keyboard.press("Escape");
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 400/);
+  await reload(page);
+  assert.match(await page.textContent("#player-top"), /Kibitz.*rated 400/);
+  assert.deepEqual(errors, []);
+});
+
+test("levels of earlier pages are ratings now", async () => {
+  const { page } = await visit(site);
+  await newGame(page, { mode: "kibitz", color: "white", strength: "full" });
+  // The page saves as it goes.
+  await page.evaluate(() => addEventListener("pagehide", () => {
+    const game = JSON.parse(localStorage.getItem("kibitz.game"));
+    game.black.strength = { by: "medium" };
+    localStorage.setItem("kibitz.game", JSON.stringify(game));
+    sessionStorage.clear();
+  }));
+  await reload(page);
+  assert.match(await page.textContent("#player-top"), /rated 1000/);
+});
+
+test("bar, arrows and thoughts are off while one plays, and come back by a switch or when the game ends", async () => {
+  const { page, errors } = await visit(site);
+  const help = () => page.evaluate(() => ["bar", "console"].map((id) => document.getElementById(id).checkVisibility({ visibilityProperty: true })));
+  const arrows = () => page.locator(".cg-shapes g[cgHash]").count();
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
+  assert.deepEqual(await help(), [false, false]);
+  assert.ok(await page.isDisabled("#analyse"));
+  await type(page, "e4");
+  await waitForMoves(page, 2);
+  assert.equal(await arrows(), 0);
+  await page.check("#playing-help");
+  assert.deepEqual(await help(), [true, true]);
+  await page.check("#analyse");
+  await page.waitForSelector("#console .line");
+  await page.waitForSelector(".cg-shapes g[cgHash]", { state: "attached" });
+  await reload(page);
+  assert.deepEqual(await help(), [true, true]);
+  await page.uncheck("#playing-help");
+  assert.deepEqual(await help(), [false, false]);
+  assert.equal(await arrows(), 0);
+  answer(page, true);
+  await page.click("#resign");
+  assert.deepEqual(await help(), [true, true]);
+  assert.ok(await page.isHidden("#playing-help"));
+  // Nobody plays in a match of engines.
+  await newGame(page, { mode: "engines", strength: "time", slider: 2 });
+  assert.deepEqual(await help(), [true, true]);
+  assert.deepEqual(errors, []);
+});
