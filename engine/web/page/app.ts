@@ -1,4 +1,6 @@
 /** The game on the page: what the visitor and the engines do with it. */
+import type { Key } from "chessground/types";
+import { archive } from "./archive";
 import { announce, toast, trouble, untroubled } from "./dom";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
@@ -23,6 +25,8 @@ export class App implements Source, ScreenListener, SearchListener {
   private readonly screen: Screen;
   /** Told where another evaluator is used, or one is gone. */
   evaluatorsChanged = () => {};
+  /** What is told of the moves made in a puzzle, and of its end by another game. */
+  private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
   /** Whether the visitor knows that the browser keeps nothing. */
   private told = false;
 
@@ -83,8 +87,40 @@ export class App implements Source, ScreenListener, SearchListener {
     }
   }
 
+  // Puzzles
+
+  /** Puts a position on the board in which a side has to find a move. */
+  pose(game: Game, side: SideName, puzzle: { moved(uci: string): void; left(): void }) {
+    this.look(game, game.moves.length, false);
+    this.puzzle = { at: this.state.at, ...puzzle };
+    this.state.orientation = side;
+    this.changed({ sameGame: true });
+  }
+
+  /** The puzzle on the board is solved, and may be studied. */
+  solved() {
+    this.puzzle = null;
+    this.changed({ sameGame: true });
+  }
+
+  /** Shows the piece that should move, or the move. */
+  hint(from: string, to?: string) {
+    this.screen.hint([{ orig: from as Key, dest: to as Key | undefined, brush: "green" }]);
+  }
+
+  get puzzling(): boolean {
+    return this.puzzle !== null;
+  }
+
+  /** Whether a game goes on in which a move was made. */
+  get inGame(): boolean {
+    return this.state.playing && this.begun;
+  }
+
   /** Another game is on the board. */
   private replaced() {
+    this.puzzle?.left();
+    this.puzzle = null;
     if (this.screen.isEditing) this.screen.setEditing(false);
     this.stopSearches();
     this.screen.endSearch();
@@ -109,6 +145,8 @@ export class App implements Source, ScreenListener, SearchListener {
     if (!this.mayMove) return this.screen.showBoard();
     try {
       this.play(uci, this.state.at);
+      const { parent, uci: played } = this.state.shownNode;
+      if (parent === this.puzzle?.at) this.puzzle.moved(played);
     } catch (error) {
       toast(`This move cannot be played: ${why(error)}.`);
       this.screen.showBoard();
@@ -158,6 +196,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private over(result: Result) {
+    archive(this.state, result);
     this.stopSearches();
     announce(resultText(result));
     endSound();

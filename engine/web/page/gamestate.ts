@@ -29,6 +29,8 @@ export class GameState {
   edition = 0;
   sides: Record<SideName, Side> = { white: HUMAN, black: { ...HUMAN, who: "kibitz", strength: { by: "elo", value: 1200 }, evaluator: "" } };
   clock: Clock | null = null;
+  /** When the game began. */
+  begun = Date.now();
   result: Result | null = null;
   /** How many plies of the main line had been played when the game was over. */
   private over = 0;
@@ -57,6 +59,7 @@ export class GameState {
       this.orientation = white.who !== "human" && black.who === "human" ? "black" : "white";
     }
     this.sides = { white, black };
+    this.begun = Date.now();
     this.clock = clock && new Clock(clock);
     this.study = analyse;
     this.paused = false;
@@ -92,6 +95,7 @@ export class GameState {
     this.clock = saved.clock && new Clock(saved.clock, saved.left ?? undefined);
     ({ result: this.result, study: this.study, orientation: this.orientation } = saved);
     this.over = saved.over ?? this.last;
+    this.begun = saved.begun ?? Date.now();
     this.paused = this.playing && this.betweenEngines;
   }
 
@@ -418,11 +422,11 @@ export class GameState {
   }
 
   saved(): Saved {
-    const { tree, at, sides, clock, result, over, study, orientation } = this;
+    const { tree, at, sides, begun, clock, result, over, study, orientation } = this;
     const left = clock && { white: clock.now("white"), black: clock.now("black") };
     // The moves are for pages that know no trees.
     return {
-      version: VERSION, ...this.game, tree, at, ...sides, clock: clock?.setting ?? null, left, result, over, study, orientation,
+      version: VERSION, ...this.game, tree, at, ...sides, begun, clock: clock?.setting ?? null, left, result, over, study, orientation,
       tags: [], theirs: [], found: [],
     };
   }

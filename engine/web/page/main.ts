@@ -13,6 +13,7 @@ import { readLink } from "./link";
 import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
+import { Practice } from "./practice";
 import { Rules } from "./rules";
 import { fields } from "./saved";
 import { soundOn } from "./sound";
@@ -29,7 +30,7 @@ async function start() {
   const evaluators = new Evaluators();
   const app = new App(rules, module, evaluators);
   if (!follow(app) && !app.resume()) app.changed();
-  connect(app, rules);
+  connect(app, rules, module);
   addEventListener("hashchange", () => follow(app));
   document.documentElement.dataset.ready = "true";
   performance.mark("ready");
@@ -85,7 +86,7 @@ function listEvaluators({ evaluators, evaluator }: App) {
   $("forget-net").hidden = !evaluators.isOwn(evaluator.id);
 }
 
-function connect(app: App, rules: Rules) {
+function connect(app: App, rules: Rules, module: WebAssembly.Module) {
   let newest: NewGame;
   click("new", async () => {
     const game = await askNewGame(app.evaluators, app.begun);
@@ -148,10 +149,11 @@ function connect(app: App, rules: Rules) {
   connectSettings(app);
   connectNets(app);
   connectStudy(app, rules);
+  new Practice(app, rules, module);
 }
 
 function connectTabs(app: App) {
-  const names = ["engine", "net", "study"];
+  const names = [...document.querySelectorAll("[role=tab]")].map(({ id }) => id.slice("tab-".length));
   const choose = (name: string) => {
     for (const other of names) {
       const chosen = other === name;

@@ -17,6 +17,8 @@ export interface Saved extends Game {
   at: number;
   white: Side;
   black: Side;
+  /** When it began; `null` where that was not kept. */
+  begun: number | null;
   clock: ClockSetting | null;
   left: Record<Color, number> | null;
   result: Result | null;
@@ -129,6 +131,7 @@ export function readSaved(kept: unknown): Saved {
     over: first ? null : whole(game.over),
     white: side(game.white),
     black: side(game.black),
+    begun: game.begun === undefined ? null : time(game.begun),
     clock: orNull(clock)(game.clock),
     left: orNull(left)(game.left),
     result: orNull(result)(game.result),

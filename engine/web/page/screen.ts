@@ -1,4 +1,5 @@
 /** What is shown of the game: board, moves, clocks, search, net, curves and the state of the controls. */
+import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
 import { Console, arrowsOf, showBar } from "./console";
@@ -21,6 +22,8 @@ export interface Source {
   readonly thinking: SideName | null;
   /** Whether the curve is being drawn. */
   readonly drawing: boolean;
+  /** Whether the position is a puzzle. */
+  readonly puzzling: boolean;
   /** The evaluator's view of the position looked at. */
   evaluate(): PositionEvaluation;
   /** The last of some moves from a node. */
@@ -49,6 +52,8 @@ export class Screen {
   /** The node that they speak of; -1 where there are none. */
   private bestAt = -1;
   private review: { review: Review; edition: number } | null = null;
+  /** What a hint points at. */
+  private hints: DrawShape[] = [];
   private editing = false;
   /** Whether the board shows where a line leads. */
   private previewing = false;
@@ -85,9 +90,9 @@ export class Screen {
     return Number($<HTMLSelectElement>("lines").value);
   }
 
-  /** Whether somebody plays who does not want to be told how the position is judged. */
+  /** Whether somebody plays, or solves, who does not want to be told how the position is judged. */
   private get unaided(): boolean {
-    return this.inPlay && !$<HTMLInputElement>("playing-help").checked;
+    return this.source.puzzling || this.inPlay && !$<HTMLInputElement>("playing-help").checked;
   }
 
   private get inPlay(): boolean {
@@ -99,6 +104,7 @@ export class Screen {
   show() {
     const { state } = this;
     this.previewing = false;
+    this.hints = [];
     this.view = null;
     this.showBoard();
     this.moves.show(state.tree, state.report, state.at);
@@ -245,10 +251,15 @@ export class Screen {
     const { state } = this;
     const here = this.bestAt === state.at;
     const arrows = $<HTMLInputElement>("arrows").checked && !this.unaided && here && !state.position.ending;
-    this.board.arrows(arrows ? arrowsOf(this.best) : []);
+    this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints]);
     const { ending } = state.position;
     const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };
     showBar(score, state.orientation === "black", ending);
+  }
+
+  hint(shapes: DrawShape[]) {
+    this.hints = shapes;
+    this.showSearch();
   }
 
   // The study

@@ -1,0 +1,186 @@
+/** The tab of the visitor's own games: puzzles from their mistakes. */
+import type { App } from "./app";
+import { keepGames, playedGames } from "./archive";
+import { $, announce, toast } from "./dom";
+import { why } from "./format";
+import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
+import type { Rules } from "./rules";
+import type { Game, GameText, SideName } from "./types";
+
+/** Games of a file that are searched at most. */
+const MOST_OF_FILE = 50;
+const BOTH: SideName[] = ["white", "black"];
+
+/** A game to search, and whose mistakes count. */
+interface Source {
+  game: Game;
+  sides: SideName[];
+  /** Of a game on this device. */
+  begun?: number;
+}
+
+export class Practice {
+  private puzzles = keptPuzzles();
+  private current: Puzzle | null = null;
+  /** How much of the answer is shown: nothing, the piece, the move. */
+  private hints = 0;
+  private searching = false;
+  private readonly search: PuzzleSearch;
+
+  constructor(
+    private readonly app: App,
+    private readonly rules: Rules,
+    module: WebAssembly.Module,
+  ) {
+    this.search = new PuzzleSearch(module, rules);
+    $("find-own").onclick = () => void this.find(ownGames());
+    $("find-pgn").onclick = () => void this.find(this.gamesOfFile());
+    $("puzzle-next").onclick = () => this.next();
+    $("puzzle-hint").onclick = () => this.hint();
+    $("puzzle-forget").onclick = () => {
+      if (confirm("Forget all puzzles?")) this.keep([]);
+    };
+    this.show();
+  }
+
+  private keep(puzzles: Puzzle[]) {
+    this.puzzles = puzzles;
+    keepPuzzles(puzzles);
+    this.show();
+  }
+
+  private tell(text: string) {
+    $("puzzle-told").textContent = text;
+    announce(text);
+  }
+
+  show() {
+    const { puzzles, current } = this;
+    const enable = (id: string, on: boolean) => ($<HTMLButtonElement>(id).disabled = !on);
+    const solved = puzzles.filter((puzzle) => puzzle.solved).length;
+    const number = puzzles.length === 1 ? "1 puzzle" : `${puzzles.length} puzzles`;
+    $("puzzle-count").textContent = puzzles.length ? `${number}, ${solved} solved.` : "Positions of your games where a move gave away a fifth of the chance to win.";
+    $("find-own").textContent = this.searching ? "Stop" : "Search my games";
+    enable("find-pgn", !this.searching);
+    enable("puzzle-next", puzzles.length > 0);
+    $("puzzle-next").textContent = current ? "Next" : "Solve";
+    enable("puzzle-hint", current !== null);
+    enable("puzzle-forget", puzzles.length > 0);
+  }
+
+  // Where puzzles come from
+
+  /** The games of the PGN in the study: one player's mistakes where one has played all of them. */
+  private gamesOfFile(): Source[] {
+    const text = $<HTMLTextAreaElement>("pgn").value;
+    if (!text.trim()) {
+      toast("Paste a PGN in the Study tab first, or drop a file on the page.");
+      return [];
+    }
+    let games: GameText[];
+    try {
+      games = this.rules.listPgn(text).slice(0, MOST_OF_FILE);
+    } catch (error) {
+      toast(`${why(error)}.`);
+      return [];
+    }
+    const name = (game: GameText, side: string) => game.tags.find(([key]) => key.toLowerCase() === side)?.[1] ?? "";
+    const common = BOTH.map((side) => name(games[0], side)).find((player) => player && games.every((game) => BOTH.some((side) => name(game, side) === player)));
+    return games.flatMap((game): Source[] => {
+      const sides = BOTH.filter((side) => games.length < 2 || !common || name(game, side) === common);
+      try {
+        const { tree, report } = this.rules.readPgn(game.text);
+        const moves: string[] = [];
+        for (let node = report.children[0][0]; node; node = report.children[node][0]) moves.push(tree.nodes[node].uci);
+        return [{ game: { start: tree.start, moves }, sides }];
+      } catch {
+        return [];
+      }
+    });
+  }
+
+  private async find(sources: Source[]) {
+    if (this.searching) return this.search.stop();
+    if (!sources.length) return this.tell("No games to search: play one to its end, or read a PGN.");
+    this.searching = true;
+    this.show();
+    let found = 0;
+    try {
+      for (const [index, { game, sides, begun }] of sources.entries()) {
+        $("puzzle-told").textContent = `Game ${index + 1} of ${sources.length}…`;
+        const puzzles = await this.search.find(game, sides);
+        if (!puzzles) break;
+        const before = this.puzzles.length;
+        this.keep(joined(this.puzzles, puzzles));
+        found += this.puzzles.length - before;
+        if (begun !== undefined) keepGames(playedGames().map((played) => (played.begun === begun ? { ...played, searched: true } : played)));
+      }
+    } catch (error) {
+      toast(`The search for puzzles failed: ${why(error)}.`);
+    }
+    this.searching = false;
+    this.search.stop();
+    this.tell(found === 1 ? "1 new puzzle." : `${found} new puzzles.`);
+    this.show();
+  }
+
+  // How they are solved
+
+  /** The next one, of those that were solved least. */
+  private next() {
+    if (this.app.inGame) return toast("A game is going on: end it first.");
+    const least = Math.min(...this.puzzles.map(({ solved }) => solved));
+    const open = this.puzzles.filter((puzzle) => puzzle.solved === least);
+    const place = this.current ? open.indexOf(this.current) : -1;
+    const puzzle = open[(place + 1) % open.length];
+    try {
+      this.app.pose(puzzle.game, puzzle.side, { moved: (uci) => void this.tried(uci), left: () => this.left() });
+    } catch (error) {
+      // A puzzle that cannot be read goes.
+      console.warn("a puzzle:", error);
+      return this.keep(this.puzzles.filter((other) => other !== puzzle));
+    }
+    this.current = puzzle;
+    this.hints = 0;
+    const side = puzzle.side === "white" ? "White" : "Black";
+    this.tell(`${side} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)} % of the chance to win. Find a better move.`);
+    this.show();
+  }
+
+  private left() {
+    this.current = null;
+    this.search.stop();
+    $("puzzle-told").textContent = "";
+    this.show();
+  }
+
+  private async tried(uci: string) {
+    const puzzle = this.current;
+    if (!puzzle) return;
+    const right = await this.search.solves(puzzle, uci).catch(() => null);
+    if (right === null || this.current !== puzzle) return;
+    if (!right) {
+      this.app.undo();
+      return this.tell("That is not it: try again, or ask for a hint.");
+    }
+    puzzle.solved += 1;
+    this.app.solved();
+    this.current = null;
+    this.tell(this.hints > 1 ? "That is the move." : "Right.");
+    this.keep(this.puzzles);
+  }
+
+  private hint() {
+    const { current: puzzle } = this;
+    if (!puzzle) return;
+    this.hints += 1;
+    const [from, to] = [puzzle.better[0].slice(0, 2), puzzle.better[0].slice(2, 4)];
+    this.app.hint(from, this.hints > 1 ? to : undefined);
+    this.tell(this.hints > 1 ? `It is ${from}–${to}.` : `The piece on ${from} moves.`);
+  }
+}
+
+/** Games on this device that were not searched yet. */
+function ownGames(): Source[] {
+  return playedGames().filter(({ searched }) => !searched).map(({ start, moves, side, begun }) => ({ game: { start, moves }, sides: [side], begun }));
+}

@@ -1,0 +1,78 @@
+// The visitor's own games: puzzles from mistakes.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { answer, mainLine, newGame, open, played, readPgn, reload, toast, type, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+afterEach(() => site.leave());
+after(() => site.close());
+
+const told = (page, pattern) =>
+  page.waitForFunction((source) => new RegExp(source).test(document.getElementById("puzzle-told").textContent), pattern.source, { timeout: 20_000 });
+const kept = (page, name) => page.evaluate((name) => JSON.parse(localStorage.getItem(`kibitz.${name}`)), name);
+
+const MATES = '[White "A"]\n[Black "Me"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n[White "Me"]\n[Black "B"]\n\n1. f3 e5 2. g4 Qh4# 0-1';
+
+test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right move solves", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, MATES);
+  await page.click("#tab-own");
+  await page.click("#find-pgn");
+  // Mistakes of the one who has played both games, not the others'.
+  await told(page, /^2 new puzzles\.$/);
+  assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 0 solved.");
+  await page.click("#puzzle-next");
+  await told(page, /^Black played Ke7 here, and gave away \d+ % of the chance to win\./);
+  assert.deepEqual(await mainLine(page), ["e4", "e5", "Qh5"]);
+  assert.equal(await page.locator("[role=gridcell]").first().getAttribute("data-square"), "h1");
+  assert.ok(await page.evaluate(() => !document.getElementById("bar").checkVisibility({ visibilityProperty: true })));
+  await type(page, "g6");
+  await told(page, /^That is not it/);
+  await played(page, "e4", "e5", "Qh5");
+  await page.click("#puzzle-hint");
+  await told(page, /^The piece on b8 moves/);
+  await page.waitForSelector(".cg-shapes circle", { state: "attached" });
+  await page.click("#puzzle-hint");
+  await told(page, /^It is b8–c6/);
+  await type(page, "Nc6");
+  await told(page, /^That is the move/);
+  assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 1 solved.");
+  await reload(page);
+  assert.equal(await page.textContent("#puzzle-count"), "2 puzzles, 1 solved.");
+  await page.click("#puzzle-next");
+  await told(page, /^White played g4 here/);
+  // Another game ends the puzzle.
+  await newGame(page, { mode: "people" });
+  assert.ok(await page.isDisabled("#puzzle-hint"));
+  await type(page, "e4");
+  await page.click("#puzzle-next");
+  await toast(page, "A game is going on");
+  answer(page, true);
+  await page.click("#puzzle-forget");
+  assert.deepEqual(await kept(page, "puzzles"), []);
+  assert.deepEqual(errors, []);
+});
+
+test("games against Kibitz are kept, and searched for the visitor's mistakes once", async () => {
+  const { page, errors } = await visit(site);
+  await page.click("#tab-own");
+  await page.click("#find-own");
+  await told(page, /^No games to search/);
+  await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
+  for (const [number, move] of ["e4", "Qh5"].entries()) {
+    await type(page, move);
+    await waitForMoves(page, 2 * number + 2);
+  }
+  answer(page, true);
+  await page.click("#resign");
+  const [game] = await kept(page, "games");
+  assert.equal(game.moves.length, 4);
+  assert.deepEqual([game.side, game.winner, game.keys.length, game.searched], ["white", "black", 5, false]);
+  await page.click("#find-own");
+  await told(page, /new puzzles?\.$/);
+  assert.equal((await kept(page, "games"))[0].searched, true);
+  await page.click("#find-own");
+  await told(page, /^No games to search/);
+  assert.deepEqual(errors, []);
+});
