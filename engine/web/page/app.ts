@@ -51,11 +51,13 @@ export class App implements Source, ScreenListener, SearchListener {
     this.screen.analysing = game.analyse;
     this.replaced();
     announce(`New game. ${this.state.status}`);
+    if (game.chess960 !== null && !game.fromHere) toast(`Chess960, start ${game.chess960}.`);
   }
 
   /** Studies a game or a position, `touched` unless it came by a link. */
-  look(game: Game, ply = game.moves.length, touched = true) {
+  look(game: Game, ply = game.moves.length, touched = true, evals: (WhiteScore | null)[] = []) {
     this.state.look(game, ply, touched);
+    this.state.main.forEach((node, index) => (this.state.tree.nodes[node].eval = evals[index] ?? null));
     this.replaced();
   }
 
@@ -475,7 +477,9 @@ export class App implements Source, ScreenListener, SearchListener {
 
   link(): string {
     const { tree, line, shown } = this.state;
-    return linkTo({ start: tree.start, moves: line.map((node) => tree.nodes[node].uci) }, shown.moves.length);
+    const nodes = line.map((node) => tree.nodes[node]);
+    const evals = nodes.map((node) => node.eval ?? node.found ?? node.curve);
+    return linkTo({ start: tree.start, moves: nodes.map(({ uci }) => uci) }, shown.moves.length, evals);
   }
 
   pgn(): string {

@@ -14,7 +14,7 @@ export interface Shown {
   lastMove: [Key, Key] | null;
   dests: Partial<Record<Key, Key[]>>;
   promotions: string[];
-  /** Who may move by hand. */
+  /** Who may move by hand; out of turn, who may say what to play next. */
   movable: Color | "both" | null;
   /** Text by square, such as what a piece is worth. */
   notes: Map<Key, { text: string; good: boolean }>;
@@ -39,7 +39,7 @@ export class Board {
     this.ground = Chessground($("ground"), {
       animation: { enabled: !matchMedia("(prefers-reduced-motion: reduce)").matches, duration: 180 },
       movable: { free: false, showDests: true, events: { after: (from, to) => this.moved(from, to) } },
-      premovable: { enabled: false },
+      premovable: { events: { set: () => this.label(), unset: () => this.label() } },
       draggable: { showGhost: true },
       events: { select: () => this.selected() },
       drawable: {
@@ -74,9 +74,17 @@ export class Board {
         color: shown.movable ?? undefined,
         dests: new Map(Object.entries(shown.dests)) as Dests,
       },
+      premovable: { enabled: shown.movable !== null && shown.movable !== shown.turn },
       draggable: { deleteOnDropOff: false },
     });
+    if (shown.movable === shown.turn) this.ground.playPremove();
+    else if (shown.movable === null) this.ground.cancelPremove();
     this.label();
+  }
+
+  /** What was to be played next is not any more. */
+  forgetPremove() {
+    this.ground.cancelPremove();
   }
 
   /** Shows another position for a moment; nothing can be moved in it. */
@@ -245,7 +253,8 @@ export class Board {
   private label() {
     const pieces = this.shown ? read(this.shown.fen) : this.ground.state.pieces;
     const selected = this.ground.state.selected;
-    const dests = (selected && this.shown?.dests[selected]) || [];
+    const { current, dests: next } = this.ground.state.premovable;
+    const dests = (selected && this.shown?.dests[selected]) || next || [];
     for (const [key, cell] of this.cells) {
       const piece = pieces.get(key);
       const note = this.shown?.notes.get(key);
@@ -253,6 +262,7 @@ export class Board {
       if (note) words.push(`worth ${note.text}`);
       if (dests.includes(key)) words.push("can move here");
       if (selected === key) words.push("picked up");
+      if (current?.includes(key)) words.push("to be played next");
       const text = words.join(", ");
       if (cell.getAttribute("aria-label") !== text) cell.setAttribute("aria-label", text);
       cell.setAttribute("aria-selected", String(selected === key));

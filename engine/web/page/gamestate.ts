@@ -50,11 +50,12 @@ export class GameState {
   // Beginnings
 
   /** A new game; throws where there is none from here, and leaves all as it was. */
-  begin({ white, black, clock, fromHere, analyse }: NewGame) {
+  begin({ white, black, clock, chess960, fromHere, analyse }: NewGame) {
     // To analyse the game on the board all of it is kept.
     if (!(analyse && fromHere)) {
-      const start = fromHere ? this.position.fen : null;
-      this.reset(this.rules.grow({ start: start === this.report.start && !this.tree.start ? null : start, moves: [] }));
+      const usual = this.rules.grow({ start: null, moves: [] });
+      const start = fromHere ? this.position.fen : chess960 === null ? usual.report.start : this.rules.chess960(chess960);
+      this.reset(start === usual.report.start ? usual : this.rules.grow({ start, moves: [] }));
       this.result = this.report.ending;
       this.orientation = white.who !== "human" && black.who === "human" ? "black" : "white";
     }
@@ -221,6 +222,13 @@ export class GameState {
     return !this.playing || (this.atEnd && this.sides[this.turn].who === "human");
   }
 
+  /** Who moves by hand at the node looked at, or says what to play as soon as the engine has moved. */
+  get mover(): SideName | null {
+    if (this.mayMove) return this.position.turn;
+    const waits = this.playing && this.againstEngine && this.atEnd && !this.position.ending;
+    return waits ? other(this.turn) : null;
+  }
+
   /** Whether the node looked at is where the game was over. */
   get shownOver(): boolean {
     return this.result !== null && this.at === (this.main[this.over - 1] ?? 0);
@@ -245,6 +253,19 @@ export class GameState {
   /** Keys of the positions up to the node looked at. */
   get keys(): string[] {
     return [this.report.startKey, ...this.path(this.at).map((node) => this.report.plies[node - 1].key)];
+  }
+
+  /** A tag of the game's PGN; empty where it has none. */
+  tag(name: string): string {
+    const found = this.tree.tags.find(([key]) => key.toLowerCase() === name.toLowerCase());
+    return found?.[1].replace(/^[?-]$/, "") ?? "";
+  }
+
+  /** The clock at the start of a game whose moves tell of clocks, in milliseconds. */
+  get timeControl(): number | null {
+    const [seconds] = /^\d+(?=\+|$)/.exec(this.tag("TimeControl")) ?? [];
+    const told = this.tree.nodes.some(({ clock }) => clock !== null);
+    return seconds && told ? Number(seconds) * 1000 : null;
   }
 
   /** A move with its number. */

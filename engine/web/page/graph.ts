@@ -6,7 +6,9 @@ import type { WhiteScore } from "./types";
 
 type Curve = (WhiteScore | null)[];
 
-const [WIDTH, HEIGHT] = [400, 130];
+/** The picture, and within it the place of the curves. */
+const [WIDTH, HEIGHT] = [400, 150];
+const [LEFT, RIGHT, TOP, BOTTOM] = [42, 394, 6, 130];
 
 export interface Curves {
   /** From the game's comments, of the position after each ply. */
@@ -27,19 +29,42 @@ export function differences(theirs: Curve, ours: Curve): { ply: number; gap: num
   return gaps.sort((a, b) => b.gap - a.gap);
 }
 
+const height = (chance: number) => TOP + (1 - chance) * (BOTTOM - TOP);
+
+/** Lines and numbers: White's chance upwards, moves along. */
+function axes(names: string[], x: (ply: number) => number): SVGElement[] {
+  const text = (words: string, at: Record<string, string | number>) => {
+    const element = svg("text", at);
+    element.textContent = words;
+    return element;
+  };
+  const parts: SVGElement[] = [];
+  for (const chance of [0, 0.5, 1]) {
+    const at = height(chance);
+    parts.push(svg("line", { class: "middle", x1: LEFT, x2: RIGHT, y1: at, y2: at }));
+    parts.push(text(`${chance * 100} %`, { x: LEFT - 4, y: at + 4, "text-anchor": "end" }));
+  }
+  const step = [1, 2, 5, 10, 20, 50, 100].find((step) => names.length / 2 / step <= 8) ?? 200;
+  names.forEach((name, index) => {
+    const number = /^(\d+)\. /.exec(name)?.[1];
+    if (number && Number(number) % step === 0) parts.push(text(number, { x: x(index + 1), y: HEIGHT - 6, "text-anchor": "middle" }));
+  });
+  return parts;
+}
+
 export function showCurves(curves: Curves, go: (ply: number) => void) {
   const { theirs, ours, names, shown } = curves;
   const any = (curve: Curve) => curve.some((score) => score !== null);
   $("curves").hidden = !any(theirs) && !any(ours);
   if ($("curves").hidden) return;
-  const x = (ply: number) => (ply / Math.max(1, names.length)) * WIDTH;
-  const y = (score: WhiteScore) => (1 - chance(score)) * (HEIGHT - 6) + 3;
+  const x = (ply: number) => LEFT + (ply / Math.max(1, names.length)) * (RIGHT - LEFT);
+  const y = (score: WhiteScore) => height(chance(score));
   const picture = svg("svg", {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     role: "img",
-    "aria-label": "White's chance to win over the game, as the game's comments and as a search of Kibitz's see it",
+    "aria-label": "White's chance to win over the game, as given with the game and as a search of Kibitz's sees it",
   });
-  picture.append(svg("line", { class: "middle", x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2 }));
+  picture.append(...axes(names, x));
   for (const [name, curve] of [["theirs", theirs], ["ours", ours]] as const) {
     let path = "";
     let joined = false;
@@ -54,15 +79,32 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     const [their, our] = [theirs[ply - 1] as WhiteScore, ours[ply - 1] as WhiteScore];
     picture.append(svg("line", { class: "apart", x1: x(ply), x2: x(ply), y1: y(their), y2: y(our) }));
   }
-  picture.append(svg("line", { class: "now", x1: x(shown), x2: x(shown), y1: 0, y2: HEIGHT }));
-  picture.onclick = (event) => {
+  picture.append(svg("line", { class: "now", x1: x(shown), x2: x(shown), y1: TOP, y2: BOTTOM }));
+  const told = make("p", { className: "quiet told", textContent: "White’s chance to win." });
+  const pointed = svg("line", { class: "pointed", y1: TOP, y2: BOTTOM, visibility: "hidden" });
+  picture.append(pointed);
+  const plyAt = ({ clientX }: MouseEvent) => {
     const box = picture.getBoundingClientRect();
-    go(Math.round(((event.clientX - box.left) / box.width) * names.length));
+    const share = (((clientX - box.left) / box.width) * WIDTH - LEFT) / (RIGHT - LEFT);
+    return Math.min(names.length, Math.max(0, Math.round(share * names.length)));
   };
-  $("graph").replaceChildren(picture);
+  picture.onclick = (event) => go(plyAt(event));
+  picture.onpointermove = (event) => {
+    const ply = plyAt(event);
+    for (const end of ["x1", "x2"]) pointed.setAttribute(end, String(x(ply)));
+    pointed.setAttribute("visibility", "visible");
+    const [their, our] = [theirs[ply - 1], ours[ply - 1]];
+    const parts = [their && `given ${scoreText(their)}`, our && `Kibitz ${scoreText(our)}`].filter(Boolean);
+    told.textContent = `${ply ? names[ply - 1] : "Start"}: ${parts.join(", ") || "no score"}`;
+  };
+  picture.onpointerleave = () => {
+    pointed.setAttribute("visibility", "hidden");
+    told.textContent = "White’s chance to win.";
+  };
+  $("graph").replaceChildren(picture, told);
 
   const legend = [
-    ["theirs", any(theirs) ? "the PGN’s comments" : ""],
+    ["theirs", any(theirs) ? "given with the game" : ""],
     ["ours", any(ours) ? `Kibitz, ${CURVE_NODES.toLocaleString("en")} nodes a move` : ""],
   ];
   $("legend").replaceChildren(
@@ -75,7 +117,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
     const button = make("button", { type: "button", onclick: () => go(ply) });
     button.append(
       make("b", { textContent: names[ply - 1] }),
-      ` the PGN ${scoreText(their)}, Kibitz ${scoreText(our)}`,
+      ` given ${scoreText(their)}, Kibitz ${scoreText(our)}`,
     );
     return make("li", {}, button);
   });

@@ -43,7 +43,7 @@ function follow(app: App): boolean {
   const link = readLink(location.hash);
   if (!link) return false;
   try {
-    app.look(link, link.ply ?? link.moves.length, false);
+    app.look(link, link.ply ?? link.moves.length, false, link.evals);
     history.replaceState(null, "", location.pathname + location.search);
     return true;
   } catch (error) {

@@ -12,6 +12,8 @@ export interface NewGame {
   white: Side;
   black: Side;
   clock: ClockSetting | null;
+  /** The number of a start of Chess960; `null` for the usual one. */
+  chess960: number | null;
   /** From the position on the board instead of the usual start; for an analysis, with all its moves. */
   fromHere: boolean;
   analyse: boolean;
@@ -28,6 +30,8 @@ interface Choices {
   clock: string;
   minutes: number;
   seconds: number;
+  start: "usual" | "random" | "number";
+  number: number;
   white: string;
   black: string;
 }
@@ -47,6 +51,8 @@ const FIRST: Choices = {
   clock: "none",
   minutes: 5,
   seconds: 3,
+  start: "usual",
+  number: 518,
   white: "default",
   black: "default",
 };
@@ -67,6 +73,12 @@ const CLOCKS: [string, string][] = [
   ["none", "No clock"], ["1+0", "1 minute"], ["3+2", "3 minutes + 2 s"], ["5+3", "5 minutes + 3 s"],
   ["10+5", "10 minutes + 5 s"], ["15+10", "15 minutes + 10 s"], ["custom", "Other…"],
 ];
+
+const STARTS: [Choices["start"], string][] = [
+  ["usual", "Usual start"], ["random", "Chess960, at random"], ["number", "Chess960, by number"],
+];
+/** The last start of Chess960. */
+const LAST_START = 959;
 
 /** The longest clock, in minutes and in seconds a move. */
 const MOST = { minutes: 180, seconds: 60 };
@@ -89,6 +101,8 @@ function remembered(): Choices {
     clock: one(CLOCKS, kept.clock, FIRST.clock),
     minutes: within(kept.minutes ?? FIRST.minutes, MOST.minutes),
     seconds: within(kept.seconds ?? FIRST.seconds, MOST.seconds),
+    start: one(STARTS, kept.start, FIRST.start),
+    number: within(kept.number ?? FIRST.number, LAST_START),
     white: String(kept.white ?? FIRST.white),
     black: String(kept.black ?? FIRST.black),
   };
@@ -126,8 +140,8 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
   const output = make("output");
   const fromHere = make("input", { type: "checkbox", id: "from-here" });
   const legend = (text: string) => make("legend", { textContent: text });
-  const number = (id: "minutes" | "seconds", text: string) =>
-    make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(chosen[id]), min: "0", max: String(MOST[id]) }), text);
+  const number = (id: "minutes" | "seconds" | "number", text: string, most: number) =>
+    make("label", { className: "inline" }, make("input", { type: "number", id, name: id, value: String(chosen[id]), min: "0", max: String(most) }), text);
   const color = make("fieldset", { id: "color-field" }, legend("Colour"), radios("color", COLORS, chosen.color));
   const form = make(
     "form",
@@ -141,7 +155,9 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     field("White’s evaluator", options("white", nets, chosen.white), "white"),
     field("Black’s evaluator", options("black", nets, chosen.black), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
-    make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +"), number("seconds", "s"))),
+    make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +", MOST.minutes), number("seconds", "s", MOST.seconds))),
+    field("Start", options("start", STARTS, chosen.start), "start"),
+    make("div", { className: "pair", id: "number-field" }, make("span", {}), make("span", {}, number("number", `0 to ${LAST_START}`, LAST_START))),
     make("label", { className: "switch", htmlFor: "from-here" }, fromHere, make("span", { id: "from-here-text" })),
     make("div", { className: "dialog-end" }, make("button", { type: "button", textContent: "Cancel", onclick: () => dialog.close() }), make("button", { className: "primary", value: "start", textContent: "Start" })),
   );
@@ -155,6 +171,8 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     chosen.clock = data.get("clock") as string;
     chosen.minutes = within(data.get("minutes"), MOST.minutes);
     chosen.seconds = within(data.get("seconds"), MOST.seconds);
+    chosen.start = data.get("start") as Choices["start"];
+    chosen.number = within(data.get("number"), LAST_START);
     chosen.white = data.get("white") as string;
     chosen.black = data.get("black") as string;
   };
@@ -179,6 +197,8 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     $("from-here-text").textContent = mode === "analysis" ? "Keep the game on the board" : "From the position on the board";
     visible("clock-field", mode !== "analysis");
     visible("custom-field", mode !== "analysis" && chosen.clock === "custom");
+    visible("start-field", !fromHere.checked);
+    visible("number-field", !fromHere.checked && chosen.start === "number");
     if (limited) {
       slider.max = String(STEPS[by].length - 1);
       slider.value = String(chosen.steps[by]);
@@ -190,22 +210,27 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     if (target === slider && by !== "full") {
       chosen.steps = { ...chosen.steps, [by]: Number(slider.value) };
     }
-    show();
     // Whoever turns to analysis hardly wants the moves gone.
-    if ((target as HTMLInputElement).name === "mode") fromHere.checked = begun && chosen.mode === "analysis";
+    if ((target as HTMLInputElement).name === "mode") fromHere.checked = begun && (target as HTMLInputElement).value === "analysis";
+    show();
   };
 
   return new Promise((resolve) => {
     dialog.onclose = () => {
       if (dialog.returnValue !== "start") return resolve(null);
       save("new", chosen);
-      resolve({ ...sides(chosen, strength()), clock: clock(chosen), fromHere: fromHere.checked, analyse: chosen.mode === "analysis" });
+      resolve({ ...sides(chosen, strength()), clock: clock(chosen), chess960: chess960(chosen), fromHere: fromHere.checked, analyse: chosen.mode === "analysis" });
     };
     dialog.returnValue = "";
     dialog.showModal();
     fromHere.checked = begun && chosen.mode === "analysis";
     show();
   });
+}
+
+function chess960({ start, number }: Choices): number | null {
+  if (start === "usual") return null;
+  return start === "number" ? number : Math.floor(Math.random() * (LAST_START + 1));
 }
 
 function clock({ mode, clock, minutes, seconds }: Choices): ClockSetting | null {

@@ -31,6 +31,11 @@ export class Rules {
     return this.ask({ op: "setUp", fen });
   }
 
+  /** A start of Chess960. */
+  chess960(number: number): string {
+    return this.ask({ op: "chess960", number });
+  }
+
   /** A game as a tree. */
   grow({ start, moves }: Game): Edited {
     return this.ask({ op: "grow", start, moves });

@@ -135,7 +135,7 @@ export class Screen {
       lastMove: ply ? [ply.uci.slice(0, 2) as Key, ply.uci.slice(2, 4) as Key] : null,
       dests: mayMove ? position.dests : {},
       promotions: position.promotions,
-      movable: mayMove ? position.turn : null,
+      movable: this.editing ? null : this.state.mover,
       notes: showNotes && this.view ? netview.notes(this.view) : new Map(),
     });
   }
@@ -176,7 +176,7 @@ export class Screen {
     const side = state.sides[color];
     showStrip($(color === state.orientation ? "player-bottom" : "player-top"), {
       name: this.source.name(color),
-      note: side.who === "human" ? "" : strengthText(side.strength),
+      note: side.who === "human" ? state.tag(`${color}Elo`) : strengthText(side.strength),
       color,
       fen: state.position.fen,
       whole: state.tree.start === null,
@@ -194,7 +194,7 @@ export class Screen {
       const { clock } = state.tree.nodes[node];
       if (clock !== null && state.fenOf(node).split(" ")[1] !== color[0]) return clock;
     }
-    return state.clock?.setting.initial ?? null;
+    return state.clock?.setting.initial ?? state.timeControl;
   }
 
   showButtons() {
@@ -230,6 +230,7 @@ export class Screen {
 
   /** What was searched is not on the board any more. */
   endSearch() {
+    this.board.forgetPremove();
     this.best = [];
     this.bestAt = -1;
     this.console.clear();

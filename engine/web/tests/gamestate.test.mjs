@@ -15,7 +15,7 @@ const HUMAN = { who: "human", strength: { by: "full" }, evaluator: "default" };
 const KIBITZ = { who: "kibitz", strength: { by: "depth", value: 3 }, evaluator: "" };
 const begun = (game = {}) => {
   const state = new GameState(rules);
-  state.begin({ white: HUMAN, black: KIBITZ, clock: null, fromHere: false, analyse: false, ...game });
+  state.begin({ white: HUMAN, black: KIBITZ, clock: null, chess960: null, fromHere: false, analyse: false, ...game });
   return state;
 };
 const playAll = (state, ...moves) => moves.map((move) => state.play(move).san);
@@ -92,7 +92,7 @@ test("a game that is over may be studied, and keeps its result", () => {
   assert.deepEqual(state.game.moves.at(-1), "d8h4");
   state.show(4);
   assert.match(state.status, /^Black wins/);
-  state.begin({ white: HUMAN, black: HUMAN, clock: null, fromHere: true, analyse: true });
+  state.begin({ white: HUMAN, black: HUMAN, clock: null, chess960: null, fromHere: true, analyse: true });
   assert.equal(state.tree.nodes.length, 6);
 });
 
@@ -127,7 +127,7 @@ test("who runs out of time loses, unless the other has a bare king", () => {
   ]) {
     const state = begun();
     state.look({ start, moves: [] }, 0, true);
-    state.begin({ white: HUMAN, black: HUMAN, clock, fromHere: true, analyse: false });
+    state.begin({ white: HUMAN, black: HUMAN, clock, chess960: null, fromHere: true, analyse: false });
     playAll(state, "e8d8", "e1d1");
     assert.equal(state.flagFall(), null);
     state.clock.stop();

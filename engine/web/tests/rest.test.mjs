@@ -125,12 +125,12 @@ test("a Lichess game with evaluations: both curves, and where they differ", asyn
   await page.waitForFunction(() => document.querySelectorAll("#graph path").length === 2);
   await page.waitForSelector("#draw-curve:enabled");
   const text = await page.textContent("#differences button");
-  assert.match(text, /the PGN [+−]?\d.*, Kibitz [+−]?\d/);
+  assert.match(text, /given [+−]?\d.*, Kibitz [+−]?\d/);
   // A search of so many nodes, not the net by itself.
   assert.match(await page.textContent("#legend"), /Kibitz, 5,000 nodes a move/);
   await page.click("#differences button");
   const current = await page.$eval("#moves [aria-current]", (move) => [move.firstChild.textContent, move.querySelector("small").textContent]);
-  const score = text.match(/the PGN ([^,]*)/)[1];
+  const score = text.match(/given ([^,]*)/)[1];
   assert.deepEqual(current, [text.split(" ")[1], score]);
   const written = await copied(page, "copy-pgn");
   // All of it: tags, evaluations, clocks and glyphs.
