@@ -472,6 +472,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   nameOpenings(openings: Openings) {
+    this.engines.book.openings = openings;
     this.screen.nameOpenings(openings);
   }
 

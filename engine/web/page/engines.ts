@@ -1,4 +1,5 @@
 /** Who searches: an engine for each side that wants one, one for analysis, one for the curve. */
+import { Book } from "./book";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import type { GameState } from "./gamestate";
 import { KibitzSearcher } from "./kibitzsearcher";
@@ -39,6 +40,7 @@ export class Engines {
   /** Whether the curve is being drawn. */
   drawing = false;
   private searchers: Record<SideName, Searcher | null> = { white: null, black: null };
+  readonly book: Book;
   private readonly analyst: KibitzSearcher;
   private readonly curve: KibitzSearcher;
   /** What is being analysed. */
@@ -53,6 +55,7 @@ export class Engines {
     private readonly state: GameState,
     private readonly listener: SearchListener,
   ) {
+    this.book = new Book(rules);
     this.analyst = new KibitzSearcher(module, DEFAULT);
     this.curve = new KibitzSearcher(module, DEFAULT);
   }
@@ -129,7 +132,9 @@ export class Engines {
         if (generation !== this.generation) return;
         searcher.use(present);
       }
-      const result = await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
+      const booked = searcher instanceof KibitzSearcher ? await this.book.move(state, side, searcher) : null;
+      if (generation !== this.generation) return;
+      const result = booked ?? await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
       const wait = state.clock ? 0 : POLITENESS - (performance.now() - begun);
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       if (generation !== this.generation || !result) return;

@@ -14,6 +14,7 @@ import { compile } from "./module";
 import { type NewGame, askNewGame } from "./newgame";
 import { Openings } from "./openings";
 import { Practice } from "./practice";
+import { saveFile } from "./results";
 import { Rules } from "./rules";
 import { fields } from "./saved";
 import { soundOn } from "./sound";
@@ -373,11 +374,7 @@ function connectStudy(app: App, rules: Rules) {
   click("edit", () => app.edit(edit));
   click("copy-link", () => copy(app.link(), "The link"));
   click("copy-pgn", () => copy(app.pgn(), "The game"));
-  click("save-pgn", () => {
-    const url = URL.createObjectURL(new Blob([app.pgn()], { type: "application/x-chess-pgn" }));
-    make("a", { href: url, download: "kibitz.pgn" }).click();
-    URL.revokeObjectURL(url);
-  });
+  click("save-pgn", () => saveFile(app.pgn(), "kibitz.pgn"));
 }
 
 async function copy(text: string, what: string) {

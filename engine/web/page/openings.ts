@@ -17,6 +17,11 @@ export class Openings {
     );
   }
 
+  /** Whether a position has a name. */
+  has(key: string): boolean {
+    return this.names.has(key);
+  }
+
   /** The name of the last position that has one. */
   last(keys: string[]): { eco: string; name: string } | undefined {
     const key = keys.findLast((key) => this.names.has(key));

@@ -1,9 +1,10 @@
-/** The tab of the visitor's own games: puzzles from their mistakes. */
+/** The tab of the visitor's own games: puzzles from their mistakes, and their results. */
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
 import { why } from "./format";
 import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
+import { connectResults } from "./results";
 import type { Rules } from "./rules";
 import type { Game, GameText, SideName } from "./types";
 
@@ -40,6 +41,7 @@ export class Practice {
     $("puzzle-forget").onclick = () => {
       if (confirm("Forget all puzzles?")) this.keep([]);
     };
+    connectResults(rules, () => app.changed({ sameGame: true }));
     this.show();
   }
 

@@ -11,6 +11,7 @@ import { showCurves } from "./graph";
 import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { Openings } from "./openings";
+import { showResults } from "./results";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
 import type { Choice, Edit, Iteration, Ply, PositionEvaluation, Review, SideName, WhiteScore } from "./types";
@@ -115,6 +116,7 @@ export class Screen {
     this.showSearch();
     this.showButtons();
     if (!$("panel-study").hidden) this.showStudy();
+    if (!$("panel-own").hidden) showResults(state, (node, moves) => this.source.after(node, moves));
   }
 
   showBoard() {

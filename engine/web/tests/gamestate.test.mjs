@@ -5,8 +5,8 @@ import test from "node:test";
 import { runnerImport } from "vite";
 
 const load = async (name) => (await runnerImport(new URL(`../page/${name}.ts`, import.meta.url).pathname)).module;
-const [{ GameState }, { Kibitz }, { Rules }, { readSaved, toKeep }] = await Promise.all(
-  ["gamestate", "kibitz", "rules", "saved"].map(load),
+const [{ GameState }, { Kibitz }, { Rules }, { readSaved, toKeep }, { pick }] = await Promise.all(
+  ["gamestate", "kibitz", "rules", "saved", "book"].map(load),
 );
 const module = await WebAssembly.compile(await readFile(new URL("../wasm/kibitz-plain.wasm", import.meta.url)));
 const rules = new Rules(await Kibitz.start(module));
@@ -105,6 +105,20 @@ test("clocks stand beside their moves, and go back with them", () => {
   assert.equal(state.tree.nodes[3].clock, 51_000);
   state.undo();
   assert.ok(Math.abs(state.clock.now("white") - 60_000) < 1000);
+});
+
+test("of moves in an opening the untried come first, then those that have paid, and rarely tried ones", () => {
+  assert.equal(pick([{ games: 3, points: 3 }, { games: 0, points: 0 }]), 1);
+  assert.equal(pick([{ games: 5, points: 1 }, { games: 5, points: 4 }]), 1);
+  assert.equal(pick([{ games: 100, points: 60 }, { games: 2, points: 1 }]), 1);
+  const worth = [0.2, 0.8, 0.4];
+  const arms = worth.map(() => ({ games: 0, points: 0 }));
+  for (let game = 0; game < 2000; game += 1) {
+    const arm = pick(arms);
+    arms[arm].games += 1;
+    arms[arm].points += worth[arm];
+  }
+  assert.ok(arms[1].games > 1700, JSON.stringify(arms));
 });
 
 test("a draw is declined early, and by a side that is ahead", () => {

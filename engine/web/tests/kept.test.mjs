@@ -98,7 +98,7 @@ test("of a tree that is damaged, or of a later version, the moves are kept", asy
 
 test("settings that cannot be read are as they were at first", async () => {
   const { page, errors } = await visit(site);
-  const settings = ["theme", "sound", "tab", "lines", "arrows", "show-worth", "brain", "new", "playing-help", "games", "puzzles"];
+  const settings = ["theme", "sound", "tab", "lines", "arrows", "show-worth", "brain", "new", "playing-help", "games", "puzzles", "vary"];
   for (const text of ["{", "5", '{"steps":null,"minutes":1e9,"mode":[],"strength":{},"clock":7}', '"other"']) {
     await page.evaluate(
       ([settings, text]) => {

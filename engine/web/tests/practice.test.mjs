@@ -1,5 +1,6 @@
 // The visitor's own games: puzzles from mistakes.
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
 import { answer, mainLine, newGame, open, played, readPgn, reload, toast, type, visit, waitForMoves } from "./browser.mjs";
 
@@ -51,6 +52,43 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   answer(page, true);
   await page.click("#puzzle-forget");
   assert.deepEqual(await kept(page, "puzzles"), []);
+  assert.deepEqual(errors, []);
+});
+
+test("openings are varied by results, which are shown, saved and forgotten", async () => {
+  const { page, errors } = await visit(site);
+  answer(page, true);
+  const setting = { mode: "kibitz", color: "white", strength: "depth", slider: 7 };
+  const reply = async () => {
+    await newGame(page, setting);
+    await type(page, "e4");
+    await waitForMoves(page, 2);
+    const [, san] = await mainLine(page);
+    await page.click("#resign");
+    return san;
+  };
+  await page.waitForFunction(() => document.getElementById("opening") && performance.getEntriesByType("resource").some(({ name }) => name.endsWith("openings.tsv")));
+  await page.click("#tab-own");
+  assert.equal(await page.textContent("#own-count"), "No game from here, 0 in all.");
+  const first = await reply();
+  const second = await reply();
+  assert.notEqual(second, first);
+  await page.keyboard.press("Home");
+  assert.equal(await page.textContent("#own-count"), "2 games from here: 0 won, 0 drawn, 2 lost.");
+  assert.deepEqual(await page.$$eval("#own-rows tr", (rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))), [["e4", "2", "0", "0", "2"]]);
+  await page.click("#next");
+  assert.equal(await page.locator("#own-rows tr").count(), 2);
+  // Off, the search decides again.
+  await page.uncheck("#vary");
+  assert.equal(await reply(), first);
+  await page.check("#vary");
+  const [saved] = await Promise.all([page.waitForEvent("download"), page.click("#own-export")]);
+  const text = await readFile(await saved.path(), "utf8");
+  assert.equal(text.match(/\[Black "Kibitz"\]/g).length, 3);
+  assert.match(text, /1\. e4 \S+ 0-1/);
+  await page.click("#own-forget");
+  assert.deepEqual(await kept(page, "games"), []);
+  assert.equal(await reply(), first);
   assert.deepEqual(errors, []);
 });
 
