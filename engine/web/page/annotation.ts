@@ -2,6 +2,7 @@
 import { $, make, refill } from "./dom";
 import type { GameState } from "./gamestate";
 import { GLYPHS } from "./moves";
+import { withWords, commentWords } from "./shapes";
 import type { Edit } from "./types";
 
 /** Glyphs of moves, as they stand on their buttons. */
@@ -9,8 +10,43 @@ const OFFERED: [number, string][] = [
   [3, "brilliant"], [1, "good"], [5, "interesting"], [6, "dubious"], [2, "mistake"], [4, "blunder"],
 ];
 
-/** Shows the node looked at; while a game goes on nothing is changed. */
-export function annotation(state: GameState, edit: (change: Edit) => void) {
+export class Annotation {
+  /** A comment that is being typed, and the one that it replaces. */
+  private typed: { text: string; comment: string } | null = null;
+  private pressed = false;
+  /** That of the node looked at. */
+  private comment = "";
+
+  constructor(private readonly edit: (change: Edit) => void) {
+    const box = $<HTMLTextAreaElement>("comment");
+    box.oninput = () => (this.typed = { text: box.value, comment: this.comment });
+    // What is clicked on must not move away under the pointer.
+    box.onchange = () => !this.pressed && this.commit();
+    addEventListener("pointerdown", () => (this.pressed = true), true);
+    for (const end of ["pointerup", "pointercancel"]) {
+      addEventListener(end, () => {
+        this.pressed = false;
+        setTimeout(() => document.activeElement !== box && this.commit());
+      }, true);
+    }
+  }
+
+  /** Takes what was typed into the tree, before anything else changes. */
+  commit() {
+    const { typed } = this;
+    this.typed = null;
+    if (typed && typed.text.trim() !== commentWords(typed.comment)) this.edit({ edit: "comment", text: withWords(typed.comment, typed.text) });
+  }
+
+  /** Shows the node looked at; while a game goes on nothing is changed. */
+  show(state: GameState) {
+    this.comment = state.shownNode.comment;
+    showMove(state, this.edit);
+    if (!this.typed) $<HTMLTextAreaElement>("comment").value = commentWords(this.comment);
+  }
+}
+
+function showMove(state: GameState, edit: (change: Edit) => void) {
   const { at, shownNode: node, playing } = state;
   const box = $("annotation");
   box.hidden = playing;
@@ -26,11 +62,6 @@ export function annotation(state: GameState, edit: (change: Edit) => void) {
       return button;
     }),
   );
-  const comment = $<HTMLTextAreaElement>("comment");
-  comment.value = node.comment;
-  comment.onchange = () => {
-    if (comment.value.trim() !== node.comment) edit({ edit: "comment", text: comment.value });
-  };
   const siblings = state.report.children[node.parent];
   const aside = !state.main.includes(at) && !start;
   const buttons: [string, Edit["edit"], boolean][] = [

@@ -144,6 +144,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** The board tells of moves a moment later, when the game may be over. */
   moved(uci: string) {
+    this.screen.commitComment();
     if (!this.mayMove) return this.screen.showBoard();
     try {
       this.play(uci, this.state.at);
@@ -206,6 +207,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   undo() {
+    this.screen.commitComment();
     if (!this.state.undoable) return;
     this.stopSearches();
     this.engines.stopCurve();
@@ -217,6 +219,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Plays a line of the search as a variation; in a game that goes on lines are only looked at. */
   line(node: number, moves: string[]) {
+    this.screen.commitComment();
     if (this.state.playing || this.screen.isEditing) return;
     try {
       let from = node;
@@ -233,6 +236,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Changes the tree at the move looked at. */
   change(change: Edit) {
+    if (change.edit !== "comment") this.screen.commitComment();
     if (this.state.playing || this.screen.isEditing) return;
     const moved = change.edit !== "comment" && change.edit !== "glyph";
     if (moved) {
@@ -287,6 +291,7 @@ export class App implements Source, ScreenListener, SearchListener {
   // Which move is looked at, and from which side
 
   go(node: number) {
+    this.screen.commitComment();
     const { state } = this;
     if (node === state.at || this.screen.isEditing) return;
     state.show(node);
@@ -355,6 +360,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Looks the game through for mistakes, and shows them. */
   async review() {
+    this.screen.commitComment();
     const { state } = this;
     if (state.playing || this.screen.isEditing) return;
     const { edition } = state;
@@ -383,6 +389,10 @@ export class App implements Source, ScreenListener, SearchListener {
 
   get thinking(): SideName | null {
     return this.engines.thinking;
+  }
+
+  get curveNodes(): number | null {
+    return this.engines.curveNodes;
   }
 
   get drawing(): boolean {
@@ -484,6 +494,7 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   pgn(): string {
+    this.screen.commitComment();
     return this.state.pgn({ white: this.name("white"), black: this.name("black") }, new Date());
   }
 
@@ -512,6 +523,7 @@ export class App implements Source, ScreenListener, SearchListener {
 
   /** Clocks have run on since the last move; the browser's last game may be another tab's by now. */
   private leave() {
+    this.screen.commitComment();
     const saved = toKeep(this.state.saved());
     save("game", saved, "tab");
     const moves = (game: unknown) => JSON.stringify(fields(game).moves);

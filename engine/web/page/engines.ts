@@ -10,7 +10,7 @@ import { Stockfish } from "./stockfish";
 import type { Finding, Iteration, SearchRequest, SearchResult, SideName } from "./types";
 
 /** Nodes of the search behind each point of the curve. */
-export const CURVE_NODES = 5000;
+const CURVE_NODES = 5000;
 /** Nodes for each position of a game that is looked through for mistakes. */
 const REVIEW_NODES = 20_000;
 /** An analysis ends by itself after this, in milliseconds: phones have batteries. */
@@ -39,6 +39,8 @@ export class Engines {
   thinking: SideName | null = null;
   /** Whether the curve is being drawn. */
   drawing = false;
+  /** Nodes of each search behind the curve; `null` where a former visit has drawn it. */
+  curveNodes: number | null = null;
   private searchers: Record<SideName, Searcher | null> = { white: null, black: null };
   readonly book: Book;
   private readonly analyst: KibitzSearcher;
@@ -185,6 +187,7 @@ export class Engines {
     const moves = line.map((node) => state.tree.nodes[node].uci);
     const findings: (Finding | null)[] = [];
     this.drawing = true;
+    this.curveNodes = nodes;
     for (const node of line) state.tree.nodes[node].curve = null;
     this.listener.curveBegan();
     try {

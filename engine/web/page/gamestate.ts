@@ -333,7 +333,7 @@ export class GameState {
     const position = this.rules.position(lineOf(edited.tree, edited.at));
     this.remember();
     this.take(edited, position);
-    this.edition += 1;
+    if (change.edit !== "comment" && change.edit !== "glyph") this.edition += 1;
     this.touched = true;
   }
 

@@ -1,6 +1,5 @@
 /** Two curves over a game: what its comments say, and what a short search finds. */
 import { $, make, svg } from "./dom";
-import { CURVE_NODES } from "./engines";
 import { chance, scoreText } from "./format";
 import type { WhiteScore } from "./types";
 
@@ -14,6 +13,8 @@ export interface Curves {
   /** From the game's comments, of the position after each ply. */
   theirs: Curve;
   ours: Curve;
+  /** Nodes of each search behind ours, where that is known. */
+  nodes: number | null;
   /** The moves with their numbers. */
   names: string[];
   shown: number;
@@ -53,7 +54,7 @@ function axes(names: string[], x: (ply: number) => number): SVGElement[] {
 }
 
 export function showCurves(curves: Curves, go: (ply: number) => void) {
-  const { theirs, ours, names, shown } = curves;
+  const { theirs, ours, nodes, names, shown } = curves;
   const any = (curve: Curve) => curve.some((score) => score !== null);
   $("curves").hidden = !any(theirs) && !any(ours);
   if ($("curves").hidden) return;
@@ -105,7 +106,7 @@ export function showCurves(curves: Curves, go: (ply: number) => void) {
 
   const legend = [
     ["theirs", any(theirs) ? "given with the game" : ""],
-    ["ours", any(ours) ? `Kibitz, ${CURVE_NODES.toLocaleString("en")} nodes a move` : ""],
+    ["ours", any(ours) ? nodes ? `Kibitz, ${nodes.toLocaleString("en")} nodes a move` : "Kibitz" : ""],
   ];
   $("legend").replaceChildren(
     ...legend

@@ -1,6 +1,7 @@
 /** The move list: the main line in two columns, and below its moves what is said of them and the variations. */
 import { $, make } from "./dom";
 import { scoreText } from "./format";
+import { commentWords } from "./shapes";
 import type { Tree, TreeReport } from "./types";
 
 /** Glyphs by number; the others are shown as numbers. */
@@ -64,7 +65,7 @@ function rowsOf(tree: Tree, report: TreeReport): Row[] {
   const fenOf = (node: number) => (node ? report.plies[node - 1].fen : report.start);
   const rows: Row[] = [];
   const said = (node: number) => {
-    const { comment } = tree.nodes[node];
+    const comment = commentWords(tree.nodes[node].comment);
     if (comment) rows.push(note(comment));
   };
   /** White's move that waits for Black's beside it. */
@@ -80,7 +81,7 @@ function rowsOf(tree: Tree, report: TreeReport): Row[] {
     number = fenOf(node).split(" ")[5];
     if (turnOf(fenOf(node)) === "w") waiting = main;
     else flush(main);
-    if (others.length || tree.nodes[main].comment) {
+    if (others.length || commentWords(tree.nodes[main].comment)) {
       flush(null);
       said(main);
       for (const other of others) rows.push(variation(tree, report, wordsOf(tree, report, other)));
@@ -133,8 +134,9 @@ function wordsOf(tree: Tree, report: TreeReport, first: number): Word[] {
     const [, turn, , , , number] = (parent ? report.plies[parent - 1].fen : report.start).split(" ");
     words.push({ node, number: turn === "w" ? `${number}.` : numbered ? "" : `${number}…` });
     numbered = true;
-    say(tree.nodes[node].comment);
-    if (tree.nodes[node].comment) numbered = false;
+    const comment = commentWords(tree.nodes[node].comment);
+    say(comment);
+    if (comment) numbered = false;
   };
   type Step = { from: number } | { first: number } | { text: string };
   const steps: Step[] = [{ first }];

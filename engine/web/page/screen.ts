@@ -3,7 +3,7 @@ import type { DrawShape } from "chessground/draw";
 import type { Key } from "chessground/types";
 import { Board } from "./board";
 import { Console, arrowsOf, showBar } from "./console";
-import { annotation } from "./annotation";
+import { Annotation } from "./annotation";
 import { showReview } from "./review";
 import { $ } from "./dom";
 import type { GameState } from "./gamestate";
@@ -12,6 +12,7 @@ import { MoveList } from "./moves";
 import * as netview from "./netview";
 import type { Openings } from "./openings";
 import { showResults } from "./results";
+import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
 import type { Choice, Edit, Iteration, Ply, PositionEvaluation, Review, SideName, WhiteScore } from "./types";
@@ -23,6 +24,8 @@ export interface Source {
   readonly thinking: SideName | null;
   /** Whether the curve is being drawn. */
   readonly drawing: boolean;
+  /** Nodes of each search behind the curve, where that is known. */
+  readonly curveNodes: number | null;
   /** Whether the position is a puzzle. */
   readonly puzzling: boolean;
   /** The evaluator's view of the position looked at. */
@@ -46,6 +49,7 @@ export class Screen {
   readonly board: Board;
   readonly console: Console;
   private readonly moves: MoveList;
+  private readonly annotation: Annotation;
   private openings: Openings | null = null;
   private view: netview.View | null = null;
   /** The lines of the last search. */
@@ -68,6 +72,7 @@ export class Screen {
       moved: (uci) => listener.moved(uci),
       lifted: (square) => this.showLifted(square),
     });
+    this.annotation = new Annotation((change) => listener.change(change));
     this.moves = new MoveList((node) => listener.go(node));
     this.console = new Console((best) => this.searched(best), {
       preview: (moves) => this.preview(moves),
@@ -254,7 +259,7 @@ export class Screen {
     const { state } = this;
     const here = this.bestAt === state.at;
     const arrows = $<HTMLInputElement>("arrows").checked && !this.unaided && here && !state.position.ending;
-    this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints]);
+    this.board.arrows([...(arrows ? arrowsOf(this.best) : []), ...this.hints, ...shapesOf(state.shownNode.comment)]);
     const { ending } = state.position;
     const score = state.knownScore ?? { cp: Math.round(this.source.evaluate().value * 100) };
     showBar(score, state.orientation === "black", ending);
@@ -267,9 +272,14 @@ export class Screen {
 
   // The study
 
+  /** Takes a comment that is being typed into the tree. */
+  commitComment() {
+    this.annotation.commit();
+  }
+
   private showStudy() {
     $<HTMLInputElement>("fen").value = this.state.position.fen;
-    annotation(this.state, (change) => this.listener.change(change));
+    this.annotation.show(this.state);
     if (this.review?.edition !== this.state.edition) this.review = null;
     showReview(this.review?.review ?? null, this.state, (node) => this.listener.go(node));
     this.showGraph();
@@ -282,6 +292,7 @@ export class Screen {
     const curves = {
       theirs: nodes.map((node) => node.eval),
       ours: nodes.map((node) => node.curve),
+      nodes: this.source.curveNodes,
       names: line.map((node) => state.named(node)),
       shown: line.indexOf(state.at) + 1,
     };

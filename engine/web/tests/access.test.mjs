@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, played, sans, visit, waitForMoves } from "./browser.mjs";
+import { answer, newGame, open, played, sans, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -37,12 +37,39 @@ for (const [name, options] of [
     await page.click("#read-pgn");
     await page.waitForSelector("#differences button");
     assert.deepEqual(await violations(page), []);
+    // A tree of variations, a game that was looked through, and a puzzle.
+    await page.fill("#pgn", "{ All. } 1. e4 $1 (1. d4 { Or [%cal Gd2d4] } d5 (1... Nf6 2. c4)) e5 { [%csl Ge5] } 2. Qh5 Ke7 $4 { Oh. } 3. Qxe5# 1-0");
+    await page.click("#read-pgn");
+    await page.click("#review");
+    await page.waitForSelector("#reviewed:not([hidden])");
+    await page.click("#reviewed button:has-text('Next mistake')");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#tab-own");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#find-pgn");
+    await page.waitForFunction(() => document.getElementById("puzzle-told").textContent.includes("new puzzle"));
+    await page.click("#puzzle-next");
+    await page.click("#puzzle-hint");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#tab-study");
     await page.click("#edit");
     assert.deepEqual(await violations(page), []);
     await page.click("#editor button:has-text('Cancel')");
     await page.click("#new");
+    await page.selectOption("#start", "number");
     assert.deepEqual(await violations(page), []);
-    await page.keyboard.press("Escape");
+    await page.click("#new-dialog button.primary");
+    // Without help, and with a game to show.
+    await page.click("#tab-engine");
+    assert.deepEqual(await violations(page), []);
+    answer(page, true);
+    await type(page, "e4");
+    await waitForMoves(page, 2);
+    await page.click("#resign");
+    await page.click("#first");
+    await page.click("#tab-own");
+    await page.waitForSelector("#own-rows tr");
+    assert.deepEqual(await violations(page), []);
     await page.click("#help");
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(errors, []);
@@ -98,7 +125,7 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
       const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file, .word"));
       return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
     });
-  for (const tab of ["engine", "net", "study"]) {
+  for (const tab of ["engine", "net", "study", "own"]) {
     await page.tap(`#tab-${tab}`);
     assert.ok((await wide()) <= 0, tab);
   }

@@ -169,9 +169,54 @@ test("lines are looked at by pointing, and played by a click; the wheel walks", 
   // In a game that goes on lines are only looked at.
   await newGame(page, { mode: "people" });
   await page.check("#playing-help");
+  await page.check("#analyse");
   await page.waitForSelector("#console .line .word");
   await page.click("#console .line .word");
   await played(page);
+  assert.deepEqual(errors, []);
+});
+
+test("circles and arrows of a PGN are drawn, and stay in its comments", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, "1. e4 { Good. [%csl Ga1,Rh8] [%cal Yd2d4] } e5 { [%csl Ge5] } *");
+  assert.deepEqual(await page.$$eval("#moves .comment", (notes) => notes.map((note) => note.textContent)), ["Good."]);
+  const drawn = () => page.$$eval(".cg-shapes circle, .cg-shapes line", (shapes) => shapes.map((shape) => shape.tagName));
+  await page.click("#next");
+  await page.waitForFunction(() => document.querySelectorAll(".cg-shapes circle").length === 2);
+  assert.deepEqual((await drawn()).sort(), ["circle", "circle", "line"]);
+  assert.equal(await page.inputValue("#comment"), "Good.");
+  await page.fill("#comment", "Best.");
+  assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /1\. e4 \{ Best\. \[%csl Ga1,Rh8\] \[%cal Yd2d4\] \} 1\.\.\. e5 \{ \[%csl Ge5\] \}/);
+  await page.click("#first");
+  await page.waitForFunction(() => document.querySelectorAll(".cg-shapes circle, .cg-shapes line").length === 0);
+  assert.deepEqual(errors, []);
+});
+
+test("a comment that is being typed survives a click, a move, the wheel and a reload", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, "1. e4 e5 2. Nf3 Nc6 *");
+  const comments = () => page.$$eval("#moves .comment", (notes) => notes.map((note) => note.textContent));
+  const write = async (text) => {
+    await page.click("#comment");
+    await page.keyboard.type(text);
+  };
+  await page.click("#moves button:has-text('e4')");
+  await write("One.");
+  await page.click("#moves button:has-text('Nf3')");
+  assert.match(await page.textContent("#moves [aria-current]"), /Nf3/);
+  assert.equal(await page.inputValue("#comment"), "");
+  await write("Two.");
+  await dragMove(page, "g8", "f6");
+  await page.waitForFunction(() => document.querySelectorAll("#moves .aside:not(.comment)").length === 1);
+  await write("Three.");
+  await page.mouse.move(...(await square(page, "d4")));
+  await page.mouse.wheel(0, -100);
+  await page.waitForFunction(() => document.getElementById("comment").value === "Two.");
+  assert.deepEqual((await comments()).sort(), ["One.", "Three.", "Two."]);
+  await write(" More.");
+  await page.reload();
+  await page.waitForSelector("[data-ready]");
+  assert.ok((await comments()).includes("Two. More."));
   assert.deepEqual(errors, []);
 });
 
@@ -192,6 +237,9 @@ test("a game is looked through: marks, accuracy, mistakes with the better line",
   const [, best] = (await text()).match(/Blunder\. (\S+) was/);
   assert.ok((await variations(page)).some((line) => line.startsWith(`2…${best}`)), best);
   assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /Ke7 \$4 \{ [^}]*Blunder\. \S+ was best\. \} \(2\.\.\. /);
+  // What was found is written too.
+  assert.match((await copied(page, "copy-pgn")).replaceAll("\n", " "), /1\. e4 \{ \[%eval -?\d\.\d+\] \} 1\.\.\. e5/);
+  assert.match(await page.textContent("#legend"), /Kibitz, 20,000 nodes a move/);
   // All of it is one change.
   await page.click("#undo");
   assert.deepEqual([await variations(page), await page.isHidden("#reviewed")], [[], true]);
