@@ -199,7 +199,7 @@ const stockfish = { skip: !built && skip("the page was built without Stockfish")
 
 test("Kibitz plays Stockfish", stockfish, async () => {
   const { page, errors } = await visit(site);
-  await newGame(page, { mode: "stockfish", color: "white", strength: "nodes", slider: 2 });
+  await newGame(page, { mode: "stockfish", color: "white", strength: "elo", slider: 20 });
   await waitForMoves(page, 6);
   assert.match(await page.textContent("#player-top"), /Stockfish/);
   assert.deepEqual(errors, []);
