@@ -14,4 +14,4 @@ trap 'rm -f "$KIBITZ_INPUTS"' EXIT
 "$python" tests/reference/inputs.py every datasets/samples/*.pgn.zst "$@" >"$KIBITZ_INPUTS"
 wc -l "$KIBITZ_INPUTS"
 cargo test --workspace --locked --test inputs -- inputs_of_boards
-cargo test --workspace --locked --bin trainer -- inputs_are_those_of_python chosen_positions
+cargo test --workspace --locked --lib -- inputs_are_those_of_python

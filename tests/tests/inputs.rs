@@ -1,6 +1,6 @@
 //! The 902 inputs by python-chess against those of the engine, of boards and along
 //! moves. The trainer's, of records, are compared with the same rows in
-//! `trainer/src/input/position.rs`.
+//! `trainer/inputs/src/lib.rs`.
 
 use std::collections::BTreeSet;
 

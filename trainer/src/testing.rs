@@ -9,8 +9,7 @@ use burn_flex::Flex;
 use datasets::{Builder, Dataset, Filters, GameResult, Label, Origin, Record};
 use models::{Activation, Architecture, View};
 use shakmaty::fen::Fen;
-use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Position, PositionError};
+use shakmaty::{CastlingMode, Chess};
 
 pub use crate::input::playouts::games;
 use crate::input::position;
@@ -66,28 +65,6 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
         Label::from_centipawns(centipawns),
         Origin::default(),
     )
-}
-
-/// Positions with their inputs by python-chess ([`test_support::inputs_by_python`]).
-/// A position that a move leads to comes twice, the second time by the move.
-pub fn inputs_by_python(mut each: impl FnMut(Record, &[usize])) {
-    let position = |fen: &str| -> Chess {
-        let fen: Fen = fen.parse().expect("a FEN");
-        let position = fen.into_position(CastlingMode::Chess960);
-        let position = position.or_else(PositionError::ignore_invalid_ep_square);
-        position.expect("a legal position")
-    };
-    let record =
-        |position: &Chess| Record::new(position, Label::from_centipawns(0), Origin::default());
-    for row in test_support::inputs_by_python() {
-        each(record(&position(&row.fen)), &row.inputs);
-        if let Some((played, before)) = row.played {
-            let before = position(&before);
-            let played: UciMove = played.parse().expect("a move");
-            let played = played.to_move(&before).expect("a legal move");
-            each(record(&before.play(played).expect("it is")), &row.inputs);
-        }
-    }
 }
 
 /// The record with another result.

@@ -13,15 +13,10 @@ use burn::tensor::backend::Backend;
 use datasets::Record;
 use serde_json::{Value, json};
 
+use inputs::K;
+pub use inputs::win_chance;
+
 use crate::input::position;
-
-/// Lichess's constant, per pawn.
-const K: f64 = 0.368208;
-
-/// The win chance of a value in pawns: -1 lost, 1 won.
-pub fn win_chance(pawns: f32) -> f32 {
-    (f64::from(pawns) * K / 2.0).tanh() as f32
-}
 
 /// How fast the win chance grows with the value where it is `chance`, per pawn.
 pub fn slope(chance: f64) -> f64 {

@@ -1,11 +1,30 @@
-//! What the trainer reads off a record: all of it from the view of the side
-//! to move, as the network sees it.
+//! What training reads off a record: the inputs of the network, the label and the result, all
+//! of it from the view of the side to move.
+//!
+//! ```
+//! use records::position::{Label, Origin, Record};
+//! use shakmaty::Chess;
+//!
+//! let start = Record::new(&Chess::new(), Label::from_centipawns(18), Origin::default());
+//! // 32 pieces and four castling rights.
+//! assert_eq!(inputs::features(&start).count(), 36);
+//! assert_eq!(inputs::target_pawns(&start), 0.18);
+//! ```
 
-use datasets::{GameResult, Record};
 use models::{
     Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, material,
 };
+use records::position::{GameResult, Record};
 use shakmaty::{Bitboard, Role, attacks};
+
+/// Lichess's constant for win chances, per pawn, fitted to the results of its rated games (lila,
+/// `WinPercent`).
+pub const K: f64 = 0.368208;
+
+/// The win chance of a value in pawns, `2 / (1 + exp(-K p)) - 1`: -1 lost, 1 won.
+pub fn win_chance(pawns: f32) -> f32 {
+    (f64::from(pawns) * K / 2.0).tanh() as f32
+}
 
 /// The inputs that are on, at most [`models::MAX_ACTIVE`].
 pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
@@ -68,7 +87,7 @@ fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bi
     sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
 }
 
-/// The label as training wants it, in pawns ([`Label::target_pawns`](datasets::Label)).
+/// The label as training wants it, in pawns ([`Label::target_pawns`](records::position::Label::target_pawns)).
 pub fn target_pawns(record: &Record) -> f32 {
     record.label().seen_by(record.turn()).target_pawns()
 }
@@ -120,8 +139,28 @@ fn square(square: shakmaty::Square) -> Square {
 
 #[cfg(test)]
 mod tests {
+    use records::position::{Label, Origin};
+    use shakmaty::fen::Fen;
+    use shakmaty::uci::UciMove;
+    use shakmaty::{CastlingMode, Chess, Position, PositionError};
+
     use super::*;
-    use crate::testing::{inputs_by_python, record};
+
+    fn board(fen: &str) -> Chess {
+        let fen: Fen = fen.parse().expect("a FEN");
+        let position = fen.into_position(CastlingMode::Chess960);
+        let position = position.or_else(PositionError::ignore_invalid_ep_square);
+        position.expect("a legal position")
+    }
+
+    fn recorded(position: &Chess, centipawns: i64) -> Record {
+        let label = Label::from_centipawns(centipawns);
+        Record::new(position, label, Origin::default())
+    }
+
+    fn record(fen: &str, centipawns: i64) -> Record {
+        recorded(&board(fen), centipawns)
+    }
 
     fn indices(record: &Record) -> Vec<usize> {
         let mut indices: Vec<usize> = features(record).map(Feature::index).collect();
@@ -145,19 +184,30 @@ mod tests {
         assert_eq!(material(&white), material(&black));
     }
 
+    /// A position that a move leads to is looked at twice, the second time by the move.
     #[test]
     fn inputs_are_those_of_python() {
         let mut compared = 0;
-        inputs_by_python(|record, expected| {
+        let mut compare = |position: &Chess, expected: &[usize]| {
+            let record = recorded(position, 0);
             assert_eq!(indices(&record), expected, "{}", record.epd());
             compared += 1;
-        });
+        };
+        for row in test_support::inputs_by_python() {
+            compare(&board(&row.fen), &row.inputs);
+            if let Some((played, before)) = row.played {
+                let before = board(&before);
+                let played: UciMove = played.parse().expect("a move");
+                let played = played.to_move(&before).expect("a legal move");
+                compare(&before.play(played).expect("it is"), &row.inputs);
+            }
+        }
         assert!(compared > 2_000, "{compared}");
     }
 
     #[test]
     fn every_kind_of_input_is_read() {
-        let record = record("4k3/8/8/2Pp4/8/8/8/4K2R w K d6 0 2", 0);
+        let position = record("4k3/8/8/2Pp4/8/8/8/4K2R w K d6 0 2", 0);
         let expected = vec![
             34,           // own pawn c5
             3 * 64 + 7,   // own rook h1
@@ -167,14 +217,14 @@ mod tests {
             12 * 64 + 43, // en passant on d6
             14 * 64,      // own O-O
         ];
-        assert_eq!(indices(&record), expected);
-        assert_eq!(material(&record), 5.0);
+        assert_eq!(indices(&position), expected);
+        assert_eq!(material(&position), 5.0);
         // A knight takes their rook, though a pawn defends it.
-        let exchange = crate::testing::record("4k3/8/3p4/4r3/8/5N2/8/4K3 w - - 0 1", 0);
+        let exchange = record("4k3/8/3p4/4r3/8/5N2/8/4K3 w - - 0 1", 0);
         let threats = indices(&exchange).into_iter();
         let threats: Vec<usize> = threats.filter(|i| (832..896).contains(i)).collect();
         assert_eq!(threats, [832 + 15 + 9]);
-        let check = crate::testing::record("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1", 0);
+        let check = record("4k3/8/8/8/8/8/8/4R1K1 b - - 0 1", 0);
         assert!(indices(&check).contains(&900));
     }
 }
