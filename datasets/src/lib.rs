@@ -17,6 +17,37 @@
 //! });
 //! assert_eq!(labels, ["30", "#-4"]);
 //! ```
+//!
+//! A dataset is built in a folder of its own, and read from there:
+//!
+//! ```
+//! use datasets::{Builder, Dataset, Filters, Split};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let games = folder.path().join("games.pgn");
+//! std::fs::write(&games, "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval #-4] } *\n")?;
+//!
+//! let path = folder.path().join("games.dataset");
+//! let filters = Filters { validation_percent: 0, ..Filters::default() };
+//! let sources = [games];
+//! let mut builder = Builder::open(&path, filters.clone(), &sources)?;
+//! for source in &sources {
+//!     let reading = builder.open_source(source)?;
+//!     let finished = reading.run(&filters, 1, |batch| builder.add(batch))?;
+//!     builder.end_source("games.pgn", finished);
+//! }
+//! builder.finish()?;
+//!
+//! let dataset = Dataset::open(&path)?;
+//! assert_eq!(dataset.len(Split::Train), 2);
+//! // Every position once, shuffled: the same seed and epoch give the same order.
+//! for group in dataset.shuffled(Split::Train, 1, 0)? {
+//!     for record in group? {
+//!         println!("{} {}", record.epd(), record.label());
+//!     }
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod input;
