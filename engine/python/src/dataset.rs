@@ -1,0 +1,177 @@
+//! A dataset, and its positions in batches.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use datasets::{Error, Record, Split};
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+use crate::batch::Batch;
+use crate::{os_error, value_error};
+
+create_exception!(
+    kibitz,
+    DatasetError,
+    PyException,
+    "A dataset is missing, damaged or of another version."
+);
+
+/// Groups of records that are read ahead, each of 65,536 at most.
+const AHEAD: usize = 2;
+
+/// A sealed dataset, open to read.
+#[pyclass(frozen, module = "kibitz")]
+pub struct Dataset {
+    dataset: Arc<datasets::Dataset>,
+}
+
+#[pymethods]
+impl Dataset {
+    #[new]
+    fn new(py: Python<'_>, path: PathBuf) -> PyResult<Dataset> {
+        let dataset = py.detach(|| datasets::Dataset::open(&path));
+        Ok(Dataset {
+            dataset: Arc::new(dataset.map_err(dataset_error)?),
+        })
+    }
+
+    /// SHA-256 over the positions: equal data, equal fingerprint.
+    #[getter]
+    fn fingerprint(&self) -> &str {
+        self.dataset.fingerprint()
+    }
+
+    /// What the dataset says about itself: filters, counts, sources.
+    #[getter]
+    fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let text = serde_json::to_string(self.dataset.manifest()).map_err(value_error)?;
+        py.import("json")?.call_method1("loads", (text,))
+    }
+
+    /// How many positions a split has.
+    #[pyo3(signature = (split = "train"))]
+    fn count(&self, split: &str) -> PyResult<u64> {
+        Ok(self.dataset.len(split_named(split)?))
+    }
+
+    /// The positions of a split once, in batches. With a seed they are shuffled: the same
+    /// seed and epoch give the same order. Without one they come in the order of the dataset.
+    #[pyo3(signature = (split = "train", size = 4096, *, seed = None, epoch = 0))]
+    fn batches(
+        &self,
+        split: &str,
+        size: usize,
+        seed: Option<u64>,
+        epoch: u64,
+    ) -> PyResult<Batches> {
+        let split = split_named(split)?;
+        if size == 0 {
+            return Err(value_error("a batch has at least one position"));
+        }
+        let (sender, groups) = sync_channel(AHEAD);
+        let dataset = self.dataset.clone();
+        let read = move || match seed {
+            Some(seed) => send(dataset.shuffled(split, seed, epoch), &sender),
+            None => send(dataset.blocks(split), &sender),
+        };
+        thread::Builder::new().spawn(read).map_err(os_error)?;
+        Ok(Batches {
+            size,
+            rest: Mutex::new(Rest {
+                groups,
+                records: Vec::new(),
+                taken: 0,
+            }),
+        })
+    }
+
+    fn __repr__(&self) -> String {
+        let [train, validation] =
+            [Split::Train, Split::Validation].map(|split| self.dataset.len(split));
+        format!("<kibitz.Dataset: {train} positions to train on, {validation} held out>")
+    }
+}
+
+fn split_named(name: &str) -> PyResult<Split> {
+    match name {
+        "train" => Ok(Split::Train),
+        "validation" => Ok(Split::Validation),
+        _ => Err(value_error(format!(
+            "the split {name:?} is neither \"train\" nor \"validation\""
+        ))),
+    }
+}
+
+fn dataset_error(error: Error) -> PyErr {
+    DatasetError::new_err(error.to_string())
+}
+
+type Group = Result<Vec<Record>, Error>;
+
+/// Hands over groups of records, until nobody wants more.
+fn send(groups: Result<impl Iterator<Item = Group>, Error>, sender: &SyncSender<Group>) {
+    match groups {
+        Ok(mut groups) => {
+            while let Some(group) = groups.next()
+                && sender.send(group).is_ok()
+            {}
+        }
+        Err(error) => _ = sender.send(Err(error)),
+    }
+}
+
+/// The batches of [`Dataset::batches`]. A thread of its own reads ahead; it ends with this.
+#[pyclass(frozen, module = "kibitz")]
+pub struct Batches {
+    size: usize,
+    rest: Mutex<Rest>,
+}
+
+/// What is left of them.
+struct Rest {
+    groups: Receiver<Group>,
+    /// What was read, of which so many were taken.
+    records: Vec<Record>,
+    taken: usize,
+}
+
+impl Rest {
+    /// The next records, at most `size`; none at the end.
+    fn take(&mut self, size: usize) -> Group {
+        let mut batch = Vec::with_capacity(size.min(1 << 16));
+        loop {
+            let left = &self.records[self.taken..];
+            let wanted = left.len().min(size - batch.len());
+            batch.extend_from_slice(&left[..wanted]);
+            self.taken += wanted;
+            if batch.len() == size {
+                return Ok(batch);
+            }
+            match self.groups.recv() {
+                Ok(group) => (self.records, self.taken) = (group?, 0),
+                Err(_) => return Ok(batch),
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Batches {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
+        let records = py.detach(|| {
+            let mut rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
+            rest.take(self.size)
+        });
+        let records = records.map_err(dataset_error)?;
+        Ok((!records.is_empty()).then(|| Batch::new(records)))
+    }
+}
