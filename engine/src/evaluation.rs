@@ -9,9 +9,11 @@ pub(crate) mod features;
 pub(crate) mod mop_up;
 pub(crate) mod piece_values;
 pub(crate) mod score;
+pub(crate) mod what_if;
 
 pub use chances::Chances;
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
 pub use features::features;
 pub use piece_values::{material_values, piece_values};
 pub use score::Score;
+pub use what_if::changed_features;

@@ -96,8 +96,8 @@ pub use board::{
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
-    Chances, EMBEDDED_NET, EvaluationKind, Evaluator, Score, features, material_values,
-    piece_values,
+    Chances, EMBEDDED_NET, EvaluationKind, Evaluator, Score, changed_features, features,
+    material_values, piece_values,
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,

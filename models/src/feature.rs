@@ -128,6 +128,21 @@ impl Square {
     }
 }
 
+/// What an input says of the position, once more in colours and squares of the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A piece stands on a square.
+    Piece(Color, Piece, Square),
+    /// A legal en-passant capture lands there.
+    EnPassant(Square),
+    /// At least so many pieces of a kind are en prise.
+    EnPrise(Color, Piece, usize),
+    /// A side may still castle.
+    Castling(Color, CastlingSide),
+    /// A side is in check.
+    Check(Color),
+}
+
 /// One of the 902 inputs that is switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feature(u16);
@@ -218,6 +233,36 @@ impl Feature {
         self.0 < 2 * 6 * 64
     }
 
+    /// What the input says if `view` looks; `None` for those without a meaning.
+    pub fn meaning(self, view: Color) -> Option<Meaning> {
+        let index = self.index();
+        let side = |theirs: bool| match (view, theirs) {
+            (Color::White, false) | (Color::Black, true) => Color::White,
+            _ => Color::Black,
+        };
+        let square = Square((index % 64) as u8).seen_by(view) as u8;
+        Some(match index {
+            _ if self.is_piece() => {
+                let plane = index / 64;
+                Meaning::Piece(side(plane >= 6), Piece::ALL[plane % 6], Square(square))
+            }
+            _ if index / 64 == EN_PASSANT_PLANE => Meaning::EnPassant(Square(square)),
+            _ if THREATS.contains(&index) => {
+                let (threat, per_side) = (index - THREATS.start, Threats::INPUTS / 2);
+                let kind = Piece::ALL[threat % per_side / 3];
+                Meaning::EnPrise(side(threat >= per_side), kind, threat % 3 + 1)
+            }
+            FIRST_FLAG.. => match index - FIRST_FLAG {
+                flag @ 0..4 => {
+                    let castling = [CastlingSide::King, CastlingSide::Queen][flag % 2];
+                    Meaning::Castling(side(flag >= 2), castling)
+                }
+                flag => Meaning::Check(side(flag == 5)),
+            },
+            _ => return None,
+        })
+    }
+
     /// The input's index, 0 to 901.
     #[inline]
     pub const fn index(self) -> usize {
@@ -264,6 +309,39 @@ mod tests {
             assert!(!king(Color::Black).is_king_on_right() && !pawn(square).is_king_on_right());
         }
         assert!(Square::new(64).is_none());
+    }
+
+    #[test]
+    fn a_meaning_leads_back_to_its_input() {
+        for view in [Color::White, Color::Black] {
+            let mut silent = 0;
+            for feature in Feature::all() {
+                let Some(meaning) = feature.meaning(view) else {
+                    silent += 1;
+                    continue;
+                };
+                let again = match meaning {
+                    Meaning::Piece(color, piece, square) => {
+                        Feature::piece(view, color, piece, square)
+                    }
+                    Meaning::EnPassant(square) => Feature::en_passant(view, square),
+                    Meaning::EnPrise(color, piece, count) => {
+                        let theirs = if color == view { 0 } else { 15 };
+                        Feature::threat((theirs + 3 * piece as usize + count - 1) as u32)
+                    }
+                    Meaning::Castling(color, side) => Feature::castling(view, color, side),
+                    Meaning::Check(color) if color == view => Feature::IN_CHECK,
+                    Meaning::Check(_) => Feature::IN_CHECK.seen_by_other(),
+                };
+                assert_eq!(again, feature);
+                let other = match view {
+                    Color::White => Color::Black,
+                    Color::Black => Color::White,
+                };
+                assert_eq!(feature.seen_by_other().meaning(other), Some(meaning));
+            }
+            assert_eq!(silent, 64 - Threats::INPUTS);
+        }
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod bits;
 mod error;
 mod feature;
 mod file;
+mod forward_pass;
 mod kernel;
 mod layers;
 pub mod material;
@@ -39,10 +40,11 @@ pub use accumulator::{Accumulator, MAX_FIRST, MAX_LATER};
 pub use architecture::{Activation, Architecture, View};
 pub use error::NetError;
 pub use feature::{
-    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, MAX_TRANSIENT, Piece,
-    Square,
+    CastlingSide, Color, Feature, INPUTS, LAYOUT, LAYOUT_V1, MAX_ACTIVE, MAX_TRANSIENT, Meaning,
+    Piece, Square,
 };
 pub use file::{MAX_FILE_BYTES, Metadata};
+pub use forward_pass::ForwardPass;
 pub use kernel::Kernel;
 pub use network::{Layer, Network};
 pub use position::{InputPosition, Side};

@@ -143,31 +143,25 @@ impl Network {
     /// with these inputs on.
     pub fn evaluate(&self, features: &[Feature]) -> f32 {
         let inputs = self.architecture.inputs(features);
-        let mut activations: Vec<f32> = inputs
-            .iter()
-            .flat_map(|inputs| self.first_activations(inputs))
-            .collect();
-        let buckets = self.architecture.buckets;
+        let views = inputs.iter().map(|inputs| self.first_sums(inputs));
+        let activations: Vec<f32> = views.flat_map(|sums| self.activate(&sums)).collect();
         let bucket = self.architecture.bucket_of(features);
-        for (index, layer) in self.layers[1..].iter().enumerate() {
-            if index > 0 {
-                activations.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
-            }
-            let outputs = layer.outputs() / buckets;
-            activations = layer.apply(&activations, bucket * outputs..(bucket + 1) * outputs);
-        }
-        activations[0]
+        self.behind_second(self.second_sums(&activations, bucket), bucket, |_| {})
+    }
+
+    /// The first layer's sums of one view.
+    pub(crate) fn first_sums(&self, features: &[Feature]) -> Vec<f32> {
+        let first = &self.layers[0];
+        let sums = (0..first.outputs()).map(|o| {
+            let row = first.row(o);
+            first.bias[o] + features.iter().map(|f| row[f.index()]).sum::<f32>()
+        });
+        sums.collect()
     }
 
     /// The first layer's activations of one view.
-    fn first_activations(&self, features: &[Feature]) -> Vec<f32> {
-        let first = &self.layers[0];
-        let clipped = (0..first.outputs()).map(|o| {
-            let row = first.row(o);
-            let sum = first.bias[o] + features.iter().map(|f| row[f.index()]).sum::<f32>();
-            sum.clamp(0.0, 1.0)
-        });
-        let mut clipped: Vec<f32> = clipped.collect();
+    pub(crate) fn activate(&self, sums: &[f32]) -> Vec<f32> {
+        let mut clipped: Vec<f32> = sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect();
         match self.architecture.activation {
             Activation::ClippedRelu => {}
             Activation::SquaredClippedRelu => clipped.iter_mut().for_each(|x| *x *= *x),
@@ -177,5 +171,32 @@ impl Network {
             }
         }
         clipped
+    }
+
+    /// The second layer's sums, by all views' activations.
+    pub(crate) fn second_sums(&self, activations: &[f32], bucket: usize) -> Vec<f32> {
+        self.sums_of(&self.layers[1], activations, bucket)
+    }
+
+    /// The value that follows from the second layer's sums; tells of the activations of
+    /// every hidden layer.
+    pub(crate) fn behind_second(
+        &self,
+        mut sums: Vec<f32>,
+        bucket: usize,
+        mut hidden: impl FnMut(&[f32]),
+    ) -> f32 {
+        for layer in &self.layers[2..] {
+            sums.iter_mut().for_each(|x| *x = x.clamp(0.0, 1.0));
+            hidden(&sums);
+            sums = self.sums_of(layer, &sums, bucket);
+        }
+        sums[0]
+    }
+
+    /// The sums of a layer behind the first.
+    fn sums_of(&self, layer: &Layer, input: &[f32], bucket: usize) -> Vec<f32> {
+        let outputs = layer.outputs() / self.architecture.buckets;
+        layer.apply(input, bucket * outputs..(bucket + 1) * outputs)
     }
 }

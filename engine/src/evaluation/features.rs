@@ -128,9 +128,14 @@ fn described(board: &Board, side: impl Fn(Color) -> Side) -> InputPosition {
 /// A side's pieces and what they attack, once the pieces on some squares are gone.
 #[inline]
 pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> Side {
-    let occupied = board.occupied() - gone;
     let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
-    let [pawns, knights, bishops, rooks, queens, _] = pieces;
+    side_of(pieces, board.occupied() - gone, color)
+}
+
+/// A side with these pieces, by kind, and what they attack among all that stands there.
+#[inline]
+pub(crate) fn side_of(pieces: [BitBoard; 6], occupied: BitBoard, color: Color) -> Side {
+    let [pawns, knights, bishops, rooks, queens, kings] = pieces;
     let diagonally = |square| get_bishop_moves(square, occupied);
     let straight = |square| get_rook_moves(square, occupied);
     let attacks = [
@@ -139,7 +144,7 @@ pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> Side {
         attacked(bishops, diagonally),
         attacked(rooks, straight),
         attacked(queens, |square| diagonally(square) | straight(square)),
-        get_king_moves(board.king(color)),
+        attacked(kings, get_king_moves),
     ];
     Side {
         pieces: pieces.map(|set| set.0),

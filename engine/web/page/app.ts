@@ -9,6 +9,7 @@ import { GameState } from "./gamestate";
 import { linkTo } from "./link";
 import * as netview from "./netview";
 import type { NewGame } from "./newgame";
+import { Panels } from "./panels";
 import type { Openings } from "./openings";
 import type { Rules } from "./rules";
 import { fields, readGame, readSaved, toKeep } from "./saved";
@@ -23,6 +24,7 @@ export class App implements Source, ScreenListener, SearchListener {
   private readonly state: GameState;
   private readonly engines: Engines;
   private readonly screen: Screen;
+  private readonly panels: Panels;
   /** Told where another evaluator is used, or one is gone. */
   evaluatorsChanged = () => {};
   /** What is told of the moves made in a puzzle, and of its end by another game. */
@@ -38,6 +40,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.state = new GameState(rules);
     this.engines = new Engines(module, rules, evaluators, this.state, this);
     this.screen = new Screen(this.state, this, this);
+    this.panels = new Panels(rules, this.state, module, this.engines);
     this.engines.employ();
     netview.showDescription(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
@@ -472,6 +475,7 @@ export class App implements Source, ScreenListener, SearchListener {
     const { analysing, lines } = this.screen;
     this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
     this.screen.show();
+    this.panels.show();
     if (!sameGame) this.save();
   }
 

@@ -2,6 +2,7 @@
 import "chessground/assets/chessground.base.css";
 import "chessground/assets/chessground.cburnett.css";
 import "./style.css";
+import "./inside.css";
 import { App } from "./app";
 import { $, make, toast, trouble } from "./dom";
 import { edit } from "./editor";

@@ -1,7 +1,7 @@
 /** Rules, notation and evaluation, answered at once on the main thread. */
 import type { Evaluator } from "./evaluators";
 import { Breakdown, type Kibitz, type ReplyTo } from "./kibitz";
-import type { Edit, Edited, Game, GameReport, GameText, NetDescription, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
+import type { Edit, Edited, Game, GameReport, GameText, InsideRequest, MoveChange, MoveValue, NetDescription, NetworkReport, PositionEvaluation, PositionReport, ReadGame, Request, Review, ReviewRequest, Tree, WrittenGame } from "./types";
 
 /** What evaluates. */
 type Source = Pick<Evaluator, "kind" | "net">;
@@ -74,6 +74,24 @@ export class Rules {
   evaluate(game: Game): PositionEvaluation {
     if (!this.loaded) this.load();
     return this.ask({ op: "evaluate", ...game });
+  }
+
+  /** What the evaluator's net does with a position; `null` where it has none. */
+  inside(request: InsideRequest): NetworkReport | null {
+    if (!this.loaded) this.load();
+    return this.ask({ op: "inside", ...request });
+  }
+
+  /** Every legal move by the evaluator alone. */
+  weigh(game: Game): MoveValue[] {
+    if (!this.loaded) this.load();
+    return this.ask({ op: "weigh", ...game });
+  }
+
+  /** What the last move has changed for the evaluator; `null` where there is none. */
+  change(game: Game): MoveChange | null {
+    if (!this.loaded) this.load();
+    return this.ask({ op: "change", ...game });
   }
 
   /** From now on evaluates with this evaluator; throws where it is of no use, and keeps the one before. */

@@ -11,6 +11,28 @@ export type Answer = { "ok": Reply } | { "error": string };
 export type Bound = "exact" | "lower" | "upper";
 
 /**
+ * Which of the networks behind the first layer is used.
+ */
+export type BucketReport = { 
+/**
+ * From 1.
+ */
+number: number, of: number, 
+/**
+ * The numbers of pieces that lead there.
+ */
+least: number, most: number, };
+
+/**
+ * What a square holds instead.
+ */
+export type Change = { square: SquareName, 
+/**
+ * As a FEN writes it; `null` for nothing.
+ */
+piece: string | null, };
+
+/**
  * What the move was chosen from.
  */
 export type Choice = { 
@@ -93,6 +115,54 @@ export type GameText = { tags: Array<[string, string]>,
 text: string, };
 
 /**
+ * What an input says: a piece stands on a square, a legal en-passant capture lands there,
+ * pieces are en prise, a side may castle, or is in check.
+ */
+export type InputKind = "piece" | "enPassant" | "enPrise" | "castling" | "check";
+
+/**
+ * An input that is on.
+ */
+export type InputReport = { 
+/**
+ * In the layout, as the side to move sees it.
+ */
+index: number, kind: InputKind, 
+/**
+ * What it speaks of: `null` for an en-passant square.
+ */
+color: SideName | null, 
+/**
+ * The kind of piece; of castling, the king's side or the queen's.
+ */
+piece: PieceName | null, square: SquareName | null, 
+/**
+ * At least so many pieces are en prise.
+ */
+count: number, 
+/**
+ * The value less the value without it.
+ */
+effect: number, };
+
+/**
+ * A position, and what is changed in it by hand; it need not be legal then.
+ */
+export type InsideRequest = { 
+/**
+ * A FEN; `null` for the usual start.
+ */
+start: string | null, 
+/**
+ * As UCI writes them.
+ */
+moves: Array<string>, changes: Array<Change>, 
+/**
+ * Whether the other side is to move.
+ */
+pass: boolean, };
+
+/**
  * An iteration of a line.
  */
 export type Iteration = { depth: number, 
@@ -131,6 +201,29 @@ loss: number,
 better: Array<string>, };
 
 /**
+ * What a move has changed. All values are in pawns from White's view.
+ */
+export type MoveChange = { san: string, mover: SideName, 
+/**
+ * Of the position before, and after.
+ */
+values: [number, number], pieces: Array<WorthChange>, 
+/**
+ * The inputs that see what is en prise, before and after.
+ */
+threats: [Array<InputReport>, Array<InputReport>], };
+
+/**
+ * A legal move and the value of the position behind it, without a search, in pawns from
+ * White's view.
+ */
+export type MoveValue = { uci: string, san: string, from: SquareName, 
+/**
+ * Where the piece lands.
+ */
+to: SquareName, value: number, mates: boolean, };
+
+/**
  * The mover's clock, in milliseconds.
  */
 export type MoverClock = { remaining: number, increment: number, };
@@ -143,6 +236,69 @@ export type NetDescription = { kind: EvaluationKind,
  * The sizes of its layers and its other parts.
  */
 architecture: string, parameters: number, training: Training, };
+
+/**
+ * What a network makes of a position. All values are in pawns from White's view.
+ */
+export type NetworkReport = { turn: SideName, value: number, 
+/**
+ * The inputs that are on; there are so many in all.
+ */
+inputs: Array<InputReport>, ofInputs: number, 
+/**
+ * Who looks, the side to move first.
+ */
+views: Array<ViewReport>, 
+/**
+ * The strongest activations of the first layer.
+ */
+neurons: Array<NeuronReport>, 
+/**
+ * The activations of the hidden layers behind the first, each from 0 to 255.
+ */
+hidden: Array<Array<number>>, bucket: BucketReport, 
+/**
+ * What the output adds to its weighted inputs.
+ */
+bias: number, };
+
+/**
+ * A neuron of the first layer.
+ */
+export type NeuronPart = { neuron: number, bias: number, 
+/**
+ * Its bias and the weights of all inputs that are on.
+ */
+sum: number, 
+/**
+ * The weight that 127 stands for.
+ */
+scale: number, 
+/**
+ * Of a piece on a square: White's pawns on a1 to h8, knights, ..., kings, then Black's.
+ */
+weights: Array<number>, 
+/**
+ * By input that is on, its weight.
+ */
+on: Array<number>, };
+
+/**
+ * An activation of the first layer.
+ */
+export type NeuronReport = { view: number, 
+/**
+ * From 0 to 1.
+ */
+activation: number, 
+/**
+ * The value less the value if it were zero.
+ */
+effect: number, 
+/**
+ * One neuron, or two that are multiplied.
+ */
+parts: Array<NeuronPart>, };
 
 /**
  * A move, and what is said of it and of the position it leads to.
@@ -180,6 +336,11 @@ clock: number | null,
  * What a search of the position has found: one that was watched, and the curve's.
  */
 found: WhiteScore | null, curve: WhiteScore | null, };
+
+/**
+ * A kind of piece.
+ */
+export type PieceName = "pawn" | "knight" | "bishop" | "rook" | "queen" | "king";
 
 /**
  * What a piece is worth where it stands, in pawns from White's view.
@@ -242,7 +403,7 @@ faults: Array<string>, };
  * What the request of the same name brings; a net that is loaded is described
  * as one that is used.
  */
-export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "use": NetDescription } | { "search": SearchResult };
+export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "use": NetDescription } | { "search": SearchResult };
 
 /**
  * What can be asked.
@@ -255,7 +416,7 @@ start: string | null,
 /**
  * As UCI writes them.
  */
-moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
+moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
 
 /**
  * A game that was looked through: its tree with marks and better lines.
@@ -397,9 +558,39 @@ children: Array<Array<number>>,
 ending: EndingReport | null, };
 
 /**
+ * The first layer as one side looks at the board.
+ */
+export type ViewReport = { side: SideName, 
+/**
+ * Whether it sees the files from h to a.
+ */
+mirrored: boolean, 
+/**
+ * Each from 0 to 255.
+ */
+activations: Array<number>, 
+/**
+ * What they add to the value together; `null` if hidden layers follow.
+ */
+adds: number | null, };
+
+/**
  * From White's view.
  */
 export type WhiteScore = { "cp": number } | { "mate": number };
+
+/**
+ * What a piece was worth, and is.
+ */
+export type WorthChange = { color: SideName, 
+/**
+ * After the move, if it is still there.
+ */
+piece: PieceName, from: SquareName, 
+/**
+ * `null` if it was taken.
+ */
+to: SquareName | null, before: number, after: number, };
 
 /**
  * A game to be written.

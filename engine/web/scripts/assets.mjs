@@ -1,5 +1,5 @@
-// Makes what the page fetches beside itself: opening names by position, and
-// the nets of models/ other than the one that is compiled in.
+// Makes what the page fetches beside itself: opening names by position,
+// the nets of models/ other than the one that is compiled in, and the docs that the tour links to.
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 
 const root = new URL("../", import.meta.url);
@@ -30,6 +30,13 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
 }
 const lines = [...names].map(([key, name]) => `${key}\t${name}`);
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
+
+// As texts, which every host shows.
+const docs = new URL("public/docs/", root);
+await mkdir(docs, { recursive: true });
+for (const name of ["network", "search", "training"]) {
+  await copyFile(new URL(`../../docs/${name}.md`, root), new URL(`${name}.txt`, docs));
+}
 
 const nets = new URL("public/nets/", root);
 await rm(nets, { recursive: true, force: true });

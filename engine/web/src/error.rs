@@ -33,6 +33,9 @@ pub enum RequestError {
     /// The net's values overflow.
     #[error("its values are no numbers")]
     NotFinite,
+    /// A letter that stands for no piece.
+    #[error("no piece “{0}”")]
+    NoPiece(char),
     /// A text without a game.
     #[error("no game in this text")]
     NoGame,

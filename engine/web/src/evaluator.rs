@@ -1,12 +1,13 @@
 //! The evaluation in use, a net or material alone, and what it makes of a position.
 
-use engine::cozy_chess::Color;
+use engine::cozy_chess::{Board, Color, Square};
 use engine::{EMBEDDED_NET, Evaluator, features, material_values, piece_values};
 use models::{Metadata, NetError, Network, QuantisedNetwork};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
 use crate::game::Game;
+use crate::inside::{InputReport, InsideRequest, NetworkReport, threats};
 use crate::names::SquareName;
 
 /// What the evaluation is made of.
@@ -119,31 +120,26 @@ impl SelectedEvaluator {
         }
     }
 
+    /// The net at work on a position; `None` where material alone is in use.
+    ///
+    /// # Errors
+    /// Where there is no such position, or the net's values overflow.
+    pub fn inside(&self, request: InsideRequest) -> Result<Option<NetworkReport>, RequestError> {
+        match self.kind {
+            EvaluationKind::Network => request.report(&self.network).map(Some),
+            EvaluationKind::Material => Ok(None),
+        }
+    }
+
     /// The value of a position and of each piece in it.
     ///
     /// # Errors
     /// Where the net's values overflow.
     pub fn evaluate(&self, game: &Game) -> Result<PositionEvaluation, RequestError> {
         let position = game.replay(|_, _| {})?;
-        let board = position.board();
-        let (value, values) = match self.kind {
-            EvaluationKind::Network => {
-                let value = self.network.evaluate(&features(board));
-                let value = match board.side_to_move() {
-                    Color::White => value,
-                    Color::Black => -value,
-                };
-                (value, piece_values(&self.network, board))
-            }
-            EvaluationKind::Material => {
-                let values = material_values(board);
-                (values.iter().map(|&(_, pawns)| pawns).sum(), values)
-            }
-        };
-        if !(value.is_finite() && values.iter().all(|(_, value)| value.is_finite())) {
-            return Err(RequestError::NotFinite);
-        }
-        let pieces = values.into_iter().map(|(square, piece)| PieceValue {
+        let value = self.value(position.board())?;
+        let worths = self.worths(position.board())?;
+        let pieces = worths.into_iter().map(|(square, piece)| PieceValue {
             square: SquareName(square),
             value: piece,
             without: value - piece,
@@ -152,6 +148,45 @@ impl SelectedEvaluator {
             value,
             pieces: pieces.collect(),
         })
+    }
+
+    /// A position's value in pawns, from White's view.
+    ///
+    /// # Errors
+    /// As [`SelectedEvaluator::evaluate`].
+    pub fn value(&self, board: &Board) -> Result<f32, RequestError> {
+        let value = match (self.kind, board.side_to_move()) {
+            (EvaluationKind::Network, Color::White) => self.network.evaluate(&features(board)),
+            (EvaluationKind::Network, Color::Black) => -self.network.evaluate(&features(board)),
+            (EvaluationKind::Material, _) => {
+                material_values(board).iter().map(|&(_, pawns)| pawns).sum()
+            }
+        };
+        value
+            .is_finite()
+            .then_some(value)
+            .ok_or(RequestError::NotFinite)
+    }
+
+    /// By square, what its piece is worth in pawns, from White's view.
+    ///
+    /// # Errors
+    /// As [`SelectedEvaluator::evaluate`].
+    pub fn worths(&self, board: &Board) -> Result<Vec<(Square, f32)>, RequestError> {
+        let worths = match self.kind {
+            EvaluationKind::Network => piece_values(&self.network, board),
+            EvaluationKind::Material => material_values(board),
+        };
+        let finite = worths.iter().all(|(_, worth)| worth.is_finite());
+        finite.then_some(worths).ok_or(RequestError::NotFinite)
+    }
+
+    /// The inputs that see what is en prise: none where material alone is in use.
+    pub fn threats(&self, board: &Board) -> Vec<InputReport> {
+        match self.kind {
+            EvaluationKind::Network => threats(&self.network, board),
+            EvaluationKind::Material => Vec::new(),
+        }
     }
 }
 

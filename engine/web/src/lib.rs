@@ -26,6 +26,7 @@ mod evaluator;
 mod exports;
 mod game;
 mod host;
+mod inside;
 mod names;
 mod pgn;
 mod review;
@@ -36,6 +37,7 @@ mod session;
 mod tree;
 #[cfg(test)]
 mod typescript;
+mod why;
 
 pub use host::Host;
 pub use session::Session;

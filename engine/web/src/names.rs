@@ -1,7 +1,8 @@
 //! Sides and squares as the page writes them.
 
 use engine::cozy_chess::{Color, Square};
-use serde::{Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A side.
 #[derive(Clone, Copy, Serialize)]
@@ -35,5 +36,15 @@ pub struct SquareName(pub Square);
 impl Serialize for SquareName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for SquareName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SquareName, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let square = text
+            .parse()
+            .map_err(|_| D::Error::custom(format!("no square {text:?}")))?;
+        Ok(SquareName(square))
     }
 }

@@ -7,6 +7,7 @@ use crate::error::RequestError;
 use crate::evaluator::{EvaluationKind, NetDescription, PositionEvaluation, SelectedEvaluator};
 use crate::game::Game;
 use crate::host::Host;
+use crate::inside::{InsideRequest, NetworkReport};
 use crate::pgn::{self, GameText, ReadGame, WrittenGame};
 use crate::review::{Review, ReviewRequest, review};
 use crate::rules::{
@@ -14,6 +15,7 @@ use crate::rules::{
 };
 use crate::search::{SearchRequest, SearchResult, Searcher};
 use crate::tree::{Edit, Edited, Tree, edit, play};
+use crate::why::{MoveChange, MoveValue, change, weigh};
 
 /// What can be asked.
 #[derive(Deserialize)]
@@ -57,6 +59,13 @@ pub(crate) enum Request {
     WritePgn(WrittenGame),
     /// What the evaluation in use makes of the position.
     Evaluate(Game),
+    /// What the net does with the position, which may be changed by hand; `null` where
+    /// material alone is in use.
+    Inside(InsideRequest),
+    /// Every legal move with the value behind it.
+    Weigh(Game),
+    /// What the last move has changed; `null` where there is none.
+    Change(Game),
     /// Which evaluation to use from now on, of the net that was loaded last or
     /// of the embedded one.
     Use {
@@ -87,6 +96,9 @@ pub(crate) enum Reply {
     ReadPgn(ReadGame),
     WritePgn(String),
     Evaluate(PositionEvaluation),
+    Inside(Option<NetworkReport>),
+    Weigh(Vec<MoveValue>),
+    Change(Option<MoveChange>),
     Use(NetDescription),
     Search(SearchResult),
 }
@@ -155,6 +167,9 @@ impl Session {
             Request::ReadPgn { text } => Reply::ReadPgn(pgn::read(&text)?),
             Request::WritePgn(game) => Reply::WritePgn(pgn::write(&game)?),
             Request::Evaluate(game) => Reply::Evaluate(self.evaluator.evaluate(&game)?),
+            Request::Inside(request) => Reply::Inside(self.evaluator.inside(request)?),
+            Request::Weigh(game) => Reply::Weigh(weigh(&self.evaluator, &game)?),
+            Request::Change(game) => Reply::Change(change(&self.evaluator, &game)?),
             Request::Use { kind, embedded } => {
                 if embedded {
                     self.evaluator = SelectedEvaluator::embedded()?;

@@ -32,6 +32,14 @@ for (const [name, options] of [
     await page.uncheck("#analyse");
     await page.click("#tab-net");
     assert.deepEqual(await violations(page), []);
+    await page.click("#tab-inside");
+    await page.waitForSelector(".flow li");
+    await page.click(".tour button");
+    await page.click(".smallboard [data-at=e4]");
+    assert.deepEqual(await violations(page), []);
+    await page.click("#tab-why");
+    await page.waitForSelector(".choices p:nth-child(2)");
+    assert.deepEqual(await violations(page), []);
     await page.click("#tab-study");
     await page.fill("#pgn", await readFile(new URL("pgn/lichess.pgn", import.meta.url), "utf8"));
     await page.click("#read-pgn");
@@ -125,8 +133,10 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
       const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file, .word"));
       return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
     });
-  for (const tab of ["engine", "net", "study", "own"]) {
+  for (const tab of ["engine", "net", "inside", "why", "study", "own"]) {
     await page.tap(`#tab-${tab}`);
+    if (tab === "inside") await page.waitForSelector(".flow li");
+    if (tab === "why") await page.waitForSelector(".smallboard.wide");
     assert.ok((await wide()) <= 0, tab);
   }
   await page.evaluate(() => scrollTo(0, 0));

@@ -12,7 +12,7 @@ impl Host for Nobody {
 }
 
 /// One of each kind, with numbers at the ends of their ranges.
-const REQUESTS: [&str; 19] = [
+const REQUESTS: [&str; 22] = [
     r#"{"op":"game","start":"rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 65535","moves":["e2e4","e7e5"]}"#,
     r#"{"op":"position","start":"r3k2r/8/8/8/8/8/8/R3K2R b KQkq e3 99 65535","moves":["e8g8","e1c1"]}"#,
     r#"{"op":"parseMove","moves":["e2e4"],"text":"Nf6"}"#,
@@ -28,6 +28,9 @@ const REQUESTS: [&str; 19] = [
     r#"{"op":"readPgn","text":"[FEN \"r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1\"]\n\n1... O-O {[%eval #-3]} (1... Kd7 2. Ra8) 2. Rh8+ $4 Kxh8 0-1"}"#,
     r#"{"op":"writePgn","tree":{"version":1,"start":null,"tags":[],"nodes":[{},{"parent":0,"uci":"e2e4","found":{"mate":-2147483648}}]},"tags":[["Event","x\"\\"]],"result":"*"}"#,
     r#"{"op":"evaluate","start":"4k3/8/8/8/8/8/8/4KQ2 w - - 0 1","moves":[]}"#,
+    r#"{"op":"inside","start":"4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1","moves":[],"changes":[{"square":"e8","piece":null},{"square":"h1","piece":"q"}],"pass":true}"#,
+    r#"{"op":"weigh","start":"4k3/P7/8/8/8/8/8/4K2R w K - 0 1","moves":[]}"#,
+    r#"{"op":"change","start":"4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1","moves":["d4e3"]}"#,
     r#"{"op":"use","kind":"material","embedded":true}"#,
     r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"elo":400}"#,
     r#"{"op":"search","moves":["e2e4"],"nodes":99,"depth":18446744073709551615,"lines":18446744073709551615,"movetime":1e300,"chance":1e300,"clock":{"remaining":1e300,"increment":1e300}}"#,

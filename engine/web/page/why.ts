@@ -1,0 +1,234 @@
+/** Why the last move was played: what the net makes of every move, what a search prefers, and what the move has changed. */
+import { read } from "chessground/fen";
+import type { Color, Key } from "chessground/types";
+import { $, make } from "./dom";
+import { lineText, pawns, scoreText, why } from "./format";
+import { inputName } from "./inputs";
+import type { Searcher } from "./searcher";
+import { EMPTY_CELL, SmallBoard } from "./smallboard";
+import type { Game, InputReport, Iteration, MoveChange, MoveValue, SideName, WhiteScore, WorthChange } from "./types";
+
+/** Nodes of the search behind the two choices. */
+const NODES = 50_000;
+/** Moves of a line that are shown. */
+const MOST_MOVES = 10;
+/** Changes of worth that are shown. */
+const MOST_CHANGES = 6;
+
+/** What is asked about the position. */
+export interface Judge {
+  weigh(game: Game): MoveValue[];
+  change(game: Game): MoveChange | null;
+}
+
+/** The move looked at. */
+export interface Looked {
+  /** With the move as its last one. */
+  game: Game;
+  /** Before the move, or of the start where there is none. */
+  fen: string;
+  /** The move with its number; empty at the start. */
+  name: string;
+  orientation: Color;
+  /** Of what judges: another one is another answer. */
+  evaluator: string;
+}
+
+/** A move, its score and the line behind it. */
+interface Choice {
+  score: WhiteScore;
+  san: string[];
+}
+
+export class Why {
+  private looked: Looked | null = null;
+  private key = "";
+  private picked: Key | null = null;
+  /** The mover's best first. */
+  private moves: MoveValue[] = [];
+  private readonly title = make("h2");
+  private readonly board = new SmallBoard("The net’s value of every move", (square) => this.pick(square));
+  private readonly hint = make("p", { className: "quiet" });
+  private readonly reasons = make("ul", { className: "reasons" });
+  private readonly choices = make("div", { className: "choices" });
+  private readonly changes = make("div");
+
+  constructor(
+    private readonly judge: Judge,
+    private readonly searcher: () => Searcher,
+  ) {
+    this.board.element.classList.add("wide");
+    $("panel-why").replaceChildren(this.title, this.reasons, this.choices, this.hint, this.board.element, this.changes);
+  }
+
+  show(looked: Looked) {
+    const key = JSON.stringify([looked.game, looked.evaluator]);
+    const same = key === this.key;
+    this.looked = looked;
+    this.key = key;
+    if (!same) {
+      this.picked = null;
+      void this.explain(looked, key);
+    } else this.drawBoard();
+  }
+
+  private async explain({ game, fen, name }: Looked, key: string) {
+    this.title.textContent = name ? `Why ${name}?` : "The moves from the start";
+    for (const box of [this.reasons, this.choices, this.changes]) box.replaceChildren();
+    const before = { ...game, moves: game.moves.slice(0, -1) };
+    try {
+      const sign = fen.split(" ")[1] === "w" ? 1 : -1;
+      this.moves = this.judge.weigh(before).sort((a, b) => Number(b.mates) - Number(a.mates) || sign * (b.value - a.value));
+      this.drawBoard();
+      const played = this.moves.find(({ uci }) => uci === game.moves.at(-1));
+      if (!played) return;
+      this.say(ranked(played, this.moves, fen));
+      // The frame between leaves time for a move on the board.
+      await new Promise((resolve) => setTimeout(resolve));
+      if (key !== this.key) return;
+      const change = this.judge.change(game);
+      if (!change) return;
+      for (const reason of changed(change)) this.say(reason);
+      this.changes.replaceChildren(...details(change));
+      const found = await this.search(before, game, played);
+      if (key !== this.key || !found) return;
+      this.reasons.firstElementChild?.after(make("li", { textContent: compared(played, found.own, found.other, change.mover) }));
+      this.choices.replaceChildren(...[found.own, found.other].flatMap((choice, index) => (choice ? [line(index ? "Best other" : "Played", fen, choice)] : [])));
+    } catch (error) {
+      if (key === this.key) this.say(`More cannot be said: ${why(error)}.`);
+    }
+  }
+
+  private say(textContent: string) {
+    this.reasons.append(make("li", { textContent }));
+  }
+
+  /** The move played and the best other one; `null` where another move is looked at by now. */
+  private async search(before: Game, after: Game, { uci, san, mates }: MoveValue): Promise<{ own: Choice; other: Choice | null } | null> {
+    const searcher = this.searcher();
+    const best = new Map<number, Iteration>();
+    const report = (iteration: Iteration) => {
+      if (iteration.bound === "exact") best.set(iteration.rank, iteration);
+    };
+    if (!(await searcher.search({ ...before, nodes: NODES, lines: 2 }, report))) return null;
+    const found = [...best.values()].sort((a, b) => a.rank - b.rank);
+    const other = found.find(({ pv }) => pv[0] !== uci) ?? null;
+    const own = found.find(({ pv }) => pv[0] === uci);
+    if (own) return { own, other };
+    let san2: string[] = [];
+    const result = await searcher.search({ ...after, nodes: NODES }, ({ bound, san }) => {
+      if (bound === "exact") san2 = san;
+    });
+    if (!result) return null;
+    return { own: { score: mates ? { mate: 1 } : result.score, san: [san, ...san2] }, other };
+  }
+
+  // The board before the move
+
+  private pick(square: Key) {
+    this.picked = this.picked !== square && this.moves.some(({ from }) => from === square) ? square : null;
+    this.drawBoard();
+  }
+
+  private drawBoard() {
+    const { looked, picked, moves } = this;
+    if (!looked) return;
+    const standing = read(looked.fen);
+    const sign = looked.fen.split(" ")[1] === "w" ? 1 : -1;
+    const played = moves.find(({ uci }) => uci === looked.game.moves.at(-1));
+    const best = moves[0];
+    // Of several moves to a square the best, which comes first.
+    const to = new Map<string, MoveValue>();
+    for (const move of moves) if (!to.has(move.to) && (!picked || move.from === picked)) to.set(move.to, move);
+    const whole = picked ? `The moves of the piece on ${picked}.` : "The best move to each square. Pick a piece to see its own moves.";
+    this.hint.textContent = moves.length ? `The net’s value after every move, White’s view, before any search. ${whole}` : "There is no legal move.";
+    this.board.show(looked.orientation, (square) => {
+      const move = to.get(square);
+      const chosen = square === picked || (!picked && (square === played?.from || square === played?.to));
+      const piece = standing.get(square) ?? null;
+      if (!move) return { ...EMPTY_CELL, piece, chosen };
+      const note = move.mates ? "#" : pawns(move.value).replace(/(\.\d)\d$/, "$1");
+      return { piece, chosen, note, tint: move.mates ? 1 : shade(sign * (best.value - move.value)), words: `${move.san} ${move.mates ? "mates" : pawns(move.value)}` };
+    });
+  }
+}
+
+/** The best moves are green; what loses more than half a pawn to them turns orange. */
+const shade = (loss: number) => Math.max(-0.85, Math.min(0.85, 0.75 - 1.5 * loss));
+
+const SIDES: Record<SideName, string> = { white: "White", black: "Black" };
+const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
+const said = ({ value, mates }: MoveValue) => (mates ? "mate" : pawns(value));
+
+/** Where the net alone has the move among all. */
+function ranked(played: MoveValue, moves: MoveValue[], fen: string): string {
+  if (moves.length === 1) return `${played.san} is the only legal move.`;
+  const rank = moves.indexOf(played);
+  const place = ORDINALS[rank] ?? `number ${rank + 1}`;
+  const other = rank ? moves[0] : moves[1];
+  const mover = fen.split(" ")[1] === "w" ? "White" : "Black";
+  return `For the net alone, which looks no move ahead, ${played.san} is ${place} among ${mover}’s ${moves.length} moves (${said(played)}); ${rank ? "first" : "second"} is ${other.san} (${said(other)}).`;
+}
+
+/** What the search says of the move and of the best other one. */
+function compared({ san }: MoveValue, own: Choice, other: Choice | null, mover: SideName): string {
+  const nodes = NODES.toLocaleString("en");
+  if (!other) return `A search of ${nodes} nodes: ${scoreText(own.score)}.`;
+  const better = pawnsOf(own.score) - pawnsOf(other.score);
+  const gain = mover === "white" ? better : -better;
+  const mate = "mate" in own.score || "mate" in other.score;
+  const apart = mate ? `${scoreText(own.score)} against ${scoreText(other.score)}` : `by ${Math.abs(gain).toFixed(2)} pawns`;
+  if (gain >= 0) return `A search of ${nodes} nodes takes ${san} for better than ${other.san[0]}, ${apart}.`;
+  return `A search of ${nodes} nodes would rather play ${other.san[0]} than ${san}, ${apart}.`;
+}
+
+const pawnsOf = (score: WhiteScore) => ("mate" in score ? Math.sign(score.mate) * 1000 : score.cp / 100);
+
+/** What the move takes, and what comes en prise or out of it. */
+function changed({ mover, pieces, threats: [before, after] }: MoveChange): string[] {
+  const reasons: string[] = [];
+  const taken = pieces.find(({ to }) => to === null);
+  if (taken) reasons.push(`It takes the ${taken.color} ${taken.piece} on ${taken.from}, worth ${Math.abs(taken.before).toFixed(2)} pawns there.`);
+  const news = (some: InputReport[], others: InputReport[]) => some.filter((input) => others.every((other) => inputName(other) !== inputName(input)));
+  const list = (some: InputReport[]) => some.map((input) => `${inputName(input)} (${pawns(input.effect)})`).join(", ");
+  const [gone, come] = [news(before, after), news(after, before)];
+  if (come.length) reasons.push(`The net’s inputs now see ${list(come)}.`);
+  if (gone.length) reasons.push(`They no longer see ${list(gone)}.`);
+  const kept = pieces.filter(({ to }) => to !== null);
+  const gain = (change: WorthChange) => (mover === "white" ? 1 : -1) * (change.after - change.before);
+  const [most] = kept.toSorted((a, b) => gain(b) - gain(a));
+  const [least] = kept.toSorted((a, b) => gain(a) - gain(b));
+  if (most && gain(most) >= 0.1) reasons.push(`Best for ${SIDES[mover]}: ${turned(most)}.`);
+  if (least && gain(least) <= -0.1) reasons.push(`Worst for ${SIDES[mover]}: ${turned(least)}.`);
+  return reasons;
+}
+
+const named = ({ color, piece, from, to }: WorthChange) => `${color} ${piece} ${to === from ? `on ${from}` : `from ${from} to ${to}`}`;
+
+/** How much more or less a piece is worth to its side. */
+function turned(change: WorthChange): string {
+  const more = (change.color === "white" ? 1 : -1) * (change.after - change.before);
+  return `the ${named(change)} is worth ${Math.abs(more).toFixed(2)} pawns ${more > 0 ? "more" : "less"}`;
+}
+
+function line(what: string, fen: string, { score, san }: Choice): HTMLElement {
+  return make("p", {}, make("span", { className: "quiet", textContent: what }), make("b", { textContent: scoreText(score) }), make("span", { textContent: lineText(fen, san.slice(0, MOST_MOVES)) }));
+}
+
+/** What each piece was worth and is, and the inputs for what is en prise. */
+function details({ pieces, threats: [before, after] }: MoveChange): HTMLElement[] {
+  const most = pieces
+    .filter(({ to }) => to !== null)
+    .toSorted((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
+    .slice(0, MOST_CHANGES);
+  const chips = (inputs: InputReport[]) => inputs.map((input) => make("li", {}, inputName(input), " ", make("b", { textContent: pawns(input.effect) })));
+  const enPrise = (title: string, inputs: InputReport[]) => (inputs.length ? [make("p", { className: "quiet", textContent: title }), make("ul", { className: "chips" }, ...chips(inputs))] : []);
+  return [
+    make("h2", { textContent: "What the move changed" }),
+    make("p", { className: "quiet", textContent: "Worth of each piece, White’s view: before, after, difference." }),
+    make("table", {}, make("tbody", {}, ...most.map((change) =>
+      make("tr", {}, make("th", { textContent: named(change), scope: "row" }), ...[change.before, change.after, change.after - change.before].map((value) => make("td", { textContent: pawns(value) })))))),
+    ...enPrise("En prise before, and what that adds to the score:", before),
+    ...enPrise("En prise now:", after),
+  ];
+}

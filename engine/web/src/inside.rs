@@ -1,0 +1,515 @@
+//! The network at work on a position: its inputs, the first layer's strongest neurons, and
+//! the way of the value through the layers.
+
+use engine::cozy_chess::{Board, Color, Piece, Square};
+use engine::{changed_features, features};
+use models::{CastlingSide, Feature, ForwardPass, Layer, Meaning, Network};
+use serde::{Deserialize, Serialize};
+
+use crate::error::RequestError;
+use crate::game::Game;
+use crate::names::{SideName, SquareName};
+
+/// Neurons that are told of.
+const STRONGEST: usize = 8;
+
+/// A position, and what is changed in it by hand; it need not be legal then.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct InsideRequest {
+    /// A FEN; `null` for the usual start.
+    start: Option<String>,
+    /// As UCI writes them.
+    moves: Vec<String>,
+    #[serde(default)]
+    changes: Vec<Change>,
+    /// Whether the other side is to move.
+    #[serde(default)]
+    pass: bool,
+}
+
+/// What a square holds instead.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct Change {
+    square: SquareName,
+    /// As a FEN writes it; `null` for nothing.
+    piece: Option<char>,
+}
+
+/// What a network makes of a position. All values are in pawns from White's view.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+pub struct NetworkReport {
+    turn: SideName,
+    value: f32,
+    /// The inputs that are on; there are so many in all.
+    inputs: Vec<InputReport>,
+    of_inputs: usize,
+    /// Who looks, the side to move first.
+    views: Vec<ViewReport>,
+    /// The strongest activations of the first layer.
+    neurons: Vec<NeuronReport>,
+    /// The activations of the hidden layers behind the first, each from 0 to 255.
+    hidden: Vec<Vec<u8>>,
+    bucket: BucketReport,
+    /// What the output adds to its weighted inputs.
+    bias: f32,
+}
+
+/// An input that is on.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct InputReport {
+    /// In the layout, as the side to move sees it.
+    index: usize,
+    kind: InputKind,
+    /// What it speaks of: `null` for an en-passant square.
+    color: Option<SideName>,
+    /// The kind of piece; of castling, the king's side or the queen's.
+    piece: Option<PieceName>,
+    square: Option<SquareName>,
+    /// At least so many pieces are en prise.
+    count: usize,
+    /// The value less the value without it.
+    effect: f32,
+}
+
+/// What an input says: a piece stands on a square, a legal en-passant capture lands there,
+/// pieces are en prise, a side may castle, or is in check.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "camelCase")]
+enum InputKind {
+    Piece,
+    EnPassant,
+    EnPrise,
+    Castling,
+    Check,
+}
+
+/// A kind of piece.
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum PieceName {
+    Pawn,
+    Knight,
+    Bishop,
+    Rook,
+    Queen,
+    King,
+}
+
+/// The first layer as one side looks at the board.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct ViewReport {
+    side: SideName,
+    /// Whether it sees the files from h to a.
+    mirrored: bool,
+    /// Each from 0 to 255.
+    activations: Vec<u8>,
+    /// What they add to the value together; `null` if hidden layers follow.
+    adds: Option<f32>,
+}
+
+/// An activation of the first layer.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct NeuronReport {
+    view: usize,
+    /// From 0 to 1.
+    activation: f32,
+    /// The value less the value if it were zero.
+    effect: f32,
+    /// One neuron, or two that are multiplied.
+    parts: Vec<NeuronPart>,
+}
+
+/// A neuron of the first layer.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct NeuronPart {
+    neuron: usize,
+    bias: f32,
+    /// Its bias and the weights of all inputs that are on.
+    sum: f32,
+    /// The weight that 127 stands for.
+    scale: f32,
+    /// Of a piece on a square: White's pawns on a1 to h8, knights, ..., kings, then Black's.
+    weights: Vec<i8>,
+    /// By input that is on, its weight.
+    on: Vec<f32>,
+}
+
+/// How a view sees the board.
+#[derive(Clone, Copy)]
+struct Looking {
+    side: Color,
+    mirrored: bool,
+}
+
+/// Which of the networks behind the first layer is used.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+struct BucketReport {
+    /// From 1.
+    number: usize,
+    of: usize,
+    /// The numbers of pieces that lead there.
+    least: usize,
+    most: usize,
+}
+
+impl InsideRequest {
+    /// The report of a network.
+    ///
+    /// # Errors
+    /// Where there is no such position, or the values overflow.
+    pub fn report(self, network: &Network) -> Result<NetworkReport, RequestError> {
+        let game = Game {
+            start: self.start,
+            moves: self.moves,
+        };
+        let position = game.replay(|_, _| {})?;
+        let mut changes = Vec::new();
+        for change in &self.changes {
+            changes.push(change.read()?);
+        }
+        report(network, position.board(), &changes, self.pass)
+    }
+}
+
+impl Change {
+    fn read(&self) -> Result<(Square, Option<(Color, Piece)>), RequestError> {
+        let read = |letter: char| {
+            let piece = Piece::try_from(letter.to_ascii_lowercase());
+            let color = match letter.is_ascii_uppercase() {
+                true => Color::White,
+                false => Color::Black,
+            };
+            let piece = piece.map_err(|_| RequestError::NoPiece(letter))?;
+            Ok::<_, RequestError>((color, piece))
+        };
+        Ok((self.square.0, self.piece.map(read).transpose()?))
+    }
+}
+
+fn report(
+    network: &Network,
+    board: &Board,
+    changes: &[(Square, Option<(Color, Piece)>)],
+    pass: bool,
+) -> Result<NetworkReport, RequestError> {
+    let features = changed_features(board, changes, pass);
+    let turn = match pass {
+        false => board.side_to_move(),
+        true => !board.side_to_move(),
+    };
+    let sign = match turn {
+        Color::White => 1.0,
+        Color::Black => -1.0,
+    };
+    let pass = ForwardPass::new(network, &features);
+    if !pass.value.is_finite() {
+        return Err(RequestError::NotFinite);
+    }
+    let effects: Vec<f32> = pass.activation_effects().iter().map(|e| sign * e).collect();
+    let architecture = network.architecture();
+    let on_right = |side: Color| {
+        features.iter().any(|feature| match side == turn {
+            true => feature.is_king_on_right(),
+            false => feature.seen_by_other().is_king_on_right(),
+        })
+    };
+    let looking = [turn, !turn].map(|side| Looking {
+        side,
+        mirrored: architecture.mirrored && on_right(side),
+    });
+    let views = looking
+        .iter()
+        .zip(pass.activations.chunks(architecture.activations()));
+    let views = views.zip(effects.chunks(architecture.activations()));
+    let views = views.map(|((looking, activations), effects)| ViewReport {
+        side: looking.side.into(),
+        mirrored: looking.mirrored,
+        activations: bytes(activations),
+        adds: architecture.second.is_none().then(|| effects.iter().sum()),
+    });
+    let first = &network.layers()[0];
+    let strongest = strongest(&effects);
+    let neurons = strongest.into_iter().map(|index| {
+        let view = index / architecture.activations();
+        let parts = pass.neurons_of(index).into_iter();
+        NeuronReport {
+            view,
+            activation: pass.activations[index],
+            effect: effects[index],
+            parts: parts
+                .map(|neuron| part(&pass, first, view, looking[view], neuron))
+                .collect(),
+        }
+    });
+    let of = |pieces: &usize| architecture.bucket(*pieces) == pass.bucket;
+    Ok(NetworkReport {
+        turn: turn.into(),
+        value: sign * pass.value,
+        inputs: input_reports(&pass, &features, turn, |_| true),
+        of_inputs: models::INPUTS,
+        views: views.collect(),
+        neurons: neurons.collect(),
+        hidden: pass.hidden.iter().map(|layer| bytes(layer)).collect(),
+        bucket: BucketReport {
+            number: pass.bucket + 1,
+            of: architecture.buckets,
+            least: (2..=32).find(of).unwrap_or(2),
+            most: (2..=32).rfind(of).unwrap_or(32),
+        },
+        bias: sign * pass.output_bias(),
+    })
+}
+
+/// Those inputs of a position, as the side to move sees them, that say what is `wanted`.
+fn input_reports(
+    pass: &ForwardPass,
+    features: &[Feature],
+    turn: Color,
+    wanted: impl Fn(&Meaning) -> bool,
+) -> Vec<InputReport> {
+    let inputs = features.iter().enumerate().filter_map(|(index, feature)| {
+        let meaning = feature.meaning(model_color(turn)).filter(&wanted)?;
+        let effect = pass.input_effect(index);
+        let effect = match turn {
+            Color::White => effect,
+            Color::Black => -effect,
+        };
+        Some(InputReport::new(feature.index(), meaning, effect))
+    });
+    inputs.collect()
+}
+
+/// The inputs that see what is en prise on a board.
+pub fn threats(network: &Network, board: &Board) -> Vec<InputReport> {
+    let features = features(board);
+    let pass = ForwardPass::new(network, &features);
+    let en_prise = |meaning: &Meaning| matches!(meaning, Meaning::EnPrise(..));
+    input_reports(&pass, &features, board.side_to_move(), en_prise)
+}
+
+/// The indices of the largest effects, the largest first.
+fn strongest(effects: &[f32]) -> Vec<usize> {
+    let mut found = Vec::new();
+    while found.len() < STRONGEST.min(effects.len()) {
+        let rest = (0..effects.len()).filter(|index| !found.contains(index));
+        found.extend(rest.max_by(|&a, &b| effects[a].abs().total_cmp(&effects[b].abs())));
+    }
+    found
+}
+
+/// A first layer's neuron, as `looking` reads the board with it.
+fn part(
+    pass: &ForwardPass,
+    layer: &Layer,
+    view: usize,
+    looking: Looking,
+    neuron: usize,
+) -> NeuronPart {
+    let row = layer.row(neuron);
+    let weight = |color, piece, square| {
+        let feature = Feature::piece(model_color(looking.side), color, piece, square);
+        match looking.mirrored {
+            true => row[feature.mirrored().index()],
+            false => row[feature.index()],
+        }
+    };
+    let mut weights = Vec::new();
+    for color in [models::Color::White, models::Color::Black] {
+        for piece in models::Piece::ALL {
+            let squares = (0..64).filter_map(models::Square::new);
+            weights.extend(squares.map(|square| weight(color, piece, square)));
+        }
+    }
+    let most = weights
+        .iter()
+        .fold(f32::MIN_POSITIVE, |most, weight| weight.abs().max(most));
+    NeuronPart {
+        neuron,
+        bias: layer.bias[neuron],
+        sum: pass.sums[view][neuron],
+        scale: most,
+        weights: weights
+            .iter()
+            .map(|w| (w / most * 127.0).round() as i8)
+            .collect(),
+        on: pass.inputs[view]
+            .iter()
+            .map(|feature| row[feature.index()])
+            .collect(),
+    }
+}
+
+/// Activations as numbers from 0 to 255.
+fn bytes(activations: &[f32]) -> Vec<u8> {
+    activations
+        .iter()
+        .map(|x| (x * 255.0).round() as u8)
+        .collect()
+}
+
+fn model_color(color: Color) -> models::Color {
+    match color {
+        Color::White => models::Color::White,
+        Color::Black => models::Color::Black,
+    }
+}
+
+fn side_name(color: models::Color) -> SideName {
+    match color {
+        models::Color::White => SideName::White,
+        models::Color::Black => SideName::Black,
+    }
+}
+
+impl From<models::Piece> for PieceName {
+    fn from(piece: models::Piece) -> PieceName {
+        match piece {
+            models::Piece::Pawn => PieceName::Pawn,
+            models::Piece::Knight => PieceName::Knight,
+            models::Piece::Bishop => PieceName::Bishop,
+            models::Piece::Rook => PieceName::Rook,
+            models::Piece::Queen => PieceName::Queen,
+            models::Piece::King => PieceName::King,
+        }
+    }
+}
+
+impl InputReport {
+    fn new(index: usize, meaning: Meaning, effect: f32) -> InputReport {
+        let named = |square: models::Square| SquareName(Square::index(square.index()));
+        let (kind, color, piece, square, count) = match meaning {
+            Meaning::Piece(color, piece, square) => (
+                InputKind::Piece,
+                Some(color),
+                Some(piece.into()),
+                Some(named(square)),
+                0,
+            ),
+            Meaning::EnPassant(square) => {
+                (InputKind::EnPassant, None, None, Some(named(square)), 0)
+            }
+            Meaning::EnPrise(color, piece, count) => (
+                InputKind::EnPrise,
+                Some(color),
+                Some(piece.into()),
+                None,
+                count,
+            ),
+            Meaning::Castling(color, side) => {
+                let side = match side {
+                    CastlingSide::King => PieceName::King,
+                    CastlingSide::Queen => PieceName::Queen,
+                };
+                (InputKind::Castling, Some(color), Some(side), None, 0)
+            }
+            Meaning::Check(color) => (InputKind::Check, Some(color), None, None, 0),
+        };
+        InputReport {
+            index,
+            kind,
+            color: color.map(side_name),
+            piece,
+            square,
+            count,
+            effect,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engine::parse_fen;
+    use models::{Activation, Architecture, View};
+
+    const FEN: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b KQkq - 0 1";
+
+    fn architectures() -> Vec<Architecture> {
+        let article = Architecture::hidden([16, 8, 4]);
+        let direct = Architecture {
+            view: View::Both,
+            activation: Activation::SquaredClippedRelu,
+            second: None,
+            third: None,
+            buckets: 8,
+            ..article
+        };
+        let pairwise = Architecture {
+            view: View::Both,
+            mirrored: true,
+            activation: Activation::PairwiseClippedRelu,
+            third: None,
+            ..article
+        };
+        vec![article, direct, pairwise]
+    }
+
+    #[test]
+    fn a_report_of_every_architecture_adds_up() {
+        for architecture in architectures() {
+            let network = Network::random(architecture, 3);
+            let board = parse_fen(FEN).unwrap();
+            let report = report(&network, &board, &[], false).unwrap();
+            assert_eq!(report.value, -network.evaluate(&features(&board)));
+            assert_eq!(report.views.len(), architecture.views());
+            let adds: Option<f32> = report.views.iter().map(|view| view.adds).sum();
+            match architecture.second {
+                None => assert!((adds.unwrap() + report.bias - report.value).abs() < 1e-4),
+                Some(_) => assert_eq!(adds, None),
+            }
+            for neuron in &report.neurons {
+                for part in &neuron.parts {
+                    let sum = part.bias + part.on.iter().sum::<f32>();
+                    assert!((sum - part.sum).abs() < 1e-4, "{architecture}");
+                    // What stands on a square is found there among the weights.
+                    for (input, on) in report.inputs.iter().zip(&part.on) {
+                        if input.kind == InputKind::Piece {
+                            let (color, piece) = (input.color.unwrap(), input.piece.unwrap());
+                            let square = input.square.unwrap();
+                            let plane = 6 * color as usize + piece as usize;
+                            let weight = part.weights[64 * plane + square.0 as usize];
+                            let weight = f32::from(weight) / 127.0 * part.scale;
+                            assert!((weight - on).abs() <= part.scale / 127.0, "{architecture}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_changed_by_hand_is_seen() {
+        let network = Network::random(architectures()[1], 3);
+        let board = parse_fen(FEN).unwrap();
+        let lifted = [
+            (Square::F3, None),
+            (Square::A6, Some((Color::White, Piece::Rook))),
+        ];
+        let report = report(&network, &board, &lifted, true).unwrap();
+        assert!(matches!(report.turn, SideName::White));
+        let stands = |at: Square| {
+            let mut pieces = report
+                .inputs
+                .iter()
+                .filter(|input| input.kind == InputKind::Piece);
+            let found = pieces.find(|input| input.square.is_some_and(|square| square.0 == at))?;
+            found.color.zip(found.piece)
+        };
+        assert!(stands(Square::F3).is_none());
+        assert!(matches!(
+            stands(Square::A6),
+            Some((SideName::White, PieceName::Rook))
+        ));
+    }
+}
