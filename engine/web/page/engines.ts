@@ -13,8 +13,6 @@ import type { Finding, Iteration, SearchRequest, SearchResult, SideName } from "
 const CURVE_NODES = 5000;
 /** Nodes for each position of a game that is looked through for mistakes. */
 const REVIEW_NODES = 20_000;
-/** An analysis ends by itself after this, in milliseconds: phones have batteries. */
-const ANALYSIS_TIME = 120_000;
 /** Kibitz does not answer faster than this where no clock runs, in milliseconds. */
 const POLITENESS = 300;
 
@@ -105,8 +103,10 @@ export class Engines {
     const { state } = this;
     const { turn } = state;
     const engine = state.playing && !state.paused ? this.searchers[turn] : null;
-    const wanted = !engine && analyse && !state.position.ending;
-    const request = { ...state.shown, movetime: ANALYSIS_TIME, lines };
+    // Phones have batteries: it has no end, but only while somebody looks.
+    const watched = document.visibilityState === "visible";
+    const wanted = !engine && analyse && !state.position.ending && watched;
+    const request = { ...state.shown, lines };
     const text = wanted ? JSON.stringify(request) : null;
     if (text && text === this.analysed) return;
     stop();

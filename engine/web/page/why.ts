@@ -147,8 +147,9 @@ export class Why {
       const chosen = square === picked || (!picked && (square === played?.from || square === played?.to));
       const piece = standing.get(square) ?? null;
       if (!move) return { ...EMPTY_CELL, piece, chosen };
-      const note = move.mates ? "#" : pawns(move.value).replace(/(\.\d)\d$/, "$1");
-      return { piece, chosen, note, tint: move.mates ? 1 : shade(sign * (best.value - move.value)), words: `${move.san} ${move.mates ? "mates" : pawns(move.value)}` };
+      const value = pawns(move.value).replace(/(\.\d)\d$/, "$1");
+      const [note, words] = move.mates ? ["#", `${move.san} mates`] : [value, `${move.san} ${value}`];
+      return { piece, chosen, note, tint: move.mates ? 1 : shade(sign * (best.value - move.value)), words };
     });
   }
 }

@@ -34,6 +34,25 @@ test("the search is told depth by depth, as lines, bar and arrows", async () => 
   assert.deepEqual(errors, []);
 });
 
+test("an analysis has no end, but rests while nobody looks", async () => {
+  const { page, errors } = await visit(site, { path: "#moves=e2e4,e7e5" });
+  const look = (state) =>
+    page.evaluate((state) => {
+      Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, state);
+  const said = () => page.textContent("#speed");
+  await page.check("#analyse");
+  await page.waitForSelector("#console .line");
+  await look("hidden");
+  const before = await said();
+  await page.waitForTimeout(1500);
+  assert.equal(await said(), before);
+  await look("visible");
+  await page.waitForFunction((before) => document.getElementById("speed").textContent !== before, before);
+  assert.deepEqual(errors, []);
+});
+
 test("a mate is found and drawn on the bar", async () => {
   const { page } = await visit(site, { path: `#fen=${BACK_RANK}` });
   await page.check("#analyse");
