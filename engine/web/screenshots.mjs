@@ -26,6 +26,10 @@ const analyse = async (page, lines) => {
 await picture("desktop", {}, (page) => analyse(page, "3"));
 await picture("dark", { colorScheme: "dark" }, (page) => page.click("#tab-net"));
 await picture("phone", { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, (page) => analyse(page, "1"));
+await picture("inside", { viewport: { width: 1280, height: 1200 } }, async (page) => {
+  await page.click("#tab-inside");
+  await page.waitForSelector(".inside-value b");
+});
 await picture("study", {}, async (page) => {
   await page.click("#tab-study");
   await page.fill("#pgn", await readFile(new URL("tests/pgn/lichess.pgn", import.meta.url), "utf8"));
