@@ -8,27 +8,29 @@ before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
 
-const premoves = (page) => page.locator("cg-board square.current-premove").count();
+/** The board draws them a frame later. */
+const premoves = (page, squares) =>
+  page.waitForFunction((squares) => document.querySelectorAll("cg-board square.current-premove").length === squares, squares);
 
 test("a move made while Kibitz thinks is played next, and forgotten with its game", async () => {
   const { page, errors } = await visit(site);
-  const slow = { mode: "kibitz", color: "white", strength: "time", slider: 3 };
+  const slow = { mode: "kibitz", color: "white", strength: "time", slider: 4 };
   await newGame(page, slow);
   await type(page, "e4");
   await clickMove(page, "d2", "d4");
-  assert.equal(await premoves(page), 2);
+  await premoves(page, 2);
   assert.match(await page.getAttribute("[data-square=d4]", "aria-label"), /to be played next/);
   await waitForMoves(page, 3);
   assert.equal((await sans(page))[2], "d4");
-  assert.equal(await premoves(page), 0);
+  await premoves(page, 0);
   await newGame(page, slow);
   await type(page, "e4");
   await clickMove(page, "d2", "d4");
-  assert.equal(await premoves(page), 2);
+  await premoves(page, 2);
   await newGame(page, { mode: "people" });
   await page.waitForTimeout(300);
   await played(page);
-  assert.equal(await premoves(page), 0);
+  await premoves(page, 0);
   assert.deepEqual(errors, []);
 });
 
