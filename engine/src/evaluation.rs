@@ -13,7 +13,7 @@ pub(crate) mod what_if;
 
 pub use chances::Chances;
 pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
-pub use features::features;
+pub use features::{features, model_color, model_piece};
 pub use piece_values::{material_values, piece_values};
 pub use score::Score;
 pub use what_if::changed_features;

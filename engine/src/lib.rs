@@ -97,7 +97,7 @@ pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
     Chances, EMBEDDED_NET, EvaluationKind, Evaluator, Score, changed_features, features,
-    material_values, piece_values,
+    material_values, model_color, model_piece, piece_values,
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,

@@ -20,16 +20,7 @@ import torch
 import zstandard
 from safetensors import safe_open
 
-from inputs import inputs
-
-
-def seen_by_other(i):
-    """An input as the other side sees it (docs/network.md)."""
-    if i < 768:
-        return (i + 384) % 768 ^ 56
-    if 832 <= i < 862:
-        return i + 15 if i < 847 else i - 15
-    return i ^ 56 if i < 832 else i ^ 2 if i < 900 else i ^ 1
+from inputs import inputs, seen_by_other
 
 
 def mirrored(i):

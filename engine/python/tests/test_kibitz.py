@@ -69,15 +69,6 @@ def indices(row):
     return sorted(row[row != kibitz.INPUTS].tolist())
 
 
-def seen_by_other(i):
-    """As docs/network.md has it."""
-    if i < 768:
-        return (i + 384) % 768 ^ 56
-    if 832 <= i < 862:
-        return i + 15 if i < 847 else i - 15
-    return i ^ 56 if i < 832 else i ^ 2 if i < 900 else i ^ 1
-
-
 def test_rows_are_those_of_export(dataset, rows):
     read = []
     for split in ("train", "validation"):
@@ -122,7 +113,7 @@ def test_inputs_are_those_of_python_chess(dataset):
         for fen, mine, theirs in zip(batch.fens(), own, opposing):
             expected = by_python_chess.inputs(chess.Board(fen))
             assert indices(mine) == expected == kibitz.inputs(fen).tolist(), fen
-            assert indices(theirs) == sorted(map(seen_by_other, expected)), fen
+            assert indices(theirs) == sorted(map(by_python_chess.seen_by_other, expected)), fen
             compared += 1
     assert compared > 500
 

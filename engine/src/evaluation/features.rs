@@ -175,7 +175,7 @@ fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File
 }
 
 /// The network's name for a side.
-pub(crate) fn model_color(color: Color) -> models::Color {
+pub fn model_color(color: Color) -> models::Color {
     match color {
         Color::White => models::Color::White,
         Color::Black => models::Color::Black,
@@ -183,7 +183,7 @@ pub(crate) fn model_color(color: Color) -> models::Color {
 }
 
 /// The network's name for a piece.
-pub(crate) fn model_piece(piece: Piece) -> models::Piece {
+pub fn model_piece(piece: Piece) -> models::Piece {
     match piece {
         Piece::Pawn => models::Piece::Pawn,
         Piece::Knight => models::Piece::Knight,

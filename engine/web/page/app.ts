@@ -299,7 +299,7 @@ export class App implements Source, ScreenListener, SearchListener {
     if (node === state.at || this.screen.isEditing) return;
     state.show(node);
     const { shownPly } = state;
-    announce(shownPly ? `${other(state.position.turn) === "white" ? "White" : "Black"}: ${spoken(shownPly)}` : "Start position");
+    announce(shownPly ? `${sentence(other(state.position.turn))}: ${spoken(shownPly)}` : "Start position");
     this.changed({ sameGame: true });
   }
 
@@ -464,7 +464,7 @@ export class App implements Source, ScreenListener, SearchListener {
     const tag = tree.tags.find(([name]) => name.toLowerCase() === side)?.[1];
     if (tag) return tag;
     const player = sides[side];
-    if (player.who === "human" && !againstEngine) return side === "white" ? "White" : "Black";
+    if (player.who === "human" && !againstEngine) return sentence(side);
     if (player.who === "kibitz" && !player.evaluator && this.evaluator !== DEFAULT) return `Kibitz · ${this.evaluator.name}`;
     return sideName(player, this.evaluators);
   }
@@ -472,11 +472,17 @@ export class App implements Source, ScreenListener, SearchListener {
   /** Something has changed: shows it, saves it, and has engines think. */
   changed({ sameGame = false } = {}) {
     if (this.screen.isEditing) return;
-    const { analysing, lines } = this.screen;
-    this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
+    this.think();
     this.screen.show();
     this.panels.show();
     if (!sameGame) this.save();
+  }
+
+  /** Whoever has to think begins to; an analysis rests while nobody looks. */
+  think() {
+    if (this.screen.isEditing) return;
+    const { analysing, lines } = this.screen;
+    this.engines.think({ analyse: analysing, lines, stop: () => this.stopSearches() });
   }
 
   /** Other settings say what is shown of the net and of the search. */

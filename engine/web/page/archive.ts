@@ -2,6 +2,7 @@
 import type { Result } from "./format";
 import type { GameState } from "./gamestate";
 import { fields } from "./saved";
+import { isSide } from "./side";
 import { load, save } from "./storage";
 import type { SideName } from "./types";
 
@@ -26,7 +27,6 @@ export interface PlayedGame {
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";
-const isSide = (value: unknown): value is SideName => value === "white" || value === "black";
 
 function readGame(kept: unknown): PlayedGame[] {
   const { begun, start, moves, side, winner, keys, searched } = fields(kept);

@@ -4,7 +4,7 @@ import type { Api } from "chessground/api";
 import type { DrawShape } from "chessground/draw";
 import { read } from "chessground/fen";
 import type { Color, Dests, Key, Role } from "chessground/types";
-import { $, make } from "./dom";
+import { $, figure, make } from "./dom";
 
 export interface Shown {
   fen: string;
@@ -190,9 +190,7 @@ export class Board {
         },
       });
       button.setAttribute("aria-label", ROLES[letter]);
-      const piece = document.createElement("piece");
-      piece.className = `${ROLES[letter]} ${color}`;
-      button.append(piece);
+      button.append(figure(color, ROLES[letter]));
       return button;
     });
     box.replaceChildren(...buttons);

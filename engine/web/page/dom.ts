@@ -19,6 +19,13 @@ export function make<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** A piece, as chessground's style draws it. */
+export function figure(color: string, role: string): HTMLElement {
+  const piece = document.createElement("piece");
+  piece.className = `${role} ${color}`;
+  return piece;
+}
+
 /** Replaces what is in an element; the button that had the focus keeps it. */
 export function refill(box: HTMLElement, ...children: Child[]) {
   const place = [...box.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement);

@@ -1,7 +1,7 @@
 /** The position editor. What is legal, the rules say at the end. */
 import type { Color, Role } from "chessground/types";
 import type { Board } from "./board";
-import { $, make } from "./dom";
+import { $, figure, make } from "./dom";
 
 const ROLES: Role[] = ["king", "queen", "rook", "bishop", "knight", "pawn"];
 const EMPTY = "8/8/8/8/8/8/8/8";
@@ -30,11 +30,7 @@ export function edit(board: Board, fen: string, orientation: Color, done: (fen: 
     return button;
   };
   const palette = (color: Color, last: HTMLElement) =>
-    make("div", { className: "palette" }, ...ROLES.map((role) => {
-      const piece = document.createElement("piece");
-      piece.className = `${role} ${color}`;
-      return toolButton({ color, role }, `Put a ${color} ${role}`, piece);
-    }), last);
+    make("div", { className: "palette" }, ...ROLES.map((role) => toolButton({ color, role }, `Put a ${color} ${role}`, figure(color, role))), last);
 
   const turn = make("select", { id: "edit-turn" }, make("option", { value: "w", textContent: "White to move" }), make("option", { value: "b", textContent: "Black to move" }));
   turn.value = fields[1];

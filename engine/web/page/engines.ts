@@ -4,15 +4,13 @@ import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import type { GameState } from "./gamestate";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { Rules } from "./rules";
-import type { Searcher } from "./searcher";
+import { REVIEW_NODES, type Searcher, find } from "./searcher";
 import { SIDES } from "./side";
 import { Stockfish } from "./stockfish";
 import type { Finding, Iteration, SearchRequest, SearchResult, SideName } from "./types";
 
 /** Nodes of the search behind each point of the curve. */
 const CURVE_NODES = 5000;
-/** Nodes for each position of a game that is looked through for mistakes. */
-const REVIEW_NODES = 20_000;
 /** Kibitz does not answer faster than this where no clock runs, in milliseconds. */
 const POLITENESS = 300;
 
@@ -192,14 +190,10 @@ export class Engines {
     this.listener.curveBegan();
     try {
       for (let ply = from; ply <= line.length; ply += 1) {
-        let pv: string[] = [];
-        const report = (iteration: Iteration) => {
-          if (iteration.bound === "exact") ({ pv } = iteration);
-        };
-        const result = await this.curve.search({ start, moves: moves.slice(0, ply), nodes }, report);
-        if (!result || !this.drawing || state.edition !== edition) return null;
-        findings.push(result.best ? { score: result.score, pv } : null);
-        if (result.best && ply > 0) state.tree.nodes[line[ply - 1]].curve = result.score;
+        const finding = await find(this.curve, { start, moves: moves.slice(0, ply), nodes });
+        if (finding === undefined || !this.drawing || state.edition !== edition) return null;
+        findings.push(finding);
+        if (finding && ply > 0) state.tree.nodes[line[ply - 1]].curve = finding.score;
         if (ply % 4 === 0) this.listener.curve();
       }
       return findings;

@@ -103,6 +103,12 @@ export function resultCode({ winner }: Pick<Result, "winner">): string {
   return winner === "white" ? "1-0" : winner === "black" ? "0-1" : "1/2-1/2";
 }
 
+/** The tags of a game on the page. */
+export function tagsOf(date: Date, white: string, black: string): [string, string][] {
+  const day = date.toISOString().slice(0, 10).replaceAll("-", ".");
+  return [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", white], ["Black", black]];
+}
+
 /** What a PGN says of the end; `null` while the game goes on. */
 export function resultOf(code: string | null): Result | null {
   const winner = ({ "1-0": "white", "0-1": "black", "1/2-1/2": null } as const)[code ?? ""];

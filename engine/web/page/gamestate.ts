@@ -1,6 +1,6 @@
 /** The game on the page: who plays, the tree of moves, which move is looked at. Nothing here touches the document. */
 import { Clock } from "./clock";
-import { type Result, lineText, resultCode, resultOf, resultText } from "./format";
+import { type Result, lineText, resultCode, resultOf, resultText, sentence, tagsOf } from "./format";
 import type { NewGame } from "./newgame";
 import type { Rules } from "./rules";
 import { type Saved, VERSION } from "./saved";
@@ -237,7 +237,7 @@ export class GameState {
   get status(): string {
     if (this.shownOver) return resultText(this.result as Result);
     if (this.position.ending) return resultText(this.position.ending);
-    const side = this.position.turn === "white" ? "White" : "Black";
+    const side = sentence(this.position.turn);
     if (this.paused && this.playing) return "Paused";
     return `${side} to move${this.position.check ? ": check" : ""}`;
   }
@@ -437,9 +437,7 @@ export class GameState {
 
   pgn(names: Record<SideName, string>, date: Date): string {
     const result = this.result ? resultCode(this.result) : "*";
-    const day = date.toISOString().slice(0, 10).replaceAll("-", ".");
-    const tags: [string, string][] = [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", names.white], ["Black", names.black]];
-    return this.rules.writePgn({ tree: this.tree, tags, result });
+    return this.rules.writePgn({ tree: this.tree, tags: tagsOf(date, names.white, names.black), result });
   }
 
   saved(): Saved {

@@ -1,10 +1,11 @@
 /** The net's inputs in words. */
-import type { InputReport, SideName } from "./types";
+import { make } from "./dom";
+import { pawns, sentence } from "./format";
+import type { InputReport } from "./types";
 
-const SIDES: Record<SideName, string> = { white: "White", black: "Black" };
 const COUNTS = ["", "a", "two", "three"];
 
-const sideOf = ({ color }: InputReport) => (color ? SIDES[color] : "");
+const sideOf = ({ color }: InputReport) => sentence(color ?? "");
 
 export function inputName(input: InputReport): string {
   switch (input.kind) {
@@ -19,4 +20,9 @@ export function inputName(input: InputReport): string {
     case "check":
       return `${sideOf(input)} is in check`;
   }
+}
+
+/** Inputs, each with what it adds to the score. */
+export function inputList(inputs: InputReport[]): HTMLElement {
+  return make("ul", { className: "chips" }, ...inputs.map((input) => make("li", {}, inputName(input), " ", make("b", { textContent: pawns(input.effect) }))));
 }

@@ -1,19 +1,18 @@
 /** The network at work on the position: its inputs, its neurons, and its value, also with pieces lifted, moved or added. */
 import { read } from "chessground/fen";
 import type { Color, Key, Role } from "chessground/types";
-import { $, announce, make, refill } from "./dom";
-import { pawns, why } from "./format";
-import { inputName } from "./inputs";
+import { $, announce, figure, make, refill } from "./dom";
+import { pawns, sentence, why } from "./format";
+import { inputList, inputName } from "./inputs";
 import { EMPTY_CELL, SmallBoard } from "./smallboard";
 import { planes, strip } from "./tint";
 import { Tour } from "./tour";
-import type { Game, InputReport, InsideRequest, NetworkReport, PieceName, SideName } from "./types";
+import type { Game, InputReport, InsideRequest, NetworkReport, PieceName } from "./types";
 
 /** What is put on squares: kings are there already. */
 const PALETTE: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen"];
 const LETTERS: Record<PieceName, string> = { pawn: "p", knight: "n", bishop: "b", rook: "r", queen: "q", king: "k" };
 const ORDER: PieceName[] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
-const SIDES: Record<SideName, string> = { white: "White", black: "Black" };
 
 type Figure = { color: Color; role: Role };
 
@@ -50,7 +49,7 @@ export class Inside {
   constructor(private readonly ask: (request: InsideRequest) => NetworkReport | null) {
     for (const color of ["white", "black"] as const) {
       for (const role of PALETTE) {
-        const put = button("", () => this.take({ color, role }), figure({ color, role }));
+        const put = button("", () => this.take({ color, role }), figure(color, role));
         put.className = "put cg-wrap";
         put.setAttribute("aria-label", `Put a ${color} ${role}`);
         put.dataset.put = `${color} ${role}`;
@@ -212,7 +211,7 @@ export class Inside {
       const names = neuron.parts.map((part) => `neuron ${part.neuron}`).join(" times ");
       const bar = make("span", { className: neuron.effect < 0 ? "effect below" : "effect" });
       bar.style.setProperty("--share", String(Math.abs(neuron.effect) / most));
-      const summary = make("summary", {}, make("span", { textContent: `${names}${report.views.length > 1 ? `, ${SIDES[view.side]}’s view` : ""}` }), bar, make("b", { textContent: pawns(neuron.effect) }));
+      const summary = make("summary", {}, make("span", { textContent: `${names}${report.views.length > 1 ? `, ${sentence(view.side)}’s view` : ""}` }), bar, make("b", { textContent: pawns(neuron.effect) }));
       const box = make("details", { open: this.open.has(rank) }, summary);
       const fill = () => {
         if (!box.open || box.childElementCount > 1) return;
@@ -244,12 +243,6 @@ function button(textContent: string, onclick: () => void, ...children: Node[]): 
   return make("button", { type: "button", textContent, onclick }, ...children);
 }
 
-function figure({ color, role }: Figure): HTMLElement {
-  const piece = document.createElement("piece");
-  piece.className = `${role} ${color}`;
-  return piece;
-}
-
 const letter = ({ color, role }: Figure) => (color === "white" ? LETTERS[role].toUpperCase() : LETTERS[role]);
 
 /** A pawn's worth is half of the full colour, and more comes near it. */
@@ -265,8 +258,8 @@ function flow(report: NetworkReport): HTMLElement[] {
   for (const { side, activations, adds, mirrored } of views) {
     const mover = side === report.turn ? " (to move)" : "";
     const mirror = mirrored ? ", files mirrored" : "";
-    const text = `${SIDES[side]}’s view${mover}${mirror}: ${on(activations)} of ${activations.length} neurons are on`;
-    steps.push(step(text, adds, strip(activations, `Activations, ${SIDES[side]}’s view`)));
+    const text = `${sentence(side)}’s view${mover}${mirror}: ${on(activations)} of ${activations.length} neurons are on`;
+    steps.push(step(text, adds, strip(activations, `Activations, ${sentence(side)}’s view`)));
   }
   hidden.forEach((activations, index) => {
     steps.push(step(`Layer ${index + 2}: ${on(activations)} of ${activations.length} neurons are on`, null, strip(activations, `Activations of layer ${index + 2}`)));
@@ -289,7 +282,7 @@ function inputs(report: NetworkReport, orientation: Color): HTMLElement[] {
     make("h2", { textContent: `Inputs: ${report.inputs.length} of ${report.ofInputs} are on` }),
     make("p", { className: "quiet", textContent: "A board for each kind of piece, from pawns to kings, White’s above. Green helps White, orange Black." }),
     planes(values, new Set(), orientation === "black", "The inputs of pieces that are on"),
-    make("ul", { className: "chips" }, ...others.map((input) => make("li", {}, inputName(input), " ", make("b", { textContent: pawns(input.effect) })))),
+    inputList(others),
   ];
 }
 

@@ -132,7 +132,7 @@ function connect(app: App, rules: Rules, module: WebAssembly.Module) {
     else text.select();
   };
 
-  document.addEventListener("visibilitychange", () => app.changed({ sameGame: true }));
+  document.addEventListener("visibilitychange", () => app.think());
   document.addEventListener("keydown", (event) => {
     const target = event.target as HTMLElement;
     const taken = target.closest("input, select, textarea, dialog, [role=tablist], [role=grid]");

@@ -1,7 +1,7 @@
 /** What the evaluator thinks: each piece's worth where it stands. */
 import { read } from "chessground/fen";
 import type { Key } from "chessground/types";
-import { $, make } from "./dom";
+import { $, figure, make } from "./dom";
 import { pawns } from "./format";
 import type { NetDescription, PieceValue, PositionEvaluation } from "./types";
 
@@ -47,12 +47,10 @@ export function showWorths(view: View, pick: (square: Key) => void) {
       .sort((a, b) => own(b) - own(a))
       .map((entry) => {
         const role = standing.get(entry.square)?.role ?? "pawn";
-        const piece = document.createElement("piece");
-        piece.className = `${role} ${color}`;
         const bar = make("span", { className: own(entry) < 0 ? "worth-bar bad" : "worth-bar" });
         bar.style.setProperty("--share", String(Math.abs(own(entry)) / most));
         const button = make("button", { type: "button", className: "worth", onclick: () => pick(entry.square) },
-          make("span", { className: "cg-wrap mini" }, piece),
+          make("span", { className: "cg-wrap mini" }, figure(color, role)),
           make("span", {}, make("span", { className: "sr", textContent: `${color} ${role} on ` }), entry.square), bar,
           make("b", { textContent: own(entry).toFixed(2).replace("-", "−") }));
         return make("li", {}, button);

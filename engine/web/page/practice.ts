@@ -2,15 +2,15 @@
 import type { App } from "./app";
 import { keepGames, playedGames } from "./archive";
 import { $, announce, toast } from "./dom";
-import { why } from "./format";
+import { sentence, why } from "./format";
 import { type Puzzle, PuzzleSearch, joined, keepPuzzles, keptPuzzles } from "./puzzles";
 import { connectResults } from "./results";
 import type { Rules } from "./rules";
+import { SIDES } from "./side";
 import type { Game, GameText, SideName } from "./types";
 
 /** Games of a file that are searched at most. */
 const MOST_OF_FILE = 50;
-const BOTH: SideName[] = ["white", "black"];
 
 /** A game to search, and whose mistakes count. */
 interface Source {
@@ -87,9 +87,9 @@ export class Practice {
       return [];
     }
     const name = (game: GameText, side: string) => game.tags.find(([key]) => key.toLowerCase() === side)?.[1] ?? "";
-    const common = BOTH.map((side) => name(games[0], side)).find((player) => player && games.every((game) => BOTH.some((side) => name(game, side) === player)));
+    const common = SIDES.map((side) => name(games[0], side)).find((player) => player && games.every((game) => SIDES.some((side) => name(game, side) === player)));
     return games.flatMap((game): Source[] => {
-      const sides = BOTH.filter((side) => games.length < 2 || !common || name(game, side) === common);
+      const sides = SIDES.filter((side) => games.length < 2 || !common || name(game, side) === common);
       try {
         const { tree, report } = this.rules.readPgn(game.text);
         const moves: string[] = [];
@@ -144,8 +144,7 @@ export class Practice {
     }
     this.current = puzzle;
     this.hints = 0;
-    const side = puzzle.side === "white" ? "White" : "Black";
-    this.tell(`${side} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)} % of the chance to win. Find a better move.`);
+    this.tell(`${sentence(puzzle.side)} played ${puzzle.played} here, and gave away ${Math.round(puzzle.loss * 100)} % of the chance to win. Find a better move.`);
     this.show();
   }
 

@@ -4,6 +4,8 @@ import { chance } from "./format";
 import { KibitzSearcher } from "./kibitzsearcher";
 import type { Rules } from "./rules";
 import { fields, readGame } from "./saved";
+import { REVIEW_NODES, find } from "./searcher";
+import { isSide } from "./side";
 import { load, save } from "./storage";
 import type { Finding, Game, SideName, WhiteScore } from "./types";
 
@@ -11,8 +13,6 @@ import type { Finding, Game, SideName, WhiteScore } from "./types";
 const LEAST_LOSS = 0.2;
 /** A move that gives away no more than this solves it too. */
 const FINE = 0.05;
-/** Nodes for each position. */
-const NODES = 20_000;
 /** Others are left out. */
 const MOST_PUZZLES = 300;
 
@@ -36,7 +36,7 @@ function readPuzzle(kept: unknown): Puzzle[] {
   const isNumber = (value: unknown): value is number => typeof value === "number";
   try {
     const moves = readGame({ start: null, moves: better }).moves;
-    if ((side !== "white" && side !== "black") || typeof played !== "string" || !isNumber(loss) || !isNumber(chance) || !isNumber(solved)) return [];
+    if (!isSide(side) || typeof played !== "string" || !isNumber(loss) || !isNumber(chance) || !isNumber(solved)) return [];
     return moves.length ? [{ game: readGame(game), side, played, loss, better: moves, chance, solved }] : [];
   } catch {
     return [];
@@ -76,13 +76,8 @@ export class PuzzleSearch {
     this.searcher.close();
   }
 
-  private async look(game: Game): Promise<Finding | null | undefined> {
-    let pv: string[] = [];
-    const result = await this.searcher.search({ ...game, nodes: NODES }, (iteration) => {
-      if (iteration.bound === "exact") ({ pv } = iteration);
-    });
-    if (!result) return undefined;
-    return result.best ? { score: result.score, pv } : null;
+  private look(game: Game): Promise<Finding | null | undefined> {
+    return find(this.searcher, { ...game, nodes: REVIEW_NODES });
   }
 
   /** The puzzles in a game's moves by these sides; `null` where the search was stopped. */

@@ -2,7 +2,7 @@
 import { type PlayedGame, keepGames, playedGames } from "./archive";
 import { varies } from "./book";
 import { $, make } from "./dom";
-import { resultCode } from "./format";
+import { resultCode, tagsOf } from "./format";
 import type { GameState } from "./gamestate";
 import type { Rules } from "./rules";
 import { save } from "./storage";
@@ -58,10 +58,8 @@ async function exported(rules: Rules): Promise<string> {
   const texts: string[] = [];
   for (const { begun, start, moves, side, winner } of playedGames()) {
     const { tree } = rules.grow({ start, moves });
-    const day = new Date(begun).toISOString().slice(0, 10).replaceAll("-", ".");
     const [white, black] = side === "white" ? ["You", "Kibitz"] : ["Kibitz", "You"];
-    const tags: [string, string][] = [["Event", "Kibitz"], ["Site", "?"], ["Date", day], ["Round", "-"], ["White", white], ["Black", black]];
-    texts.push(rules.writePgn({ tree, tags, result: resultCode({ winner }) }));
+    texts.push(rules.writePgn({ tree, tags: tagsOf(new Date(begun), white, black), result: resultCode({ winner }) }));
     await new Promise((resolve) => setTimeout(resolve));
   }
   return texts.join("\n");

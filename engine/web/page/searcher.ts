@@ -1,6 +1,6 @@
 /** Who can be asked for a move: Kibitz in its worker, or another engine in its own. */
 import type { Evaluator } from "./evaluators";
-import type { Iteration, SearchRequest, SearchResult } from "./types";
+import type { Finding, Iteration, SearchRequest, SearchResult } from "./types";
 
 export interface Searcher {
   /** The move, or `null` where the search was stopped; rejects where the engine fails. */
@@ -8,6 +8,19 @@ export interface Searcher {
   stop(): void;
   /** Stops, and gives back what it has taken. */
   close(): void;
+}
+
+/** Nodes for each position of a game that is looked through for mistakes. */
+export const REVIEW_NODES = 20_000;
+
+/** What a search finds: `null` where the game is over, `undefined` where the search was stopped. */
+export async function find(searcher: Searcher, request: SearchRequest): Promise<Finding | null | undefined> {
+  let pv: string[] = [];
+  const result = await searcher.search(request, (iteration) => {
+    if (iteration.bound === "exact") ({ pv } = iteration);
+  });
+  if (!result) return undefined;
+  return result.best ? { score: result.score, pv } : null;
 }
 
 /** A search under way. */

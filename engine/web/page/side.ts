@@ -26,6 +26,8 @@ export const HUMAN: Side = { who: "human", strength: { by: "full" }, evaluator: 
 
 export const SIDES = ["white", "black"] as const;
 
+export const isSide = (value: unknown): value is SideName => value === "white" || value === "black";
+
 export const other = (side: SideName): SideName => (side === "white" ? "black" : "white");
 
 export function strengthText(strength: Strength): string {

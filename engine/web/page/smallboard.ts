@@ -1,6 +1,6 @@
 /** A small board beside the game's: pieces, tints and notes by square, for mouse, touch and keyboard. */
 import type { Color, Key, Role } from "chessground/types";
-import { make } from "./dom";
+import { figure, make } from "./dom";
 import { tint } from "./tint";
 
 export interface Cell {
@@ -74,11 +74,7 @@ export class SmallBoard {
       cell.setAttribute("aria-label", [key, piece ? `${piece.color} ${piece.role}` : "empty", words].filter(Boolean).join(", "));
       cell.setAttribute("aria-selected", String(chosen));
       const children: Node[] = [];
-      if (piece) {
-        const figure = document.createElement("piece");
-        figure.className = `${piece.role} ${piece.color}`;
-        children.push(figure);
-      }
+      if (piece) children.push(figure(piece.color, piece.role));
       if (note) children.push(make("span", { textContent: note }));
       cell.replaceChildren(...children);
     });

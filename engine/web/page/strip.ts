@@ -1,7 +1,7 @@
 /** The strips above and below the board: name, clock, and what was taken. */
 import { read } from "chessground/fen";
 import type { Color, Role } from "chessground/types";
-import { make } from "./dom";
+import { figure, make } from "./dom";
 import { clockText } from "./format";
 
 const VALUE: [Role, number, number][] = [
@@ -41,11 +41,7 @@ export function showStrip(element: HTMLElement, strip: Strip) {
   const { pieces, ahead } = taken(strip.fen, strip.color);
   const other = strip.color === "white" ? "black" : "white";
   const captured = make("span", { className: "captured cg-wrap" });
-  for (const role of strip.whole ? pieces : []) {
-    const piece = document.createElement("piece");
-    piece.className = `${role} ${other}`;
-    captured.append(piece);
-  }
+  captured.append(...(strip.whole ? pieces : []).map((role) => figure(other, role)));
   captured.setAttribute("aria-hidden", "true");
   if (ahead > 0) captured.append(make("span", { className: "ahead", textContent: `+${ahead}` }));
   const clock = make("span", { className: "clock", hidden: strip.left === null });

@@ -2,8 +2,8 @@
 import { read } from "chessground/fen";
 import type { Color, Key } from "chessground/types";
 import { $, make } from "./dom";
-import { lineText, pawns, scoreText, why } from "./format";
-import { inputName } from "./inputs";
+import { lineText, pawns, scoreText, sentence, why } from "./format";
+import { inputList, inputName } from "./inputs";
 import type { Searcher } from "./searcher";
 import { EMPTY_CELL, SmallBoard } from "./smallboard";
 import type { Game, InputReport, Iteration, MoveChange, MoveValue, SideName, WhiteScore, WorthChange } from "./types";
@@ -157,7 +157,6 @@ export class Why {
 /** The best moves are green; what loses more than half a pawn to them turns orange. */
 const shade = (loss: number) => Math.max(-0.85, Math.min(0.85, 0.75 - 1.5 * loss));
 
-const SIDES: Record<SideName, string> = { white: "White", black: "Black" };
 const ORDINALS = ["first", "second", "third", "fourth", "fifth"];
 const said = ({ value, mates }: MoveValue) => (mates ? "mate" : pawns(value));
 
@@ -199,8 +198,8 @@ function changed({ mover, pieces, threats: [before, after] }: MoveChange): strin
   const gain = (change: WorthChange) => (mover === "white" ? 1 : -1) * (change.after - change.before);
   const [most] = kept.toSorted((a, b) => gain(b) - gain(a));
   const [least] = kept.toSorted((a, b) => gain(a) - gain(b));
-  if (most && gain(most) >= 0.1) reasons.push(`Best for ${SIDES[mover]}: ${turned(most)}.`);
-  if (least && gain(least) <= -0.1) reasons.push(`Worst for ${SIDES[mover]}: ${turned(least)}.`);
+  if (most && gain(most) >= 0.1) reasons.push(`Best for ${sentence(mover)}: ${turned(most)}.`);
+  if (least && gain(least) <= -0.1) reasons.push(`Worst for ${sentence(mover)}: ${turned(least)}.`);
   return reasons;
 }
 
@@ -222,8 +221,7 @@ function details({ pieces, threats: [before, after] }: MoveChange): HTMLElement[
     .filter(({ to }) => to !== null)
     .toSorted((a, b) => Math.abs(b.after - b.before) - Math.abs(a.after - a.before))
     .slice(0, MOST_CHANGES);
-  const chips = (inputs: InputReport[]) => inputs.map((input) => make("li", {}, inputName(input), " ", make("b", { textContent: pawns(input.effect) })));
-  const enPrise = (title: string, inputs: InputReport[]) => (inputs.length ? [make("p", { className: "quiet", textContent: title }), make("ul", { className: "chips" }, ...chips(inputs))] : []);
+  const enPrise = (title: string, inputs: InputReport[]) => (inputs.length ? [make("p", { className: "quiet", textContent: title }), inputList(inputs)] : []);
   return [
     make("h2", { textContent: "What the move changed" }),
     make("p", { className: "quiet", textContent: "Worth of each piece, White’s view: before, after, difference." }),

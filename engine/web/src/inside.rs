@@ -2,13 +2,13 @@
 //! the way of the value through the layers.
 
 use engine::cozy_chess::{Board, Color, Piece, Square};
-use engine::{changed_features, features};
+use engine::{changed_features, features, model_color};
 use models::{CastlingSide, Feature, ForwardPass, Layer, Meaning, Network};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
 use crate::game::Game;
-use crate::names::{SideName, SquareName};
+use crate::names::{PieceName, SideName, SquareName};
 
 /// Neurons that are told of.
 const STRONGEST: usize = 8;
@@ -87,19 +87,6 @@ enum InputKind {
     EnPrise,
     Castling,
     Check,
-}
-
-/// A kind of piece.
-#[derive(Clone, Copy, Serialize)]
-#[cfg_attr(test, derive(ts_rs::TS))]
-#[serde(rename_all = "lowercase")]
-pub enum PieceName {
-    Pawn,
-    Knight,
-    Bishop,
-    Rook,
-    Queen,
-    King,
 }
 
 /// The first layer as one side looks at the board.
@@ -208,10 +195,7 @@ fn report(
         false => board.side_to_move(),
         true => !board.side_to_move(),
     };
-    let sign = match turn {
-        Color::White => 1.0,
-        Color::Black => -1.0,
-    };
+    let sign = white_sign(turn);
     let pass = ForwardPass::new(network, &features);
     if !pass.value.is_finite() {
         return Err(RequestError::NotFinite);
@@ -280,14 +264,18 @@ fn input_reports(
 ) -> Vec<InputReport> {
     let inputs = features.iter().enumerate().filter_map(|(index, feature)| {
         let meaning = feature.meaning(model_color(turn)).filter(&wanted)?;
-        let effect = pass.input_effect(index);
-        let effect = match turn {
-            Color::White => effect,
-            Color::Black => -effect,
-        };
+        let effect = white_sign(turn) * pass.input_effect(index);
         Some(InputReport::new(feature.index(), meaning, effect))
     });
     inputs.collect()
+}
+
+/// What turns a value from the view of the side to move into White's.
+fn white_sign(turn: Color) -> f32 {
+    match turn {
+        Color::White => 1.0,
+        Color::Black => -1.0,
+    }
 }
 
 /// The inputs that see what is en prise on a board.
@@ -358,33 +346,6 @@ fn bytes(activations: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-fn model_color(color: Color) -> models::Color {
-    match color {
-        Color::White => models::Color::White,
-        Color::Black => models::Color::Black,
-    }
-}
-
-fn side_name(color: models::Color) -> SideName {
-    match color {
-        models::Color::White => SideName::White,
-        models::Color::Black => SideName::Black,
-    }
-}
-
-impl From<models::Piece> for PieceName {
-    fn from(piece: models::Piece) -> PieceName {
-        match piece {
-            models::Piece::Pawn => PieceName::Pawn,
-            models::Piece::Knight => PieceName::Knight,
-            models::Piece::Bishop => PieceName::Bishop,
-            models::Piece::Rook => PieceName::Rook,
-            models::Piece::Queen => PieceName::Queen,
-            models::Piece::King => PieceName::King,
-        }
-    }
-}
-
 impl InputReport {
     fn new(index: usize, meaning: Meaning, effect: f32) -> InputReport {
         let named = |square: models::Square| SquareName(Square::index(square.index()));
@@ -418,7 +379,7 @@ impl InputReport {
         InputReport {
             index,
             kind,
-            color: color.map(side_name),
+            color: color.map(SideName::from),
             piece,
             square,
             count,

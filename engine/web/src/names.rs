@@ -1,6 +1,7 @@
-//! Sides and squares as the page writes them.
+//! Sides, pieces and squares as the page writes them.
 
-use engine::cozy_chess::{Color, Square};
+use engine::cozy_chess::{Color, Piece, Square};
+use engine::{model_color, model_piece};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -15,10 +16,48 @@ pub enum SideName {
 
 impl From<Color> for SideName {
     fn from(color: Color) -> SideName {
+        model_color(color).into()
+    }
+}
+
+impl From<models::Color> for SideName {
+    fn from(color: models::Color) -> SideName {
         match color {
-            Color::White => SideName::White,
-            Color::Black => SideName::Black,
+            models::Color::White => SideName::White,
+            models::Color::Black => SideName::Black,
         }
+    }
+}
+
+/// A kind of piece.
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+#[serde(rename_all = "lowercase")]
+pub enum PieceName {
+    Pawn,
+    Knight,
+    Bishop,
+    Rook,
+    Queen,
+    King,
+}
+
+impl From<models::Piece> for PieceName {
+    fn from(piece: models::Piece) -> PieceName {
+        match piece {
+            models::Piece::Pawn => PieceName::Pawn,
+            models::Piece::Knight => PieceName::Knight,
+            models::Piece::Bishop => PieceName::Bishop,
+            models::Piece::Rook => PieceName::Rook,
+            models::Piece::Queen => PieceName::Queen,
+            models::Piece::King => PieceName::King,
+        }
+    }
+}
+
+impl From<Piece> for PieceName {
+    fn from(piece: Piece) -> PieceName {
+        model_piece(piece).into()
     }
 }
 

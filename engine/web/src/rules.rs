@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::cozy_chess::{Board, Color, File, Move, Piece, Rank, Square, util};
+use engine::cozy_chess::{Board, Color, File, Move, Piece, Square, util};
 use engine::{
     Ending, Position, is_castling, is_chess960, legal_moves, position_key, write_fen, write_move,
 };
@@ -245,13 +245,20 @@ pub fn describe_position(game: &Game) -> Result<PositionReport, RequestError> {
 /// also on the king's target.
 fn targets(board: &Board, mv: Move) -> Vec<Square> {
     let mut targets = vec![mv.to];
-    if is_castling(board, mv) && !is_chess960(board) {
-        let file = match mv.to.file() > mv.from.file() {
-            true => File::G,
-            false => File::C,
-        };
-        let rank: Rank = mv.to.rank();
-        targets.push(Square::new(file, rank));
+    if let Some([king, _]) = castled(board, mv)
+        && !is_chess960(board)
+    {
+        targets.push(king);
     }
     targets
+}
+
+/// Where king and rook stand after a move that castles.
+pub fn castled(board: &Board, mv: Move) -> Option<[Square; 2]> {
+    let files = match mv.to.file() > mv.from.file() {
+        true => [File::G, File::F],
+        false => [File::C, File::D],
+    };
+    let castles = is_castling(board, mv);
+    castles.then(|| files.map(|file| Square::new(file, mv.from.rank())))
 }

@@ -1,15 +1,16 @@
 //! Why a move was played: what the evaluation makes of each legal move, and what the last
 //! move of a game has changed.
 
-use engine::cozy_chess::{Board, File, Move, Piece, Square, util};
-use engine::{is_castling, is_chess960, legal_moves, write_move};
+use engine::cozy_chess::{Board, Move, Square, util};
+use engine::{is_chess960, legal_moves, write_move};
 use serde::Serialize;
 
 use crate::error::RequestError;
 use crate::evaluator::SelectedEvaluator;
 use crate::game::Game;
-use crate::inside::{InputReport, PieceName};
-use crate::names::{SideName, SquareName};
+use crate::inside::InputReport;
+use crate::names::{PieceName, SideName, SquareName};
+use crate::rules::castled;
 
 /// A legal move and the value of the position behind it, without a search, in pawns from
 /// White's view.
@@ -122,16 +123,6 @@ fn landing(board: &Board, mv: Move) -> Square {
     castled(board, mv).map_or(mv.to, |[king, _]| king)
 }
 
-/// Where king and rook stand after castling.
-fn castled(board: &Board, mv: Move) -> Option<[Square; 2]> {
-    let files = match mv.to.file() > mv.from.file() {
-        true => [File::G, File::F],
-        false => [File::C, File::D],
-    };
-    let castles = is_castling(board, mv);
-    castles.then(|| files.map(|file| Square::new(file, mv.from.rank())))
-}
-
 /// Where a piece of the board before a move is after it; `None` if it was taken.
 fn destination(before: &Board, after: &Board, mv: Move, from: Square) -> Option<Square> {
     match castled(before, mv) {
@@ -141,19 +132,6 @@ fn destination(before: &Board, after: &Board, mv: Move, from: Square) -> Option<
         _ => {
             let stays = from != mv.to && after.color_on(from) == before.color_on(from);
             stays.then_some(from)
-        }
-    }
-}
-
-impl From<Piece> for PieceName {
-    fn from(piece: Piece) -> PieceName {
-        match piece {
-            Piece::Pawn => PieceName::Pawn,
-            Piece::Knight => PieceName::Knight,
-            Piece::Bishop => PieceName::Bishop,
-            Piece::Rook => PieceName::Rook,
-            Piece::Queen => PieceName::Queen,
-            Piece::King => PieceName::King,
         }
     }
 }
