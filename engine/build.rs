@@ -1,8 +1,11 @@
-//! Finds the network that the engine embeds: `KIBITZ_NET=FILE` (relative to
+//! Packs the network that the engine embeds: `KIBITZ_NET=FILE` (relative to
 //! the workspace root), else `models/default.safetensors`.
 
-use std::env;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+#[path = "../models/src/packed.rs"]
+mod packed;
 
 fn main() {
     println!("cargo::rerun-if-env-changed=KIBITZ_NET");
@@ -11,12 +14,20 @@ fn main() {
     let net = workspace.join(chosen.as_deref().unwrap_or("models/default.safetensors"));
     // A missing file changes when it appears, so it is watched as well.
     println!("cargo::rerun-if-changed={}", net.display());
-    if net.is_file() {
-        println!("cargo::rustc-env=KIBITZ_EMBEDDED_NET={}", net.display());
-    } else {
+    println!("cargo::rerun-if-changed=../models/src/packed.rs");
+    let Ok(file) = fs::read(&net) else {
         println!(
             "cargo::error=no network at {}: train one with `trainer fit --out`, or name another by KIBITZ_NET=FILE",
             net.display()
         );
+        return;
+    };
+    let Some(packed) = packed::pack(&file) else {
+        println!("cargo::error={} is no safetensors file", net.display());
+        return;
+    };
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo names a folder"));
+    if let Err(error) = fs::write(out.join("net.packed"), packed) {
+        println!("cargo::error=cannot write the packed network: {error}");
     }
 }

@@ -2,9 +2,10 @@
 # Makes a net as models/default.safetensors was made: people's games evaluated by
 # Stockfish 15.1, engines' games, Lichess's games, and games of the embedded net against
 # itself, into a dataset, into the net. Where the games come from: models/README.md. Not
-# the same net, bit for bit: the net that plays is the one that is embedded now. Takes
-# some 100 minutes on two cores, 59 of them Stockfish's. An interrupted run goes on when it
-# is called again, and what is in FOLDER already is not made again. Leaves
+# the same net, bit for bit: the net that plays is the one that is embedded now. On two
+# cores the games take some four hours, Stockfish one, and the net three; with 16 cores
+# and a GPU all takes less than one. An interrupted run goes on when it is called again,
+# and what is in FOLDER already is not made again. Leaves
 # FOLDER/default.safetensors, and FOLDER/linear.safetensors beside it.
 #
 #   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst FOLDER
@@ -29,7 +30,7 @@ bin=${CARGO_TARGET_DIR:-target}/release
     --every 2 --out "$folder/human.pgn.zst"
 
 # Without these the net loses far more than 100 Elo: random openings hold what people avoid.
-"$bin/arena" generate --engine net=embedded --nodes 400 --positions 12900000 --seed 101 \
+"$bin/arena" generate --engine net=embedded --nodes 400 --positions 29200000 --seed 101 \
     --out "$folder/selfplay.pgn.zst"
 
 # With evaluations already: Lichess's own, and those of TCEC's engines. The search evaluates
@@ -49,7 +50,7 @@ lichess=(
 
 # The recipe's paths are relative to it.
 cp models/default.toml "$folder"
-"$bin/trainer" fit --recipe "$folder/default.toml" --device cpu --resume --out "$folder/net.safetensors"
+"$bin/trainer" fit --recipe "$folder/default.toml" --resume --out "$folder/net.safetensors"
 
 # Most of its labels call less a pawn than Lichess does.
 "$bin/trainer" calibrate --model "$folder/net.safetensors" --pgn "${lichess[@]:0:2}" \

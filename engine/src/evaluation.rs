@@ -12,7 +12,7 @@ pub(crate) mod score;
 pub(crate) mod what_if;
 
 pub use chances::Chances;
-pub use evaluator::{EMBEDDED_NET, EvaluationKind, Evaluator};
+pub use evaluator::{EvaluationKind, Evaluator, embedded_net};
 pub use features::{features, model_color, model_piece};
 pub use piece_values::{material_values, piece_values};
 pub use score::Score;

@@ -96,7 +96,7 @@ pub use board::{
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
 pub use endgame::{Tablebase, Wdl};
 pub use evaluation::{
-    Chances, EMBEDDED_NET, EvaluationKind, Evaluator, Score, changed_features, features,
+    Chances, EvaluationKind, Evaluator, Score, changed_features, embedded_net, features,
     material_values, model_color, model_piece, piece_values,
 };
 pub use search::{

@@ -27,6 +27,7 @@ mod kernel;
 mod layers;
 pub mod material;
 mod network;
+pub mod packed;
 mod position;
 mod quantised;
 mod random;

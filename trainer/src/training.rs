@@ -1,11 +1,12 @@
 //! A run: `plan` is what the command line asks for, `learner` takes a step on one
 //! device or several, `run` goes from the first step to the last and on from a
-//! checkpoint. `tables` fits piece-square tables, `tuning` looks for a learning rate,
+//! checkpoint. `feed` makes batches ready ahead of the devices. `tables` fits piece-square tables, `tuning` looks for a learning rate,
 //! `overfit` checks the network's code, `throughput` measures devices.
 
 pub mod artifacts;
 pub mod checkpoint;
 pub mod device;
+pub mod feed;
 pub mod golden;
 pub mod history;
 pub mod learner;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use engine::{
-    EMBEDDED_NET, Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, Position, Report,
-    ScoreBound, Signals, write_move,
+    Engine, EvaluationKind, Evaluator, HashError, Limits, Outcome, Position, Report, ScoreBound,
+    Signals, write_move,
 };
 use host::{ExitCode, FileError};
 use models::{MAX_FILE_BYTES, NetError, QuantisedNetwork};
@@ -73,7 +73,7 @@ impl EvaluatorChoice {
     /// If the file cannot be read.
     pub fn bytes(&self) -> Result<Cow<'static, [u8]>, FileError> {
         Ok(match self {
-            EvaluatorChoice::Embedded => EMBEDDED_NET.into(),
+            EvaluatorChoice::Embedded => engine::embedded_net().into(),
             EvaluatorChoice::Material => Cow::default(),
             EvaluatorChoice::File(path) => host::read(path, MAX_FILE_BYTES)?.into(),
         })

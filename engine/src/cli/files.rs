@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use engine::{EMBEDDED_NET, Evaluator};
+use engine::{Evaluator, embedded_net};
 use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
 /// Reads a network, as floats and as integers.
@@ -21,7 +21,7 @@ fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
 
 /// The network compiled into the engine.
 pub fn embedded_networks() -> Result<(Network, QuantisedNetwork)> {
-    networks(EMBEDDED_NET)
+    networks(embedded_net())
         .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")
 }
 

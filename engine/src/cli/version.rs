@@ -1,13 +1,13 @@
 //! What `engine --version` tells.
 
 use anyhow::Result;
-use engine::EMBEDDED_NET;
+use engine::embedded_net;
 use models::{Metadata, Network};
 
 /// Prints the version, the commit where the build was told it, and what the embedded
 /// network says about itself.
 pub fn run() -> Result<()> {
-    let net = match Network::from_bytes(EMBEDDED_NET) {
+    let net = match Network::from_bytes(embedded_net()) {
         Ok((_, metadata)) => describe(&metadata),
         Err(error) => error.to_string(),
     };

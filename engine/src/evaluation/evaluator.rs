@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::OnceLock;
 
 use arrayvec::ArrayVec;
 use cozy_chess::{BitBoard, Board, Piece};
+use models::packed::unpack;
 use models::{Accumulated, Accumulator, Feature, NetError, QuantisedNetwork, View, material};
 
 use crate::evaluation::Score;
@@ -12,8 +14,14 @@ use crate::evaluation::accumulators::of_board;
 use crate::evaluation::danger::Danger;
 use crate::evaluation::features::{features, model_piece, with_attacks, without_attacks};
 
-/// The network that is compiled into the engine, as a safetensors file.
-pub static EMBEDDED_NET: &[u8] = include_bytes!(env!("KIBITZ_EMBEDDED_NET"));
+/// The network that is compiled into the engine, as the build script packed it.
+static PACKED_NET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/net.packed"));
+
+/// The same as a safetensors file.
+pub fn embedded_net() -> &'static [u8] {
+    static NET: OnceLock<Vec<u8>> = OnceLock::new();
+    NET.get_or_init(|| unpack(PACKED_NET).expect("the build script packed it"))
+}
 
 /// What the evaluation is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +76,9 @@ impl Evaluator {
     /// # Errors
     /// [`NetError`], when the file given at build time is no network.
     pub fn embedded() -> Result<Evaluator, NetError> {
-        Ok(Evaluator::new(QuantisedNetwork::from_bytes(EMBEDDED_NET)?))
+        Ok(Evaluator::new(
+            QuantisedNetwork::from_bytes(embedded_net())?,
+        ))
     }
 
     /// Exchanges the network.

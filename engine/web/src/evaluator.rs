@@ -1,7 +1,7 @@
 //! The evaluation in use, a net or material alone, and what it makes of a position.
 
 use engine::cozy_chess::{Board, Color, Square};
-use engine::{EMBEDDED_NET, Evaluator, features, material_values, piece_values};
+use engine::{Evaluator, embedded_net, features, material_values, piece_values};
 use models::{Metadata, NetError, Network, QuantisedNetwork};
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ impl Training {
 impl SelectedEvaluator {
     /// The net that is compiled in.
     pub fn embedded() -> Result<SelectedEvaluator, NetError> {
-        SelectedEvaluator::from_bytes(EMBEDDED_NET)
+        SelectedEvaluator::from_bytes(embedded_net())
     }
 
     /// The net of a `.safetensors` file.

@@ -70,7 +70,7 @@ test("without simd128 the page finds the same", async () => {
 test("evaluators: the default, an earlier net, material, a file, and one that is refused", async () => {
   const { page, errors } = await visit(site, { path: "#fen=4k3/8/8/8/8/8/8/4KQ2_w_-_-_0_1" });
   await page.click("#tab-net");
-  assert.match(await page.textContent("#evaluator-note"), /902-2x256-1 \(.*\): .*, fitted to/);
+  assert.match(await page.textContent("#evaluator-note"), /902-2x512-1 \(.*\): .*, fitted to/);
   await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
   await page.selectOption("#evaluator", "material");
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("+9.00"));
@@ -81,7 +81,7 @@ test("evaluators: the default, an earlier net, material, a file, and one that is
   await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes(", fitted to 66,795 positions"));
   await page.setInputFiles("#net-file", { name: "mine.safetensors", mimeType: "", buffer: await readFile(new URL("default.safetensors", NETS)) });
   await page.waitForFunction(() => document.getElementById("evaluator").selectedOptions[0].textContent === "mine.safetensors");
-  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("902-2x256-1"));
+  await page.waitForFunction(() => document.getElementById("evaluator-note").textContent.includes("902-2x512-1"));
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer: Buffer.from("no net") });
   await page.waitForFunction(() => document.getElementById("toast").textContent.includes("bad.safetensors cannot be used"));
   // The one before is still in use, by the search too.

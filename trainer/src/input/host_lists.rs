@@ -1,7 +1,7 @@
 //! Lists of active inputs as GPUs take them: in words.
 
 use datasets::Record;
-use models::{Architecture, Feature};
+use models::Architecture;
 use rayon::prelude::*;
 
 use crate::input::lists::Lists;
@@ -39,25 +39,33 @@ impl HostLists {
             Some(*end as i32)
         });
         let starts = [0].into_iter().chain(ends).collect();
-        let inputs: Vec<&[Feature]> = blocks.iter().map(|lists| &lists.inputs[..]).collect();
-        let inputs = inputs.concat();
-        let word = |pair: &[Feature]| {
-            let index = |at| {
-                pair.get(at)
-                    .map_or(0, |input: &Feature| input.index() as i32)
-            };
-            index(0) | index(1) << 16
-        };
-        HostLists {
-            starts,
-            inputs: inputs.par_chunks(2).map(word).collect(),
+        let count: usize = blocks.iter().map(|lists| lists.inputs.len()).sum();
+        let mut inputs = vec![0; count.div_ceil(2)];
+        let mut rest: &mut [u16] = bytemuck::cast_slice_mut(&mut inputs);
+        let mut places = Vec::with_capacity(blocks.len());
+        for lists in blocks {
+            let (place, behind) = rest.split_at_mut(lists.inputs.len());
+            places.push(place);
+            rest = behind;
         }
+        places
+            .par_iter_mut()
+            .zip(blocks)
+            .for_each(|(place, lists)| {
+                for (half, input) in place.iter_mut().zip(&lists.inputs) {
+                    // The lower half of a word comes first on a GPU.
+                    *half = (input.index() as u16).to_le();
+                }
+            });
+        HostLists { starts, inputs }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use models::Feature;
 
     use crate::input::position;
     use crate::testing::{architectures, games};

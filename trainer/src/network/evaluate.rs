@@ -26,17 +26,28 @@ use crate::network::tensors::floats;
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {
+    /// Positions made ready, still on the host.
+    type Prepared: Send + 'static;
+
     /// Positions as it takes them: indices of active inputs, and the win chances that
     /// training aims at. A clone is cheap.
     type Samples: Clone;
 
-    /// Makes records ready for a device, and for networks of these parts.
+    /// Makes records ready for networks of these parts. Any thread can do it.
+    fn prepare(architecture: Architecture, records: &[Record], aim: Aim) -> Self::Prepared;
+
+    /// Sends what was made ready to a device.
+    fn send(prepared: Self::Prepared, device: &Self::Device) -> Self::Samples;
+
+    /// Both at once.
     fn samples(
         architecture: Architecture,
         records: &[Record],
         aim: Aim,
         device: &Self::Device,
-    ) -> Self::Samples;
+    ) -> Self::Samples {
+        Self::send(Self::prepare(architecture, records, aim), device)
+    }
 
     /// Whether a device can compute hidden neurons so.
     fn computes_in(precision: Precision, device: &Self::Device) -> bool;
@@ -71,15 +82,15 @@ impl<B: Evaluate + AutodiffBackend<InnerBackend: Evaluate>> Train for B {}
 macro_rules! by_kernel {
     ($backend:ty, $values:path) => {
         impl Evaluate for $backend {
+            type Prepared = cpu::Samples;
             type Samples = Arc<cpu::Samples>;
 
-            fn samples(
-                architecture: Architecture,
-                records: &[Record],
-                aim: Aim,
-                _device: &Self::Device,
-            ) -> Self::Samples {
-                Arc::new(cpu::Samples::new(architecture, records, aim))
+            fn prepare(architecture: Architecture, records: &[Record], aim: Aim) -> Self::Prepared {
+                cpu::Samples::new(architecture, records, aim)
+            }
+
+            fn send(prepared: Self::Prepared, _device: &Self::Device) -> Self::Samples {
+                Arc::new(prepared)
             }
 
             fn computes_in(precision: Precision, _device: &Self::Device) -> bool {
@@ -122,15 +133,15 @@ by_kernel!(Autodiff<Flex>, cpu::tracked_values);
 macro_rules! by_operations {
     ($backend:ty, $sums:path, $cast:path) => {
         impl Evaluate for $backend {
+            type Prepared = gpu::Prepared;
             type Samples = gpu::Samples<Self>;
 
-            fn samples(
-                architecture: Architecture,
-                records: &[Record],
-                aim: Aim,
-                device: &Self::Device,
-            ) -> Self::Samples {
-                gpu::Samples::new(architecture, records, aim, device)
+            fn prepare(architecture: Architecture, records: &[Record], aim: Aim) -> Self::Prepared {
+                gpu::Prepared::new(architecture, records, aim)
+            }
+
+            fn send(prepared: Self::Prepared, device: &Self::Device) -> Self::Samples {
+                gpu::Samples::new(prepared, device)
             }
 
             fn computes_in(precision: Precision, device: &Self::Device) -> bool {
@@ -186,18 +197,31 @@ by_operations!(Wgpu, gpu::sums, gpu::cast);
 #[cfg(feature = "wgpu")]
 by_operations!(Autodiff<Wgpu>, gpu::tracked_sums, gpu::tracked_cast);
 
-/// A batch cut into one part a device, in order, each made ready for its device.
-/// If there are fewer records than devices, the last devices have none.
-pub fn parts<B: Evaluate>(
-    architecture: Architecture,
-    batch: &Batch,
-    aim: Aim,
-    devices: &[B::Device],
-) -> Vec<B::Samples> {
-    let parts = batch.parts(devices.len()).zip(devices);
-    parts
-        .map(|(records, device)| B::samples(architecture, records, aim, device))
-        .collect()
+/// A batch made ready on the host, cut into one part a device, in order. If there are
+/// fewer records than devices, the last devices have none.
+pub struct Parts<B: Evaluate> {
+    parts: Vec<B::Prepared>,
+    /// The number of positions.
+    pub positions: usize,
+}
+
+impl<B: Evaluate> Parts<B> {
+    /// Makes a batch ready for so many devices. Any thread can do it.
+    pub fn new(architecture: Architecture, batch: &Batch, aim: Aim, devices: usize) -> Parts<B> {
+        let parts = batch.parts(devices);
+        Parts {
+            parts: parts
+                .map(|records| B::prepare(architecture, records, aim))
+                .collect(),
+            positions: batch.records.len(),
+        }
+    }
+
+    /// Sends each part to its device.
+    pub fn send(self, devices: &[B::Device]) -> Vec<B::Samples> {
+        let parts = self.parts.into_iter().zip(devices);
+        parts.map(|(part, device)| B::send(part, device)).collect()
+    }
 }
 
 impl<B: Evaluate> Model<B> {

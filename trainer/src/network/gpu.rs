@@ -38,6 +38,38 @@ use crate::network::precision::{GRADIENT_SCALE, Precision};
 use crate::network::target::Aim;
 use crate::network::tensors::product;
 
+/// Positions made ready for a GPU.
+pub struct Prepared {
+    views: Vec<HostLists>,
+    targets: Vec<f32>,
+    buckets: Option<Vec<i32>>,
+    count: usize,
+}
+
+impl Prepared {
+    /// Those of records, for networks of these parts.
+    pub fn new(architecture: Architecture, records: &[Record], aim: Aim) -> Prepared {
+        // One by itself is taken twice, which has the same mean: a matrix of one row is a
+        // vector, whose products Burn gets wrong ([`product`]).
+        let count = records.len();
+        let twice;
+        let records = match records {
+            [alone] => {
+                twice = [*alone; 2];
+                &twice
+            }
+            _ => records,
+        };
+        let bucket = |record| position::bucket(architecture, record) as i32;
+        Prepared {
+            views: HostLists::by_view(architecture, records),
+            targets: records.par_iter().map(|r| aim.target(r)).collect(),
+            buckets: (architecture.buckets > 1).then(|| records.par_iter().map(bucket).collect()),
+            count,
+        }
+    }
+}
+
 /// Positions on a GPU.
 #[derive(Clone, Debug)]
 pub struct Samples<B: Backend> {
@@ -62,44 +94,22 @@ pub struct Lists<B: Backend> {
 }
 
 impl<B: Backend> Samples<B> {
-    /// Those of records, for networks of these parts, on a device.
-    pub fn new(
-        architecture: Architecture,
-        records: &[Record],
-        aim: Aim,
-        device: &B::Device,
-    ) -> Samples<B> {
+    /// What was made ready, on a device.
+    pub fn new(prepared: Prepared, device: &B::Device) -> Samples<B> {
         let integers = |numbers: Vec<i32>| {
             let shape = [numbers.len()];
             Tensor::from_data(TensorData::new(numbers, shape), (device, DType::I32))
         };
-        // One by itself is taken twice, which has the same mean: a matrix of one row is a
-        // vector, whose products Burn gets wrong ([`product`]).
-        let count = records.len();
-        let twice;
-        let records = match records {
-            [alone] => {
-                twice = [*alone; 2];
-                &twice
-            }
-            _ => records,
-        };
-        let views = HostLists::by_view(architecture, records);
-        let views = views.into_iter().map(|lists| Lists {
+        let views = prepared.views.into_iter().map(|lists| Lists {
             starts: integers(lists.starts),
             inputs: integers(lists.inputs),
         });
-        let buckets = (architecture.buckets > 1).then(|| {
-            let bucket = |record| position::bucket(architecture, record) as i32;
-            integers(records.par_iter().map(bucket).collect())
-        });
-        let targets: Vec<f32> = records.par_iter().map(|r| aim.target(r)).collect();
-        let shape = [targets.len()];
+        let shape = [prepared.targets.len()];
         Samples {
             views: views.collect(),
-            targets: Tensor::from_data(TensorData::new(targets, shape), device),
-            buckets,
-            count,
+            targets: Tensor::from_data(TensorData::new(prepared.targets, shape), device),
+            buckets: prepared.buckets.map(integers),
+            count: prepared.count,
         }
     }
 

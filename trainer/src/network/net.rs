@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use models::{Metadata, NetError, Network, QuantisedNetwork};
+use models::packed::GRID;
+use models::{Layer, Metadata, NetError, Network, QuantisedNetwork};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -106,8 +107,19 @@ pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     Ok(net)
 }
 
-/// The network as its file will hold it: weights rounded to f16. `None` if
-/// one is not a number.
+/// The network as its file will hold it: the first layer in multiples of 1/128, which
+/// pack well ([`models::packed`]), and all weights rounded to f16. `None` if one is not a
+/// number.
+pub fn on_grid(network: &Network) -> Option<Network> {
+    let mut layers = network.layers().to_vec();
+    let Layer { weight, bias } = &mut layers[0];
+    for number in weight.iter_mut().chain(bias) {
+        *number = (*number * f32::from(GRID)).round() / f32::from(GRID);
+    }
+    rounded(&Network::new(network.architecture(), layers))
+}
+
+/// The network with its weights rounded to f16. `None` if one is not a number.
 pub fn rounded(network: &Network) -> Option<Network> {
     let metadata = Metadata::new(network.architecture(), "");
     Network::from_bytes(&network.to_bytes(&metadata))

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::TrainerError;
 use crate::input::batch::Batch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::{Train, parts};
+use crate::network::evaluate::{Parts, Train};
 use crate::network::model::Model;
 use crate::network::target::Aim;
 use crate::training::learner::Learner;
@@ -65,7 +65,8 @@ impl Learned {
 /// [`TrainerError`].
 pub fn overfit<B: Train>(task: Task, devices: &[B::Device]) -> Result<Learned, TrainerError> {
     let batch = Batch::new(task.records);
-    let parts = parts::<B>(task.architecture, &batch, Aim::LABEL, devices);
+    let parts = Parts::<B>::new(task.architecture, &batch, Aim::LABEL, devices.len());
+    let parts = parts.send(devices);
     let model = Model::start(
         task.init.as_ref(),
         task.architecture,

@@ -91,7 +91,7 @@ mod tests {
     use models::{Architecture, Network};
 
     use crate::input::batch::Batch;
-    use crate::network::evaluate::parts;
+    use crate::network::evaluate::Parts;
     use crate::network::target::Aim;
     use crate::testing::{Cpu, SMALL, games, turn};
     use crate::training::learner::Learner;
@@ -118,10 +118,8 @@ mod tests {
         batches[STEPS - 1] = &batches[STEPS - 1][..1];
         for batch in batches {
             let batch = Batch::new(batch.to_vec());
-            unseen.push(
-                learner.learn(parts::<Cpu>(SMALL, &batch, Aim::LABEL, &devices)),
-                batch.records.len(),
-            );
+            let parts = Parts::<Cpu>::new(SMALL, &batch, Aim::LABEL, devices.len());
+            unseen.push(learner.learn(parts.send(&devices)), batch.records.len());
         }
         let steps = unseen.fetch().into_iter();
         let readings = steps.map(|step| [step.loss, step.gradient_norm]);

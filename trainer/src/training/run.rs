@@ -1,7 +1,6 @@
 //! A run from its first step to its last: a dataset in, the best net out.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 use std::{fs, mem, thread};
 
@@ -13,15 +12,15 @@ use serde_json::Value;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
-use crate::input::batch::Batch;
 use crate::input::filter::Dropped;
 use crate::input::reader::read_epoch;
-use crate::network::evaluate::{Evaluate, Train, parts};
+use crate::network::evaluate::{Evaluate, Parts, Train};
 use crate::network::model::Model;
 use crate::network::net;
 use crate::report::live::State as PageState;
 use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
+use crate::training::feed::feed;
 use crate::training::history::{Epoch, History};
 use crate::training::learner::Learner;
 use crate::training::live::LivePage;
@@ -203,16 +202,14 @@ impl<'a, B: Train> Run<'a, B> {
             .samples
             .div_ceil(plan.batch as u64);
         thread::scope(|scope| {
-            let batches = read_epoch(
-                scope,
-                dataset,
-                plan.selection.filter,
-                order,
-                plan.batch,
-                done,
-            );
+            let filter = plan.selection.filter;
+            let batches = read_epoch(scope, dataset, filter, order, plan.batch, done);
+            let first = self.learner.steps();
+            let aim = move |number| plan.aim(first + number);
+            let devices = self.devices.len();
+            let mut batches = feed::<B>(scope, batches, plan.architecture, devices, aim);
             let began = Instant::now();
-            let mut next = self.receive(&batches)?;
+            let mut next = self.receive(&mut batches)?;
             let mut received = Instant::now();
             let mut waiting = received - began;
             while let Some((parts, samples)) = next {
@@ -227,7 +224,7 @@ impl<'a, B: Train> Run<'a, B> {
                 let queued = Instant::now();
                 // The next batch is sent to the devices before this one is
                 // waited for.
-                next = self.receive(&batches)?;
+                next = self.receive(&mut batches)?;
                 let sent = Instant::now();
                 self.unseen.push(reading, samples);
                 self.look_if_due()?;
@@ -244,16 +241,15 @@ impl<'a, B: Train> Run<'a, B> {
 
     /// The batch of the next step, a part on each device, and its number of positions.
     /// `None` at the end of the epoch.
-    fn receive(&self, batches: &Receiver<Result<Batch, datasets::Error>>) -> Received<B> {
-        let Ok(batch) = batches.recv() else {
+    fn receive(
+        &self,
+        batches: &mut impl Iterator<Item = Result<Parts<B>, datasets::Error>>,
+    ) -> Received<B> {
+        let Some(parts) = batches.next().transpose()? else {
             return Ok(None);
         };
-        let batch = batch?;
-        let aim = self.plan.aim(self.learner.steps());
-        Ok(Some((
-            parts::<B>(self.plan.architecture, &batch, aim, self.devices),
-            batch.records.len(),
-        )))
+        let positions = parts.positions;
+        Ok(Some((parts.send(self.devices), positions)))
     }
 
     /// Looks at what the last steps measured, where it is time to.
@@ -365,7 +361,7 @@ impl<'a, B: Train> Run<'a, B> {
     /// the next epoch.
     fn close_epoch(&mut self) -> Result<(), TrainerError> {
         self.check_weights()?;
-        let network = net::rounded(&self.learner.network());
+        let network = net::on_grid(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
         let plan = self.plan;
         // Epochs compare by one measure: what the last one aims at.

@@ -2,8 +2,7 @@
 //! fast the device could be.
 
 use std::fmt;
-use std::sync::mpsc::Receiver;
-use std::thread::{self, Scope};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use burn::tensor::backend::Backend;
@@ -18,12 +17,13 @@ use crate::input::filter::Filter;
 use crate::input::playouts;
 use crate::input::reader::read_epoch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::{Train, parts};
+use crate::network::evaluate::{Parts, Train};
 use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
 use crate::network::precision::Precision;
 use crate::network::target::Aim;
 use crate::training::device::Device;
+use crate::training::feed::feed;
 use crate::training::learner::Learner;
 use crate::training::replicas::Replicas;
 use crate::training::run::LOOK_EVERY;
@@ -79,7 +79,7 @@ pub struct BenchReport {
 
 #[derive(Debug, Serialize)]
 struct Rates {
-    /// Batches read and dropped; none without a dataset.
+    /// Batches read, made ready for the devices and dropped; none without a dataset.
     reader: Option<f64>,
     /// One batch made ready for the devices, and sent to them, again and again.
     upload: f64,
@@ -150,8 +150,9 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
         arithmetic: count * measured.flop_per_second / sample.flop,
         memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
     };
+    let made_ready = |batch| Parts::<B>::new(architecture, batch, Aim::LABEL, devices.len());
     let upload = clock.rate(|| {
-        parts::<B>(architecture, &batch, Aim::LABEL, devices);
+        made_ready(&batch).send(devices);
         samples
     });
     let start = Model::fresh(architecture, 1, &devices[0])
@@ -160,18 +161,16 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
     let start = Replicas::new(start, devices);
     // The rates of learning and decay make no difference to that of training.
     let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
-    let ready = parts::<B>(architecture, &batch, Aim::LABEL, devices);
+    let ready = made_ready(&batch).send(devices);
     let alone = clock.rate(|| {
         learner.learn(ready.clone());
         samples
     });
     let (reader, both) = match plan.dataset {
         Some(dataset) => {
-            let read = |batch: Batch| batch.records.len();
-            let reader = read_endlessly(dataset, plan.batch, &clock, read)?;
-            let both = read_endlessly(dataset, plan.batch, &clock, |batch| {
-                learner.learn(parts::<B>(architecture, &batch, Aim::LABEL, devices));
-                batch.records.len()
+            let reader = read_endlessly(dataset, plan.batch, &clock, drop)?;
+            let both = read_endlessly(dataset, plan.batch, &clock, |parts| {
+                learner.learn(parts.send(devices));
             })?;
             (Some(reader), Some(both))
         }
@@ -198,7 +197,10 @@ pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchRepor
 /// The batch that an epoch begins with, of `size` positions if the dataset has
 /// as many.
 fn first_batch(dataset: &Dataset, size: usize) -> Result<Batch, TrainerError> {
-    let batch = thread::scope(|scope| Epochs::new(scope, dataset, size).next());
+    let batch = thread::scope(|scope| {
+        let batches = read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0);
+        batches.recv().expect("there are positions to train on")
+    });
     Ok(batch?)
 }
 
@@ -272,65 +274,40 @@ fn copies<B: Backend>(clock: &Clock<B>) -> f64 {
     copies * (2 * COPIED * size_of::<f32>()) as f64
 }
 
-/// Takes a dataset's batches, epoch after epoch; how many samples a second
-/// `step` says that it took.
-fn read_endlessly<B: Backend>(
+/// Takes a dataset's batches, made ready for the devices, epoch after epoch; how many
+/// samples a second come that way through `step`.
+fn read_endlessly<B: Train>(
     dataset: &Dataset,
     size: usize,
     clock: &Clock<B>,
-    mut step: impl FnMut(Batch) -> usize,
+    mut step: impl FnMut(Parts<B>),
 ) -> Result<f64, TrainerError> {
     thread::scope(|scope| {
-        let mut epochs = Epochs::new(scope, dataset, size);
+        let devices = clock.devices.len();
+        let mut batches = (0..).flat_map(|epoch| {
+            let batches = read_epoch(scope, dataset, Filter::NONE, (1, epoch), size, 0);
+            feed(scope, batches, Architecture::ARTICLE, devices, |_| {
+                Aim::LABEL
+            })
+        });
         let mut failure = None;
-        let rate = clock.rate(|| match epochs.next() {
-            Ok(batch) => step(batch),
-            Err(error) => {
+        let rate = clock.rate(|| match batches.next() {
+            Some(Ok(parts)) => {
+                let positions = parts.positions;
+                step(parts);
+                positions
+            }
+            Some(Err(error)) => {
                 failure = Some(error);
                 0
             }
+            None => unreachable!("epochs have no end"),
         });
         match failure {
             Some(error) => Err(error.into()),
             None => Ok(rate),
         }
     })
-}
-
-/// The training batches of one epoch after another.
-struct Epochs<'scope, 'env> {
-    scope: &'scope Scope<'scope, 'env>,
-    dataset: &'scope Dataset,
-    size: usize,
-    epoch: u64,
-    batches: Receiver<Result<Batch, datasets::Error>>,
-}
-
-impl<'scope, 'env> Epochs<'scope, 'env> {
-    fn new(
-        scope: &'scope Scope<'scope, 'env>,
-        dataset: &'scope Dataset,
-        size: usize,
-    ) -> Epochs<'scope, 'env> {
-        Epochs {
-            scope,
-            dataset,
-            size,
-            epoch: 0,
-            batches: read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0),
-        }
-    }
-
-    fn next(&mut self) -> Result<Batch, datasets::Error> {
-        loop {
-            if let Ok(batch) = self.batches.recv() {
-                return batch;
-            }
-            self.epoch += 1;
-            let order = (1, self.epoch);
-            self.batches = read_epoch(self.scope, self.dataset, Filter::NONE, order, self.size, 0);
-        }
-    }
 }
 
 impl fmt::Display for BenchReport {

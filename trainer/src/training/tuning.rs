@@ -12,9 +12,10 @@ use crate::error::TrainerError;
 use crate::input::filter::Filter;
 use crate::input::reader::read_epoch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::{Train, parts};
+use crate::network::evaluate::Train;
 use crate::network::model::Model;
 use crate::network::target::Aim;
+use crate::training::feed::feed;
 use crate::training::learner::Learner;
 use crate::training::readings::Unseen;
 use crate::training::regularisation::Regularisation;
@@ -111,11 +112,13 @@ pub fn tune<B: Train>(
             let left = (test.steps - learner.steps()) as usize;
             let order = (test.seed, epoch);
             let batches = read_epoch(scope, dataset, Filter::NONE, order, test.batch, 0);
-            for batch in batches.iter().take(left) {
-                let batch = batch?;
-                let ready = parts::<B>(test.architecture, &batch, Aim::LABEL, devices);
+            let aim = |_| Aim::LABEL;
+            let batches = feed::<B>(scope, batches, test.architecture, devices.len(), aim);
+            for parts in batches.take(left) {
+                let parts = parts?;
+                let positions = parts.positions;
                 let rate = test.rate(learner.steps());
-                unseen.push(learner.learn_at(rate, ready), batch.records.len());
+                unseen.push(learner.learn_at(rate, parts.send(devices)), positions);
                 if unseen.len() == LOOK_EVERY {
                     losses.extend(unseen.fetch().iter().map(|step| f64::from(step.loss)));
                 }

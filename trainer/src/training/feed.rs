@@ -1,0 +1,121 @@
+//! Batches made ready ahead of the devices that take them.
+
+use std::iter;
+use std::num::NonZero;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread::{self, Scope};
+
+use datasets::Error;
+use models::Architecture;
+
+use crate::input::batch::Batch;
+use crate::network::evaluate::{Evaluate, Parts};
+use crate::network::target::Aim;
+
+/// Threads that make batches ready, at most. All cores find the inputs of a batch
+/// together; joining what they found is the work of one.
+const MOST_THREADS: usize = 4;
+
+/// Makes a reader's batches ready for networks of these parts and for so many devices,
+/// in their order. `aim` gets the number of the batch, counted from 0. Threads of their
+/// own stay a few batches ahead; dropping the iterator ends them.
+pub fn feed<'scope, B: Evaluate>(
+    scope: &'scope Scope<'scope, '_>,
+    batches: Receiver<Result<Batch, Error>>,
+    architecture: Architecture,
+    devices: usize,
+    aim: impl Fn(u64) -> Aim + Send + Sync + 'scope,
+) -> impl Iterator<Item = Result<Parts<B>, Error>> + 'scope {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let prepare =
+        move |number, batch: Batch| Parts::new(architecture, &batch, aim(number), devices);
+    prepared(scope, batches, threads.min(MOST_THREADS), prepare)
+}
+
+/// What `prepare` makes of each batch and its number, in order, made by so many threads.
+fn prepared<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    batches: Receiver<Result<Batch, Error>>,
+    threads: usize,
+    prepare: impl Fn(u64, Batch) -> T + Send + Sync + 'scope,
+) -> impl Iterator<Item = Result<T, Error>> + 'scope {
+    let prepare = Arc::new(prepare);
+    let (work, done): (Vec<_>, Vec<_>) = (0..threads)
+        .map(|_| {
+            let (give, work) = sync_channel(1);
+            let (finish, done) = sync_channel(1);
+            let prepare = Arc::clone(&prepare);
+            scope.spawn(move || {
+                work.into_iter()
+                    .all(|(number, batch): (u64, Result<_, _>)| {
+                        finish
+                            .send(batch.map(|batch| prepare(number, batch)))
+                            .is_ok()
+                    })
+            });
+            (give, done)
+        })
+        .unzip();
+    scope.spawn(move || {
+        let mut threads = work.iter().cycle();
+        (0..).zip(batches).all(|numbered| {
+            let thread = threads.next().expect("there is a thread");
+            thread.send(numbered).is_ok()
+        })
+    });
+    let mut turn = 0;
+    iter::from_fn(move || {
+        let next = done[turn].recv().ok();
+        turn = (turn + 1) % done.len();
+        next
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    use datasets::Record;
+
+    use crate::testing::games;
+
+    fn sent(batches: Vec<Vec<Record>>) -> Receiver<Result<Batch, Error>> {
+        let (sender, receiver) = sync_channel(batches.len());
+        for batch in batches {
+            sender.send(Ok(Batch::new(batch))).unwrap();
+        }
+        receiver
+    }
+
+    #[test]
+    fn batches_keep_their_order_and_get_their_numbers() {
+        let records = games(230);
+        let batches: Vec<Vec<Record>> = records.chunks(10).map(<[_]>::to_vec).collect();
+        for threads in [1, 2, 4, 30] {
+            let made: Vec<(u64, Vec<Record>)> = thread::scope(|scope| {
+                // The first of each thread takes longest.
+                let prepare = |number, batch: Batch| {
+                    if number < threads as u64 {
+                        thread::sleep(std::time::Duration::from_millis(20));
+                    }
+                    (number, batch.records)
+                };
+                let made = prepared(scope, sent(batches.clone()), threads, prepare);
+                made.collect::<Result<_, _>>().unwrap()
+            });
+            let numbers = made.iter().map(|(number, _)| *number);
+            assert!(numbers.eq(0..23), "{threads} threads");
+            assert!(made.into_iter().map(|(_, batch)| batch).eq(batches.clone()));
+        }
+    }
+
+    #[test]
+    fn dropped_it_ends() {
+        thread::scope(|scope| {
+            let batches = sent(vec![games(1); 100]);
+            let mut made = prepared(scope, batches, 2, |number, _| number);
+            assert_eq!(made.next().unwrap().unwrap(), 0);
+        });
+    }
+}
