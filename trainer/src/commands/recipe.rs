@@ -497,7 +497,7 @@ mod tests {
         );
         let shipped = recipe(include_str!("../../../models/default.toml"));
         let epochs = shipped.stages.iter().map(|stage| stage.epochs);
-        assert!(epochs.eq([Some(6)]));
+        assert!(epochs.eq([Some(24)]));
     }
 
     #[test]
