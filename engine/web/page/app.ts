@@ -15,10 +15,19 @@ import type { Rules } from "./rules";
 import { fields, readGame, readSaved, toKeep } from "./saved";
 import { Screen, type ScreenListener, type Source } from "./screen";
 import { EvaluatorError } from "./searcher";
-import { SIDES, other, sideName } from "./side";
+import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { load, save } from "./storage";
 import type { Edit, Game, Iteration, Ply, PositionEvaluation, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
+
+/** Who is told of a game of a match. */
+export interface MatchListener {
+  /** The result that both engines agree on by what their searches found, White's view; `null` as long as they do not. */
+  agreed(found: (WhiteScore | null)[]): Result | null;
+  over(result: Result, moves: string[]): void;
+  /** Another game is on the board. */
+  left(): void;
+}
 
 export class App implements Source, ScreenListener, SearchListener {
   private readonly state: GameState;
@@ -29,6 +38,8 @@ export class App implements Source, ScreenListener, SearchListener {
   evaluatorsChanged = () => {};
   /** What is told of the moves made in a puzzle, and of its end by another game. */
   private puzzle: { at: number; moved(uci: string): void; left(): void } | null = null;
+  /** The match that the game on the board is of, until another one is there, and whether that game goes on. */
+  private match: { listener: MatchListener; playing: boolean } | null = null;
   /** Whether the visitor knows that the browser keeps nothing. */
   private told = false;
 
@@ -40,7 +51,7 @@ export class App implements Source, ScreenListener, SearchListener {
     this.state = new GameState(rules);
     this.engines = new Engines(module, rules, evaluators, this.state, this);
     this.screen = new Screen(this.state, this, this);
-    this.panels = new Panels(rules, this.state, module, this.engines);
+    this.panels = new Panels(rules, this.state, module, this.engines, this);
     this.engines.employ();
     netview.showDescription(rules.use(DEFAULT));
     setInterval(() => this.tick(), 100);
@@ -117,15 +128,49 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.puzzle !== null;
   }
 
-  /** Whether a game goes on in which a move was made. */
+  /** Whether a person plays a game in which a move was made. */
   get inGame(): boolean {
-    return this.state.playing && this.begun;
+    return this.state.playing && this.begun && !this.state.betweenEngines;
+  }
+
+  // Matches
+
+  /** Has two evaluators play a game of a match, from an opening. */
+  playMatchGame(white: Side, black: Side, opening: string[], listener: MatchListener) {
+    this.state.beginMatchGame(white, black, opening);
+    this.screen.analysing = false;
+    this.match = null;
+    this.replaced();
+    this.match = { listener, playing: true };
+  }
+
+  /** The game of the match that goes on is of none any more, and waits. */
+  endMatchGame() {
+    if (!this.inMatch) return;
+    this.match = null;
+    if (!this.paused) this.pause();
+  }
+
+  private leaveMatch() {
+    const { match } = this;
+    this.match = null;
+    match?.listener.left();
+  }
+
+  /** The match whose game goes on. */
+  private get inMatch(): MatchListener | null {
+    return this.match?.playing ? this.match.listener : null;
+  }
+
+  get paused(): boolean {
+    return this.state.paused;
   }
 
   /** Another game is on the board. */
   private replaced() {
     this.puzzle?.left();
     this.puzzle = null;
+    this.leaveMatch();
     if (this.screen.isEditing) this.screen.setEditing(false);
     this.stopSearches();
     this.screen.endSearch();
@@ -181,6 +226,8 @@ export class App implements Source, ScreenListener, SearchListener {
     const { state } = this;
     this.play(uci, state.end);
     const played = state.plyOf(state.end)?.san;
+    const agreed = this.inMatch?.agreed(state.main.map((node) => state.tree.nodes[node].found));
+    if (agreed) this.finish(agreed);
     if (found.choice && played !== found.choice.best) this.screen.tellChoice(state.named(state.end), found.choice);
   }
 
@@ -190,8 +237,11 @@ export class App implements Source, ScreenListener, SearchListener {
     const { state } = this;
     const ply = state.play(uci, from);
     this.stopSearches();
-    announce(`${other(state.position.turn)}: ${spoken(ply)}`);
-    moveSound(ply);
+    // In a match moves come fast: its results are read out.
+    if (!this.inMatch) {
+      announce(`${other(state.position.turn)}: ${spoken(ply)}`);
+      moveSound(ply);
+    }
     if (state.position.ending) this.over(state.position.ending);
     else this.changed();
   }
@@ -202,10 +252,15 @@ export class App implements Source, ScreenListener, SearchListener {
   }
 
   private over(result: Result) {
+    const { inMatch } = this;
+    if (this.match) this.match.playing = false;
     archive(this.state, result);
     this.stopSearches();
-    announce(resultText(result));
-    endSound();
+    if (!inMatch) {
+      announce(resultText(result));
+      endSound();
+    }
+    inMatch?.over(result, this.state.game.moves);
     this.changed();
   }
 
@@ -431,8 +486,9 @@ export class App implements Source, ScreenListener, SearchListener {
       const player = this.state.sides[side];
       if (player.evaluator !== evaluator.id) continue;
       this.state.sides[side] = { ...player, evaluator: DEFAULT.id };
-      // Whether the match goes on without it, the visitor says.
+      // Whether the game goes on without it, the visitor says.
       this.state.paused = true;
+      this.leaveMatch();
     }
     if (this.evaluator === evaluator) this.use(DEFAULT);
     else {

@@ -11,8 +11,9 @@ import type { Finding, Iteration, SearchRequest, SearchResult, SideName } from "
 
 /** Nodes of the search behind each point of the curve. */
 const CURVE_NODES = 5000;
-/** Kibitz does not answer faster than this where no clock runs, in milliseconds. */
-const POLITENESS = 300;
+
+/** Whether somebody may be looking: a page that is hidden has slow timers too. */
+const isWatched = () => document.visibilityState === "visible";
 
 /** Who is told of searches. */
 export interface SearchListener {
@@ -102,8 +103,7 @@ export class Engines {
     const { turn } = state;
     const engine = state.playing && !state.paused ? this.searchers[turn] : null;
     // Phones have batteries: it has no end, but only while somebody looks.
-    const watched = document.visibilityState === "visible";
-    const wanted = !engine && analyse && !state.position.ending && watched;
+    const wanted = !engine && analyse && !state.position.ending && isWatched();
     const request = { ...state.shown, lines };
     const text = wanted ? JSON.stringify(request) : null;
     if (text && text === this.analysed) return;
@@ -135,7 +135,7 @@ export class Engines {
       const booked = searcher instanceof KibitzSearcher ? await this.book.move(state, side, searcher) : null;
       if (generation !== this.generation) return;
       const result = booked ?? await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
-      const wait = state.clock ? 0 : POLITENESS - (performance.now() - begun);
+      const wait = state.clock || !isWatched() ? 0 : state.pace - (performance.now() - begun);
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       if (generation !== this.generation || !result) return;
       if (!result.best) throw new Error("it knows no move");

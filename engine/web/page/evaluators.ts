@@ -1,4 +1,7 @@
 /** What can evaluate positions: nets, and material alone. */
+import { type Strengths, fetchBeside } from "./beside";
+import { make } from "./dom";
+import { signedCount } from "./format";
 import { nets } from "./storage";
 import type { EvaluationKind } from "./types";
 
@@ -15,7 +18,7 @@ type OwnEvaluator = Evaluator & { net: ArrayBuffer };
 export const DEFAULT: Evaluator = { id: "default", name: "Default net", kind: "network", net: null };
 export const MATERIAL: Evaluator = {
   id: "material",
-  name: "Material only (classical)",
+  name: "Material only",
   kind: "material",
   net: null,
 };
@@ -33,6 +36,8 @@ export class Evaluators {
   /** Nets on their way, so that two who ask get the same one. */
   private readonly coming = new Map<string, Promise<Evaluator>>();
   private listed: Promise<void> | null = null;
+  /** What was measured; `null` where nothing is known. */
+  private strengths: Strengths | null = null;
 
   /** Asks which nets former visits have left, and which lie beside the page. */
   list(): Promise<void> {
@@ -42,10 +47,11 @@ export class Evaluators {
   private async look() {
     this.elsewhere.push(...(await nets.names()).map((name) => OWN + name));
     try {
-      const beside: unknown = await (await fetch("./nets/nets.json")).json();
-      this.elsewhere.push(...(beside as unknown[]).filter((name) => typeof name === "string"));
+      const { nets: beside, strengths } = await fetchBeside();
+      this.elsewhere.push(...beside);
+      this.strengths = strengths;
     } catch (error) {
-      console.warn("no nets beside the page:", error);
+      console.warn("nothing beside the page:", error);
     }
   }
 
@@ -53,6 +59,26 @@ export class Evaluators {
     const fetched = [...this.known.values()];
     const others = this.elsewhere.filter((file) => !this.known.has(file));
     return [...fetched, ...others.map((file) => ({ id: file, name: netName(file) }))];
+  }
+
+  /** The choices as options of a drop-down, each with its strength. */
+  options(chosen: string): HTMLOptionElement[] {
+    return this.choices().map(({ id, name }) => {
+      const elo = id === DEFAULT.id ? undefined : this.strengths?.elo[id]?.elo;
+      return make("option", { value: id, textContent: elo === undefined ? name : `${name} (${signedCount(elo)} Elo)`, selected: id === chosen });
+    });
+  }
+
+  /** How strong an evaluator is, and how that is known. */
+  strengthNote(id: string): string {
+    const { strengths } = this;
+    const strength = strengths?.elo[id];
+    if (!strengths || !strength) return "How strong it is, was not measured: a match tells.";
+    const { nodes, games, commit } = strengths;
+    const how = `arena ladder, ${games} games a pair at ${nodes.toLocaleString("en")} nodes a move, commit ${commit}`;
+    if (!strength.interval) return `The Elo of the others is counted from this net (${how}).`;
+    const [low, high] = strength.interval.map((end) => (end === null ? "?" : signedCount(end)));
+    return `${signedCount(strength.elo)} Elo beside the default net, with 95 % certainty ${low} to ${high} (${how}).`;
   }
 
   async get(id: string): Promise<Evaluator> {

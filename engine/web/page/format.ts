@@ -12,6 +12,9 @@ export function pawns(value: number): string {
   return signed(text, value < 0 && text !== "0.00", text !== "0.00");
 }
 
+/** `+12`, `−7`, `0`. */
+export const signedCount = (number: number) => signed(String(Math.abs(number)), number < 0, number > 0);
+
 function signed(text: string, negative: boolean, plus: boolean): string {
   return negative ? `−${text}` : plus ? `+${text}` : text;
 }
@@ -80,7 +83,7 @@ export function spoken(ply: Ply): string {
   return words.join(" ") + promoted + suffix;
 }
 
-export type EndReason = EndingReason | "resignation" | "agreement" | "time" | "timeBare";
+export type EndReason = EndingReason | "resignation" | "agreement" | "adjudication" | "time" | "timeBare";
 
 export const REASONS: Record<EndReason, string> = {
   checkmate: "checkmate",
@@ -90,6 +93,7 @@ export const REASONS: Record<EndReason, string> = {
   insufficientMaterial: "neither side can mate",
   resignation: "resignation",
   agreement: "agreement",
+  adjudication: "both engines agree",
   time: "time",
   timeBare: "time is up, but the other side has a bare king",
 };

@@ -7,6 +7,10 @@ import { type Saved, VERSION } from "./saved";
 import { HUMAN, SIDES, type Side, other } from "./side";
 import type { Edit, Edited, Finding, Game, Node, Ply, PositionReport, ReadGame, Review, SearchRequest, SideName, Tree, TreeReport, WhiteScore } from "./types";
 
+/** An engine does not answer faster than this where no clock runs, in milliseconds. */
+const POLITENESS = 300;
+/** ... and in a match, where its moves should still be seen. */
+const MATCH_PACE = 100;
 /** Kibitz accepts a draw where it is ahead by no more than this, in centipawns. */
 const DRAW_MARGIN = 30;
 /** ... and not before this move. */
@@ -37,6 +41,8 @@ export class GameState {
   /** Moves may be made anywhere, by hand: no game is going on. */
   study = false;
   paused = false;
+  /** The least milliseconds between moves of engines. */
+  pace = POLITENESS;
   /** Whether anything was done with the game since a link or a reload: before, it is not the browser's last. */
   touched = true;
   orientation: SideName = "white";
@@ -65,6 +71,17 @@ export class GameState {
     this.study = analyse;
     this.paused = false;
     this.touched = true;
+  }
+
+  /** A game of a match between engines, from an opening; throws as `begin`. */
+  beginMatchGame(white: Side, black: Side, opening: string[]) {
+    this.reset(this.rules.grow({ start: null, moves: opening }));
+    this.sides = { white, black };
+    this.begun = Date.now();
+    this.clock = null;
+    this.study = false;
+    this.orientation = "white";
+    this.pace = MATCH_PACE;
   }
 
   /** A game or a position to study, at a ply, `touched` unless it came by a link; throws as `begin`. */
@@ -120,6 +137,7 @@ export class GameState {
     this.result = null;
     this.former = [];
     this.paused = false;
+    this.pace = POLITENESS;
   }
 
   /** Another tree is on the board. */

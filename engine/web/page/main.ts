@@ -82,9 +82,8 @@ async function recallEvaluators(app: App, evaluators: Evaluators) {
 }
 
 function listEvaluators({ evaluators, evaluator }: App) {
-  $("evaluator").replaceChildren(
-    ...evaluators.choices().map(({ id, name }) => make("option", { value: id, textContent: name, selected: id === evaluator.id })),
-  );
+  $("evaluator").replaceChildren(...evaluators.options(evaluator.id));
+  $("evaluator-strength").textContent = evaluators.strengthNote(evaluator.id);
   $("forget-net").hidden = !evaluators.isOwn(evaluator.id);
 }
 

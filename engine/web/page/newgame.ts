@@ -134,7 +134,6 @@ function field(text: string, control: HTMLElement, id: string): HTMLElement {
 export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewGame | null> {
   const dialog = $<HTMLDialogElement>("new-dialog");
   const chosen = remembered();
-  const nets = evaluators.choices().map(({ id, name }): [string, string] => [id, name]);
 
   const slider = make("input", { type: "range", id: "slider", min: "0", step: "1" });
   const output = make("output");
@@ -152,8 +151,8 @@ export function askNewGame(evaluators: Evaluators, begun: boolean): Promise<NewG
     color,
     field("Strength", options("strength", STRENGTHS, chosen.strength), "strength"),
     make("div", { className: "pair", id: "slider-field" }, make("label", { htmlFor: "slider", textContent: "How strong" }), make("span", { className: "slide" }, slider, output)),
-    field("White’s evaluator", options("white", nets, chosen.white), "white"),
-    field("Black’s evaluator", options("black", nets, chosen.black), "black"),
+    field("White’s evaluator", make("select", { id: "white", name: "white" }, ...evaluators.options(chosen.white)), "white"),
+    field("Black’s evaluator", make("select", { id: "black", name: "black" }, ...evaluators.options(chosen.black)), "black"),
     field("Clock", options("clock", CLOCKS, chosen.clock), "clock"),
     make("div", { className: "pair", id: "custom-field" }, make("span", {}), make("span", { className: "row" }, number("minutes", "minutes +", MOST.minutes), number("seconds", "s", MOST.seconds))),
     field("Start", options("start", STARTS, chosen.start), "start"),

@@ -53,13 +53,17 @@ export function showResults(state: GameState, after: (node: number, moves: strin
   for (const id of ["own-export", "own-forget"]) $<HTMLButtonElement>(id).disabled = all.length === 0;
 }
 
-/** All games as PGN. Other tasks have their turn between them. */
-async function exported(rules: Rules): Promise<string> {
+function pgnOf({ begun, start, moves, side, winner }: PlayedGame, rules: Rules): string {
+  const { tree } = rules.grow({ start, moves });
+  const [white, black] = side === "white" ? ["You", "Kibitz"] : ["Kibitz", "You"];
+  return rules.writePgn({ tree, tags: tagsOf(new Date(begun), white, black), result: resultCode({ winner }) });
+}
+
+/** Many games as PGN. Other tasks have their turn between them. */
+export async function joinedPgn<T>(games: T[], write: (game: T) => string): Promise<string> {
   const texts: string[] = [];
-  for (const { begun, start, moves, side, winner } of playedGames()) {
-    const { tree } = rules.grow({ start, moves });
-    const [white, black] = side === "white" ? ["You", "Kibitz"] : ["Kibitz", "You"];
-    texts.push(rules.writePgn({ tree, tags: tagsOf(new Date(begun), white, black), result: resultCode({ winner }) }));
+  for (const game of games) {
+    texts.push(write(game));
     await new Promise((resolve) => setTimeout(resolve));
   }
   return texts.join("\n");
@@ -73,7 +77,7 @@ export function saveFile(text: string, name: string) {
 }
 
 export function connectResults(rules: Rules, changed: () => void) {
-  $("own-export").onclick = async () => saveFile(await exported(rules), "my-games.pgn");
+  $("own-export").onclick = async () => saveFile(await joinedPgn(playedGames(), (game) => pgnOf(game, rules)), "my-games.pgn");
   $("own-forget").onclick = () => {
     if (!confirm("Forget all your games on this device?")) return;
     keepGames([]);

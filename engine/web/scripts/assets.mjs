@@ -1,5 +1,7 @@
-// Makes what the page fetches beside itself: opening names by position,
-// the nets of models/ other than the one that is compiled in, and the docs that the tour links to.
+// Makes what the page fetches beside itself: opening names by position, lines that matches
+// begin with, the nets of models/ other than the one that is compiled in and what is known
+// of their strength, and the docs that the tour links to.
+import { createHash } from "node:crypto";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 
 const root = new URL("../", import.meta.url);
@@ -19,17 +21,23 @@ function ask(request) {
   return ok[request.op];
 }
 
+/** Plies of the lines that matches begin with. */
+const LINE = 8;
+
 const names = new Map();
+const openings = [];
 for (const volume of ["a", "b", "c", "d", "e"]) {
   const rows = (await open(`openings/${volume}.tsv`)).toString().trim().split("\n").slice(1);
   for (const row of rows) {
     const [eco, name, pgn] = row.split("\t");
     const { report } = ask({ op: "readPgn", text: pgn });
     names.set(report.plies.at(-1).key, `${eco}\t${name}`);
+    if (report.plies.length === LINE) openings.push(report.plies.map(({ uci }) => uci).join(" "));
   }
 }
 const lines = [...names].map(([key, name]) => `${key}\t${name}`);
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
+await writeFile(new URL("public/lines.txt", root), openings.join("\n") + "\n");
 
 // As texts, which every host shows.
 const docs = new URL("public/docs/", root);
@@ -46,5 +54,20 @@ const files = (await readdir(models)).filter(
   (file) => file.endsWith(".safetensors") && file !== "default.safetensors",
 );
 for (const file of files) await copyFile(new URL(file, models), new URL(file, nets));
-await writeFile(new URL("nets.json", nets), JSON.stringify(files.sort()) + "\n");
-console.log(`${names.size} opening positions, ${files.length} nets beside the default one`);
+
+// Figures of a net that has changed since they were measured are left out.
+const { strengths, nodes, games, commit } = JSON.parse(await readFile(new URL("strengths.json", models)));
+const embedded = process.env.KIBITZ_NET ?? new URL("default.safetensors", models);
+const digest = async (file) => createHash("sha256").update(await readFile(file)).digest("hex");
+const measured = {};
+for (const { evaluator, sha256, elo, interval } of strengths) {
+  const isDefault = evaluator === "default.safetensors";
+  const net = isDefault ? embedded : new URL(evaluator, models);
+  if (sha256 === null || (await digest(net).catch(() => "")) === sha256) {
+    measured[isDefault ? "default" : evaluator] = { elo, interval };
+  } else console.warn(`${evaluator} is not the net that was measured: run models/strengths.sh again`);
+}
+// The others are counted from the default net, and say nothing without it.
+const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null };
+await writeFile(new URL("public/beside.json", root), JSON.stringify(beside) + "\n");
+console.log(`${names.size} opening positions, ${openings.length} lines, ${files.length} nets beside the default one`);

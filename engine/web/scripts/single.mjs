@@ -12,8 +12,8 @@ const text = async (path) => (await read(path)).toString();
 const nameOf = (path) => path.split("/").at(-1);
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString("base64");
 /** No other nets: each may be opened as a file. */
-const files = { "nets.json": packed("[]") };
-for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv"]) files[nameOf(path)] = packed(await read(path));
+const files = { "beside.json": packed(JSON.stringify({ ...JSON.parse(await text("beside.json")), nets: [] })) };
+for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv", "lines.txt"]) files[nameOf(path)] = packed(await read(path));
 const worker = asset(/^worker.*js$/);
 const workers = { [nameOf(worker)]: await text(worker) };
 const icon = `data:image/svg+xml;base64,${(await read("icon.svg")).toString("base64")}`;

@@ -78,6 +78,15 @@ for (const [name, options] of [
     await page.click("#tab-own");
     await page.waitForSelector("#own-rows tr");
     assert.deepEqual(await violations(page), []);
+    await page.click("#tab-match");
+    await page.waitForSelector("#match-first");
+    assert.deepEqual(await violations(page), []);
+    await page.selectOption("#match-strength", "1000 nodes");
+    await page.click("#panel-match button:has-text('Start the match')");
+    await page.waitForSelector(".match-games button", { timeout: 60_000 });
+    assert.deepEqual(await violations(page), []);
+    await page.click("#panel-match button:has-text('End the match')");
+    assert.deepEqual(await violations(page), []);
     await page.click("#help");
     assert.deepEqual(await violations(page), []);
     assert.deepEqual(errors, []);
@@ -133,9 +142,10 @@ test("on a phone nothing is wider than the screen, and touch moves pieces", asyn
       const shown = [...document.querySelectorAll("main *")].filter((element) => element.checkVisibility() && !element.closest("#ground, .sr, .hidden-file, .word"));
       return Math.max(document.documentElement.scrollWidth, ...shown.map(right)) - innerWidth;
     });
-  for (const tab of ["engine", "net", "inside", "why", "study", "own"]) {
+  for (const tab of ["engine", "net", "inside", "why", "study", "own", "match"]) {
     await page.tap(`#tab-${tab}`);
     if (tab === "inside") await page.waitForSelector(".flow li");
+    if (tab === "match") await page.waitForSelector("#match-first");
     if (tab === "why") await page.waitForSelector(".smallboard.wide");
     assert.ok((await wide()) <= 0, tab);
   }

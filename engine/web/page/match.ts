@@ -1,0 +1,299 @@
+/** The tab of matches: two evaluators play each other on the board, and the games are kept. */
+import type { App, MatchListener } from "./app";
+import { $, announce, make, refill, toast } from "./dom";
+import { REASONS, type Result, resultCode, signedCount, tagsOf, why } from "./format";
+import { LEAST_GAMES, agreed, scoreOf, sideOfFirst } from "./matchscore";
+import { joinedPgn, saveFile } from "./results";
+import type { Rules } from "./rules";
+import { fields } from "./saved";
+import { type Side, type Strength, strengthText } from "./side";
+import { load, save } from "./storage";
+import type { SideName } from "./types";
+
+/** How long a game that is over stays on the board, in milliseconds. */
+const REST = 1000;
+/** What is offered. */
+const STRENGTHS: Strength[] = [
+  ...[1000, 5000, 20_000, 100_000].map((value): Strength => ({ by: "nodes", value })),
+  ...[100, 500, 2000].map((value): Strength => ({ by: "time", value })),
+];
+const LENGTHS = [2, 10, 20, 40, 100, 200];
+
+interface MatchGame extends Result {
+  moves: string[];
+}
+
+interface Match {
+  /** Their ids. */
+  evaluators: [string, string];
+  strength: Strength;
+  /** Games to play. */
+  length: number;
+  begun: number;
+  /** The line that each pair of games begins with. */
+  openings: string[];
+  games: MatchGame[];
+}
+
+/** The match that the browser keeps, if it can be read. */
+function keptMatch(): Match | null {
+  const isText = (value: unknown) => typeof value === "string";
+  const texts = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+  const isGame = (kept: unknown) => {
+    const { moves, winner, reason } = fields(kept);
+    return texts(moves) && (winner === null || winner === "white" || winner === "black") && String(reason) in REASONS;
+  };
+  const { evaluators, strength, length, begun, openings, games } = fields(load("match"));
+  const limit = STRENGTHS.find((choice) => JSON.stringify(choice) === JSON.stringify(strength));
+  const sound = texts(evaluators) && limit && typeof length === "number" && typeof begun === "number" && texts(openings);
+  if (!sound || !Array.isArray(games) || !games.every(isGame)) return null;
+  return { evaluators: [evaluators[0], evaluators[1]], strength: limit, length, begun, openings, games };
+}
+
+export class MatchPanel implements MatchListener {
+  private match = keptMatch();
+  /** Whether its game is on the board. */
+  private live = false;
+  /** Ends the rest between two games; 0 while there is none. */
+  private rest = 0;
+  /** Lines that games begin with. */
+  private lines: Promise<string[]> | null = null;
+  /** What is shown already. */
+  private shown = "";
+  private readonly first = choice("match-first", []);
+  private readonly second = choice("match-second", []);
+  private readonly strength = choice("match-strength", STRENGTHS.map(strengthText));
+  private readonly length = choice("match-length", LENGTHS.map((games) => `${games} games`));
+  private readonly form: HTMLFormElement;
+  private readonly told = make("p");
+  private readonly buttons = make("div", { className: "row wrap" });
+  private readonly score = make("table", { className: "figures" });
+  private readonly elo = make("p", { className: "quiet" });
+  private readonly list = make("ul", { className: "match-games" });
+
+  constructor(
+    private readonly app: App,
+    private readonly rules: Rules,
+  ) {
+    const field = (text: string, control: HTMLElement) => make("div", { className: "pair" }, make("label", { htmlFor: control.id, textContent: text }), control);
+    this.strength.selectedIndex = 1;
+    this.length.selectedIndex = 2;
+    this.form = make("form", {},
+      make("h2", { textContent: "A match of two evaluators" }),
+      make("p", { className: "quiet", textContent: "They play on the board, each opening with both colours. A new match forgets the games of the one before." }),
+      field("First", this.first), field("Second", this.second), field("Each move", this.strength), field("Length", this.length),
+      make("button", { className: "primary", textContent: "Start the match" }));
+    this.form.onsubmit = (event) => {
+      event.preventDefault();
+      this.begin();
+    };
+    $("panel-match").replaceChildren(this.form, this.told, this.buttons, this.score, this.elo, this.list);
+  }
+
+  // What is played
+
+  private begin() {
+    if (!this.mayLeave()) return;
+    this.match = {
+      evaluators: [this.first.value, this.second.value],
+      strength: STRENGTHS[this.strength.selectedIndex],
+      length: LENGTHS[this.length.selectedIndex],
+      begun: Date.now(),
+      openings: [],
+      games: [],
+    };
+    void this.next();
+    this.buttons.querySelector("button")?.focus();
+  }
+
+  /** Whether the game on the board may go. */
+  private mayLeave(): boolean {
+    return !this.app.inGame || confirm("Leave the game on the board?");
+  }
+
+  private async next() {
+    const { match } = this;
+    if (!match) return;
+    this.rest = 0;
+    this.show();
+    try {
+      const { evaluators } = this.app;
+      this.lines ??= fetchLines();
+      const [lines] = await Promise.all([this.lines, ...match.evaluators.map((id) => evaluators.get(id))]);
+      if (this.match !== match) return;
+      const game = match.games.length;
+      const [first, second] = match.evaluators.map((evaluator): Side => ({ who: "kibitz", strength: match.strength, evaluator }));
+      const [white, black] = sideOfFirst(game) === "white" ? [first, second] : [second, first];
+      this.app.playMatchGame(white, black, opening(match, lines).split(" "), this);
+      this.live = true;
+      this.keep();
+    } catch (error) {
+      this.lines = null;
+      this.live = false;
+      toast(`The match cannot go on: ${why(error)}.`);
+    }
+    this.show();
+  }
+
+  agreed = agreed;
+
+  over(result: Result, moves: string[]) {
+    const { match } = this;
+    if (!match) return;
+    match.games.push({ ...result, moves });
+    this.keep();
+    announce(`Game ${match.games.length}: ${this.title(match, match.games.length - 1)}. ${this.scoreText(match)}`);
+    if (this.isOver) this.live = false;
+    else this.rest = setTimeout(() => void this.next(), REST);
+    this.show();
+  }
+
+  left() {
+    clearTimeout(this.rest);
+    this.rest = 0;
+    this.live = false;
+    this.show();
+  }
+
+  private pause() {
+    if (!this.live) {
+      if (this.mayLeave()) void this.next();
+    } else if (this.rest) this.left();
+    else this.app.pause();
+  }
+
+  /** Ends the match with the games so far. */
+  private end() {
+    const { match } = this;
+    if (!match) return;
+    this.app.endMatchGame();
+    match.length = match.games.length;
+    if (!match.length) this.match = null;
+    this.keep();
+    this.left();
+    this.first.focus();
+  }
+
+  private keep() {
+    save("match", this.match);
+  }
+
+  private get isOver(): boolean {
+    return !this.match || this.match.games.length >= this.match.length;
+  }
+
+  // What is shown
+
+  private names({ evaluators }: Match): string[] {
+    const choices = this.app.evaluators.choices();
+    return evaluators.map((id) => choices.find((choice) => choice.id === id)?.name ?? id);
+  }
+
+  private players(match: Match, game: number): Record<SideName, string> {
+    const [first, second] = this.names(match);
+    return sideOfFirst(game) === "white" ? { white: first, black: second } : { white: second, black: first };
+  }
+
+  private title(match: Match, game: number): string {
+    const { white, black } = this.players(match, game);
+    const { winner, reason } = match.games[game];
+    return `${resultCode({ winner })} ${white} – ${black}${reason ? `, ${REASONS[reason]}` : ""}`;
+  }
+
+  private scoreText(match: Match): string {
+    const [first, second] = this.names(match);
+    const { points } = scoreOf(match.games);
+    return `${first} ${points}, ${second} ${match.games.length - points}`;
+  }
+
+  /** Called often: touches only what has changed. */
+  show() {
+    const { match, isOver, live } = this;
+    const { evaluators, paused } = this.app;
+    const options = evaluators.options("").map(({ textContent }) => textContent);
+    const shown = JSON.stringify([options, match?.begun, match?.games.length, match?.length, live, paused, this.rest]);
+    if (shown === this.shown) return;
+    this.shown = shown;
+    this.form.hidden = !isOver;
+    this.first.replaceChildren(...evaluators.options(this.first.value || match?.evaluators[0] || "default"));
+    this.second.replaceChildren(...evaluators.options(this.second.value || match?.evaluators[1] || "material"));
+    for (const box of [this.told, this.buttons, this.score, this.elo, this.list]) box.hidden = !match;
+    if (!match) return;
+    this.told.textContent = this.state(match);
+    const button = (textContent: string, onclick: () => void) => make("button", { type: "button", textContent, onclick });
+    refill(
+      this.buttons,
+      ...(isOver ? [] : [button(live && !paused ? "Pause" : "Go on", () => this.pause()), button("End the match", () => this.end())]),
+      ...(match.games.length ? [button("Save games as PGN", () => void this.saveGames(match))] : []),
+    );
+    this.showScore(match);
+    this.list.replaceChildren(...match.games.map((_, game) => make("li", {}, button(`${game + 1}. ${this.title(match, game)}`, () => this.study(match, game)))));
+  }
+
+  private state(match: Match): string {
+    const { games, length, strength } = match;
+    if (this.isOver) return `Over after ${games.length} games (${strengthText(strength)}).`;
+    const game = `game ${games.length + 1} of ${length} (${strengthText(strength)})`;
+    if (!this.live || this.app.paused) return `Waits: ${game} comes next.`;
+    const { white, black } = this.players(match, games.length);
+    return this.rest ? `Next: ${game}.` : `On the board: ${game}, ${white} – ${black}.`;
+  }
+
+  private showScore(match: Match) {
+    const { won, drawn, lost, points, elo } = scoreOf(match.games);
+    const [first, second] = this.names(match);
+    const played = match.games.length;
+    const row = (name: string, ...figures: number[]) =>
+      make("tr", {}, make("th", { scope: "row", textContent: name }), ...figures.map((figure) => make("td", { textContent: String(figure) })));
+    const head = ["Evaluator", "Won", "Drawn", "Lost", "Points"].map((textContent) => make("th", { scope: "col", textContent }));
+    this.score.replaceChildren(
+      make("thead", {}, make("tr", {}, ...head)),
+      make("tbody", {}, row(first, won, drawn, lost, points), row(second, lost, drawn, won, played - points)),
+    );
+    if (elo) this.elo.textContent = `${first}: ${Math.round((100 * points) / played)} %, ${signedCount(Math.round(elo.value))} ± ${Math.round(elo.error)} Elo (95 %).`;
+    else this.elo.textContent = played < LEAST_GAMES ? `Elo is told from ${LEAST_GAMES} games on.` : "The results are too much alike to tell Elo.";
+  }
+
+  // What is done with games that were played
+
+  private pgn(match: Match, game: number): string {
+    const { moves, winner } = match.games[game];
+    const { white, black } = this.players(match, game);
+    const { tree } = this.rules.grow({ start: null, moves });
+    return this.rules.writePgn({ tree, tags: tagsOf(new Date(match.begun), white, black), result: resultCode({ winner }) });
+  }
+
+  private async saveGames(match: Match) {
+    saveFile(await joinedPgn([...match.games.keys()], (game) => this.pgn(match, game)), "match.pgn");
+  }
+
+  /** Puts a game on the board to study; a match that goes on waits. */
+  private study(match: Match, game: number) {
+    if (!this.mayLeave()) return;
+    try {
+      this.app.lookAt(this.rules.readPgn(this.pgn(match, game)));
+    } catch (error) {
+      toast(`This game cannot be read: ${why(error)}.`);
+    }
+  }
+}
+
+async function fetchLines(): Promise<string[]> {
+  const response = await fetch("./lines.txt");
+  if (!response.ok) throw new Error("its openings could not be fetched");
+  return (await response.text()).trim().split("\n");
+}
+
+/** The line of the next game's pair; a new one where the pair begins. */
+function opening({ games, openings }: Match, lines: string[]): string {
+  const pair = Math.floor(games.length / 2);
+  if (openings.length <= pair) {
+    const others = lines.filter((line) => !openings.includes(line));
+    openings.push(others[Math.floor(Math.random() * others.length)]);
+  }
+  return openings[pair];
+}
+
+function choice(id: string, names: string[]): HTMLSelectElement {
+  return make("select", { id }, ...names.map((textContent) => make("option", { textContent })));
+}
