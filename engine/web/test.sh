@@ -2,9 +2,12 @@
 # Builds the page and tests it in Chromium, without a window.
 set -euo pipefail
 cd "$(dirname "$0")"
-bash build.sh --single-file
+options=(--single-file)
+tables=../../../shared/data/syzygy34
+if [ -d "$tables" ]; then options+=(--tables "$tables"); fi
+bash build.sh "${options[@]}"
 # What only WebAssembly compiles, the lints of the workspace do not see.
-cargo clippy --locked -p web --target wasm32-unknown-unknown -- -D warnings
+cargo clippy --locked -p web -p tables --target wasm32-unknown-unknown -- -D warnings
 # The kernel at the ends of its numbers, by nets that no training makes.
 if rustup target add wasm32-wasip1; then
     RUSTFLAGS="-C target-feature=+simd128" \

@@ -2,9 +2,11 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use cozy_chess::{Board, Color, Move};
 use shakmaty::{Chess, Position};
+use shakmaty_syzygy::filesystem::Filesystem;
 use shakmaty_syzygy::{AmbiguousWdl, SyzygyError};
 use thiserror::Error;
 
@@ -43,6 +45,7 @@ impl Syzygy {
     ///
     /// # Errors
     /// [`TablesError`] names the first folder without tables.
+    #[cfg(any(unix, windows))]
     pub fn open(
         folders: impl IntoIterator<Item = impl AsRef<Path>>,
     ) -> Result<Syzygy, TablesError> {
@@ -61,12 +64,30 @@ impl Syzygy {
                 }
             }
         }
-        Ok(Syzygy {
+        Ok(Syzygy::new(tables, files))
+    }
+
+    /// Takes the tables of these names (`KQvK.rtbw`) from files of any kind; what is no
+    /// table's name is left out.
+    pub fn of_files(
+        files: Arc<dyn Filesystem>,
+        names: impl IntoIterator<Item = impl AsRef<Path>>,
+    ) -> Syzygy {
+        let mut tables = shakmaty_syzygy::Tablebase::with_filesystem(files);
+        let added = names
+            .into_iter()
+            .filter(|name| tables.add_file(name).is_ok());
+        let files = added.count();
+        Syzygy::new(tables, files)
+    }
+
+    fn new(tables: shakmaty_syzygy::Tablebase<Chess>, files: usize) -> Syzygy {
+        Syzygy {
             tables,
             files,
             fifty_moves: true,
             probe_depth: 1,
-        })
+        }
     }
 
     /// Whether the fifty-move rule holds, as it does at first: without it a win that
@@ -95,6 +116,27 @@ impl Syzygy {
             return None;
         }
         to_shakmaty(board)
+    }
+
+    /// The moves that keep the result, the one that comes nearest to a capture or pawn move
+    /// first: a win hurries, a loss lingers.
+    fn keeping(&self, board: &Board) -> Option<Vec<(Judgement, shakmaty::Move)>> {
+        let position = self.known(board)?;
+        let mut judged = Vec::new();
+        for mv in position.legal_moves() {
+            judged.push((self.judge(&position, mv).ok()?, mv));
+        }
+        let value = judged.iter().map(|(found, _)| found.value).max()?;
+        judged.retain(|(found, _)| found.value == value);
+        judged.sort_by_key(|(found, _)| found.plies * value.signum());
+        Some(judged)
+    }
+
+    /// Plies to mate, or to a capture or pawn move, if the first of [`Tablebase::root_moves`]
+    /// is played and answered alike. Tables may round it by one.
+    pub fn plies_to_zeroing(&self, board: &Board) -> Option<u32> {
+        let (found, _) = self.keeping(board)?.into_iter().next()?;
+        Some(1 + found.plies.unsigned_abs())
     }
 
     /// What `mv` leads to, from the view of the side that plays it.
@@ -153,15 +195,8 @@ impl Tablebase for Syzygy {
     }
 
     fn root_moves(&self, board: &Board) -> Option<(Wdl, Vec<Move>)> {
-        let position = self.known(board)?;
-        let mut judged = Vec::new();
-        for mv in position.legal_moves() {
-            judged.push((self.judge(&position, mv).ok()?, mv));
-        }
-        let value = judged.iter().map(|(found, _)| found.value).max()?;
-        judged.retain(|(found, _)| found.value == value);
-        // A win hurries, a loss lingers.
-        judged.sort_by_key(|(found, _)| found.plies * value.signum());
+        let judged = self.keeping(board)?;
+        let value = judged.first()?.0.value;
         let moves = judged
             .into_iter()
             .filter_map(|(_, mv)| from_shakmaty(mv))

@@ -2,6 +2,7 @@
 import type { Key } from "chessground/types";
 import { archive } from "./archive";
 import { announce, toast, trouble, untroubled } from "./dom";
+import { verdictText } from "./endgames";
 import { Engines, type SearchListener } from "./engines";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import { type Result, resultText, scoreText, sentence, spoken, why } from "./format";
@@ -18,7 +19,7 @@ import { EvaluatorError } from "./searcher";
 import { SIDES, type Side, other, sideName } from "./side";
 import { endSound, moveSound } from "./sound";
 import { load, save } from "./storage";
-import type { Edit, Game, Iteration, Ply, PositionEvaluation, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
+import type { Edit, Game, Iteration, Ply, PositionEvaluation, PositionReport, ReadGame, SearchResult, SideName, WhiteScore } from "./types";
 
 /** Who is told of a game of a match. */
 export interface MatchListener {
@@ -506,6 +507,11 @@ export class App implements Source, ScreenListener, SearchListener {
       this.dismiss(this.evaluator, new EvaluatorError(this.evaluator, why(error)).message);
       return this.rules.evaluate(this.state.shown);
     }
+  }
+
+  async verdict({ fen, turn }: PositionReport): Promise<string> {
+    const verdict = await this.engines.endgames.ask(fen);
+    return verdict ? verdictText(verdict, turn) : "";
   }
 
   after(node: number, moves: string[]): Ply | undefined {

@@ -1,6 +1,4 @@
 /** What lies beside the page: the build has listed it in `beside.json`. */
-import { fields } from "./saved";
-
 /** Elo counted from the default net, and the 95 % interval; an end of it may be open. */
 export interface Strength {
   elo: number;
@@ -22,9 +20,17 @@ export interface Beside {
   /** Files of `nets/`. */
   nets: string[];
   strengths: Strengths | null;
+  /** Files of `tables/`: endgame tables. */
+  tables: string[];
 }
 
-export async function fetchBeside(): Promise<Beside> {
-  const { nets, strengths } = fields(await (await fetch("./beside.json")).json());
-  return { nets: nets as string[], strengths: strengths as Strengths | null };
+let listed: Promise<Beside> | null = null;
+
+/** Asks the host once. */
+export function beside(): Promise<Beside> {
+  return (listed ??= fetchBeside());
+}
+
+async function fetchBeside(): Promise<Beside> {
+  return (await (await fetch("./beside.json")).json()) as Beside;
 }

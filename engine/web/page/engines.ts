@@ -1,5 +1,6 @@
 /** Who searches: an engine for each side that wants one, one for analysis, one for the curve. */
 import { Book } from "./book";
+import { Endgames } from "./endgames";
 import { DEFAULT, type Evaluator, type Evaluators } from "./evaluators";
 import type { GameState } from "./gamestate";
 import { KibitzSearcher } from "./kibitzsearcher";
@@ -40,6 +41,7 @@ export class Engines {
   curveNodes: number | null = null;
   private searchers: Record<SideName, Searcher | null> = { white: null, black: null };
   readonly book: Book;
+  readonly endgames = new Endgames();
   private readonly analyst: KibitzSearcher;
   private readonly curve: KibitzSearcher;
   /** What is being analysed. */
@@ -132,9 +134,9 @@ export class Engines {
         if (generation !== this.generation) return;
         searcher.use(present);
       }
-      const booked = searcher instanceof KibitzSearcher ? await this.book.move(state, side, searcher) : null;
+      const known = searcher instanceof KibitzSearcher ? await this.knownMove(side, searcher) : null;
       if (generation !== this.generation) return;
-      const result = booked ?? await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
+      const result = known ?? await searcher.search(state.searchRequest(side, lines, Math.random()), this.reporter(generation));
       const wait = state.clock || !isWatched() ? 0 : state.pace - (performance.now() - begun);
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
       if (generation !== this.generation || !result) return;
@@ -148,6 +150,11 @@ export class Engines {
       searcher.close();
       this.listener.failed(error);
     }
+  }
+
+  /** The move of the book, or of the endgame tables. */
+  private async knownMove(side: SideName, searcher: KibitzSearcher): Promise<SearchResult | null> {
+    return (await this.book.move(this.state, side, searcher)) ?? this.endgames.move(this.state, side);
   }
 
   private async analyse(request: SearchRequest) {

@@ -1,5 +1,5 @@
 /** What can evaluate positions: nets, and material alone. */
-import { type Strengths, fetchBeside } from "./beside";
+import { type Strengths, beside } from "./beside";
 import { make } from "./dom";
 import { signedCount } from "./format";
 import { nets } from "./storage";
@@ -47,8 +47,8 @@ export class Evaluators {
   private async look() {
     this.elsewhere.push(...(await nets.names()).map((name) => OWN + name));
     try {
-      const { nets: beside, strengths } = await fetchBeside();
-      this.elsewhere.push(...beside);
+      const { nets: files, strengths } = await beside();
+      this.elsewhere.push(...files);
       this.strengths = strengths;
     } catch (error) {
       console.warn("nothing beside the page:", error);

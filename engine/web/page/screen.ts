@@ -15,7 +15,7 @@ import { showResults } from "./results";
 import { shapesOf } from "./shapes";
 import { strengthText } from "./side";
 import { showStrip } from "./strip";
-import type { Choice, Edit, Iteration, Ply, PositionEvaluation, Review, SideName, WhiteScore } from "./types";
+import type { Choice, Edit, Iteration, Ply, PositionEvaluation, PositionReport, Review, SideName, WhiteScore } from "./types";
 
 /** What the screen shows beside the game's state. */
 export interface Source {
@@ -30,6 +30,8 @@ export interface Source {
   readonly puzzling: boolean;
   /** The evaluator's view of the position looked at. */
   evaluate(): PositionEvaluation;
+  /** What endgame tables say of a position; empty where they say nothing. */
+  verdict(position: PositionReport): Promise<string>;
   /** The last of some moves from a node. */
   after(node: number, moves: string[]): Ply | undefined;
 }
@@ -57,6 +59,8 @@ export class Screen {
   /** The node that they speak of; -1 where there are none. */
   private bestAt = -1;
   private review: { review: Review; edition: number } | null = null;
+  /** The position that endgame tables were last asked about. */
+  private judged: PositionReport | null = null;
   /** What a hint points at. */
   private hints: DrawShape[] = [];
   private editing = false;
@@ -117,6 +121,7 @@ export class Screen {
     $("status").textContent = state.status;
     $("status").classList.toggle("over", state.shownOver);
     this.showOpening();
+    void this.showVerdict();
     this.showStrips();
     this.showSearch();
     this.showButtons();
@@ -171,6 +176,17 @@ export class Screen {
   private showOpening() {
     const name = this.openings?.last(this.state.keys);
     $("opening").textContent = name ? `${name.eco} ${name.name}` : "";
+  }
+
+  /** What endgame tables say, to whoever may be told. */
+  private async showVerdict() {
+    const { position } = this.state;
+    const line = $("tables");
+    const told = () => !this.unaided && !position.ending;
+    if (this.judged !== position || !told()) line.textContent = "";
+    this.judged = position;
+    const verdict = told() ? await this.source.verdict(position) : "";
+    if (this.judged === position && told()) line.textContent = verdict;
   }
 
   showStrips() {

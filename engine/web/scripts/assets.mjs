@@ -1,6 +1,7 @@
 // Makes what the page fetches beside itself: opening names by position, lines that matches
 // begin with, the nets of models/ other than the one that is compiled in and what is known
-// of their strength, and the docs that the tour links to.
+// of their strength, and the docs that the tour links to. TABLES is a folder of endgame tables,
+// if the page is to have some.
 import { createHash } from "node:crypto";
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 
@@ -67,7 +68,17 @@ for (const { evaluator, sha256, elo, interval } of strengths) {
     measured[isDefault ? "default" : evaluator] = { elo, interval };
   } else console.warn(`${evaluator} is not the net that was measured: run models/strengths.sh again`);
 }
+const tables = new URL("public/tables/", root);
+await rm(tables, { recursive: true, force: true });
+let tableFiles = [];
+if (process.env.TABLES) {
+  await mkdir(tables, { recursive: true });
+  tableFiles = (await readdir(process.env.TABLES)).filter((file) => /\.rtb[wz]$/.test(file)).sort();
+  for (const file of tableFiles) await copyFile(`${process.env.TABLES}/${file}`, new URL(file, tables));
+  await copyFile(new URL("wasm/tables.wasm", root), new URL("tables.wasm", tables));
+}
+
 // The others are counted from the default net, and say nothing without it.
-const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null };
+const beside = { nets: files.sort(), strengths: measured.default ? { nodes, games, commit, elo: measured } : null, tables: tableFiles };
 await writeFile(new URL("public/beside.json", root), JSON.stringify(beside) + "\n");
-console.log(`${names.size} opening positions, ${openings.length} lines, ${files.length} nets beside the default one`);
+console.log(`${names.size} opening positions, ${openings.length} lines, ${files.length} nets beside the default one, ${tableFiles.length} endgame tables`);

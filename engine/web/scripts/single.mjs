@@ -11,8 +11,8 @@ const text = async (path) => (await read(path)).toString();
 
 const nameOf = (path) => path.split("/").at(-1);
 const packed = (bytes) => gzipSync(bytes, { level: 9 }).toString("base64");
-/** No other nets: each may be opened as a file. */
-const files = { "beside.json": packed(JSON.stringify({ ...JSON.parse(await text("beside.json")), nets: [] })) };
+/** No other nets, each may be opened as a file; and no tables. */
+const files = { "beside.json": packed(JSON.stringify({ ...JSON.parse(await text("beside.json")), nets: [], tables: [] })) };
 for (const path of [asset(/simd.*wasm$/), asset(/plain.*wasm$/), "openings.tsv", "lines.txt"]) files[nameOf(path)] = packed(await read(path));
 const worker = asset(/^worker.*js$/);
 const workers = { [nameOf(worker)]: await text(worker) };

@@ -1,0 +1,83 @@
+// Endgame tables, on hosts that have some and on others.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { after, afterEach, before, test } from "node:test";
+import { newGame, open, sans, skip, type, visit, waitForMoves } from "./browser.mjs";
+
+let site;
+before(async () => (site = await open()));
+afterEach(() => site.leave());
+after(() => site.close());
+
+const built = existsSync(new URL("../dist/tables", import.meta.url));
+const tables = { skip: !built && skip("the page was built without endgame tables") };
+/** White wins. */
+const WON = "#fen=4k3/8/4K3/4P3/8/8/8/8_w_-_-_0_1";
+const says = (page, text) => page.waitForFunction((text) => document.getElementById("tables").textContent === text, text, { timeout: 10_000 });
+const asked = () => [...site.loads.keys()].filter((path) => path.includes("tables"));
+
+test("tables tell who wins, and how soon something happens", tables, async () => {
+  const { page, errors } = await visit(site, { path: "#fen=k7/8/1K6/8/8/8/8/7R_w_-_-_0_1" });
+  await says(page, "Tables: White wins; mate, capture or pawn move within 1 move.");
+  await type(page, "Rg1");
+  await says(page, "Tables: White wins; mate, capture or pawn move within 1 move.");
+  await page.goto(`${site.url}#fen=7k/8/8/8/8/8/6n1/KQ6_w_-_-_0_1`);
+  await page.waitForFunction(() => /White wins; .* within \d+ moves\.$/.test(document.getElementById("tables").textContent));
+  await page.goto(`${site.url}#fen=8/8/8/8/3k4/8/8/KB6_b_-_-_0_1`);
+  await page.waitForFunction(() => !document.getElementById("tables").textContent);
+  await page.goto(`${site.url}#fen=4k3/8/8/8/4p3/8/8/4KN2_w_-_-_0_1`);
+  await says(page, "Tables: draw.");
+  // More men than any table has.
+  await page.goto(`${site.url}#moves=e2e4`);
+  await says(page, "");
+  assert.deepEqual(errors, []);
+});
+
+test("whoever plays without help is not told", tables, async () => {
+  const { page, errors } = await visit(site, { path: WON });
+  await page.waitForFunction(() => document.getElementById("tables").textContent.startsWith("Tables: White wins"));
+  await newGame(page, { mode: "kibitz", color: "white", strength: "full", fromHere: true });
+  await page.waitForTimeout(300);
+  assert.equal(await page.textContent("#tables"), "");
+  await page.check("#playing-help");
+  await page.waitForFunction(() => document.getElementById("tables").textContent.startsWith("Tables: White wins"));
+  assert.deepEqual(errors, []);
+});
+
+test("an engine at full strength plays by them to the mate", tables, async () => {
+  const { page, errors } = await visit(site, { path: "#fen=8/8/8/8/3k4/8/8/KR6_w_-_-_0_1" });
+  // A search of a depth of one would hardly mate.
+  await newGame(page, { mode: "engines", strength: "depth", slider: 0, white: "material", black: "material", fromHere: true });
+  await page.waitForFunction(() => document.getElementById("status").textContent === "White wins: checkmate", null, { timeout: 60_000 });
+  assert.ok((await sans(page)).length <= 32);
+  assert.deepEqual(errors, []);
+});
+
+test("a host without tables is not asked for any", async () => {
+  site.change(/beside\.json/, (bytes) => JSON.stringify({ ...JSON.parse(bytes), tables: [] }));
+  site.loads.clear();
+  const { page, errors } = await visit(site, { path: WON, serviceWorkers: "block" });
+  await newGame(page, { mode: "kibitz", color: "black", strength: "depth", slider: 2, fromHere: true });
+  await waitForMoves(page, 1);
+  await page.check("#playing-help");
+  await page.waitForTimeout(300);
+  assert.equal(await page.textContent("#tables"), "");
+  assert.deepEqual(asked(), []);
+  assert.deepEqual(errors, []);
+});
+
+test("tables that do not come are asked for once, and the page goes on without them", tables, async () => {
+  site.change(/tables\/.*rtb/, () => null);
+  site.loads.clear();
+  const { page } = await visit(site, { path: WON, serviceWorkers: "block" });
+  const missing = [];
+  page.on("response", (response) => response.status() === 404 && missing.push(response.url()));
+  await page.reload();
+  await page.waitForSelector("[data-ready]");
+  await newGame(page, { mode: "kibitz", color: "black", strength: "depth", slider: 2, fromHere: true });
+  await waitForMoves(page, 1);
+  await type(page, "Kd8");
+  await waitForMoves(page, 2);
+  assert.equal(missing.length, 1, missing.join(" "));
+  assert.ok(await page.isHidden("#toast"));
+});
