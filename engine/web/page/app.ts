@@ -134,6 +134,11 @@ export class App implements Source, ScreenListener, SearchListener {
     return this.state.playing && this.begun && !this.state.betweenEngines;
   }
 
+  /** Whether the tabs of the net may not tell, as somebody plays without help or solves a puzzle. */
+  get silent(): boolean {
+    return this.screen.silent;
+  }
+
   // Matches
 
   /** Has two evaluators play a game of a match, from an opening. */

@@ -1,6 +1,6 @@
-/** Tabs whose code is loaded when they are first opened. */
+/** Tabs whose code is loaded when they are first opened, and what stands in those that may not tell. */
 import type { App } from "./app";
-import { $ } from "./dom";
+import { $, make } from "./dom";
 import type { Engines } from "./engines";
 import type { GameState } from "./gamestate";
 import type { Inside } from "./inside";
@@ -9,11 +9,16 @@ import type { MatchPanel } from "./match";
 import type { Rules } from "./rules";
 import type { Why } from "./why";
 
+/** Tabs that tell how the position is judged. */
+const TELLING = ["net", "inside", "why"];
+
 export class Panels {
   private inside: Promise<Inside> | null = null;
   private why: Promise<Why> | null = null;
   private match: Promise<MatchPanel> | null = null;
   private searcher: KibitzSearcher | null = null;
+  /** Stands in the tab that may not tell. */
+  private readonly silence = make("div", { id: "silence" });
 
   constructor(
     private readonly rules: Rules,
@@ -25,9 +30,32 @@ export class Panels {
 
   /** Something has changed that the open one shows. */
   show() {
+    if (!$("panel-match").hidden) void this.showMatch();
+    this.silence.remove();
+    if (this.app.silent) return this.keepSilent();
     if (!$("panel-inside").hidden) void this.showInside();
     if (!$("panel-why").hidden) void this.showWhy();
-    if (!$("panel-match").hidden) void this.showMatch();
+  }
+
+  /** Says why the open tab tells nothing. */
+  private keepSilent() {
+    const open = TELLING.find((name) => !$(`panel-${name}`).hidden);
+    if (!open) return;
+    const say = (textContent: string) => make("p", { textContent });
+    const help = make("button", {
+      type: "button",
+      textContent: "Turn help on",
+      onclick: () => {
+        $("playing-help").click();
+        $(`tab-${open}`).focus();
+      },
+    });
+    this.silence.replaceChildren(
+      ...(this.app.puzzling
+        ? [say("This tab would tell the answer. It is back when the puzzle is solved.")]
+        : [say("You play without help, and this tab would tell how the net judges the position."), help]),
+    );
+    $(`panel-${open}`).prepend(this.silence);
   }
 
   private async showInside() {

@@ -105,6 +105,11 @@ export class Screen {
     return this.source.puzzling || this.inPlay && !$<HTMLInputElement>("playing-help").checked;
   }
 
+  /** Whether the tabs of the net may not tell either; at the usual start they give nothing away. */
+  get silent(): boolean {
+    return this.unaided && (this.state.last > 0 || this.state.tree.start !== null);
+  }
+
   private get inPlay(): boolean {
     return this.state.playing && !this.state.betweenEngines;
   }
@@ -132,7 +137,7 @@ export class Screen {
   showBoard() {
     const { position, shownPly: ply, orientation } = this.state;
     const mayMove = !this.editing && this.state.mayMove;
-    const netOpen = !$("panel-net").hidden;
+    const netOpen = !$("panel-net").hidden && !this.silent;
     if (netOpen) {
       this.view = { fen: position.fen, ...this.source.evaluate() };
       netview.showWorths(this.view, (square) => this.showLifted(square));

@@ -12,6 +12,9 @@ interface Step {
   link?: [text: string, file: string];
 }
 
+/** The single file has no docs beside it. */
+const DOCS = import.meta.env.MODE !== "single";
+
 const STEPS: Step[] = [
   {
     title: "What is a net that judges positions?",
@@ -97,7 +100,7 @@ export class Tour {
       this.element.replaceChildren(
         make("h2", { textContent: title }),
         make("p", { textContent: text(report) }),
-        ...(link ? [make("p", {}, make("a", { textContent: `${link[0]} (docs/${link[1]}.md)`, href: `./docs/${link[1]}.txt`, target: "_blank" }))] : []),
+        ...(link && DOCS ? [make("p", {}, make("a", { textContent: `${link[0]} (docs/${link[1]}.md)`, href: `./docs/${link[1]}.txt`, target: "_blank" }))] : []),
         make("div", { className: "row" }, make("span", { className: "quiet grow", textContent: `${at + 1} of ${STEPS.length}` }),
           ...(at ? [act("Back", at - 1)] : []), act(last ? "Done" : "Next", last ? null : at + 1, "primary"), ...(last ? [] : [act("End", null)])),
       );

@@ -28,6 +28,10 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   assert.deepEqual(await mainLine(page), ["e4", "e5", "Qh5"]);
   assert.equal(await page.locator("[role=gridcell]").first().getAttribute("data-square"), "h1");
   assert.ok(await page.evaluate(() => !document.getElementById("bar").checkVisibility({ visibilityProperty: true })));
+  await page.click("#tab-why");
+  assert.match(await page.textContent("#silence"), /would tell the answer/);
+  assert.equal(await page.locator(".smallboard").count(), 0);
+  await page.click("#tab-own");
   await type(page, "g6");
   await told(page, /^That is not it/);
   await played(page, "e4", "e5", "Qh5");

@@ -71,3 +71,30 @@ test("bar, arrows and thoughts are off while one plays, and come back by a switc
   assert.deepEqual(await help(), [true, true]);
   assert.deepEqual(errors, []);
 });
+
+test("the tabs of the net tell nothing while one plays without help, and offer to turn it on", async () => {
+  const { page, errors } = await visit(site);
+  // Where nothing was played there is nothing to give away.
+  await page.click("#tab-inside");
+  await page.waitForSelector(".flow li");
+  await newGame(page, { mode: "people" });
+  await type(page, "e4");
+  await waitForMoves(page, 1);
+  const shown = (panel) => page.$$eval(`#panel-${panel} > *`, (parts) => parts.filter((part) => part.checkVisibility()).map(({ id }) => id));
+  for (const tab of ["net", "inside", "why"]) {
+    await page.click(`#tab-${tab}`);
+    assert.deepEqual(await shown(tab), ["silence"]);
+    assert.match(await page.textContent("#silence"), /You play without help/);
+  }
+  await page.click("#tab-net");
+  assert.equal(await page.locator("#squares .note").count(), 0);
+  await page.click("#silence button:has-text('Turn help on')");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "tab-net");
+  assert.ok(await page.isVisible("#worths"));
+  assert.ok((await page.locator("#squares .note").count()) > 0);
+  await page.click("#tab-why");
+  await page.waitForSelector(".choices p");
+  await page.click("#tab-engine");
+  assert.ok(await page.isChecked("#playing-help"));
+  assert.deepEqual(errors, []);
+});
