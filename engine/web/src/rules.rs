@@ -107,8 +107,8 @@ fn ending(position: &Position) -> Option<EndingReport> {
     })
 }
 
-/// Forty bits: the page loads those of all named openings, and one position in
-/// 10^8 gets the name of another.
+/// Forty bits: short enough to be kept with every game, and one position in 10^8 is taken for
+/// a named one.
 fn key(board: &Board) -> String {
     format!("{:010x}", position_key(board) >> 24)
 }
