@@ -25,7 +25,7 @@ test("inputs, neurons and the way of the value are shown, and add up", async () 
   const texts = await page.$$eval(".flow li span", (steps) => steps.map((step) => step.textContent));
   assert.match(texts[0], /^36 of 902 inputs are on$/);
   assert.match(texts[1], /^White’s view \(to move\): \d+ of 512 neurons are on$/);
-  assert.match(texts[2], /^Black’s view: \d+ of 256/);
+  assert.match(texts[2], /^Black’s view: \d+ of 512/);
   assert.match(texts[3], /^Output 8 of 8, the one for 30 to 32 pieces/);
   const numbers = (await steps(page)).map(score);
   const total = numbers.pop();

@@ -107,7 +107,7 @@ test("a net dropped on the page is there again after a reload, until it is forgo
   assert.match(await toast(page), /plays in the game/);
   await newGame(page, { mode: "people" });
   await page.click("#forget-net");
-  await note("256");
+  await note("512");
   await page.reload();
   await page.waitForSelector("#evaluator option[value='games1191.safetensors']", { state: "attached" });
   assert.equal(await page.locator("#evaluator option[value^='file:']").count(), 0);

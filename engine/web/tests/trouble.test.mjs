@@ -163,7 +163,7 @@ test("a net without neurons is refused, and the board lives on", async () => {
   await type(page, "e4");
   await waitForMoves(page, 2);
   await page.waitForFunction(() => document.getElementById("lifted").textContent.includes("value, without search"));
-  assert.match(await page.textContent("#evaluator-note"), /256/);
+  assert.match(await page.textContent("#evaluator-note"), /512/);
   assert.deepEqual(errors, []);
 });
 
@@ -176,7 +176,7 @@ test("a net that breaks the module on the page is dropped, at once or later, and
   await page.setInputFiles("#net-file", { name: "bad.safetensors", mimeType: "", buffer });
   await toast(page, "bad.safetensors cannot be used: the engine broke down");
   await page.click("#tab-net");
-  assert.match(await page.textContent("#evaluator-note"), /256/);
+  assert.match(await page.textContent("#evaluator-note"), /512/);
   await type(page, "e4");
   await waitForMoves(page, 2);
   await reload(page);
