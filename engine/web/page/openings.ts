@@ -1,11 +1,7 @@
 /** Names of openings, by position, so that transpositions are recognised. */
 
 export class Openings {
-  private constructor(
-    private readonly names: Map<string, { eco: string; name: string }>,
-    /** As much of a position's key as the file has. */
-    private readonly digits: number,
-  ) {}
+  private constructor(private readonly names: Map<string, { eco: string; name: string }>) {}
 
   static async fetch(): Promise<Openings> {
     const response = await fetch("./openings.tsv");
@@ -18,22 +14,17 @@ export class Openings {
           return [key, { eco, name }];
         }),
       ),
-      rows[0].indexOf("\t"),
     );
   }
 
   /** Whether a position has a name. */
   has(key: string): boolean {
-    return this.nameOf(key) !== undefined;
+    return this.names.has(key);
   }
 
   /** The name of the last position that has one. */
   last(keys: string[]): { eco: string; name: string } | undefined {
-    const key = keys.findLast((key) => this.has(key));
-    return key === undefined ? undefined : this.nameOf(key);
-  }
-
-  private nameOf(key: string) {
-    return this.names.get(key.slice(0, this.digits));
+    const key = keys.findLast((key) => this.names.has(key));
+    return key === undefined ? undefined : this.names.get(key);
   }
 }

@@ -36,8 +36,7 @@ for (const volume of ["a", "b", "c", "d", "e"]) {
     if (report.plies.length === LINE) openings.push(report.plies.map(({ uci }) => uci).join(" "));
   }
 }
-// Nine digits of a key, which nothing compresses: one position in 10^7 gets the name of another.
-const lines = [...names].map(([key, name]) => `${key.slice(0, 9)}\t${name}`);
+const lines = [...names].map(([key, name]) => `${key}\t${name}`);
 await writeFile(new URL("public/openings.tsv", root), lines.join("\n") + "\n");
 await writeFile(new URL("public/lines.txt", root), openings.join("\n") + "\n");
 
