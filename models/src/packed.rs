@@ -25,7 +25,7 @@ const OTHER: u8 = 255;
 /// The f16 of a byte's number of steps of the grid.
 const fn f16_of(code: u8) -> u16 {
     let negative = code % 2 == 1;
-    let steps = (code as u16 + 1) / 2;
+    let steps = (code as u16).div_ceil(2);
     if steps == 0 {
         return 0;
     }
