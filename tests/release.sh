@@ -5,8 +5,8 @@
 #   aarch64   the engine for aarch64, under qemu
 #   windows   the engine for Windows, under wine
 #   fuzz      every fuzz target, a minute each
-#   package   the archive and the Debian package of all programs, which is installed
-#             into a folder and run
+#   package   the archive and the Debian package of all programs, which is checked by
+#             lintian, installed into a folder and run
 #   release.sh [PART...]    all of them, or these
 . "$(dirname "$0")/setup.sh"
 . tests/targets.sh
@@ -88,11 +88,15 @@ package() {
     local folder
     folder=$(mktemp -d)
     tar -C "$folder" -xf "$(ls -t "$build"/package/kibitz-*.tar.gz | head -1)"
-    dpkg-deb -x "$(ls -t "$build"/package/kibitz_*.deb | head -1)" "$folder"
+    local deb
+    deb=$(ls -t "$build"/package/kibitz_*.deb | head -1)
+    command -v lintian >/dev/null || install lintian
+    lintian --allow-root --fail-on error,warning "$deb"
+    dpkg-deb -x "$deb" "$folder"
     local unpacked
     unpacked=$(compgen -G "$folder/kibitz-*")
     drive "$unpacked/engine"
-    drive "$folder/usr/games/kibitz"
+    drive "$folder/usr/bin/kibitz"
     local program
     for program in arena ingest trainer; do
         "$unpacked/$program" --version

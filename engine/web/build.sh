@@ -24,11 +24,10 @@ rustup target list --installed | grep -q "$target" || rustup target add "$target
 build=$(cargo metadata --format-version 1 --no-deps |
     node -p 'JSON.parse(require("node:fs").readFileSync(0)).target_directory')
 mkdir -p wasm
-# The variable replaces what cargo's own configuration may say of flags. Names of functions are
-# stripped here: a profile that overrides a package does not strip it.
+# The variable replaces what cargo's own configuration may say of flags.
 for variant in simd:+simd128 plain:; do
     RUSTFLAGS="-C target-feature=${variant#*:}" \
-        cargo rustc --locked --profile ship -p web --lib --target "$target" -- -C strip=symbols
+        cargo build --locked --profile ship -p web --target "$target"
     cp "$build/$target/ship/web.wasm" "wasm/kibitz-${variant%%:*}.wasm"
 done
 if [ -n "$tables" ]; then
