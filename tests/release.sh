@@ -3,7 +3,7 @@
 #   trainer   the trainer without CUDA
 #   musl      the engine in one file that needs no shared library
 #   aarch64   the engine for aarch64, under qemu
-#   windows   the engine for Windows, under wine
+#   windows   the engine, arena and ingest for Windows, under wine
 #   fuzz      every fuzz target, a minute each
 #   package   the archive and the Debian package of all programs, which is checked by
 #             lintian, installed into a folder and run
@@ -81,6 +81,25 @@ C
     local engine
     engine=$(packaged windows windows-x86_64.exe)
     drive wine "$engine" | tr -d '\r'
+    local archive=${engine/kibitz-engine-/kibitz-}
+    windows_programs "${archive%.exe}.zip"
+}
+
+# windows_programs ZIP: ingest makes the dataset that Linux makes, and arena plays.
+windows_programs() {
+    cargo build --release --locked -p ingest
+    local folder unpacked sample=datasets/samples/dump_2026-06_annotated500.pgn.zst
+    folder=$(mktemp -d)
+    python3 -m zipfile -e "$1" "$folder"
+    unpacked=$(compgen -G "$folder/kibitz-*")
+    wine "$unpacked/ingest.exe" build $sample --quiet --out "$folder/windows.dataset"
+    "$build/release/ingest" build $sample --quiet --out "$folder/linux.dataset"
+    # All but the first line, which names the dataset.
+    diff <("$build/release/ingest" stats "$folder/linux.dataset" | tail -n +2) \
+        <(wine "$unpacked/ingest.exe" stats "$folder/windows.dataset" | tr -d '\r' | tail -n +2)
+    wine "$unpacked/arena.exe" match --engine embedded --engine material --depth 2 --games 2 \
+        --book engine/books/openings.epd
+    rm -r "$folder"
 }
 
 package() {
