@@ -10,8 +10,8 @@
 //! 1. the number of its f16, a u32;
 //! 2. its header, as safetensors has it: a u64 and so many bytes of JSON;
 //! 3. a byte for each f16: `k / 128`, as `2 k`, or `-2 k - 1` where k is negative; or
-//!    [`OTHER`];
-//! 4. the f16 that are [`OTHER`].
+//!    255 for any other;
+//! 4. those others.
 //!
 //! All numbers are little-endian. The build script of the engine includes this file,
 //! which therefore uses the standard library alone.

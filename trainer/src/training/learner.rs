@@ -80,7 +80,7 @@ impl<B: Train> Learner<B> {
     }
 
     /// Takes one step of AdamW on a batch, which lies on the devices as
-    /// [`parts`](crate::network::evaluate::parts) lays it, and clips the
+    /// [`Parts`](crate::network::evaluate::Parts) lays it, and clips the
     /// weights to what integer inference can hold. What it measured, before the
     /// step, stays on the first device.
     pub fn learn(&mut self, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
