@@ -19,7 +19,7 @@ test("a move made while Kibitz thinks is played next, and forgotten with its gam
   await type(page, "e4");
   await clickMove(page, "d2", "d4");
   await premoves(page, 2);
-  assert.match(await page.getAttribute("[data-square=d4]", "aria-label"), /to be played next/);
+  await page.waitForSelector("[data-square=d4][aria-label*='to be played next']", { state: "attached" });
   await waitForMoves(page, 3);
   assert.equal((await sans(page))[2], "d4");
   await premoves(page, 0);
