@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use cozy_chess::Board;
 use engine::{
-    Evaluator, Limits, Position, Score, Signals, TimeBudget, features, is_chess960,
-    parse_fen, parse_move, write_move,
+    Evaluator, Limits, Position, Score, Signals, TimeBudget, features, is_chess960, parse_fen,
+    parse_move, write_move,
 };
 use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 use numpy::PyArray1;
@@ -42,8 +42,8 @@ impl Engine {
     fn new(net: Option<PathBuf>, hash: usize, threads: usize) -> PyResult<Engine> {
         let file = net.as_ref().map(|path| host::read(path, MAX_FILE_BYTES));
         let file = file.transpose().map_err(os_error)?;
-        let (float, _) =
-            Network::from_bytes(file.as_deref().unwrap_or(engine::embedded_net())).map_err(value_error)?;
+        let (float, _) = Network::from_bytes(file.as_deref().unwrap_or(engine::embedded_net()))
+            .map_err(value_error)?;
         let quantised = QuantisedNetwork::new(&float).map_err(value_error)?;
         let evaluator = Evaluator::new(quantised);
         let mut engine = engine::Engine::new(evaluator.clone());
