@@ -3,7 +3,7 @@
 #   trainer   the trainer without CUDA
 #   musl      the engine in one file that needs no shared library
 #   aarch64   the engine for aarch64, under qemu
-#   windows   the engine, arena and ingest for Windows, under wine
+#   windows   the engine, arena, ingest and trainer for Windows, under wine
 #   fuzz      every fuzz target, a minute each
 #   package   the archive and the Debian package of all programs, which is checked by
 #             lintian, installed into a folder and run
@@ -85,7 +85,8 @@ C
     windows_programs "${archive%.exe}.zip"
 }
 
-# windows_programs ZIP: ingest makes the dataset that Linux makes, and arena plays.
+# windows_programs ZIP: ingest makes the dataset that Linux makes, the trainer fits a net to it,
+# and arena plays with that.
 windows_programs() {
     cargo build --release --locked -p ingest
     local folder unpacked sample=datasets/samples/dump_2026-06_annotated500.pgn.zst
@@ -97,7 +98,9 @@ windows_programs() {
     # All but the first line, which names the dataset.
     diff <("$build/release/ingest" stats "$folder/linux.dataset" | tail -n +2) \
         <(wine "$unpacked/ingest.exe" stats "$folder/windows.dataset" | tr -d '\r' | tail -n +2)
-    wine "$unpacked/arena.exe" match --engine embedded --engine material --depth 2 --games 2 \
+    wine "$unpacked/trainer.exe" fit --data "$folder/windows.dataset" --device cpu --hidden 16 \
+        --epochs 1 --out "$folder/windows.safetensors"
+    wine "$unpacked/arena.exe" match --engine "$folder/windows.safetensors" --engine material --depth 2 --games 2 \
         --book engine/books/openings.epd
     rm -r "$folder"
 }
