@@ -101,6 +101,6 @@ pub use evaluation::{
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
-    HashError, Level, Limits, Line, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO, Outcome, Report,
-    ScoreBound, Signals, TUNABLES, TimeBudget, Tree, Tunable, bench,
+    HashError, Interrupt, Level, Limits, Line, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO,
+    Outcome, Report, ScoreBound, Signals, TUNABLES, TableMemory, TimeBudget, Tree, Tunable, bench,
 };

@@ -13,6 +13,7 @@ use crate::search::params::Tunable;
 use crate::search::reductions::Reductions;
 use crate::search::report::{Outcome, Report, Signals};
 use crate::search::shared::Shared;
+use crate::search::table_memory::TableMemory;
 use crate::search::threads;
 use crate::search::transposition_table::{HashError, TranspositionTable};
 use crate::search::worker::Worker;
@@ -53,6 +54,15 @@ impl Engine {
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
         self.table = TranspositionTable::new(mebibytes)?;
         Ok(())
+    }
+
+    /// Keeps what it finds in memory that it shares with other programs from now on, and
+    /// uses what they have found.
+    ///
+    /// # Panics
+    /// Where that memory has less than eight words.
+    pub fn share_table(&mut self, memory: Arc<dyn TableMemory>) {
+        self.table = TranspositionTable::shared(memory);
     }
 
     /// Searches with so many threads from now on, at least one and at most

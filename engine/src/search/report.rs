@@ -8,10 +8,22 @@ use cozy_chess::Move;
 use crate::evaluation::Score;
 use crate::search::transposition_table::ScoreBound;
 
+/// Who can end a search: a flag that another thread sets, or anything else.
+pub trait Interrupt: Sync {
+    /// Asked every few hundred nodes, of which there were so many: whether to end.
+    fn is_due(&self, nodes: u64) -> bool;
+}
+
+impl Interrupt for AtomicBool {
+    fn is_due(&self, _: u64) -> bool {
+        self.load(Ordering::Relaxed)
+    }
+}
+
 /// What a search needs from the world around it.
 pub struct Signals<'a> {
-    /// Set by another thread to end the search.
-    pub stop: &'a AtomicBool,
+    /// Ends the search.
+    pub stop: &'a dyn Interrupt,
     /// While this is true, no time limit counts.
     pub pondering: Option<&'a AtomicBool>,
     /// Time since the search was asked for.

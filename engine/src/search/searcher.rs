@@ -81,7 +81,7 @@ impl<'a> Searcher<'a> {
             time.is_some_and(|budget| (signals.elapsed)() >= budget.hard)
         };
         let is_over = || !signals.is_pondering() && out_of_time();
-        self.limits_count() && (signals.stop.load(Ordering::Relaxed) || is_over())
+        self.limits_count() && (signals.stop.is_due(self.nodes) || is_over())
     }
 
     /// Whether nodes, time and who waits may end the search yet: what an iteration

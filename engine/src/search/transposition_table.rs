@@ -1,11 +1,13 @@
 //! The transposition table, shared by all threads of a search.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use cozy_chess::{Move, Piece, Square};
 use thiserror::Error;
 
 use crate::evaluation::Score;
+use crate::search::table_memory::{CLUSTER_WORDS, Cluster, ENTRY_WORDS, Memory, TableMemory};
 
 /// A table of this size could not be had.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -60,13 +62,7 @@ pub(crate) struct TableEntry {
 }
 
 /// Entries that share a cache line; a position may be in any of its cluster.
-const CLUSTER: usize = 4;
-/// Words of an entry: the key exclusive-or the data, and the data. An entry
-/// that two threads wrote at once does not match its key, and is as good as
-/// absent (R. Hyatt and T. Mann, "A lock-less transposition table
-/// implementation for parallel search", ICGA Journal 25, 2002).
-const WORDS: usize = 2;
-const LINE_BYTES: usize = 64;
+const CLUSTER: usize = CLUSTER_WORDS / ENTRY_WORDS;
 /// Searches after which an entry is as young as a new one again.
 const GENERATIONS: u8 = 32;
 /// Plies that a search of age outweighs when an entry is to give way.
@@ -74,10 +70,7 @@ const PLIES_A_GENERATION: i32 = 4;
 
 /// Positions already searched, by their key.
 pub(crate) struct TranspositionTable {
-    words: Box<[AtomicU64]>,
-    /// The word at which the first cluster begins, so that each is one line of
-    /// the cache.
-    first: usize,
+    memory: Memory,
     clusters: usize,
     generation: AtomicU8,
 }
@@ -91,83 +84,80 @@ impl TranspositionTable {
     pub(crate) fn new(mebibytes: usize) -> Result<TranspositionTable, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
-        TranspositionTable::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
+        TranspositionTable::of_clusters((bytes / (CLUSTER_WORDS * size_of::<u64>())).max(1))
+            .ok_or_else(too_large)
     }
 
     fn of_clusters(clusters: usize) -> Option<TranspositionTable> {
-        let spare = LINE_BYTES / size_of::<AtomicU64>();
-        // Zeroed by the system page by page, when a page is first used.
-        let words: Box<[AtomicU64]> =
-            bytemuck::try_zeroed_slice_box(clusters * CLUSTER * WORDS + spare).ok()?;
-        ask_for_huge_pages(&words);
-        let misaligned = words.as_ptr().addr() % LINE_BYTES;
         Some(TranspositionTable {
-            words,
-            first: (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>(),
+            memory: Memory::own(clusters)?,
             clusters,
             generation: AtomicU8::new(0),
         })
+    }
+
+    /// A table in memory that is shared, and may hold entries already.
+    pub(crate) fn shared(memory: Arc<dyn TableMemory>) -> TranspositionTable {
+        let clusters = memory.words() / CLUSTER_WORDS;
+        assert!(clusters > 0, "a table has at least one cluster");
+        TranspositionTable {
+            memory: Memory::Shared(memory),
+            clusters,
+            generation: AtomicU8::new(0),
+        }
     }
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         // A new table is there at once, however large; where there is no
         // memory for two, this one is wiped.
-        match TranspositionTable::of_clusters(self.clusters) {
+        let own = matches!(self.memory, Memory::Own { .. });
+        match TranspositionTable::of_clusters(self.clusters).filter(|_| own) {
             Some(empty) => *self = empty,
-            None => self.words.iter_mut().for_each(|word| *word.get_mut() = 0),
+            None => self.memory.clear(),
         }
     }
 
     /// A new search begins: what is stored becomes old.
     pub(crate) fn age(&self) {
-        let next = (self.generation.load(Ordering::Relaxed) + 1) % GENERATIONS;
-        self.generation.store(next, Ordering::Relaxed);
+        let next = match &self.memory {
+            Memory::Own { .. } => self.generation.load(Ordering::Relaxed) + 1,
+            Memory::Shared(memory) => (memory.search() % u64::from(GENERATIONS)) as u8,
+        };
+        self.generation.store(next % GENERATIONS, Ordering::Relaxed);
     }
 
     /// Has the processor fetch what [`TranspositionTable::probe`] will look at.
     #[inline]
     pub(crate) fn prefetch(&self, key: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            let entry: *const AtomicU64 = &raw const self.cluster(key)[0];
-            // SAFETY: a prefetch reads nothing that the program can see, and
-            // the address lies within `words`.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(entry.cast()) }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = key;
+        self.cluster(key).prefetch();
     }
 
     #[inline(always)]
     pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<TableEntry> {
-        let data = self.cluster(key).chunks_exact(WORDS).find_map(|entry| {
-            let data = entry[1].load(Ordering::Relaxed);
-            (entry[0].load(Ordering::Relaxed) ^ data == key && data != 0).then_some(data)
-        })?;
+        let cluster = self.cluster(key);
+        let data = cluster.load(cluster.find(key)? + 1);
+        if data == 0 {
+            return None;
+        }
         Some(Data::unpack(data).entry(ply))
     }
 
     pub(crate) fn store(&self, key: u64, ply: usize, entry: &TableEntry) {
         let generation = self.generation.load(Ordering::Relaxed);
         let cluster = self.cluster(key);
-        let (mut victim, mut least) = (0, i32::MAX);
-        for (index, slot) in cluster.chunks_exact(WORDS).enumerate() {
-            let word = slot[1].load(Ordering::Relaxed);
-            if word == 0 || slot[0].load(Ordering::Relaxed) ^ word == key {
-                victim = index;
-                break;
-            }
-            let value = Data::unpack(word).value(generation);
-            if value < least {
-                (victim, least) = (index, value);
-            }
-        }
-        let slot = &cluster[victim * WORDS..][..WORDS];
-        let word = slot[1].load(Ordering::Relaxed);
+        let found = cluster.find(key);
+        let value = |slot| Data::unpack(cluster.load(slot + 1)).value(generation);
+        let least = || {
+            let slots = (0..CLUSTER_WORDS).step_by(ENTRY_WORDS);
+            slots
+                .min_by_key(|&slot| value(slot))
+                .expect("a cluster has entries")
+        };
+        let slot = found.unwrap_or_else(least);
+        let word = cluster.load(slot + 1);
         let mut new = Data::of(entry, ply, generation);
-        if word != 0 && slot[0].load(Ordering::Relaxed) ^ word == key {
+        if word != 0 && found.is_some() {
             let old = Data::unpack(word);
             // A bound from above names no move; the one known before still helps.
             if new.mv == PackedMove::NONE {
@@ -180,17 +170,17 @@ impl TranspositionTable {
             }
         }
         let data = new.pack();
-        slot[0].store(key ^ data, Ordering::Relaxed);
-        slot[1].store(data, Ordering::Relaxed);
+        cluster.store(slot, key ^ data);
+        cluster.store(slot + 1, data);
     }
 
     /// How full the table is of this search's entries, in thousandths.
     pub(crate) fn permille_full(&self) -> usize {
         let generation = self.generation.load(Ordering::Relaxed);
         let clusters = self.clusters.min(250);
-        let used = self.words[self.first..][..clusters * CLUSTER * WORDS]
-            .chunks_exact(WORDS)
-            .map(|entry| entry[1].load(Ordering::Relaxed))
+        let used = (0..clusters)
+            .map(|index| self.memory.cluster(index))
+            .flat_map(|cluster| (0..CLUSTER).map(move |slot| cluster.load(slot * ENTRY_WORDS + 1)))
             .filter(|&word| word != 0 && Data::unpack(word).generation == generation)
             .count();
         used * 1000 / (clusters * CLUSTER)
@@ -200,30 +190,11 @@ impl TranspositionTable {
     /// evenly over any number of clusters. (Not all of it, since WebAssembly has
     /// no product of 128 bits.)
     #[inline]
-    fn cluster(&self, key: u64) -> &[AtomicU64] {
+    fn cluster(&self, key: u64) -> Cluster<'_> {
         let index = (((key >> 32) * self.clusters as u64) >> 32) as usize;
-        &self.words[self.first + index * CLUSTER * WORDS..][..CLUSTER * WORDS]
+        self.memory.cluster(index)
     }
 }
-
-/// Asks the system to map memory in large pages: most lookups of a table
-/// would otherwise miss the processor's table of small ones too.
-#[cfg(target_os = "linux")]
-fn ask_for_huge_pages(words: &[AtomicU64]) {
-    const HUGE_PAGE: usize = 2 << 20;
-    let range = words.as_ptr_range();
-    let start = range.start.addr().next_multiple_of(HUGE_PAGE);
-    let bytes = range.end.addr().saturating_sub(start) / HUGE_PAGE * HUGE_PAGE;
-    if bytes > 0 {
-        let start = range.start.with_addr(start).cast_mut().cast();
-        // SAFETY: the pages lie wholly within `words`, and the advice changes
-        // nothing in them. Where it is not taken, all works as before.
-        unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
 /// An entry's data: 64 bits, never all zero, since the bound takes two bits
 /// that are not.
@@ -340,6 +311,7 @@ impl PackedMove {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::search::table_memory::LINE_BYTES;
 
     fn entry(depth: i32, mv: &str) -> TableEntry {
         TableEntry {
@@ -362,7 +334,9 @@ mod tests {
         for mebibytes in [1, 2, 7] {
             let table = TranspositionTable::new(mebibytes).unwrap();
             for key in [0, 1 << 60, u64::MAX / 3, u64::MAX] {
-                let cluster = table.cluster(key);
+                let Cluster::Own(cluster) = table.cluster(key) else {
+                    panic!("it has memory of its own");
+                };
                 assert_eq!(size_of_val(cluster), LINE_BYTES);
                 assert_eq!(cluster.as_ptr().addr() % LINE_BYTES, 0);
             }
@@ -393,8 +367,8 @@ mod tests {
     fn a_torn_entry_is_not_found() {
         let table = TranspositionTable::new(1).unwrap();
         table.store(42, 0, &entry(5, "e2e4"));
-        let word = &table.cluster(42)[1];
-        word.store(word.load(Ordering::Relaxed) ^ 1 << 40, Ordering::Relaxed);
+        let cluster = table.cluster(42);
+        cluster.store(1, cluster.load(1) ^ 1 << 40);
         assert_eq!(table.probe(42, 0), None);
     }
 
