@@ -485,6 +485,12 @@ export class App implements Source, ScreenListener, SearchListener {
     this.changed();
   }
 
+  /** Searches for moves and analyses with so many threads. */
+  useThreads(threads: number) {
+    this.engines.useThreads(threads);
+    this.changed({ sameGame: true });
+  }
+
   /** An evaluator that breaks the engine goes, and the default one takes its place. */
   private dismiss(evaluator: Evaluator, reason: string) {
     void this.evaluators.forget(evaluator.id);

@@ -33,6 +33,8 @@ export interface SearchListener {
 export class Engines {
   /** The evaluator of the drop-down. */
   evaluator: Evaluator = DEFAULT;
+  /** Threads of a search for a move or of an analysis. */
+  private threads = 1;
   /** The side that an engine searches for. */
   thinking: SideName | null = null;
   /** Whether the curve is being drawn. */
@@ -67,7 +69,7 @@ export class Engines {
       const { who, evaluator } = this.state.sides[side];
       this.searchers[side]?.close();
       if (who === "kibitz") {
-        this.searchers[side] = new KibitzSearcher(this.module, evaluator ? this.evaluators.present(evaluator) : this.evaluator);
+        this.searchers[side] = new KibitzSearcher(this.module, evaluator ? this.evaluators.present(evaluator) : this.evaluator, this.threads);
       } else this.searchers[side] = who === "stockfish" ? new Stockfish(this.rules) : null;
     }
   }
@@ -81,6 +83,17 @@ export class Engines {
     for (const side of SIDES) {
       const searcher = this.searchers[side];
       if (searcher instanceof KibitzSearcher && !this.state.sides[side].evaluator) searcher.use(evaluator);
+    }
+  }
+
+  /** Searches with so many threads from now on. */
+  useThreads(threads: number) {
+    this.threads = threads;
+    this.stop();
+    this.analyst.useThreads(threads);
+    for (const side of SIDES) {
+      const searcher = this.searchers[side];
+      if (searcher instanceof KibitzSearcher) searcher.useThreads(threads);
     }
   }
 

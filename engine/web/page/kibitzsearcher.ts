@@ -1,6 +1,7 @@
 /** Kibitz in a worker. */
 import type { Evaluator } from "./evaluators";
 import { EvaluatorError, type PendingSearch, type Searcher } from "./searcher";
+import { Team, newWorker } from "./team";
 import type { Iteration, SearchRequest, SearchResult } from "./types";
 import type { FromWorker, ToWorker } from "./workermessages";
 
@@ -9,6 +10,7 @@ const START_TIME = 20_000;
 
 export class KibitzSearcher implements Searcher {
   private worker: Worker | null = null;
+  private team: Team | null = null;
   private pending: PendingSearch | null = null;
   /** Ends what waits for the worker's end. */
   private leave = new AbortController();
@@ -16,6 +18,7 @@ export class KibitzSearcher implements Searcher {
   constructor(
     private readonly module: WebAssembly.Module,
     private evaluator: Evaluator,
+    private threads = 1,
   ) {}
 
   /** Searches with another evaluator from the next search on. */
@@ -25,23 +28,39 @@ export class KibitzSearcher implements Searcher {
     this.close();
   }
 
+  /** Searches with so many threads from the next search on. */
+  useThreads(threads: number) {
+    if (threads === this.threads) return;
+    this.threads = threads;
+    this.close();
+  }
+
   search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
     return new Promise((resolve, reject) => {
       const worker = this.worker ?? this.start();
       this.pending = { report, resolve, reject };
+      // By nodes or depth a search can be had again; at a rating it is weak enough alone.
+      if (!request.nodes && !request.depth && !request.elo) this.team?.begin(request);
       worker.postMessage({ task: "search", request } satisfies ToWorker);
     });
   }
 
   stop() {
     if (!this.pending) return;
-    this.close();
+    this.endWorker();
     // The next one is ready before it is asked.
     this.start();
   }
 
   close() {
+    this.endWorker();
+    this.team?.close();
+    this.team = null;
+  }
+
+  /** The team stays, and its table. */
+  private endWorker() {
     this.settle()?.resolve(null);
     this.leave.abort();
     this.worker?.terminate();
@@ -50,12 +69,22 @@ export class KibitzSearcher implements Searcher {
 
   private settle(): PendingSearch | null {
     const { pending } = this;
+    this.team?.end();
     this.pending = null;
     return pending;
   }
 
+  private join(): Team | null {
+    try {
+      return new Team(this.module, this.evaluator, this.threads);
+    } catch {
+      // No memory for a table.
+      return null;
+    }
+  }
+
   private start(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const worker = newWorker();
     this.worker = worker;
     this.leave = new AbortController();
     const failed = (error: Error) => {
@@ -83,8 +112,10 @@ export class KibitzSearcher implements Searcher {
       event.preventDefault();
       failed(new Error(event.message || "its worker could not be loaded"));
     };
+    if (this.threads > 1) this.team ??= this.join();
+    const { module, team } = this;
     const { kind, net } = this.evaluator;
-    worker.postMessage({ task: "start", module: this.module, evaluator: { kind, net }, lock } satisfies ToWorker);
+    worker.postMessage({ task: "start", module, evaluator: { kind, net }, memory: team?.memory, lock } satisfies ToWorker);
     return worker;
   }
 }

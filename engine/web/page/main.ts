@@ -20,6 +20,7 @@ import { Rules } from "./rules";
 import { fields } from "./saved";
 import { soundOn } from "./sound";
 import { forgetAll, load, save } from "./storage";
+import { mostThreads } from "./team";
 import type { GameText } from "./types";
 
 /** Files of more bytes are no nets. */
@@ -210,6 +211,7 @@ function connectSettings(app: App) {
     save("lines", lines.value);
     app.changed({ sameGame: true });
   };
+  connectThreads(app);
   const help = $<HTMLInputElement>("playing-help");
   help.checked = load("playing-help") === true;
   help.onchange = () => {
@@ -217,6 +219,21 @@ function connectSettings(app: App) {
     app.changed({ sameGame: true });
   };
   $("analyse").onchange = () => app.changed({ sameGame: true });
+}
+
+function connectThreads(app: App) {
+  $("threads-field").hidden = mostThreads === 1;
+  if (mostThreads === 1) return;
+  const threads = $<HTMLSelectElement>("threads");
+  for (let number = 1; number <= mostThreads; number += 1) threads.add(new Option(String(number)));
+  // The page and other programs want to run too.
+  threads.value = String(load("threads") ?? Math.ceil(mostThreads / 2));
+  if (threads.selectedIndex < 0) threads.value = "1";
+  app.useThreads(Number(threads.value));
+  threads.onchange = () => {
+    save("threads", threads.value);
+    app.useThreads(Number(threads.value));
+  };
 }
 
 function connectNets(app: App) {

@@ -115,6 +115,27 @@ export type GameText = { tags: Array<[string, string]>,
 text: string, };
 
 /**
+ * What to help another worker of the team with.
+ */
+export type HelpRequest = { 
+/**
+ * The number of the search, at whose end the help ends.
+ */
+search: number, 
+/**
+ * The helper's own number, from 0 to below 15.
+ */
+helper: number, 
+/**
+ * A FEN; `null` for the usual start.
+ */
+start: string | null, 
+/**
+ * As UCI writes them.
+ */
+moves: Array<string>, };
+
+/**
  * What an input says: a piece stands on a square, a legal en-passant capture lands there,
  * pieces are en prise, a side may castle, or is in check.
  */
@@ -403,7 +424,7 @@ faults: Array<string>, };
  * What the request of the same name brings; a net that is loaded is described
  * as one that is used.
  */
-export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "use": NetDescription } | { "search": SearchResult };
+export type Reply = { "game": GameReport } | { "position": PositionReport } | { "parseMove": string } | { "setUp": string } | { "chess960": string } | { "grow": Edited } | { "tree": Edited } | { "play": Edited } | { "edit": Edited } | { "review": Review } | { "listPgn": Array<GameText> } | { "readPgn": ReadGame } | { "writePgn": string } | { "evaluate": PositionEvaluation } | { "inside": NetworkReport | null } | { "weigh": Array<MoveValue> } | { "change": MoveChange | null } | { "use": NetDescription } | { "search": SearchResult } | { "help": number };
 
 /**
  * What can be asked.
@@ -416,7 +437,7 @@ start: string | null,
 /**
  * As UCI writes them.
  */
-moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest;
+moves: Array<string>, } | { "op": "setUp", fen: string, } | { "op": "chess960", number: number, } | { "op": "grow" } & Game | { "op": "tree", tree: Tree, at: number, } | { "op": "play", tree: Tree, at: number, move: string, } | { "op": "edit", tree: Tree, at: number, change: Edit, } | { "op": "review" } & ReviewRequest | { "op": "listPgn", text: string, } | { "op": "readPgn", text: string, } | { "op": "writePgn" } & WrittenGame | { "op": "evaluate" } & Game | { "op": "inside" } & InsideRequest | { "op": "weigh" } & Game | { "op": "change" } & Game | { "op": "use", kind: EvaluationKind, embedded: boolean, } | { "op": "search" } & SearchRequest | { "op": "help" } & HelpRequest;
 
 /**
  * A game that was looked through: its tree with marks and better lines.

@@ -15,7 +15,8 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   const kibitz = await started;
   if (!kibitz) return;
   try {
-    post({ result: kibitz.ask({ op: "search", ...data.request }) });
+    if (data.task === "search") post({ result: kibitz.ask({ op: "search", ...data.request }) });
+    else kibitz.ask({ op: "help", ...data.request });
   } catch (error) {
     post({ failed: why(error), by: error instanceof Breakdown ? "evaluator" : "engine" });
   }
@@ -23,11 +24,11 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
 self.onmessageerror = () => post({ failed: "the engine did not reach its worker", by: "engine" });
 
 /** An instance with its evaluator; `null` where there is none, which the page has been told. */
-async function start({ module, evaluator, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
+async function start({ module, evaluator, memory, lock }: Extract<ToWorker, { task: "start" }>): Promise<Kibitz | null> {
   let by: "engine" | "evaluator" = "engine";
   try {
-    await hold(lock);
-    const kibitz = await Kibitz.start(module, (iteration) => post({ iteration }));
+    if (lock) await hold(lock);
+    const kibitz = await Kibitz.start(module, (iteration) => post({ iteration }), memory);
     by = "evaluator";
     if (evaluator.net) kibitz.loadNet(evaluator.net);
     kibitz.ask({ op: "use", kind: evaluator.kind, embedded: !evaluator.net });

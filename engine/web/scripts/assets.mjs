@@ -9,7 +9,10 @@ const root = new URL("../", import.meta.url);
 const open = (path) => readFile(new URL(path, root));
 
 const module = await WebAssembly.compile(await open("wasm/kibitz-plain.wasm"));
-const { exports } = await WebAssembly.instantiate(module, { host: { now: () => 0, report() {} } });
+const { exports } = await WebAssembly.instantiate(module, {
+  host: { now: () => 0, report() {} },
+  shared: { words: () => 0, load: () => 0n, store() {}, find: () => 0 },
+});
 
 function ask(request) {
   const bytes = new TextEncoder().encode(JSON.stringify(request));

@@ -61,9 +61,20 @@ async function answer(event) {
   return fresh;
 }
 
+/** Isolated from other origins the page and its workers may share memory; few hosts send the headers for it. */
+function isolated(response) {
+  if (!response.ok) return response;
+  const { body, status, statusText } = response;
+  const headers = new Headers(response.headers);
+  headers.set("cross-origin-opener-policy", "same-origin");
+  headers.set("cross-origin-embedder-policy", "require-corp");
+  return new Response(body, { status, statusText, headers });
+}
+
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   if (request.method === "GET" && new URL(request.url).origin === location.origin) {
-    event.respondWith(answer(event));
+    const document = request.mode === "navigate" || request.destination === "worker";
+    event.respondWith(document ? answer(event).then(isolated) : answer(event));
   }
 });

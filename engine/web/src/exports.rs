@@ -6,15 +6,27 @@
 )]
 
 use std::cell::RefCell;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use crate::host::Host;
 use crate::session::Session;
+use crate::team::SharedMemory;
 
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
     fn now() -> f64;
     fn report(start: *const u8, length: usize);
+}
+
+#[link(wasm_import_module = "shared")]
+unsafe extern "C" {
+    /// How many words the workers of a team share; none without a team.
+    fn words() -> usize;
+    fn load(byte: usize) -> u64;
+    fn store(byte: usize, word: u64);
+    /// No entry is at byte 0.
+    fn find(byte: usize, key: u64) -> usize;
 }
 
 struct Page;
@@ -28,6 +40,46 @@ impl Host for Page {
     fn report(&self, json: &str) {
         // SAFETY: the host only reads these bytes, before it returns.
         unsafe { report(json.as_ptr(), json.len()) }
+    }
+
+    fn shared_memory(&self) -> Option<Arc<dyn SharedMemory>> {
+        // SAFETY: as for `now`.
+        let words = unsafe { words() };
+        (words > 0).then(|| Arc::new(PageMemory { words }) as Arc<dyn SharedMemory>)
+    }
+}
+
+struct PageMemory {
+    words: usize,
+}
+
+impl PageMemory {
+    /// The byte that a word begins with.
+    fn byte(&self, index: usize) -> usize {
+        assert!(index < self.words, "word {index} of {}", self.words);
+        index * size_of::<u64>()
+    }
+}
+
+impl SharedMemory for PageMemory {
+    fn words(&self) -> usize {
+        self.words
+    }
+
+    fn load(&self, index: usize) -> u64 {
+        // SAFETY: the import only touches memory of the host, which has this word.
+        unsafe { load(self.byte(index)) }
+    }
+
+    fn store(&self, index: usize, word: u64) {
+        // SAFETY: as for `load`.
+        unsafe { store(self.byte(index), word) }
+    }
+
+    fn find(&self, cluster: usize, key: u64) -> Option<usize> {
+        // SAFETY: as for `load`; tables are of whole clusters.
+        let byte = unsafe { find(self.byte(cluster), key) };
+        (byte > 0).then_some(byte / size_of::<u64>())
     }
 }
 

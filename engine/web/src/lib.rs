@@ -34,6 +34,7 @@ mod rules;
 mod score;
 mod search;
 mod session;
+mod team;
 mod tree;
 #[cfg(test)]
 mod typescript;
@@ -41,3 +42,4 @@ mod why;
 
 pub use host::Host;
 pub use session::Session;
+pub use team::{MAX_HELPERS, SharedMemory};

@@ -1,5 +1,6 @@
 //! The search.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ use crate::evaluator::SelectedEvaluator;
 use crate::game::Game;
 use crate::host::Host;
 use crate::score::WhiteScore;
+use crate::team::{Helper, MAX_HELPERS, Team};
 
 /// What passes between the page and its worker unseen.
 const OVERHEAD: Duration = Duration::from_millis(30);
@@ -39,6 +41,18 @@ pub struct SearchRequest {
     lines: Option<usize>,
     /// From 0 to below 1: which of the moves that the rating lets pass is played.
     chance: Option<f64>,
+}
+
+/// What to help another worker of the team with.
+#[derive(Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS))]
+pub struct HelpRequest {
+    #[serde(flatten)]
+    game: Game,
+    /// The number of the search, at whose end the help ends.
+    search: u32,
+    /// The helper's own number, from 0 to below 15.
+    helper: usize,
 }
 
 /// The mover's clock, in milliseconds.
@@ -107,10 +121,25 @@ pub struct SearchResult {
 /// Searches, and remembers from one search to the next.
 #[derive(Default)]
 pub struct Searcher {
-    engine: Option<Engine>,
+    engine: Option<(Engine, Option<Team>)>,
 }
 
 impl Searcher {
+    fn engine(
+        &mut self,
+        evaluator: &SelectedEvaluator,
+        host: &dyn Host,
+    ) -> &mut (Engine, Option<Team>) {
+        self.engine.get_or_insert_with(|| {
+            let mut engine = Engine::new(evaluator.evaluator());
+            let team = host.shared_memory().and_then(Team::new);
+            if let Some(team) = &team {
+                engine.share_table(Arc::new(team.clone()));
+            }
+            (engine, team)
+        })
+    }
+
     /// Searches as asked, and reports to the host.
     pub fn search(
         &mut self,
@@ -128,7 +157,8 @@ impl Searcher {
         }
         let milliseconds = || (host.now() - begun).max(0.0);
         let elapsed = || Duration::from_secs_f64(milliseconds() / 1000.0);
-        let engine = (self.engine).get_or_insert_with(|| Engine::new(evaluator.evaluator()));
+        let (engine, team) = self.engine(evaluator, host);
+        let helped = || team.as_ref().map_or(0, Team::nodes);
         let outcome = engine.search(
             &position,
             &limits,
@@ -139,7 +169,7 @@ impl Searcher {
             },
             &mut |report| {
                 if report.rank <= request.lines() {
-                    host.report(&iteration(report, board));
+                    host.report(&iteration(report, helped(), board));
                 }
             },
         );
@@ -159,7 +189,7 @@ impl Searcher {
             best: best.map(|mv| write_move(board, mv, is_chess960(board))),
             score: WhiteScore::of(score, board.side_to_move()),
             depth: outcome.depth,
-            nodes: outcome.nodes,
+            nodes: outcome.nodes + helped(),
             time: milliseconds(),
             choice: handicap.map(|handicap| Choice {
                 near,
@@ -167,6 +197,32 @@ impl Searcher {
                 best: first_san(outcome.lines.first(), board),
             }),
         })
+    }
+
+    /// Searches until the search that it helps is over; brings the nodes that it has looked
+    /// at. Without a team there is nobody to help.
+    pub fn help(
+        &mut self,
+        evaluator: &SelectedEvaluator,
+        request: &HelpRequest,
+        host: &dyn Host,
+    ) -> Result<u64, RequestError> {
+        let position = request.game.replay(|_, _| {})?;
+        let (engine, Some(team)) = self.engine(evaluator, host) else {
+            return Ok(0);
+        };
+        let helper = Helper {
+            team: team.clone(),
+            index: request.helper.min(MAX_HELPERS - 1),
+            search: request.search.into(),
+        };
+        let signals = Signals {
+            stop: &helper,
+            pondering: None,
+            elapsed: &|| Duration::ZERO,
+        };
+        let outcome = engine.search(&position, &Limits::default(), &signals, &mut |_| {});
+        Ok(outcome.nodes)
     }
 }
 
@@ -212,7 +268,7 @@ fn milliseconds(number: f64) -> Duration {
     time.map_or(LONGEST, |time| time.min(LONGEST))
 }
 
-fn iteration(report: &Report, board: &Board) -> String {
+fn iteration(report: &Report, helped: u64, board: &Board) -> String {
     let mover: Color = board.side_to_move();
     let (pv, san) = notation(report.pv, board);
     let iteration = Iteration {
@@ -224,7 +280,7 @@ fn iteration(report: &Report, board: &Board) -> String {
             ScoreBound::Lower => Bound::Lower,
             ScoreBound::Upper => Bound::Upper,
         },
-        nodes: report.nodes,
+        nodes: report.nodes + helped,
         time: report.time.as_secs_f64() * 1000.0,
         pv,
         san,

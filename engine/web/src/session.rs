@@ -13,7 +13,7 @@ use crate::review::{Review, ReviewRequest, review};
 use crate::rules::{
     GameReport, PositionReport, chess960, describe_game, describe_position, parse_text, set_up,
 };
-use crate::search::{SearchRequest, SearchResult, Searcher};
+use crate::search::{HelpRequest, SearchRequest, SearchResult, Searcher};
 use crate::tree::{Edit, Edited, Tree, edit, play};
 use crate::why::{MoveChange, MoveValue, change, weigh};
 
@@ -74,6 +74,8 @@ pub(crate) enum Request {
     },
     /// A move to play, or lines to look at.
     Search(SearchRequest),
+    /// To help the worker of a team that searches.
+    Help(HelpRequest),
 }
 
 /// What the request of the same name brings; a net that is loaded is described
@@ -101,6 +103,8 @@ pub(crate) enum Reply {
     Change(Option<MoveChange>),
     Use(NetDescription),
     Search(SearchResult),
+    /// Nodes.
+    Help(u64),
 }
 
 /// What a request brings, or why it brings nothing.
@@ -180,6 +184,9 @@ impl Session {
             }
             Request::Search(request) => {
                 Reply::Search(self.searcher.search(&self.evaluator, &request, host)?)
+            }
+            Request::Help(request) => {
+                Reply::Help(self.searcher.help(&self.evaluator, &request, host)?)
             }
         })
     }

@@ -1,0 +1,77 @@
+/**
+ * Workers that help another one search. All have one transposition table, in memory that they share: only a page
+ * that is isolated from other origins has such memory, and a host makes it so by two headers. Where the host
+ * does not, the service worker does, from the second visit on.
+ */
+import type { Evaluator } from "./evaluators";
+import type { SearchRequest } from "./types";
+import type { FromWorker, ToWorker } from "./workermessages";
+
+/** `MAX_HELPERS` of the module, and the worker that they help. */
+const MOST_THREADS = 16;
+
+/** The most threads that a search may have here: 1 where memory cannot be shared. */
+export const mostThreads = globalThis.crossOriginIsolated ? Math.min(navigator.hardwareConcurrency, MOST_THREADS) : 1;
+
+/** Of 64 KiB: for the table, and what stands before it. */
+const PAGES = 513;
+
+/** The first words of the memory, as `team.rs` has them: the search's number, and the nodes of each helper. */
+const HEAD = 16;
+
+export const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+
+export class Team {
+  readonly memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
+  private readonly helpers = new Set<Worker>();
+  private readonly search = new Uint32Array(this.memory.buffer, 0, 1);
+  private readonly nodes = new BigInt64Array(this.memory.buffer, 8, HEAD - 1);
+
+  constructor(
+    private readonly module: WebAssembly.Module,
+    private readonly evaluator: Evaluator,
+    private readonly threads: number,
+  ) {}
+
+  /** Has the helpers search too, until `end`. */
+  begin({ start, moves }: SearchRequest) {
+    if (this.helpers.size === 0) for (let index = 1; index < this.threads; index += 1) this.hire();
+    this.end();
+    this.nodes.fill(0n);
+    let helper = 0;
+    for (const worker of this.helpers) {
+      const request = { start, moves, search: this.search[0], helper };
+      worker.postMessage({ task: "help", request } satisfies ToWorker);
+      helper += 1;
+    }
+  }
+
+  end() {
+    Atomics.add(this.search, 0, 1);
+  }
+
+  close() {
+    for (const worker of this.helpers) worker.terminate();
+    this.helpers.clear();
+  }
+
+  private hire() {
+    const worker = newWorker();
+    // A search goes on without those that fail.
+    const dismiss = () => {
+      worker.terminate();
+      this.helpers.delete(worker);
+    };
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+      if ("failed" in data) dismiss();
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      dismiss();
+    };
+    this.helpers.add(worker);
+    const { module, memory } = this;
+    const { kind, net } = this.evaluator;
+    worker.postMessage({ task: "start", module, evaluator: { kind, net }, memory } satisfies ToWorker);
+  }
+}
