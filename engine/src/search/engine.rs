@@ -38,8 +38,22 @@ pub struct Engine {
 impl Engine {
     /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
     pub fn new(evaluator: Evaluator) -> Engine {
+        let table = TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had");
+        Engine::with_table(evaluator, table)
+    }
+
+    /// An engine that keeps what it finds in memory that it shares with other programs, and
+    /// uses what they have found there. To clear it clears it for all.
+    ///
+    /// # Panics
+    /// Where that memory has less than eight words.
+    pub fn sharing(evaluator: Evaluator, memory: Arc<dyn TableMemory>) -> Engine {
+        Engine::with_table(evaluator, TranspositionTable::shared(memory))
+    }
+
+    fn with_table(evaluator: Evaluator, table: TranspositionTable) -> Engine {
         Engine {
-            table: TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had"),
+            table,
             tablebase: None,
             reductions: Reductions::new(),
             workers: vec![Worker::new(&evaluator)],
@@ -47,22 +61,13 @@ impl Engine {
         }
     }
 
-    /// Replaces the transposition table by an empty one.
+    /// Replaces the transposition table by an empty one of its own.
     ///
     /// # Errors
     /// [`HashError`] when there is no memory for it; the present one stays.
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
         self.table = TranspositionTable::new(mebibytes)?;
         Ok(())
-    }
-
-    /// Keeps what it finds in memory that it shares with other programs from now on, and
-    /// uses what they have found.
-    ///
-    /// # Panics
-    /// Where that memory has less than eight words.
-    pub fn share_table(&mut self, memory: Arc<dyn TableMemory>) {
-        self.table = TranspositionTable::shared(memory);
     }
 
     /// Searches with so many threads from now on, at least one and at most

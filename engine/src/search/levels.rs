@@ -9,7 +9,9 @@ use crate::search::report::Line;
 /// The least `UCI_Elo`.
 pub const MIN_ELO: u32 = 400;
 /// The greatest `UCI_Elo`.
-pub const MAX_ELO: u32 = 2250;
+pub const MAX_ELO: u32 = 2850;
+/// From this `UCI_Elo` on the best move is played, found by ever more nodes.
+const BEST_FROM: u32 = 2000;
 
 /// How strong an opponent is wished for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,17 +74,20 @@ impl From<Level> for Handicap {
 impl Handicap {
     /// A handicap for `UCI_Elo`, clamped to [`MIN_ELO`] and [`MAX_ELO`].
     ///
-    /// Measured against Stockfish 15.1's `UCI_Elo` (`docs/engine.md`).
+    /// Measured against `UCI_Elo` of Stockfish 19 (`docs/engine.md`).
     pub fn of_elo(elo: u32) -> Handicap {
-        // At the least Elo.
-        const NODES: f64 = 50.0;
-        const MARGIN: u32 = 140;
-        const ELO_PER_DOUBLING: f64 = 132.0;
-        let above = elo.clamp(MIN_ELO, MAX_ELO) - MIN_ELO;
+        let elo = elo.clamp(MIN_ELO, MAX_ELO);
+        let doublings = |from: u32, elo_each: f64| f64::from(elo - from) / elo_each;
+        let (nodes, margin) = if elo < BEST_FROM {
+            let nodes = 50.0 * doublings(MIN_ELO, 400.0).exp2();
+            (nodes, 140.0 * (-doublings(MIN_ELO, 600.0)).exp2())
+        } else {
+            (260.0 * doublings(BEST_FROM, 215.0).exp2(), 0.0)
+        };
         Handicap {
             depth: None,
-            nodes: Some((NODES * 2f64.powf(f64::from(above) / ELO_PER_DOUBLING)) as u64),
-            margin: (MARGIN - MARGIN * above / (MAX_ELO - MIN_ELO)) as i32,
+            nodes: Some(nodes as u64),
+            margin: margin as i32,
         }
     }
 
@@ -91,9 +96,9 @@ impl Handicap {
         self.margin
     }
 
-    /// Tightens the limits of a search, and has it look at every move with a
-    /// full window, so that the scores can be compared. Its nodes count from the
-    /// first on, as they did when the strengths were measured.
+    /// Tightens the limits of a search. Where not only the best move may be played, it looks
+    /// at every move with a full window, so that the scores can be compared. Its nodes count
+    /// from the first on, as they did when the strengths were measured.
     pub fn apply(&self, limits: &mut Limits) {
         let least = |limit: Option<u64>, own: Option<u64>| limit.into_iter().chain(own).min();
         limits.depth = least(limits.depth, self.depth);
@@ -101,7 +106,7 @@ impl Handicap {
         if self.nodes.is_some() {
             limits.least_depth = 0;
         }
-        limits.lines = usize::MAX;
+        limits.lines = if self.margin > 0 { usize::MAX } else { 1 };
     }
 
     /// One of the lines, best first, that are within the margin. `pick` gets
@@ -150,10 +155,12 @@ mod tests {
     fn limits_only_tighten() {
         let mut limits = Limits {
             depth: Some(3),
+            lines: 5,
             ..Limits::default()
         };
         Handicap::from(Level::Hard).apply(&mut limits);
         assert_eq!((limits.depth, limits.nodes), (Some(3), None));
+        assert_eq!(limits.lines, 1);
         Handicap::from(Level::Easy).apply(&mut limits);
         assert_eq!((limits.depth, limits.lines), (Some(2), usize::MAX));
     }
@@ -161,11 +168,19 @@ mod tests {
     #[test]
     fn a_greater_elo_looks_further_and_errs_less() {
         let all: Vec<Handicap> = (0..=3000).step_by(50).map(Handicap::of_elo).collect();
-        assert!(all.is_sorted_by(|low, high| low.nodes <= high.nodes && low.margin >= high.margin));
-        assert_eq!(all[0], Handicap::of_elo(MIN_ELO));
-        assert_eq!((all[0].nodes, all[0].margin), (Some(50), 140));
-        assert_eq!(Handicap::of_elo(MIN_ELO + 132).nodes, Some(100));
-        assert_eq!(Handicap::of_elo(MAX_ELO).nodes, Some(827_848));
-        assert_eq!(Handicap::of_elo(9999).margin, 0);
+        assert!(all.is_sorted_by(|low, high| low.margin >= high.margin));
+        // At every move a full window costs nodes that one line need not have.
+        for part in all.chunk_by(|low, high| (low.margin > 0) == (high.margin > 0)) {
+            assert!(part.is_sorted_by_key(|handicap| handicap.nodes));
+        }
+        let of = |elo| {
+            let handicap = Handicap::of_elo(elo);
+            (handicap.nodes, handicap.margin)
+        };
+        assert_eq!(of(0), (Some(50), 140));
+        assert_eq!(of(MIN_ELO + 600), (Some(141), 70));
+        assert_eq!(of(BEST_FROM - 1).1, 22);
+        assert_eq!(of(BEST_FROM), (Some(260), 0));
+        assert_eq!(of(9999), (Some(4028), 0));
     }
 }

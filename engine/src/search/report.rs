@@ -10,7 +10,8 @@ use crate::search::transposition_table::ScoreBound;
 
 /// Who can end a search: a flag that another thread sets, or anything else.
 pub trait Interrupt: Sync {
-    /// Asked every few hundred nodes, of which there were so many: whether to end.
+    /// Whether to end: asked every few hundred nodes of the first thread, which has searched
+    /// so many by now.
     fn is_due(&self, nodes: u64) -> bool;
 }
 

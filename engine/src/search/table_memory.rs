@@ -9,7 +9,9 @@ pub(super) const CLUSTER_WORDS: usize = 8;
 /// that two threads wrote at once does not match its key, and is as good as
 /// absent (R. Hyatt and T. Mann, "A lock-less transposition table
 /// implementation for parallel search", ICGA Journal 25, 2002).
-pub(super) const ENTRY_WORDS: usize = 2;
+const ENTRY_WORDS: usize = 2;
+/// The first words of a cluster's entries.
+pub(super) const ENTRIES: [usize; CLUSTER_WORDS / ENTRY_WORDS] = [0, 2, 4, 6];
 pub(super) const LINE_BYTES: usize = CLUSTER_WORDS * size_of::<AtomicU64>();
 
 /// Memory for a transposition table that several programs share, each of which searches the
@@ -34,11 +36,14 @@ pub trait TableMemory: Send + Sync {
 
 /// See [`TableMemory::find`]; words are counted from the cluster's first.
 #[inline(always)]
-fn find(key: u64, load: impl Fn(usize) -> u64) -> Option<usize> {
-    (0..CLUSTER_WORDS).step_by(ENTRY_WORDS).find(|&entry| {
+pub(super) fn find(key: u64, load: impl Fn(usize) -> u64) -> Option<usize> {
+    for entry in ENTRIES {
         let data = load(entry + 1);
-        data == 0 || load(entry) ^ data == key
-    })
+        if data == 0 || load(entry) ^ data == key {
+            return Some(entry);
+        }
+    }
+    None
 }
 
 /// The memory of a table.

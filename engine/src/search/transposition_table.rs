@@ -7,7 +7,7 @@ use cozy_chess::{Move, Piece, Square};
 use thiserror::Error;
 
 use crate::evaluation::Score;
-use crate::search::table_memory::{CLUSTER_WORDS, Cluster, ENTRY_WORDS, Memory, TableMemory};
+use crate::search::table_memory::{CLUSTER_WORDS, Cluster, ENTRIES, Memory, TableMemory};
 
 /// A table of this size could not be had.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -61,8 +61,6 @@ pub(crate) struct TableEntry {
     pub(crate) evaluation: Option<Score>,
 }
 
-/// Entries that share a cache line; a position may be in any of its cluster.
-const CLUSTER: usize = CLUSTER_WORDS / ENTRY_WORDS;
 /// Searches after which an entry is as young as a new one again.
 const GENERATIONS: u8 = 32;
 /// Plies that a search of age outweighs when an entry is to give way.
@@ -109,12 +107,14 @@ impl TranspositionTable {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        // A new table is there at once, however large; where there is no
-        // memory for two, this one is wiped.
-        let own = matches!(self.memory, Memory::Own { .. });
-        match TranspositionTable::of_clusters(self.clusters).filter(|_| own) {
-            Some(empty) => *self = empty,
-            None => self.memory.clear(),
+        if let Memory::Own { .. } = self.memory
+            // A new table is there at once, however large; where there is no memory for
+            // two, this one is wiped.
+            && let Some(empty) = TranspositionTable::of_clusters(self.clusters)
+        {
+            *self = empty;
+        } else {
+            self.memory.clear();
         }
     }
 
@@ -136,11 +136,10 @@ impl TranspositionTable {
     #[inline(always)]
     pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<TableEntry> {
         let cluster = self.cluster(key);
-        let data = cluster.load(cluster.find(key)? + 1);
-        if data == 0 {
-            return None;
-        }
-        Some(Data::unpack(data).entry(ply))
+        let slot = cluster.find(key)?;
+        let data = cluster.load(slot + 1);
+        // Another thread may have written there since it was found.
+        (data != 0 && cluster.load(slot) ^ data == key).then(|| Data::unpack(data).entry(ply))
     }
 
     pub(crate) fn store(&self, key: u64, ply: usize, entry: &TableEntry) {
@@ -149,7 +148,7 @@ impl TranspositionTable {
         let found = cluster.find(key);
         let value = |slot| Data::unpack(cluster.load(slot + 1)).value(generation);
         let least = || {
-            let slots = (0..CLUSTER_WORDS).step_by(ENTRY_WORDS);
+            let slots = ENTRIES.into_iter();
             slots
                 .min_by_key(|&slot| value(slot))
                 .expect("a cluster has entries")
@@ -157,7 +156,7 @@ impl TranspositionTable {
         let slot = found.unwrap_or_else(least);
         let word = cluster.load(slot + 1);
         let mut new = Data::of(entry, ply, generation);
-        if word != 0 && found.is_some() {
+        if word != 0 && cluster.load(slot) ^ word == key {
             let old = Data::unpack(word);
             // A bound from above names no move; the one known before still helps.
             if new.mv == PackedMove::NONE {
@@ -180,10 +179,10 @@ impl TranspositionTable {
         let clusters = self.clusters.min(250);
         let used = (0..clusters)
             .map(|index| self.memory.cluster(index))
-            .flat_map(|cluster| (0..CLUSTER).map(move |slot| cluster.load(slot * ENTRY_WORDS + 1)))
+            .flat_map(|cluster| ENTRIES.into_iter().map(move |slot| cluster.load(slot + 1)))
             .filter(|&word| word != 0 && Data::unpack(word).generation == generation)
             .count();
-        used * 1000 / (clusters * CLUSTER)
+        used * 1000 / (clusters * ENTRIES.len())
     }
 
     /// The words of the cluster that a key belongs to: its upper half spreads
@@ -310,8 +309,11 @@ impl PackedMove {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+    use std::sync::atomic::AtomicU64;
+
     use super::*;
-    use crate::search::table_memory::LINE_BYTES;
+    use crate::search::table_memory::{self, LINE_BYTES};
 
     fn entry(depth: i32, mv: &str) -> TableEntry {
         TableEntry {
@@ -370,6 +372,60 @@ mod tests {
         let cluster = table.cluster(42);
         cluster.store(1, cluster.load(1) ^ 1 << 40);
         assert_eq!(table.probe(42, 0), None);
+    }
+
+    /// Memory where another program writes an entry as soon as one is found.
+    struct Contended {
+        words: [AtomicU64; CLUSTER_WORDS],
+        others: Mutex<Option<[u64; 2]>>,
+    }
+
+    impl TableMemory for Contended {
+        fn words(&self) -> usize {
+            CLUSTER_WORDS
+        }
+        fn load(&self, index: usize) -> u64 {
+            self.words[index].load(Ordering::Relaxed)
+        }
+        fn store(&self, index: usize, word: u64) {
+            self.words[index].store(word, Ordering::Relaxed);
+        }
+        fn find(&self, cluster: usize, key: u64) -> Option<usize> {
+            let found = table_memory::find(key, |index| self.load(cluster + index))?;
+            if let Some([first, data]) = self.others.lock().unwrap().take() {
+                self.store(found, first);
+                self.store(found + 1, data);
+            }
+            Some(cluster + found)
+        }
+        fn search(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_written_meanwhile_is_not_taken_for_the_one_found() {
+        let memory = Arc::new(Contended {
+            words: Default::default(),
+            others: Mutex::new(None),
+        });
+        let mut table = TranspositionTable::shared(Arc::clone(&memory) as Arc<dyn TableMemory>);
+        table.store(7, 0, &entry(9, "d2d4"));
+        let others = [memory.load(0), memory.load(1)];
+        table.clear();
+        table.store(42, 0, &entry(5, "e2e4"));
+        *memory.others.lock().unwrap() = Some(others);
+        assert_eq!(table.probe(42, 0), None);
+        assert_eq!(table.probe(7, 0), Some(entry(9, "d2d4")));
+        // Its move is not this position's.
+        table.clear();
+        *memory.others.lock().unwrap() = Some(others);
+        let without_move = TableEntry {
+            mv: None,
+            ..entry(5, "e2e4")
+        };
+        table.store(42, 0, &without_move);
+        assert_eq!(table.probe(42, 0), Some(without_move));
     }
 
     #[test]

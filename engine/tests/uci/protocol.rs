@@ -19,7 +19,7 @@ fn handshake_and_options() {
         "option name Ponder type check default false",
         "option name MultiPV type spin default 1 min 1 max 256",
         "option name UCI_LimitStrength type check default false",
-        "option name UCI_Elo type spin default 2250 min 400 max 2250",
+        "option name UCI_Elo type spin default 2850 min 400 max 2850",
         "option name Level type combo default off var off var easy var medium var hard",
         "option name OwnBook type check default false",
         "option name BookFile type string default <empty>",

@@ -65,6 +65,7 @@ export class Engines {
 
   /** Engines for the sides that want them. */
   employ() {
+    this.analyst.close();
     for (const side of SIDES) {
       const { who, evaluator } = this.state.sides[side];
       this.searchers[side]?.close();
@@ -113,6 +114,8 @@ export class Engines {
 
   /** Whoever has to think begins to, unless it does already; `stop` ends what others do. */
   think({ analyse, lines, stop }: { analyse: boolean; lines: number; stop: () => void }) {
+    // Its workers and their memory are not kept for nothing.
+    if (!analyse) this.analyst.close();
     if (this.thinking) return;
     const { state } = this;
     const { turn } = state;

@@ -86,7 +86,7 @@ export class Kibitz {
   }
 
   /** As `ask`. */
-  loadNet(net: ArrayBuffer) {
+  loadNet(net: ArrayBufferLike) {
     this.call("load_net", new Uint8Array(net));
   }
 

@@ -37,11 +37,16 @@ export class KibitzSearcher implements Searcher {
 
   search(request: SearchRequest, report: (iteration: Iteration) => void): Promise<SearchResult | null> {
     this.stop();
+    // By nodes or depth a search can be had again, and at a rating it is weak enough alone.
+    const joint = this.threads > 1 && !request.nodes && !request.depth && !request.elo;
+    if (joint && !this.team) {
+      this.endWorker();
+      this.team = this.join();
+    }
     return new Promise((resolve, reject) => {
       const worker = this.worker ?? this.start();
       this.pending = { report, resolve, reject };
-      // By nodes or depth a search can be had again; at a rating it is weak enough alone.
-      if (!request.nodes && !request.depth && !request.elo) this.team?.begin(request);
+      if (joint) this.team?.begin(request);
       worker.postMessage({ task: "search", request } satisfies ToWorker);
     });
   }
@@ -112,7 +117,6 @@ export class KibitzSearcher implements Searcher {
       event.preventDefault();
       failed(new Error(event.message || "its worker could not be loaded"));
     };
-    if (this.threads > 1) this.team ??= this.join();
     const { module, team } = this;
     const { kind, net } = this.evaluator;
     worker.postMessage({ task: "start", module, evaluator: { kind, net }, memory: team?.memory, lock } satisfies ToWorker);

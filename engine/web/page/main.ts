@@ -227,8 +227,8 @@ function connectThreads(app: App) {
   const threads = $<HTMLSelectElement>("threads");
   for (let number = 1; number <= mostThreads; number += 1) threads.add(new Option(String(number)));
   // The page and other programs want to run too.
-  threads.value = String(load("threads") ?? Math.ceil(mostThreads / 2));
-  if (threads.selectedIndex < 0) threads.value = "1";
+  threads.value = String(load("threads"));
+  if (threads.selectedIndex < 0) threads.value = String(Math.ceil(mostThreads / 2));
   app.useThreads(Number(threads.value));
   threads.onchange = () => {
     save("threads", threads.value);

@@ -9,7 +9,7 @@ export type Who = "human" | "kibitz" | "stockfish";
 export const LIMITS = ["depth", "nodes", "time"] as const;
 
 /** The ratings to play at. */
-export const RATINGS = { least: 400, most: 2250 };
+export const RATINGS = { least: 400, most: 2850 };
 
 export type Strength =
   | { by: "full" }

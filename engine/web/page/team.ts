@@ -24,19 +24,24 @@ export const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url
 export class Team {
   readonly memory = new WebAssembly.Memory({ initial: PAGES, maximum: PAGES, shared: true });
   private readonly helpers = new Set<Worker>();
+  private hired = false;
   private readonly search = new Uint32Array(this.memory.buffer, 0, 1);
   private readonly nodes = new BigInt64Array(this.memory.buffer, 8, HEAD - 1);
+  /** For helpers to come without a copy for each. */
+  private readonly net: SharedArrayBuffer | null;
 
   constructor(
     private readonly module: WebAssembly.Module,
     private readonly evaluator: Evaluator,
     private readonly threads: number,
-  ) {}
+  ) {
+    this.net = evaluator.net && new SharedArrayBuffer(evaluator.net.byteLength);
+    if (evaluator.net && this.net) new Uint8Array(this.net).set(new Uint8Array(evaluator.net));
+  }
 
-  /** Has the helpers search too, until `end`. */
+  /** Has the helpers search too, until `end`; a search goes on without those that fail. */
   begin({ start, moves }: SearchRequest) {
-    if (this.helpers.size === 0) for (let index = 1; index < this.threads; index += 1) this.hire();
-    this.end();
+    if (!this.hired) this.hire();
     this.nodes.fill(0n);
     let helper = 0;
     for (const worker of this.helpers) {
@@ -48,6 +53,7 @@ export class Team {
 
   end() {
     Atomics.add(this.search, 0, 1);
+    this.nodes.fill(0n);
   }
 
   close() {
@@ -56,8 +62,16 @@ export class Team {
   }
 
   private hire() {
+    this.hired = true;
+    try {
+      while (this.helpers.size < this.threads - 1) this.helpers.add(this.helper());
+    } catch {
+      // The browser allows no more.
+    }
+  }
+
+  private helper(): Worker {
     const worker = newWorker();
-    // A search goes on without those that fail.
     const dismiss = () => {
       worker.terminate();
       this.helpers.delete(worker);
@@ -69,9 +83,9 @@ export class Team {
       event.preventDefault();
       dismiss();
     };
-    this.helpers.add(worker);
-    const { module, memory } = this;
-    const { kind, net } = this.evaluator;
+    const { module, memory, net } = this;
+    const { kind } = this.evaluator;
     worker.postMessage({ task: "start", module, evaluator: { kind, net }, memory } satisfies ToWorker);
+    return worker;
   }
 }

@@ -1,4 +1,4 @@
-/** The search, away from the page. It is stopped by ending this worker. */
+/** The search, away from the page. It is stopped by ending this worker; help, by the team's memory. */
 import { why } from "./format";
 import { Breakdown, Kibitz } from "./kibitz";
 import type { FromWorker, ToWorker } from "./workermessages";

@@ -6,7 +6,7 @@ export type ToWorker =
   | {
       task: "start";
       module: WebAssembly.Module;
-      evaluator: Pick<Evaluator, "kind" | "net">;
+      evaluator: Pick<Evaluator, "kind"> & { net: ArrayBufferLike | null };
       /** That of the team, where the worker belongs to one. */
       memory?: WebAssembly.Memory;
       /** To be held as long as the worker lives. */

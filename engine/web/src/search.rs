@@ -131,11 +131,11 @@ impl Searcher {
         host: &dyn Host,
     ) -> &mut (Engine, Option<Team>) {
         self.engine.get_or_insert_with(|| {
-            let mut engine = Engine::new(evaluator.evaluator());
             let team = host.shared_memory().and_then(Team::new);
-            if let Some(team) = &team {
-                engine.share_table(Arc::new(team.clone()));
-            }
+            let engine = match &team {
+                Some(team) => Engine::sharing(evaluator.evaluator(), Arc::new(team.clone())),
+                None => Engine::new(evaluator.evaluator()),
+            };
             (engine, team)
         })
     }

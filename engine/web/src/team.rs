@@ -17,8 +17,8 @@ pub trait SharedMemory: Send + Sync {
     fn find(&self, cluster: usize, key: u64) -> Option<usize>;
 }
 
-/// The word that holds the number of the present search. The page counts it up for every
-/// search, and at its end: helpers stop where it is not theirs.
+/// The word that holds the number of the present search. The page counts it up at the end of
+/// each: helpers stop where it is not theirs.
 const SEARCH: usize = 0;
 /// Behind the search's number, the nodes of each helper, none when a search begins.
 const NODES: usize = 1;

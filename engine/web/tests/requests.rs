@@ -34,7 +34,7 @@ const REQUESTS: [&str; 22] = [
     r#"{"op":"use","kind":"material","embedded":true}"#,
     r#"{"op":"search","moves":["e2e4"],"depth":2,"lines":3,"chance":0.5,"elo":400}"#,
     r#"{"op":"search","moves":["e2e4"],"nodes":99,"depth":18446744073709551615,"lines":18446744073709551615,"movetime":1e300,"chance":1e300,"clock":{"remaining":1e300,"increment":1e300}}"#,
-    r#"{"op":"search","moves":["f2f3","e7e5","g2g4","d8h4"],"depth":1,"elo":2250}"#,
+    r#"{"op":"search","moves":["f2f3","e7e5","g2g4","d8h4"],"depth":1,"elo":2850}"#,
 ];
 
 #[test]

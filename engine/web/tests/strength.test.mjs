@@ -8,7 +8,7 @@ before(async () => (site = await open()));
 afterEach(() => site.leave());
 after(() => site.close());
 
-test("Kibitz plays at a rating from 400 to 2,250", async () => {
+test("Kibitz plays at a rating from 400 to 2,850", async () => {
   const { page, errors } = await visit(site);
   await page.click("#new");
   const shown = () => page.textContent("#slider-field output");
@@ -17,7 +17,7 @@ test("Kibitz plays at a rating from 400 to 2,250", async () => {
   await page.keyboard.press("Home");
   assert.equal(await shown(), "rated 400");
   await page.keyboard.press("End");
-  assert.equal(await shown(), "rated 2250");
+  assert.equal(await shown(), "rated 2850");
   await page.keyboard.press("Escape");
   await newGame(page, { mode: "kibitz", color: "white", strength: "elo", slider: 0 });
   await type(page, "e4");
