@@ -82,7 +82,7 @@ impl Handicap {
             let nodes = 50.0 * doublings(MIN_ELO, 400.0).exp2();
             (nodes, 140.0 * (-doublings(MIN_ELO, 600.0)).exp2())
         } else {
-            (260.0 * doublings(BEST_FROM, 215.0).exp2(), 0.0)
+            (260.0 * doublings(BEST_FROM, 180.0).exp2(), 0.0)
         };
         Handicap {
             depth: None,
@@ -181,6 +181,6 @@ mod tests {
         assert_eq!(of(MIN_ELO + 600), (Some(141), 70));
         assert_eq!(of(BEST_FROM - 1).1, 22);
         assert_eq!(of(BEST_FROM), (Some(260), 0));
-        assert_eq!(of(9999), (Some(4028), 0));
+        assert_eq!(of(9999), (Some(6862), 0));
     }
 }
