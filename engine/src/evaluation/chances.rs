@@ -21,9 +21,9 @@ pub struct Chances {
 /// Half of the games are won with this score, in centipawns: a polynomial of the material
 /// on the board, as a share of that at the start, highest power first. Fitted by
 /// `models/wdl.py`; docs/engine.md says to which games.
-const HALF_WON: [f64; 4] = [-1292.5, 2901.1, -2210.0, 698.0];
+const HALF_WON: [f64; 4] = [-2175.4, 4719.0, -3410.3, 967.1];
 /// The odds of a win are `e` times better with so many centipawns more; likewise.
-const SPREAD: [f64; 4] = [-195.5, 533.6, -442.7, 207.8];
+const SPREAD: [f64; 4] = [-715.6, 1524.3, -1023.1, 308.1];
 /// The material at the start, in centipawns.
 const FULL: f64 = 8_000.0;
 
