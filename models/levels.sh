@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# How strong the engine is at its UCI_Elo, on the scale of Stockfish 19's: games at fixed
+# nodes, so that neither a busy machine nor its speed matters. Prints a table, and leaves
+# the games in FOLDER. Interrupted, it goes on when it is called again. Needs npm, and
+# numpy and scipy for Python.
+#
+#   models/levels.sh FOLDER BOOK.epd
+set -euo pipefail
+[ $# -eq 2 ] || { echo "usage: $0 FOLDER BOOK.epd" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(realpath "$1") book=$(realpath -e "$2")
+. "$(dirname "$0")/../tests/setup.sh"
+cargo build --release --locked -p arena -p engine
+bin=$(realpath "${CARGO_TARGET_DIR:-target}/release")
+npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund stockfish@19.0.0
+stockfish=$folder/node_modules/stockfish/bin/stockfish-19-lite-single.js
+
+# player NAME COMMAND ELO NODES
+player() {
+    echo "cmd=\"$2\" name=\"$1 $3\" nodes=$4 option.UCI_LimitStrength=true option.UCI_Elo=$3"
+}
+
+# ladder NAME ARGUMENTS...: all against all, or the first against the others.
+ladder() {
+    local games=$folder/$1.pgn
+    shift
+    "$bin/arena" ladder "$@" --nodes 100000 --games 40 --concurrency "$(nproc)" --book "$book" \
+        --resign moves=4,score=900 --draw moves=8,score=10,from=60 --pgn "$games" --resume >&2
+}
+
+# kibitz ELO...: sets `players`; their nodes are those of UCI_Elo.
+kibitz() {
+    players=()
+    local elo
+    for elo in "$@"; do
+        players+=("$(player Kibitz "$bin/engine" "$elo" 2000000)")
+    done
+}
+
+kibitz 400 800 1200 1600 2000 2400 2850
+ladder kibitz "${players[@]}"
+# Nodes enough for the depth at which Stockfish chooses its move, and opponents near to it.
+while read -r elo nodes opponents; do
+    # shellcheck disable=SC2086
+    kibitz $opponents
+    ladder "stockfish-$elo" --gauntlet "$(player Stockfish "node $stockfish" "$elo" "$nodes")" "${players[@]}"
+done <<'RUNGS'
+1320 5000 800 1200 1600
+1700 10000 1200 1600 2000
+2100 20000 1600 2000 2400
+2500 25000 2000 2400 2850
+2850 120000 2400 2850
+RUNGS
+python3 models/levels.py "$folder"/*.pgn
