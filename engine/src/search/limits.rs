@@ -87,7 +87,7 @@ impl TimeBudget {
     /// used, the less is left below twice that, so that the clock recovers.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Without a next control: as if always this many moves were left.
-        const MOVES_LEFT: u64 = 30;
+        const MOVES_LEFT: u64 = 25;
         let usable = usable(clock.remaining.min(LONGEST), overhead);
         let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
         let reserve = RESERVE.min(usable / 2);
@@ -99,10 +99,10 @@ impl TimeBudget {
         // half is kept back, so that no single move can ruin the rest.
         let most = if moves == 1 { pool } else { pool / 2 };
         let most = (most + increment / 2).min(pool);
-        // An iteration takes about twice as long as the one before: begun after
-        // half of the share, it would seldom end within it.
+        // An iteration that does not end within the share was not in vain: the best of what it
+        // has found counts.
         TimeBudget {
-            soft: Some((share / 2).min(most)),
+            soft: Some((share / 5 * 4).min(most)),
             hard: (share * 3).min(most),
         }
     }
