@@ -7,7 +7,9 @@ use cozy_chess::{Move, Piece, Square};
 use thiserror::Error;
 
 use crate::evaluation::Score;
-use crate::search::table_memory::{CLUSTER_WORDS, Cluster, ENTRIES, Memory, TableMemory};
+use crate::search::table_memory::{
+    CLUSTER_WORDS, Cluster, ENTRIES, LINE_BYTES, Memory, TableMemory,
+};
 
 /// A table of this size could not be had.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -82,8 +84,7 @@ impl TranspositionTable {
     pub(crate) fn new(mebibytes: usize) -> Result<TranspositionTable, HashError> {
         let too_large = || HashError { mebibytes };
         let bytes = mebibytes.checked_mul(1 << 20).ok_or_else(too_large)?;
-        TranspositionTable::of_clusters((bytes / (CLUSTER_WORDS * size_of::<u64>())).max(1))
-            .ok_or_else(too_large)
+        TranspositionTable::of_clusters((bytes / LINE_BYTES).max(1)).ok_or_else(too_large)
     }
 
     fn of_clusters(clusters: usize) -> Option<TranspositionTable> {
@@ -148,10 +149,8 @@ impl TranspositionTable {
         let found = cluster.find(key);
         let value = |slot| Data::unpack(cluster.load(slot + 1)).value(generation);
         let least = || {
-            let slots = ENTRIES.into_iter();
-            slots
-                .min_by_key(|&slot| value(slot))
-                .expect("a cluster has entries")
+            let least = ENTRIES.into_iter().min_by_key(|&slot| value(slot));
+            least.expect("a cluster has entries")
         };
         let slot = found.unwrap_or_else(least);
         let word = cluster.load(slot + 1);
@@ -313,7 +312,7 @@ mod tests {
     use std::sync::atomic::AtomicU64;
 
     use super::*;
-    use crate::search::table_memory::{self, LINE_BYTES};
+    use crate::search::table_memory;
 
     fn entry(depth: i32, mv: &str) -> TableEntry {
         TableEntry {

@@ -65,7 +65,6 @@ export class Engines {
 
   /** Engines for the sides that want them. */
   employ() {
-    this.analyst.close();
     for (const side of SIDES) {
       const { who, evaluator } = this.state.sides[side];
       this.searchers[side]?.close();

@@ -42,4 +42,4 @@ mod why;
 
 pub use host::Host;
 pub use session::Session;
-pub use team::{MAX_HELPERS, SharedMemory};
+pub use team::SharedMemory;
