@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # How strong the engine is at its UCI_Elo, on the scale of Stockfish 19's: games at fixed
 # nodes, so that neither a busy machine nor its speed matters. Prints a table, and leaves
-# the games in FOLDER. Interrupted, it goes on when it is called again. Needs npm, and
-# numpy and scipy for Python.
+# the games in FOLDER. Interrupted, it goes on when it is called again. Needs npm and Python.
 #
 #   models/levels.sh FOLDER BOOK.epd
 set -euo pipefail
@@ -13,6 +12,10 @@ folder=$(realpath "$1") book=$(realpath -e "$2")
 cargo build --release --locked -p arena -p engine
 bin=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 npm install --prefix "$folder" --ignore-scripts --no-audit --no-fund stockfish@19.0.0
+if [ ! -e "$folder/venv" ]; then
+    python3 -m venv "$folder/venv"
+    "$folder/venv/bin/pip" install -q numpy==2.2.6 scipy==1.15.3
+fi
 stockfish=$folder/node_modules/stockfish/bin/stockfish-19-lite-single.js
 
 # player NAME COMMAND ELO NODES
@@ -51,4 +54,4 @@ done <<'RUNGS'
 2500 25000 2000 2400 2850
 2850 120000 2400 2850
 RUNGS
-python3 models/levels.py "$folder"/*.pgn
+"$folder/venv/bin/python" models/levels.py "$folder"/*.pgn
