@@ -262,84 +262,78 @@ unsafe fn first_activations<P: Arithmetic>(
     transient: &[Feature],
     activations: &mut [MaybeUninit<[u8; BLOCK]>],
 ) {
-    if first.activation != Activation::ClippedRelu {
-        // SAFETY: the caller's promise.
-        return unsafe { products::<P>(first, accumulator, transient, activations) };
-    }
     // SAFETY: the caller's promise, in each of them.
     unsafe {
         match *transient {
-            [] => clip::<P, _>(first, accumulator, [], activations),
-            [a] => clip::<P, _>(first, accumulator, [a], activations),
-            [a, b] => clip::<P, _>(first, accumulator, [a, b], activations),
-            [a, b, c] => clip::<P, _>(first, accumulator, [a, b, c], activations),
-            [a, b, c, d] => clip::<P, _>(first, accumulator, [a, b, c, d], activations),
-            [a, b, c, d, e] => clip::<P, _>(first, accumulator, [a, b, c, d, e], activations),
+            [] => activate::<P, _>(first, accumulator, [], activations),
+            [a] => activate::<P, _>(first, accumulator, [a], activations),
+            [a, b] => activate::<P, _>(first, accumulator, [a, b], activations),
+            [a, b, c] => activate::<P, _>(first, accumulator, [a, b, c], activations),
+            [a, b, c, d] => activate::<P, _>(first, accumulator, [a, b, c, d], activations),
+            [a, b, c, d, e] => activate::<P, _>(first, accumulator, [a, b, c, d, e], activations),
             [a, b, c, d, e, f] => {
-                clip::<P, _>(first, accumulator, [a, b, c, d, e, f], activations);
+                activate::<P, _>(first, accumulator, [a, b, c, d, e, f], activations);
             }
             [a, b, c, d, e, f, g] => {
-                clip::<P, _>(first, accumulator, [a, b, c, d, e, f, g], activations);
+                activate::<P, _>(first, accumulator, [a, b, c, d, e, f, g], activations);
             }
             [a, b, c, d, e, f, g, ref rest @ ..] => {
                 let mut complete = Accumulator::ZERO;
                 update(first, accumulator, (rest, &[]), &mut complete);
-                clip::<P, _>(first, &complete, [a, b, c, d, e, f, g], activations);
+                activate::<P, _>(first, &complete, [a, b, c, d, e, f, g], activations);
             }
         }
     }
 }
 
-/// Clipped sums, with so many inputs that are in no accumulator.
+/// The activations of sums, which so many inputs complete that are in no accumulator.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
 #[inline(always)]
-unsafe fn clip<P: Arithmetic, const N: usize>(
+unsafe fn activate<P: Arithmetic, const N: usize>(
     first: &First,
     accumulator: &Accumulator,
     transient: [Feature; N],
     activations: &mut [MaybeUninit<[u8; BLOCK]>],
 ) {
     let columns = transient.map(|feature| first.column(feature));
-    let sums = &accumulator.0[..activations.len()];
-    for (index, (block, &sums)) in activations.iter_mut().zip(sums).enumerate() {
-        let mut sums = sums;
-        for column in columns {
-            sums = zip(sums, column[index], i16::wrapping_add);
+    let (sums, shift) = (&accumulator.0[..first.blocks], first.shift);
+    let blocks = activations.iter_mut().enumerate();
+    // SAFETY: the caller's promise, in each of them.
+    unsafe {
+        match first.activation {
+            Activation::ClippedRelu => {
+                for (index, block) in blocks {
+                    block.write(P::activate_first(complete(sums, columns, index), shift));
+                }
+            }
+            Activation::SquaredClippedRelu => {
+                for (index, block) in blocks {
+                    let sums = complete(sums, columns, index);
+                    block.write(P::multiply_first(sums, sums, shift));
+                }
+            }
+            Activation::PairwiseClippedRelu => {
+                let half = blocks.len();
+                for (index, block) in blocks {
+                    let (a, b) = (
+                        complete(sums, columns, index),
+                        complete(sums, columns, half + index),
+                    );
+                    block.write(P::multiply_first(a, b, shift));
+                }
+            }
         }
-        // SAFETY: the caller's promise.
-        block.write(unsafe { P::activate_first(sums, first.shift) });
     }
 }
 
-/// Products of clipped sums: their squares, or those of two halves.
-///
-/// # Safety
-/// The processor has the instructions of `P`.
+/// A block of sums with the inputs that complete them.
 #[inline(always)]
-unsafe fn products<P: Arithmetic>(
-    first: &First,
-    accumulator: &Accumulator,
-    transient: &[Feature],
-    activations: &mut [MaybeUninit<[u8; BLOCK]>],
-) {
-    let mut complete = MaybeUninit::uninit();
-    let accumulator = match transient {
-        [] => accumulator,
-        _ => {
-            let complete = complete.write(Accumulator::ZERO);
-            update(first, accumulator, (transient, &[]), complete);
-            complete
-        }
-    };
-    // Where the other factors begin.
-    let second = first.blocks - activations.len();
-    let pairs = accumulator.0[..activations.len()]
-        .iter()
-        .zip(&accumulator.0[second..]);
-    for (block, (&a, &b)) in activations.iter_mut().zip(pairs) {
-        // SAFETY: the caller's promise.
-        block.write(unsafe { P::multiply_first(a, b, first.shift) });
+fn complete<const N: usize>(sums: &[Block], columns: [&[Block]; N], index: usize) -> Block {
+    let mut complete = sums[index];
+    for column in columns {
+        complete = zip(complete, column[index], i16::wrapping_add);
     }
+    complete
 }
