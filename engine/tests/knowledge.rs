@@ -235,37 +235,108 @@ fn ends_in_mate(position: &Position, line: &[Move]) -> bool {
     line.iter().all(|&mv| position.play(mv).is_ok()) && position.board().status() == GameStatus::Won
 }
 
-/// Positions with the distance of their mates, `bm #N`.
-fn published_mates() -> Option<String> {
+#[test]
+fn that_there_is_no_mate_ends_the_search_too() {
+    for (fen, moves) in [
+        // Mates in two and three.
+        ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 1),
+        ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 2),
+        (
+            "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+            2,
+        ),
+    ] {
+        let position = Position::from_fen(fen).unwrap();
+        let outcome = find_mate(&mut engine(EvaluationKind::Network), &position, moves);
+        assert!(outcome.nodes < 500_000, "{fen} goes on");
+        assert!(outcome.best.is_some(), "{fen}");
+        let told = outcome.score.moves_to_mate();
+        assert!(
+            told.is_none_or(|told| told > moves as i32),
+            "{fen}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_mate_that_the_fifty_move_rule_may_forestall_is_left_to_the_usual_search() {
+    for (clock, score) in [(95, "mate 2"), (97, "mate 2"), (98, "cp 0")] {
+        let position = Position::from_fen(&format!("7k/8/8/5K2/8/8/8/1Q6 w - - {clock} 80"));
+        let mut engine = engine(EvaluationKind::Network);
+        let outcome = find_mate(&mut engine, &position.unwrap(), 2);
+        assert_eq!(outcome.score.to_string(), score, "clock {clock}");
+    }
+}
+
+/// Positions with the moves to their mates: negative where the side to move is mated.
+fn published_mates() -> Option<Vec<(Position, i32)>> {
     let path = test_support::shared("suites/mates2000.epd")?;
-    Some(std::fs::read_to_string(path).unwrap())
+    let text = std::fs::read_to_string(path).unwrap();
+    let problem = |line: &str| {
+        let moves = line.rsplit_once('#').unwrap().1.trim_end_matches(';');
+        (Position::from_fen(line).unwrap(), moves.parse().unwrap())
+    };
+    Some(text.lines().map(problem).collect())
+}
+
+#[test]
+fn a_mate_that_was_asked_for_is_shown_whole_and_is_the_shortest() {
+    let Some(problems) = published_mates() else {
+        return;
+    };
+    let mut found = 0;
+    for threads in [1, 2] {
+        let mut engine = engine(EvaluationKind::Network);
+        engine.set_threads(threads);
+        for (position, published) in problems.iter().step_by(40) {
+            let fen = position.board();
+            let limits = Limits {
+                mate: Some(published.unsigned_abs()),
+                nodes: Some(100_000),
+                ..Limits::default()
+            };
+            engine.clear();
+            let outcome = search(&mut engine, position, &limits);
+            let Some(moves) = outcome.score.moves_to_mate() else {
+                continue;
+            };
+            assert_eq!(moves.signum(), published.signum(), "{fen}");
+            if moves.abs() > published.abs() {
+                continue;
+            }
+            assert_eq!(moves, *published, "{fen}");
+            let line = &outcome.lines[0].pv;
+            assert_eq!(Some(line.len()), outcome.score.plies_to_mate(), "{fen}");
+            assert!(ends_in_mate(position, line), "{fen}");
+            found += 1;
+        }
+    }
+    assert!(found > 50, "{found} of 100 found");
 }
 
 #[test]
 fn no_mate_is_announced_that_is_shorter_than_the_shortest() {
-    let Some(text) = published_mates() else {
+    let Some(problems) = published_mates() else {
         return;
     };
     let mut engine = engine(EvaluationKind::Network);
     let mut announced = 0;
     let mut shown = 0;
-    for line in text.lines().step_by(20) {
-        let published = line.rsplit_once('#').unwrap().1.trim_end_matches(';');
-        let published: i32 = published.parse().unwrap();
-        let position = Position::from_fen(line).unwrap();
+    for (position, published) in problems.iter().step_by(20) {
+        let fen = position.board();
         let stop = AtomicBool::new(false);
         engine.clear();
-        engine.search(&position, &nodes(20_000), &signals(&stop), &mut |report| {
+        engine.search(position, &nodes(20_000), &signals(&stop), &mut |report| {
             let Some(plies) = report.score.plies_to_mate() else {
                 return;
             };
             let moves = plies.div_ceil(2) as i32;
             let wins = report.score > Score::DRAW;
             let depth = report.depth;
-            assert_eq!(wins, published > 0, "{line} depth {depth}");
-            assert!(moves >= published.abs(), "{line} depth {depth}: {moves}");
+            assert_eq!(wins, *published > 0, "{fen} depth {depth}");
+            assert!(moves >= published.abs(), "{fen} depth {depth}: {moves}");
             announced += 1;
-            shown += usize::from(report.pv.len() == plies && ends_in_mate(&position, report.pv));
+            shown += usize::from(report.pv.len() == plies && ends_in_mate(position, report.pv));
         });
     }
     assert!(announced > 100, "only {announced} mates announced");

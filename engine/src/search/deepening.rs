@@ -26,11 +26,16 @@ pub(super) struct Best {
     depth: i32,
     seldepth: usize,
     root: Vec<RootMove>,
+    /// By [`Searcher::prove_mate`].
+    is_proved: bool,
 }
 
 impl Best {
     /// Whether it is better founded than another.
     pub(super) fn is_better_than(&self, other: &Best) -> bool {
+        if other.is_proved {
+            return false;
+        }
         let (score, others) = (self.root[0].score, other.root[0].score);
         let deeper = self.depth > other.depth && score >= others;
         let mates = score.is_win() && score > others;
@@ -125,6 +130,7 @@ impl Searcher<'_> {
         let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
         let mut certainty = Certainty::default();
+        let mut is_proved = false;
         // Half of the other threads are one ply ahead, so that not all do the
         // same work.
         for depth in 1 + (self.index % 2) as i32..=deepest {
@@ -142,6 +148,11 @@ impl Searcher<'_> {
                 for rank in 1..=lines {
                     self.tell(depth, rank, None, report);
                 }
+                if self.leaves_mate_to_proof(depth) {
+                    // Where that is halted, the line stays the best that is known.
+                    is_proved = self.prove_mate(report).unwrap_or(false);
+                    break;
+                }
                 if self.is_enough(depth, &mut certainty) {
                     break;
                 }
@@ -152,6 +163,7 @@ impl Searcher<'_> {
             depth: self.depth,
             seldepth: self.seldepth,
             root: std::mem::take(&mut self.worker.root),
+            is_proved,
         }
     }
 
@@ -193,7 +205,7 @@ impl Searcher<'_> {
     }
 
     /// Reports a line; its score is a bound where one is given.
-    fn tell(
+    pub(super) fn tell(
         &self,
         depth: i32,
         rank: usize,
@@ -225,7 +237,7 @@ impl Searcher<'_> {
         let mate = best.score.plies_to_mate();
         let limits = self.shared.limits;
         let wanted = limits.mate.map(|moves| (moves as usize).saturating_mul(2));
-        if best.score.is_win() && mate.is_some_and(|plies| wanted.is_some_and(|w| plies <= w)) {
+        if mate.is_some_and(|plies| wanted.is_some_and(|wanted| plies <= wanted)) {
             return true;
         }
         if limits.soft_nodes.is_some_and(|soft| self.nodes >= soft) {

@@ -119,6 +119,11 @@ impl TranspositionTable {
         }
     }
 
+    /// What it takes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        self.clusters * LINE_BYTES
+    }
+
     /// A new search begins: what is stored becomes old.
     pub(crate) fn age(&self) {
         let next = match &self.memory {

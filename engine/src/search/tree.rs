@@ -116,6 +116,19 @@ impl Tree {
         self.keys[self.keys.len() - 1]
     }
 
+    /// Keys of the positions before the root and of the line that have occurred twice.
+    pub(crate) fn drawn_once_more(&self) -> Vec<u64> {
+        let mut keys = self.keys.clone();
+        keys.sort_unstable();
+        let mut twice: Vec<u64> = keys
+            .windows(2)
+            .filter(|two| two[0] == two[1])
+            .map(|two| two[0])
+            .collect();
+        twice.dedup();
+        twice
+    }
+
     /// Plays a legal move; there must be room ([`Tree::is_full`]).
     pub fn push(&mut self, mv: Move) {
         let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {

@@ -174,23 +174,25 @@ fn a_game_with_pondering() {
     let mut uci = Uci::start();
     uci.send("uci\nsetoption name Ponder value true\nisready");
     uci.until("readyok");
+    // Nobody is mated soon, however badly one side plays.
+    let start = "position fen 4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1";
     let clocks = "wtime 2000 btime 2000 winc 20 binc 20";
     let mut moves = String::new();
     let (mut hits, mut misses) = (0, 0);
-    uci.send(&format!("position startpos\ngo {clocks}"));
+    uci.send(&format!("{start}\ngo {clocks}"));
     for ply in 0..12 {
-        let position = referee::position(&format!("position startpos moves{moves}")).unwrap();
+        let position = referee::position(&format!("{start} moves{moves}")).unwrap();
         let lines = uci.until("bestmove");
         let words: Vec<&str> = lines.last().unwrap().split(' ').collect();
         assert!(referee::are_legal(&position, [words[1]]), "{lines:?}");
         moves.push_str(&format!(" {}", words[1]));
-        let answers = referee::moves(&format!("position startpos moves{moves}"));
+        let answers = referee::moves(&format!("{start} moves{moves}"));
         assert!(!answers.is_empty(), "mated within twelve moves: {moves}");
         // A search that was short of time may know of no answer.
         let expected = words.get(3).copied();
         if let Some(expected) = expected {
             uci.send(&format!(
-                "position startpos moves{moves} {expected}\ngo ponder {clocks}"
+                "{start} moves{moves} {expected}\ngo ponder {clocks}"
             ));
             uci.until("info depth 3 ");
         }
@@ -208,7 +210,7 @@ fn a_game_with_pondering() {
                     uci.until("bestmove");
                 }
                 moves.push_str(&format!(" {}", other.unwrap_or(&answers[0])));
-                uci.send(&format!("position startpos moves{moves}\ngo {clocks}"));
+                uci.send(&format!("{start} moves{moves}\ngo {clocks}"));
             }
         }
     }

@@ -1,0 +1,475 @@
+//! Proof-number search for a mate within so many plies: df-pn (Nagai, "Df-pn Algorithm for
+//! Searching AND/OR Trees and Its Applications", 2002).
+//!
+//! It goes where the fewest positions are left to settle, and so finds long mates by checks
+//! soon, whatever is given up for them. Both answers are exact: that there is a mate, and
+//! that there is none. Plies only fall along a line, so no line comes back to where it was.
+
+use arrayvec::ArrayVec;
+use cozy_chess::{Board, Color, Move};
+use rustc_hash::FxHashMap;
+
+use crate::board::position_key;
+use crate::search::searcher::Halted;
+
+/// More than all positions that can be left.
+const NEVER: u32 = u32::MAX / 2;
+/// What a quiet move of the attacker counts more than a check, in positions to settle.
+const QUIET: u32 = 3;
+/// Most legal moves of any position (the record is 218).
+const MOST_MOVES: usize = 256;
+/// What an entry takes in memory at most, in bytes: hash tables double their size.
+const ENTRY_BYTES: usize = 64;
+
+/// How many positions are left to settle, at least, for the side to move. The attacker wants
+/// to mate in time, the defender not to be mated.
+#[derive(Clone, Copy)]
+struct Numbers {
+    /// Until it is proved that the side gets what it wants: none, and it does.
+    phi: u32,
+    /// Until it is proved that it does not.
+    delta: u32,
+}
+
+impl Numbers {
+    const WON: Numbers = Numbers {
+        phi: 0,
+        delta: NEVER,
+    };
+    const LOST: Numbers = Numbers {
+        phi: NEVER,
+        delta: 0,
+    };
+    /// Limits that only a settled position reaches.
+    const SETTLED: Numbers = Numbers {
+        phi: NEVER,
+        delta: NEVER,
+    };
+}
+
+/// What is known of a position that is not settled within so many plies.
+struct Open {
+    numbers: Numbers,
+    /// Nodes it has cost.
+    work: u32,
+}
+
+/// The plies within which a position is settled.
+#[derive(Clone, Copy)]
+struct Settled {
+    /// The fewest within which there is a mate.
+    mate: u8,
+    /// One more than the most within which there is none.
+    no_mate: u8,
+}
+
+/// A move and what is known of the position behind it, from the view of who moves there.
+struct Child {
+    mv: Move,
+    numbers: Numbers,
+}
+
+/// Counts a node, unless the search has to end.
+pub(super) type Enter<'a> = &'a mut dyn FnMut() -> Result<(), Halted>;
+
+/// What one search for a mate has found out.
+pub(super) struct ProofNumbers {
+    attacker: Color,
+    /// Positions that are drawn if they occur once more, by their key.
+    drawn: Vec<u64>,
+    /// By key and plies ([`open_key`]).
+    open: FxHashMap<u64, Open>,
+    settled: FxHashMap<u64, Settled>,
+    /// The most entries of either table.
+    capacity: usize,
+    nodes: u64,
+}
+
+impl ProofNumbers {
+    /// A search for mates by one side, that takes no more than some multiple of so many bytes.
+    pub(super) fn new(attacker: Color, drawn: Vec<u64>, bytes: usize) -> ProofNumbers {
+        ProofNumbers {
+            attacker,
+            drawn,
+            open: FxHashMap::default(),
+            settled: FxHashMap::default(),
+            capacity: (bytes / ENTRY_BYTES).max(1024),
+            nodes: 0,
+        }
+    }
+
+    /// The line to the mate that the attacker forces within so many plies, the defender's
+    /// longest; none if the attacker forces none.
+    pub(super) fn solve(
+        &mut self,
+        board: &Board,
+        plies: u8,
+        enter: Enter,
+    ) -> Result<Option<Vec<Move>>, Halted> {
+        let numbers = self.expand(board, plies, Numbers::SETTLED, enter)?;
+        let attacks = board.side_to_move() == self.attacker;
+        if (numbers.phi == 0) != attacks {
+            return Ok(None);
+        }
+        let mut known = FxHashMap::default();
+        let length = self.longest(board, plies, &mut known, enter)?;
+        let mut line = Vec::with_capacity(length.into());
+        let mut board = board.clone();
+        while let Some(&(_, Some(mv))) = known.get(&position_key(&board)) {
+            line.push(mv);
+            board.play_unchecked(mv);
+        }
+        Ok(Some(line))
+    }
+
+    /// Searches until one of the numbers reaches its limit.
+    fn expand(
+        &mut self,
+        board: &Board,
+        plies: u8,
+        limit: Numbers,
+        enter: Enter,
+    ) -> Result<Numbers, Halted> {
+        self.count(enter)?;
+        let before = self.nodes;
+        let attacks = board.side_to_move() == self.attacker;
+        let moves = moves(board);
+        let mut children = Vec::with_capacity(moves.len());
+        for mv in moves {
+            let mut behind = board.clone();
+            behind.play_unchecked(mv);
+            let check = !behind.checkers().is_empty();
+            // The last move of a mate is a check.
+            if attacks && plies == 1 && !check {
+                continue;
+            }
+            let quiet = if attacks && !check { QUIET } else { 0 };
+            let numbers = self.look_up(&behind, plies - 1, quiet, enter)?;
+            children.push(Child { mv, numbers });
+            if numbers.delta == 0 {
+                break;
+            }
+        }
+        loop {
+            let deltas = children.iter().map(|child| child.numbers.delta);
+            let phis = children.iter().map(|child| child.numbers.phi);
+            let mut numbers = Numbers {
+                phi: deltas.min().unwrap_or(NEVER),
+                delta: phis.fold(0, |sum: u32, phi| sum.saturating_add(phi).min(NEVER)),
+            };
+            if numbers.phi == 0 {
+                numbers = Numbers::WON;
+            }
+            if numbers.phi >= limit.phi || numbers.delta >= limit.delta || numbers.delta == 0 {
+                self.keep(board, plies, numbers, self.nodes - before);
+                return Ok(numbers);
+            }
+            // The child nearest to what the mover wants, until another is nearer: by a
+            // quarter, since to come back costs something (Pawlewicz and Lew, "Improving
+            // Depth-first PN-Search: 1 + epsilon Trick", 2007).
+            let (mut best, mut second) = (0, NEVER);
+            for (index, child) in children.iter().enumerate().skip(1) {
+                let delta = child.numbers.delta;
+                if delta < children[best].numbers.delta {
+                    second = children[best].numbers.delta;
+                    best = index;
+                } else {
+                    second = second.min(delta);
+                }
+            }
+            let Child { mv, numbers: child } = children[best];
+            let nearer = second.saturating_add(second / 4 + 1);
+            let limit = Numbers {
+                phi: (limit.delta - numbers.delta)
+                    .saturating_add(child.phi)
+                    .min(NEVER),
+                delta: limit.phi.min(nearer),
+            };
+            let mut behind = board.clone();
+            behind.play_unchecked(mv);
+            children[best].numbers = self.expand(&behind, plies - 1, limit, enter)?;
+        }
+    }
+
+    /// What is known of a position, or can be told at first sight.
+    fn look_up(
+        &mut self,
+        board: &Board,
+        plies: u8,
+        quiet: u32,
+        enter: Enter,
+    ) -> Result<Numbers, Halted> {
+        let key = position_key(board);
+        let attacks = board.side_to_move() == self.attacker;
+        let told = |mates: bool| match mates == attacks {
+            true => Numbers::WON,
+            false => Numbers::LOST,
+        };
+        if self.drawn.contains(&key) {
+            return Ok(told(false));
+        }
+        if let Some(settled) = self.settled.get(&key) {
+            if settled.mate <= plies {
+                return Ok(told(true));
+            }
+            if plies < settled.no_mate {
+                return Ok(told(false));
+            }
+        }
+        if let Some(open) = self.open.get(&open_key(key, plies)) {
+            return Ok(open.numbers);
+        }
+        self.count(enter)?;
+        let mut replies = 0;
+        board.generate_moves(|moves| {
+            replies += moves.len() as u32;
+            false
+        });
+        if replies == 0 {
+            return Ok(told(!attacks && !board.checkers().is_empty()));
+        }
+        if plies == 0 {
+            return Ok(told(false));
+        }
+        let numbers = match attacks {
+            true => Numbers {
+                phi: 1,
+                delta: 1 + replies / 4,
+            },
+            false => Numbers {
+                phi: 1,
+                delta: replies + quiet,
+            },
+        };
+        self.keep_open(open_key(key, plies), Open { numbers, work: 0 });
+        Ok(numbers)
+    }
+
+    fn count(&mut self, enter: Enter) -> Result<(), Halted> {
+        self.nodes += 1;
+        enter()
+    }
+
+    fn keep(&mut self, board: &Board, plies: u8, numbers: Numbers, work: u64) {
+        let key = position_key(board);
+        if numbers.phi > 0 && numbers.delta > 0 {
+            let work = u32::try_from(work).unwrap_or(u32::MAX);
+            self.keep_open(open_key(key, plies), Open { numbers, work });
+            return;
+        }
+        self.open.remove(&open_key(key, plies));
+        if self.settled.len() >= self.capacity {
+            self.settled.clear();
+        }
+        let settled = self.settled.entry(key).or_insert(Settled {
+            mate: u8::MAX,
+            no_mate: 0,
+        });
+        let attacks = board.side_to_move() == self.attacker;
+        if (numbers.phi == 0) == attacks {
+            settled.mate = settled.mate.min(plies);
+        } else {
+            settled.no_mate = settled.no_mate.max(plies + 1);
+        }
+    }
+
+    /// Where there is no more room, half of the positions are forgotten: those that cost
+    /// least (Nagai's SmallTreeGC).
+    fn keep_open(&mut self, key: u64, open: Open) {
+        if self.open.len() >= self.capacity {
+            let mut works: Vec<u32> = self.open.values().map(|open| open.work).collect();
+            let middle = works.len() / 2;
+            let (_, &mut median, _) = works.select_nth_unstable(middle);
+            self.open.retain(|_, open| open.work > median);
+        }
+        self.open.insert(key, open);
+    }
+
+    /// Plies to the mate that is known to be forced within `plies`, the defender's longest by
+    /// the attacker's best known moves. Notes them in `known`, by key, with the move.
+    fn longest(
+        &mut self,
+        board: &Board,
+        plies: u8,
+        known: &mut FxHashMap<u64, (u8, Option<Move>)>,
+        enter: Enter,
+    ) -> Result<u8, Halted> {
+        let key = position_key(board);
+        if let Some(&(length, _)) = known.get(&key) {
+            return Ok(length);
+        }
+        let behind = |mv| {
+            let mut behind = board.clone();
+            behind.play_unchecked(mv);
+            behind
+        };
+        let mut found = (0, None);
+        if board.side_to_move() == self.attacker {
+            let mut best = self.soonest(board, plies);
+            if best.is_none() {
+                // Forgotten since.
+                self.expand(board, plies, Numbers::SETTLED, enter)?;
+                best = self.soonest(board, plies);
+            }
+            if let Some((mv, left)) = best {
+                let length = 1 + self.longest(&behind(mv), left, known, enter)?;
+                found = (length, Some(mv));
+            }
+        } else {
+            for mv in moves(board) {
+                let behind = behind(mv);
+                let settled = self.settled.get(&position_key(&behind));
+                let left = settled.map_or(plies - 1, |settled| settled.mate.min(plies - 1));
+                let length = 1 + self.longest(&behind, left, known, enter)?;
+                if length > found.0 {
+                    found = (length, Some(mv));
+                }
+            }
+        }
+        known.insert(key, found);
+        Ok(found.0)
+    }
+
+    /// The move behind which a mate is known within the fewest plies, and these.
+    fn soonest(&self, board: &Board, plies: u8) -> Option<(Move, u8)> {
+        let left = moves(board).into_iter().filter_map(|mv| {
+            let mut behind = board.clone();
+            behind.play_unchecked(mv);
+            if !behind.checkers().is_empty() && moves(&behind).is_empty() {
+                return Some((mv, 0));
+            }
+            Some((mv, self.settled.get(&position_key(&behind))?.mate))
+        });
+        left.min_by_key(|&(_, left)| left)
+            .filter(|&(_, left)| left < plies)
+    }
+}
+
+/// The legal moves.
+fn moves(board: &Board) -> ArrayVec<Move, MOST_MOVES> {
+    let mut moves = ArrayVec::new();
+    board.generate_moves(|of_piece| {
+        moves.extend(of_piece);
+        false
+    });
+    moves
+}
+
+/// A key of a position and the plies that are left.
+fn open_key(key: u64, plies: u8) -> u64 {
+    key ^ (u64::from(plies) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::parse_fen;
+    use cozy_chess::{BoardBuilder, Piece};
+
+    /// Whether the attacker forces a mate within so many plies, by looking at everything.
+    fn is_forced(board: &Board, attacker: Color, plies: u8) -> bool {
+        let moves = moves(board);
+        let behind = |mv: &Move| {
+            let mut behind = board.clone();
+            behind.play_unchecked(*mv);
+            is_forced(&behind, attacker, plies - 1)
+        };
+        if board.side_to_move() == attacker {
+            plies > 0 && moves.iter().any(behind)
+        } else if moves.is_empty() {
+            !board.checkers().is_empty()
+        } else {
+            plies > 0 && moves.iter().all(behind)
+        }
+    }
+
+    fn solve(numbers: &mut ProofNumbers, board: &Board, plies: u8) -> Option<Vec<Move>> {
+        let solved = numbers.solve(board, plies, &mut || Ok(()));
+        solved.unwrap_or_else(|_| panic!("nothing halts it"))
+    }
+
+    /// A line to a mate, of moves that are legal.
+    fn assert_mates(board: &Board, line: &[Move]) {
+        let mut board = board.clone();
+        for &mv in line {
+            board.play(mv);
+        }
+        let mated = moves(&board).is_empty() && !board.checkers().is_empty();
+        assert!(mated, "{line:?}");
+    }
+
+    #[test]
+    fn finds_a_mate_exactly_where_there_is_one() {
+        let mut random = fastrand::Rng::with_seed(3);
+        let (mut found, mut looked) = (0, 0);
+        while looked < 1_500 {
+            let mut builder = BoardBuilder::empty();
+            let army = [
+                (Piece::King, Color::Black, 0..8),
+                (Piece::King, Color::White, 16..32),
+                (Piece::Queen, Color::White, 0..64),
+                (Piece::Rook, Color::White, 0..64),
+                (Piece::Knight, Color::Black, 0..64),
+                (Piece::Pawn, Color::Black, 8..56),
+            ];
+            for (piece, color, squares) in army {
+                let square = random.usize(squares);
+                builder.board[square] = builder.board[square].or(Some((piece, color)));
+            }
+            builder.side_to_move = Color::ALL[random.usize(..2)];
+            let Ok(board) = builder.build() else { continue };
+            looked += 1;
+            for attacker in Color::ALL {
+                let attacks = attacker == board.side_to_move();
+                let plies = if attacks { 3 } else { 2 };
+                let line = solve(&mut ProofNumbers::new(attacker, vec![], 0), &board, plies);
+                let expected = is_forced(&board, attacker, plies);
+                assert_eq!(line.is_some(), expected, "{board} {attacker:?}");
+                if let Some(line) = line {
+                    assert!(line.len() <= plies.into());
+                    assert_mates(&board, &line);
+                    found += 1;
+                }
+            }
+        }
+        assert!(found > 200, "{found}");
+    }
+
+    #[test]
+    fn what_is_forgotten_is_found_again() {
+        // Mates in four, of matetrack's suite: more positions than there is room for.
+        for fen in [
+            "8/1n3p2/2p1pP2/2N3QP/1p1kPp1P/1P1p4/3P1P2/2K5 w - - 0 1",
+            "2b5/2N2p2/6p1/4N3/1B1k1p1r/Kp6/n7/4Q3 w - - 0 1",
+        ] {
+            let board = parse_fen(fen).unwrap();
+            for (plies, expected) in [(5, None), (7, Some(7)), (9, Some(7))] {
+                let mut numbers = ProofNumbers::new(Color::White, vec![], 0);
+                numbers.capacity = 64;
+                let line = solve(&mut numbers, &board, plies);
+                assert!(numbers.nodes > 1_000, "{fen} {plies}");
+                assert!(numbers.open.len() <= numbers.capacity);
+                assert!(numbers.settled.len() <= numbers.capacity);
+                match (line, expected) {
+                    (None, None) => {}
+                    (Some(line), Some(least)) => {
+                        assert!((least..=plies.into()).contains(&line.len()), "{fen}");
+                        assert_mates(&board, &line);
+                    }
+                    (line, _) => panic!("{fen} {plies}: {line:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_position_that_would_be_drawn_is_no_way_to_mate() {
+        let board = parse_fen("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1").unwrap();
+        let solve = |drawn| solve(&mut ProofNumbers::new(Color::White, drawn, 0), &board, 3);
+        let line = solve(vec![]).unwrap();
+        assert_eq!(line[0].to_string(), "f5g6");
+        let mut behind = board.clone();
+        behind.play(line[0]);
+        assert_eq!(solve(vec![position_key(&behind)]), None);
+    }
+}
