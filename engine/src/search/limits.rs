@@ -19,7 +19,8 @@ pub struct Limits {
     /// The iteration that is finished before `nodes` and `time` count: the
     /// first, so that every move was looked at, or 0.
     pub least_depth: i32,
-    /// Ends once a mate in so many moves is found.
+    /// Ends once a mate in so many moves is found, for either side, or it is proved that there
+    /// is none.
     pub mate: Option<u32>,
     /// Moves of the root to look at; all of them where it is empty.
     pub moves: Vec<Move>,

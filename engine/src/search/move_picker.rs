@@ -59,6 +59,8 @@ pub(crate) struct MovePicker {
     stage: Stage,
     /// Ends with the good captures.
     tactical_only: bool,
+    /// And with the quiet checks behind them.
+    quiet_checks: bool,
     skip_quiets: bool,
     start: usize,
     quiets_start: usize,
@@ -73,7 +75,10 @@ pub(crate) struct MovePicker {
 
 /// What it counts, for each centipawn of the piece, to leave a square where a lesser one
 /// attacks it; to go to one counts as much less.
-const DANGER: i32 = 10;
+const DANGER: i32 = 13;
+
+/// Where quiet checks come among captures: behind them all.
+const QUIET_CHECKS: i32 = -1_000_000;
 
 /// History of captures and promotions that counts as much as a centipawn of the victim.
 const TACTICAL_GRAIN: i32 = 16;
@@ -90,6 +95,7 @@ impl MovePicker {
             },
             table,
             tactical_only: false,
+            quiet_checks: false,
             skip_quiets: false,
             start: stack.scored.len(),
             quiets_start: stack.quiets.len(),
@@ -113,6 +119,14 @@ impl MovePicker {
             tactical_only: true,
             victims,
             ..MovePicker::all(board, table, stack)
+        }
+    }
+
+    /// Adds the quiet moves that give check and lose nothing.
+    pub(crate) fn and_quiet_checks(self) -> MovePicker {
+        MovePicker {
+            quiet_checks: true,
+            ..self
         }
     }
 
@@ -192,7 +206,10 @@ impl MovePicker {
         let by_pieces = self.victims;
         let passed = passed_square(board).map_or(BitBoard::EMPTY, Square::bitboard);
         let by_pawns = self.victims | passed | BACK_RANKS;
-        let pieces = match tactical_only {
+        let checks = self
+            .quiet_checks
+            .then(|| (Checks::of(board), history.quiets(tree)));
+        let pieces = match tactical_only && checks.is_none() {
             true => may_reach(board, by_pieces, by_pawns),
             false => BitBoard::FULL,
         };
@@ -214,7 +231,18 @@ impl MovePicker {
                 }
             }
             let to = moves.to & !tactical;
-            if !tactical_only && !to.is_empty() {
+            if let Some((checks, known)) = &checks {
+                let PieceMoves { piece, from, .. } = moves;
+                for to in to & checks.targets(piece, from) {
+                    let mv = Move {
+                        from,
+                        to,
+                        promotion: None,
+                    };
+                    let order = QUIET_CHECKS + known.score(piece, from, to);
+                    scored.push(ScoredMove { mv, order });
+                }
+            } else if !tactical_only && !to.is_empty() {
                 quiets.push(PieceMoves { to, ..moves });
             }
             false

@@ -37,6 +37,7 @@ impl Searcher<'_> {
         let ply = node.ply;
         let table_move = node.entry.and_then(|entry| entry.mv);
         let board = self.worker.tree.board();
+        let in_check = !board.checkers().is_empty();
         let checks = OnceCell::new();
         let table_is_tactical = table_move.is_some_and(|mv| is_tactical(board, mv));
         let mut picker = MovePicker::all(board, table_move, &self.worker.moves);
@@ -66,10 +67,11 @@ impl Searcher<'_> {
                 }
                 reduction = self.reduction::<PV>(node, &candidate, table_is_tactical);
             }
-            let mut extension = 0;
+            let mut extension = i32::from(in_check);
             if table_move == Some(mv) && node.excluded.is_none() {
                 match self.singular(node, mv)? {
-                    Singular::Extend(plies) => extension = plies,
+                    Singular::Extend(plies) if plies < 0 => extension = plies,
+                    Singular::Extend(plies) => extension = extension.max(plies),
                     Singular::Cutoff(score) => {
                         picker.finish(&mut self.worker.moves);
                         self.worker.moves.tried.truncate(tried);
@@ -233,11 +235,12 @@ impl Searcher<'_> {
         } else {
             history.adjust_tactical(board, cutoff, bonus);
         }
+        let malus = bonus * HISTORY_MALUS.get() / 100;
         for &mv in &moves.tried[tried..] {
             if is_tactical(board, mv) {
-                history.adjust_tactical(board, mv, -bonus);
+                history.adjust_tactical(board, mv, -malus);
             } else if quiet {
-                history.adjust_quiet(tree, 0, mv, -bonus);
+                history.adjust_quiet(tree, 0, mv, -malus);
             }
         }
     }

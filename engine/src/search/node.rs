@@ -67,7 +67,7 @@ impl Searcher<'_> {
             return Ok(self.evaluate());
         }
         // Even the quickest mate from here is no better than one found already.
-        let alpha = alpha.max(Score::mated_in(ply));
+        let alpha = self.at_least_a_draw(alpha).max(Score::mated_in(ply));
         let beta = beta.min(Score::mate_in(ply + 1));
         if alpha >= beta {
             return Ok(alpha);
@@ -116,6 +116,15 @@ impl Searcher<'_> {
             node.depth -= 1;
         }
         self.search_moves::<PV>(&node)
+    }
+
+    /// The lower end of the window: a draw where the mover can repeat a position.
+    #[inline(always)]
+    pub(super) fn at_least_a_draw(&self, alpha: Score) -> Score {
+        match alpha < Score::DRAW && self.worker.tree.can_repeat() {
+            true => Score::DRAW,
+            false => alpha,
+        }
     }
 
     /// The known score, where it is deep enough to stand for the search.

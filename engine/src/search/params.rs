@@ -99,7 +99,7 @@ tunables! {
     REVERSE_FUTILITY_MARGIN = 86, 10 to 250, step 8;
     /// Razoring: quiescence decides where the evaluation is below the window by
     /// this much a ply.
-    RAZOR_MARGIN = 263, 50 to 800, step 40;
+    RAZOR_MARGIN = 350, 50 to 800, step 40;
     /// An evaluation above the window by so much is worth a ply of reduction of the
     /// search after a null move.
     NULL_SURPLUS = 153, 40 to 500, step 30;
@@ -115,7 +115,7 @@ tunables! {
     FUTILITY_MARGIN = 67, 10 to 250, step 10;
     /// Moves are left out that lose this much material a ply.
     EXCHANGE_QUIET_MARGIN = 51, 0 to 200, step 10;
-    EXCHANGE_TACTICAL_MARGIN = 115, 0 to 400, step 15;
+    EXCHANGE_TACTICAL_MARGIN = 125, 0 to 400, step 15;
     /// The reduction of late moves in hundredths of a ply: a base, and the product of
     /// the logarithms of depth and number over a divisor.
     QUIET_REDUCTION_BASE = 75, 0 to 250, step 12;
@@ -129,6 +129,8 @@ tunables! {
     HISTORY_BONUS = 200, 20 to 500, step 20;
     HISTORY_BONUS_BASE = 80, 0 to 300, step 20;
     HISTORY_BONUS_LIMIT = 3000, 500 to 6000, step 200;
+    /// What the moves tried before it lose, in hundredths of that.
+    HISTORY_MALUS = 150, 20 to 300, step 15;
     /// What a check counts more than other quiet moves, in history.
     CHECK_ORDER = 16384, 0 to 32768, step 1600;
     /// Quiescence: a capture whose victim and this much more do not reach the
@@ -140,11 +142,11 @@ tunables! {
 pub const ASPIRATION_DEPTH: i32 = 4;
 
 /// How deep the features of the search reach whose margins are above.
-pub const REVERSE_FUTILITY_DEPTH: i32 = 8;
-pub const RAZOR_DEPTH: i32 = 3;
-pub const LATE_MOVE_DEPTH: i32 = 8;
-pub const FUTILITY_DEPTH: i32 = 8;
-pub const EXCHANGE_DEPTH: i32 = 8;
+pub const REVERSE_FUTILITY_DEPTH: i32 = 6;
+pub const RAZOR_DEPTH: i32 = 2;
+pub const LATE_MOVE_DEPTH: i32 = 6;
+pub const FUTILITY_DEPTH: i32 = 6;
+pub const EXCHANGE_DEPTH: i32 = 6;
 
 /// Null move: passing still leaves the score above the window.
 pub const NULL_DEPTH: i32 = 3;
@@ -165,6 +167,8 @@ pub const MOST_DOUBLES: u8 = 6;
 /// Late moves are searched less deep from this depth on.
 pub const REDUCTION_DEPTH: i32 = 3;
 
+/// Quiescence looks at quiet checks before this ply.
+pub const QUIET_CHECKS_TO: u32 = 2;
 /// Quiescence looks at recaptures alone from this ply on: an evaluation that
 /// calls every quiet position bad for the mover would otherwise have all
 /// captures searched in all orders.

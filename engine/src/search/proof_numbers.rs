@@ -18,8 +18,9 @@ const NEVER: u32 = u32::MAX / 2;
 const QUIET: u32 = 3;
 /// Most legal moves of any position (the record is 218).
 const MOST_MOVES: usize = 256;
-/// What an entry takes in memory at most, in bytes: hash tables double their size.
-const ENTRY_BYTES: usize = 64;
+/// What an entry of either table takes in memory at most, both together, in bytes: hash
+/// tables double their size.
+const ENTRY_BYTES: usize = 100;
 
 /// How many positions are left to settle, at least, for the side to move. The attacker wants
 /// to mate in time, the defender not to be mated.
@@ -86,7 +87,7 @@ pub(super) struct ProofNumbers {
 }
 
 impl ProofNumbers {
-    /// A search for mates by one side, that takes no more than some multiple of so many bytes.
+    /// A search for mates by one side, in about so many bytes of memory at most.
     pub(super) fn new(attacker: Color, drawn: Vec<u64>, bytes: usize) -> ProofNumbers {
         ProofNumbers {
             attacker,

@@ -1,5 +1,5 @@
 //! Quiescence search: captures and promotions until nothing hangs, so that the
-//! evaluation never looks at half an exchange; in check, every move.
+//! evaluation never looks at half an exchange; at first quiet checks too; in check, every move.
 
 use cozy_chess::{BitBoard, Board, Piece, Square};
 
@@ -8,7 +8,7 @@ use crate::evaluation::Score;
 use crate::search::exchange::{value, victim};
 use crate::search::history::is_tactical;
 use crate::search::move_picker::{MovePicker, Order};
-use crate::search::params::{DELTA_MARGIN, RECAPTURES_FROM};
+use crate::search::params::{DELTA_MARGIN, QUIET_CHECKS_TO, RECAPTURES_FROM};
 use crate::search::searcher::{Halted, Searcher, no_move_score};
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
 use crate::search::worker::Worker;
@@ -27,6 +27,10 @@ impl Searcher<'_> {
         self.worker.pv.clear(ply);
         if let Some(draw) = self.rule_draw() {
             return Ok(draw);
+        }
+        alpha = self.at_least_a_draw(alpha);
+        if alpha >= beta {
+            return Ok(alpha);
         }
         let early = TranspositionTable::FETCHES_AHEAD.then(|| self.evaluate_quiet(None));
         let key = self.worker.tree.key();
@@ -64,7 +68,11 @@ impl Searcher<'_> {
                 if plies >= RECAPTURES_FROM && !best.is_loss() {
                     victims &= landed.map_or(BitBoard::EMPTY, Square::bitboard);
                 }
-                MovePicker::tactical(board, hint, victims, &self.worker.moves)
+                let picker = MovePicker::tactical(board, hint, victims, &self.worker.moves);
+                match plies < QUIET_CHECKS_TO && !best.is_loss() {
+                    true => picker.and_quiet_checks(),
+                    false => picker,
+                }
             }
         };
         loop {
@@ -92,9 +100,12 @@ impl Searcher<'_> {
                     picker.skip_quiets();
                     continue;
                 }
-                let gain = victim(board, mv).map_or(0, value);
-                if !in_check && mv.promotion.is_none() && futility + gain <= alpha {
-                    best = best.max(futility + gain);
+                if !in_check
+                    && let Some(victim) = victim(board, mv)
+                    && mv.promotion.is_none()
+                    && futility + value(victim) <= alpha
+                {
+                    best = best.max(futility + value(victim));
                     continue;
                 }
             }

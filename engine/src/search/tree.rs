@@ -1,6 +1,6 @@
 //! The line of positions that the search stands on.
 
-use cozy_chess::{Board, Move};
+use cozy_chess::{Board, Color, Move, Piece};
 
 use crate::board::{Position, position_key};
 use crate::evaluation::accumulators::Accumulators;
@@ -202,6 +202,43 @@ impl Tree {
         value
     }
 
+    /// Whether the side to move can repeat an earlier position of the line by one move, and so
+    /// be sure of a draw.
+    #[inline(always)]
+    pub fn can_repeat(&self) -> bool {
+        let most = self.nodes[self.ply].reversible.min(self.ply);
+        // What the other side has moved has come back.
+        let mut earlier = (3..=most).step_by(2);
+        earlier.any(|back| self.repeats(self.earlier(back)))
+    }
+
+    /// Whether one legal move of a single piece makes an earlier position.
+    #[inline]
+    fn repeats(&self, earlier: &Board) -> bool {
+        let board = self.board();
+        let mover = board.side_to_move();
+        let moved = earlier.colors(mover) ^ board.colors(mover);
+        if earlier.colors(!mover) != board.colors(!mover) || moved.len() != 2 {
+            return false;
+        }
+        let same = |kind| (earlier.pieces(kind) ^ board.pieces(kind)).is_subset(moved);
+        let rights = |board: &Board| Color::ALL.map(|side| *board.castle_rights(side));
+        let (Some(from), Some(to)) = (
+            (moved & board.colors(mover)).next_square(),
+            (moved & earlier.colors(mover)).next_square(),
+        ) else {
+            return false;
+        };
+        board.piece_on(from) == earlier.piece_on(to)
+            && Piece::ALL.into_iter().all(same)
+            && rights(earlier) == rights(board)
+            && board.is_legal(Move {
+                from,
+                to,
+                promotion: None,
+            })
+    }
+
     /// Whether the position is a draw by repetition: seen once before since
     /// the root, or twice before in all.
     #[inline(always)]
@@ -337,6 +374,36 @@ mod tests {
             repeated.push(tree.is_repetition());
         }
         assert_eq!(repeated, [false, false, false, true]);
+    }
+
+    #[test]
+    fn a_repetition_is_seen_one_ply_before_it_is_there() {
+        let evaluator = evaluator();
+        let mut tree = Tree::new(&evaluator);
+        let mut random = fastrand::Rng::with_seed(9);
+        let (mut seen, mut positions) = (0, 0);
+        // Few pieces, which come back often.
+        let start = Position::from_fen("8/2k2p2/8/1r6/8/5P2/3K4/7R w - - 0 1").unwrap();
+        for _ in 0..300 {
+            tree.start(&start, &evaluator);
+            for _ in 0..40 {
+                let moves = legal_moves(tree.board());
+                if moves.is_empty() {
+                    break;
+                }
+                let repeats = moves.iter().any(|&mv| {
+                    tree.push(mv);
+                    let repeats = tree.is_repetition();
+                    tree.pop();
+                    repeats
+                });
+                assert_eq!(tree.can_repeat(), repeats, "{}", tree.board());
+                seen += usize::from(repeats);
+                positions += 1;
+                tree.push(moves[random.usize(..moves.len())]);
+            }
+        }
+        assert!(seen > 100 && positions > 10_000, "{seen} of {positions}");
     }
 
     #[test]
