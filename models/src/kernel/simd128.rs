@@ -5,7 +5,7 @@ use std::arch::wasm32::*;
 use super::forward::{self, Arithmetic};
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::bits::ones;
-use crate::layers::{First, Second, Sums, Weights2};
+use crate::layers::{First, Output, Second, Sums, Weights2};
 use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Simd128;
@@ -28,6 +28,34 @@ impl Arithmetic for Simd128 {
     }
 
     #[inline(always)]
+    unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+        let mut sums = [i32x4_splat(0); 2];
+        let (inputs, _) = inputs.as_flattened().as_chunks::<16>();
+        let (weights, _) = output.weight.as_flattened().as_chunks::<16>();
+        for (inputs, weights) in inputs.iter().zip(weights) {
+            // SAFETY: 16 bytes are what each loads, which may be unaligned.
+            let (inputs, weights) = unsafe {
+                let inputs = v128_load(inputs.as_ptr().cast());
+                (inputs, v128_load(weights.as_ptr().cast()))
+            };
+            let inputs = [
+                u16x8_extend_low_u8x16(inputs),
+                u16x8_extend_high_u8x16(inputs),
+            ];
+            let weights = [
+                i16x8_extend_low_i8x16(weights),
+                i16x8_extend_high_i8x16(weights),
+            ];
+            for ((sum, inputs), weights) in sums.iter_mut().zip(inputs).zip(weights) {
+                *sum = i32x4_add(*sum, i32x4_dot_i16x8(inputs, weights));
+            }
+        }
+        let fours = i32x4_add(sums[0], sums[1]);
+        let twos = i32x4_add(fours, i32x4_shuffle::<2, 3, 0, 1>(fours, fours));
+        i32x4_extract_lane::<0>(twos) + i32x4_extract_lane::<1>(twos)
+    }
+
+    #[inline(always)]
     unsafe fn activate_first(sums: Block, shift: u32) -> [u8; BLOCK] {
         let mut activations = [0; BLOCK];
         let (halves, _) = activations.as_chunks_mut::<16>();
@@ -42,6 +70,34 @@ impl Arithmetic for Simd128 {
                 let bytes = u8x16_narrow_i16x8(low, high);
                 let top = u8x16_splat(ACTIVATION_MAX as u8);
                 v128_store(half.as_mut_ptr().cast(), u8x16_min(bytes, top));
+            }
+        }
+        activations
+    }
+
+    #[inline(always)]
+    unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+        let one = i16x8_splat((ACTIVATION_MAX << shift) as i16);
+        let clamped = |sums| i16x8_min(i16x8_max(sums, i16x8_splat(0)), one);
+        // The upper halves of the products, as `Arithmetic` says.
+        let products = |a, b| {
+            let (a, b) = (i16x8_shl(clamped(a), 9 - 2 * shift), clamped(b));
+            let low = u32x4_shr(u32x4_extmul_low_u16x8(a, b), 16);
+            let high = u32x4_shr(u32x4_extmul_high_u16x8(a, b), 16);
+            u16x8_narrow_i32x4(low, high)
+        };
+        let mut activations = [0; BLOCK];
+        let (halves, _) = activations.as_chunks_mut::<16>();
+        let (a, _) = a.0.as_chunks::<16>();
+        let (b, _) = b.0.as_chunks::<16>();
+        for ((half, a), b) in halves.iter_mut().zip(a).zip(b) {
+            let (a, b) = (a.as_ptr().cast::<v128>(), b.as_ptr().cast::<v128>());
+            // SAFETY: 16 sums of two bytes each and 16 activations of one are there, and may
+            // be unaligned.
+            unsafe {
+                let [low, high] =
+                    [0, 1].map(|i| products(v128_load(a.add(i)), v128_load(b.add(i))));
+                v128_store(half.as_mut_ptr().cast(), u8x16_narrow_i16x8(low, high));
             }
         }
         activations
