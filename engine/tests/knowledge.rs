@@ -301,7 +301,9 @@ fn a_mate_that_was_asked_for_is_shown_whole_and_is_the_shortest() {
                 continue;
             };
             assert_eq!(moves.signum(), published.signum(), "{fen}");
-            if moves.abs() > published.abs() {
+            if outcome.nodes >= 100_000 {
+                // A longer mate, of the usual search, may be all that it found.
+                assert!(moves.abs() >= published.abs(), "{fen}");
                 continue;
             }
             assert_eq!(moves, *published, "{fen}");

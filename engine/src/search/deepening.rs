@@ -3,6 +3,7 @@
 use crate::endgame::Wdl;
 use crate::evaluation::Score;
 use crate::evaluation::score::MAX_PLY;
+use crate::search::mates::Proof;
 use crate::search::params::{ASPIRATION_DEPTH, ASPIRATION_WINDOW};
 use crate::search::report::{Line, Outcome, Report};
 use crate::search::searcher::{Halted, Searcher};
@@ -130,7 +131,7 @@ impl Searcher<'_> {
         let deepest = self.shared.limits.depth.unwrap_or(MAX_DEPTH);
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
         let mut certainty = Certainty::default();
-        let mut is_proved = false;
+        let mut proof = None;
         // Half of the other threads are one ply ahead, so that not all do the
         // same work.
         for depth in 1 + (self.index % 2) as i32..=deepest {
@@ -148,10 +149,15 @@ impl Searcher<'_> {
                 for rank in 1..=lines {
                     self.tell(depth, rank, None, report);
                 }
-                if self.leaves_mate_to_proof(depth) {
-                    // Where that is halted, the line stays the best that is known.
-                    is_proved = self.prove_mate(report).unwrap_or(false);
-                    break;
+                if proof.is_none() && self.leaves_mate_to_proof(depth) {
+                    match self.prove_mate(report) {
+                        Ok(found) => proof = Some(found),
+                        // The line stays the best that is known.
+                        Err(Halted) => break,
+                    }
+                    if proof != Some(Proof::NoneSoon) {
+                        break;
+                    }
                 }
                 if self.is_enough(depth, &mut certainty) {
                     break;
@@ -163,7 +169,7 @@ impl Searcher<'_> {
             depth: self.depth,
             seldepth: self.seldepth,
             root: std::mem::take(&mut self.worker.root),
-            is_proved,
+            is_proved: proof == Some(Proof::Mate),
         }
     }
 

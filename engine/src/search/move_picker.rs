@@ -344,7 +344,7 @@ fn tactical_order(piece: Piece, mv: Move, victim: Option<Piece>) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Position;
+    use crate::board::{Position, legal_moves};
     use crate::evaluation::{EvaluationKind, Evaluator};
 
     #[test]
@@ -368,5 +368,54 @@ mod tests {
         assert!(others.iter().all(|mv| mv.from != Square::E4), "{moves:?}");
         let last = moves.last().map(|mv| mv.to_string());
         assert_eq!(last.as_deref(), Some("h1h5"), "{moves:?}");
+    }
+
+    #[test]
+    fn quiescence_gets_captures_that_lose_nothing_and_then_such_quiet_checks() {
+        let mut evaluator = Evaluator::embedded().unwrap();
+        evaluator.set_kind(EvaluationKind::Material);
+        let mut tree = Tree::new(&evaluator);
+        let history = History::new();
+        let mut random = fastrand::Rng::with_seed(11);
+        let mut quiet = 0;
+        for _ in 0..100 {
+            tree.start(&Position::startpos(), &evaluator);
+            for _ in 0..80 {
+                let board = tree.board();
+                let moves = legal_moves(board);
+                if moves.is_empty() {
+                    break;
+                }
+                let mut stack = MoveStack::default();
+                let victims = board.colors(!board.side_to_move());
+                let picker = MovePicker::tactical(board, None, victims, &stack);
+                let mut picker = picker.and_quiet_checks();
+                let order = Order {
+                    tree: &tree,
+                    history: &history,
+                    checks: None,
+                };
+                let picked: Vec<Move> =
+                    std::iter::from_fn(|| picker.next(&mut stack, &order)).collect();
+                let checks = Checks::of(board);
+                let expected = moves.iter().filter(|&&mv| {
+                    let check = checks.gives_check(board.piece_on(mv.from).unwrap(), mv);
+                    (is_tactical(board, mv) || check) && wins_at_least(board, mv, 0)
+                });
+                let text = |mv: &Move| mv.to_string();
+                let mut sorted: Vec<String> = picked.iter().map(text).collect();
+                sorted.sort();
+                let mut expected: Vec<String> = expected.map(text).collect();
+                expected.sort();
+                assert_eq!(sorted, expected, "{board}");
+                assert!(
+                    picked.is_sorted_by_key(|&mv| !is_tactical(board, mv)),
+                    "{board}"
+                );
+                quiet += picked.iter().filter(|&&mv| !is_tactical(board, mv)).count();
+                tree.push(moves[random.usize(..moves.len())]);
+            }
+        }
+        assert!(quiet > 200, "{quiet}");
     }
 }

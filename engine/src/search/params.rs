@@ -129,8 +129,8 @@ tunables! {
     HISTORY_BONUS = 200, 20 to 500, step 20;
     HISTORY_BONUS_BASE = 80, 0 to 300, step 20;
     HISTORY_BONUS_LIMIT = 3000, 500 to 6000, step 200;
-    /// What the moves tried before it lose, in hundredths of that.
-    HISTORY_MALUS = 150, 20 to 300, step 15;
+    /// What the moves tried before it lose, in hundredths of the bonus.
+    HISTORY_MALUS = 150, 20 to 250, step 15;
     /// What a check counts more than other quiet moves, in history.
     CHECK_ORDER = 16384, 0 to 32768, step 1600;
     /// Quiescence: a capture whose victim and this much more do not reach the

@@ -5,19 +5,16 @@
 //! soon, whatever is given up for them. Both answers are exact: that there is a mate, and
 //! that there is none. Plies only fall along a line, so no line comes back to where it was.
 
-use arrayvec::ArrayVec;
 use cozy_chess::{Board, Color, Move};
 use rustc_hash::FxHashMap;
 
-use crate::board::position_key;
+use crate::board::{has_legal_move, legal_moves, position_key};
 use crate::search::searcher::Halted;
 
-/// More than all positions that can be left.
-const NEVER: u32 = u32::MAX / 2;
+/// Settled the other way: sums stay below it, and so never look settled. Tests reach it soon.
+const NEVER: u32 = if cfg!(test) { 1 << 9 } else { u32::MAX / 2 };
 /// What a quiet move of the attacker counts more than a check, in positions to settle.
 const QUIET: u32 = 3;
-/// Most legal moves of any position (the record is 218).
-const MOST_MOVES: usize = 256;
 /// What an entry of either table takes in memory at most, both together, in bytes: hash
 /// tables double their size.
 const ENTRY_BYTES: usize = 100;
@@ -74,7 +71,7 @@ struct Child {
 pub(super) type Enter<'a> = &'a mut dyn FnMut() -> Result<(), Halted>;
 
 /// What one search for a mate has found out.
-pub(super) struct ProofNumbers {
+pub(super) struct ProofNumberSearch {
     attacker: Color,
     /// Positions that are drawn if they occur once more, by their key.
     drawn: Vec<u64>,
@@ -86,10 +83,10 @@ pub(super) struct ProofNumbers {
     nodes: u64,
 }
 
-impl ProofNumbers {
+impl ProofNumberSearch {
     /// A search for mates by one side, in about so many bytes of memory at most.
-    pub(super) fn new(attacker: Color, drawn: Vec<u64>, bytes: usize) -> ProofNumbers {
-        ProofNumbers {
+    pub(super) fn new(attacker: Color, drawn: Vec<u64>, bytes: usize) -> ProofNumberSearch {
+        ProofNumberSearch {
             attacker,
             drawn,
             open: FxHashMap::default(),
@@ -99,28 +96,35 @@ impl ProofNumbers {
         }
     }
 
-    /// The line to the mate that the attacker forces within so many plies, the defender's
-    /// longest; none if the attacker forces none.
+    /// The mate that the attacker forces within so many plies: the plies it takes at most, and
+    /// the line, in which the defender holds out longest. None if the attacker forces none.
     pub(super) fn solve(
         &mut self,
         board: &Board,
         plies: u8,
         enter: Enter,
-    ) -> Result<Option<Vec<Move>>, Halted> {
+    ) -> Result<Option<(u8, Vec<Move>)>, Halted> {
         let numbers = self.expand(board, plies, Numbers::SETTLED, enter)?;
         let attacks = board.side_to_move() == self.attacker;
         if (numbers.phi == 0) != attacks {
             return Ok(None);
         }
         let mut known = FxHashMap::default();
-        let length = self.longest(board, plies, &mut known, enter)?;
+        let Ok(length) = self.longest(board, plies, &mut known, enter) else {
+            // The mate is proved all the same, if not shown.
+            let first = match attacks {
+                true => self.soonest(board, plies).map(|(mv, _)| mv),
+                false => legal_moves(board).first().copied(),
+            };
+            return Ok(Some((plies, vec![first.ok_or(Halted)?])));
+        };
         let mut line = Vec::with_capacity(length.into());
         let mut board = board.clone();
         while let Some(&(_, Some(mv))) = known.get(&position_key(&board)) {
             line.push(mv);
             board.play_unchecked(mv);
         }
-        Ok(Some(line))
+        Ok(Some((length, line)))
     }
 
     /// Searches until one of the numbers reaches its limit.
@@ -134,7 +138,7 @@ impl ProofNumbers {
         self.count(enter)?;
         let before = self.nodes;
         let attacks = board.side_to_move() == self.attacker;
-        let moves = moves(board);
+        let moves = legal_moves(board);
         let mut children = Vec::with_capacity(moves.len());
         for mv in moves {
             let mut behind = board.clone();
@@ -156,7 +160,7 @@ impl ProofNumbers {
             let phis = children.iter().map(|child| child.numbers.phi);
             let mut numbers = Numbers {
                 phi: deltas.min().unwrap_or(NEVER),
-                delta: phis.fold(0, |sum: u32, phi| sum.saturating_add(phi).min(NEVER)),
+                delta: phis.fold(0, |sum: u32, phi| sum.saturating_add(phi).min(NEVER - 1)),
             };
             if numbers.phi == 0 {
                 numbers = Numbers::WON;
@@ -295,8 +299,11 @@ impl ProofNumbers {
         known: &mut FxHashMap<u64, (u8, Option<Move>)>,
         enter: Enter,
     ) -> Result<u8, Halted> {
+        self.count(enter)?;
         let key = position_key(board);
-        if let Some(&(length, _)) = known.get(&key) {
+        if let Some(&(length, _)) = known.get(&key)
+            && length <= plies
+        {
             return Ok(length);
         }
         let behind = |mv| {
@@ -306,18 +313,17 @@ impl ProofNumbers {
         };
         let mut found = (0, None);
         if board.side_to_move() == self.attacker {
-            let mut best = self.soonest(board, plies);
-            if best.is_none() {
+            let (mv, left) = loop {
+                if let Some(best) = self.soonest(board, plies) {
+                    break best;
+                }
                 // Forgotten since.
                 self.expand(board, plies, Numbers::SETTLED, enter)?;
-                best = self.soonest(board, plies);
-            }
-            if let Some((mv, left)) = best {
-                let length = 1 + self.longest(&behind(mv), left, known, enter)?;
-                found = (length, Some(mv));
-            }
+            };
+            let length = 1 + self.longest(&behind(mv), left, known, enter)?;
+            found = (length, Some(mv));
         } else {
-            for mv in moves(board) {
+            for mv in legal_moves(board) {
                 let behind = behind(mv);
                 let settled = self.settled.get(&position_key(&behind));
                 let left = settled.map_or(plies - 1, |settled| settled.mate.min(plies - 1));
@@ -327,16 +333,21 @@ impl ProofNumbers {
                 }
             }
         }
-        known.insert(key, found);
-        Ok(found.0)
+        // What was forgotten may have been found again by another way. The shorter stays, so
+        // that lengths fall along the line, which then comes to its end.
+        let known = known.entry(key).or_insert(found);
+        if found.0 < known.0 {
+            *known = found;
+        }
+        Ok(known.0)
     }
 
     /// The move behind which a mate is known within the fewest plies, and these.
     fn soonest(&self, board: &Board, plies: u8) -> Option<(Move, u8)> {
-        let left = moves(board).into_iter().filter_map(|mv| {
+        let left = legal_moves(board).into_iter().filter_map(|mv| {
             let mut behind = board.clone();
             behind.play_unchecked(mv);
-            if !behind.checkers().is_empty() && moves(&behind).is_empty() {
+            if !behind.checkers().is_empty() && !has_legal_move(&behind) {
                 return Some((mv, 0));
             }
             Some((mv, self.settled.get(&position_key(&behind))?.mate))
@@ -344,16 +355,6 @@ impl ProofNumbers {
         left.min_by_key(|&(_, left)| left)
             .filter(|&(_, left)| left < plies)
     }
-}
-
-/// The legal moves.
-fn moves(board: &Board) -> ArrayVec<Move, MOST_MOVES> {
-    let mut moves = ArrayVec::new();
-    board.generate_moves(|of_piece| {
-        moves.extend(of_piece);
-        false
-    });
-    moves
 }
 
 /// A key of a position and the plies that are left.
@@ -369,7 +370,7 @@ mod tests {
 
     /// Whether the attacker forces a mate within so many plies, by looking at everything.
     fn is_forced(board: &Board, attacker: Color, plies: u8) -> bool {
-        let moves = moves(board);
+        let moves = legal_moves(board);
         let behind = |mv: &Move| {
             let mut behind = board.clone();
             behind.play_unchecked(*mv);
@@ -384,9 +385,11 @@ mod tests {
         }
     }
 
-    fn solve(numbers: &mut ProofNumbers, board: &Board, plies: u8) -> Option<Vec<Move>> {
-        let solved = numbers.solve(board, plies, &mut || Ok(()));
-        solved.unwrap_or_else(|_| panic!("nothing halts it"))
+    fn solve(search: &mut ProofNumberSearch, board: &Board, plies: u8) -> Option<Vec<Move>> {
+        let solved = search.solve(board, plies, &mut || Ok(()));
+        let (length, line) = solved.unwrap_or_else(|_| panic!("nothing halts it"))?;
+        assert!(line.len() <= length.into() && length <= plies);
+        Some(line)
     }
 
     /// A line to a mate, of moves that are legal.
@@ -395,7 +398,7 @@ mod tests {
         for &mv in line {
             board.play(mv);
         }
-        let mated = moves(&board).is_empty() && !board.checkers().is_empty();
+        let mated = !has_legal_move(&board) && !board.checkers().is_empty();
         assert!(mated, "{line:?}");
     }
 
@@ -423,7 +426,11 @@ mod tests {
             for attacker in Color::ALL {
                 let attacks = attacker == board.side_to_move();
                 let plies = if attacks { 3 } else { 2 };
-                let line = solve(&mut ProofNumbers::new(attacker, vec![], 0), &board, plies);
+                let line = solve(
+                    &mut ProofNumberSearch::new(attacker, vec![], 0),
+                    &board,
+                    plies,
+                );
                 let expected = is_forced(&board, attacker, plies);
                 assert_eq!(line.is_some(), expected, "{board} {attacker:?}");
                 if let Some(line) = line {
@@ -445,12 +452,12 @@ mod tests {
         ] {
             let board = parse_fen(fen).unwrap();
             for (plies, expected) in [(5, None), (7, Some(7)), (9, Some(7))] {
-                let mut numbers = ProofNumbers::new(Color::White, vec![], 0);
-                numbers.capacity = 64;
-                let line = solve(&mut numbers, &board, plies);
-                assert!(numbers.nodes > 1_000, "{fen} {plies}");
-                assert!(numbers.open.len() <= numbers.capacity);
-                assert!(numbers.settled.len() <= numbers.capacity);
+                let mut search = ProofNumberSearch::new(Color::White, vec![], 0);
+                search.capacity = 64;
+                let line = solve(&mut search, &board, plies);
+                assert!(search.nodes > 1_000, "{fen} {plies}");
+                assert!(search.open.len() <= search.capacity);
+                assert!(search.settled.len() <= search.capacity);
                 match (line, expected) {
                     (None, None) => {}
                     (Some(line), Some(least)) => {
@@ -466,11 +473,40 @@ mod tests {
     #[test]
     fn a_position_that_would_be_drawn_is_no_way_to_mate() {
         let board = parse_fen("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1").unwrap();
-        let solve = |drawn| solve(&mut ProofNumbers::new(Color::White, drawn, 0), &board, 3);
+        let solve = |drawn| {
+            solve(
+                &mut ProofNumberSearch::new(Color::White, drawn, 0),
+                &board,
+                3,
+            )
+        };
         let line = solve(vec![]).unwrap();
         assert_eq!(line[0].to_string(), "f5g6");
         let mut behind = board.clone();
         behind.play(line[0]);
         assert_eq!(solve(vec![position_key(&behind)]), None);
+    }
+
+    #[test]
+    fn what_is_halted_claims_nothing_that_is_not_proved() {
+        let board = parse_fen("8/1n3p2/2p1pP2/2N3QP/1p1kPp1P/1P1p4/3P1P2/2K5 w - - 0 1").unwrap();
+        let (mut halted, mut proved) = (0, 0);
+        for limit in (0..20_000u64).step_by(500) {
+            let mut left = limit;
+            let mut enter = || {
+                left = left.checked_sub(1).ok_or(Halted)?;
+                Ok(())
+            };
+            let mut search = ProofNumberSearch::new(Color::White, vec![], 1 << 24);
+            match search.solve(&board, 7, &mut enter) {
+                Err(Halted) => halted += 1,
+                Ok(found) => {
+                    let (length, line) = found.expect("a mate in four");
+                    assert!(length == 7 && !line.is_empty());
+                    proved += 1;
+                }
+            }
+        }
+        assert!(halted > 0 && proved > 0, "{halted} and {proved}");
     }
 }

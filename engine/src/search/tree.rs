@@ -2,7 +2,7 @@
 
 use cozy_chess::{Board, Color, Move, Piece};
 
-use crate::board::{Position, position_key};
+use crate::board::{Position, legal_en_passant, position_key};
 use crate::evaluation::accumulators::Accumulators;
 use crate::evaluation::danger::Danger;
 use crate::evaluation::evaluator::{material_balance, network_value};
@@ -232,6 +232,7 @@ impl Tree {
         board.piece_on(from) == earlier.piece_on(to)
             && Piece::ALL.into_iter().all(same)
             && rights(earlier) == rights(board)
+            && legal_en_passant(earlier).is_none()
             && board.is_legal(Move {
                 from,
                 to,
@@ -382,10 +383,20 @@ mod tests {
         let mut tree = Tree::new(&evaluator);
         let mut random = fastrand::Rng::with_seed(9);
         let (mut seen, mut positions) = (0, 0);
-        // Few pieces, which come back often.
-        let start = Position::from_fen("8/2k2p2/8/1r6/8/5P2/3K4/7R w - - 0 1").unwrap();
-        for _ in 0..300 {
-            tree.start(&start, &evaluator);
+        // Few pieces, which come back often, and a pawn that may be taken in passing.
+        for (game, start) in [
+            "8/2k2p2/8/1r6/8/5P2/3K4/7R w - - 0 1",
+            "7k/8/8/8/3p4/8/4P3/K7 w - - 0 1",
+        ]
+        .into_iter()
+        .cycle()
+        .take(300)
+        .enumerate()
+        {
+            tree.start(&Position::from_fen(start).unwrap(), &evaluator);
+            if game % 2 == 1 {
+                tree.push("e2e4".parse().unwrap());
+            }
             for _ in 0..40 {
                 let moves = legal_moves(tree.board());
                 if moves.is_empty() {

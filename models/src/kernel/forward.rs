@@ -286,7 +286,7 @@ unsafe fn first_activations<P: Arithmetic>(
     }
 }
 
-/// The activations of sums, which so many inputs complete that are in no accumulator.
+/// Adds so many inputs that are in no accumulator to its sums, and activates them.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -331,9 +331,9 @@ unsafe fn activate<P: Arithmetic, const N: usize>(
 /// A block of sums with the inputs that complete them.
 #[inline(always)]
 fn complete<const N: usize>(sums: &[Block], columns: [&[Block]; N], index: usize) -> Block {
-    let mut complete = sums[index];
+    let mut sums = sums[index];
     for column in columns {
-        complete = zip(complete, column[index], i16::wrapping_add);
+        sums = zip(sums, column[index], i16::wrapping_add);
     }
-    complete
+    sums
 }
