@@ -2,6 +2,7 @@
 
 use cozy_chess::Color;
 
+use crate::board::rules::FIFTY_MOVES;
 use crate::board::{Position, has_legal_move, insufficient_material};
 
 /// How a game has ended by the rules alone, without clocks or agreement.
@@ -49,7 +50,7 @@ impl Position {
         let draws = [
             (insufficient_material(board), Ending::InsufficientMaterial),
             (self.occurrences() >= 3, Ending::Repetition),
-            (board.halfmove_clock() >= 100, Ending::FiftyMoves),
+            (board.halfmove_clock() >= FIFTY_MOVES, Ending::FiftyMoves),
         ];
         let drawn = draws.into_iter().find(|draw| draw.0);
         drawn.map(|(_, ending)| ending)

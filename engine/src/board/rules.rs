@@ -9,6 +9,9 @@ use cozy_chess::{
 pub(crate) const BACK_RANKS: BitBoard =
     BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
 
+/// The halfmove clock from which on the fifty-move rule makes a draw.
+pub(crate) const FIFTY_MOVES: u8 = 100;
+
 /// The squares that pawns of a colour attack.
 #[inline]
 pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {

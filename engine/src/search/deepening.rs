@@ -38,7 +38,9 @@ impl Best {
             return false;
         }
         let (score, others) = (self.root[0].score, other.root[0].score);
-        let deeper = self.depth > other.depth && score >= others;
+        // To see the same mate from deeper is no gain, and its line may be cut short.
+        let no_worse = score > others || score == others && !others.is_decided();
+        let deeper = self.depth > other.depth && no_worse;
         let mates = score.is_win() && score > others;
         deeper || mates
     }
@@ -149,8 +151,10 @@ impl Searcher<'_> {
                 for rank in 1..=lines {
                     self.tell(depth, rank, None, report);
                 }
-                if proof.is_none() && self.leaves_mate_to_proof(depth) {
-                    match self.prove_mate(report) {
+                if proof.is_none()
+                    && let Some(moves) = self.mate_left_to_proof(depth)
+                {
+                    match self.prove_mate(moves, report) {
                         Ok(found) => proof = Some(found),
                         // The line stays the best that is known.
                         Err(Halted) => break,

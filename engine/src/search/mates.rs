@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
 
+use crate::board::rules::FIFTY_MOVES;
 use crate::evaluation::Score;
 use crate::search::proof_numbers::ProofNumberSearch;
 use crate::search::report::Report;
@@ -13,8 +14,6 @@ use crate::search::transposition_table::ScoreBound;
 /// finds short mates, and tells which side is to look for one.
 const NODES_BEFORE: u64 = 20_000;
 const SHARE_BEFORE: u64 = 8;
-/// The halfmove clock of a draw.
-const FIFTY_MOVES: u32 = 100;
 /// The most bytes that a proof takes, as much as the transposition table up to here.
 const MOST_BYTES: usize = 1 << 30;
 
@@ -36,35 +35,37 @@ impl Searcher<'_> {
     /// several lines.
     fn mate_to_prove(&self) -> Option<u32> {
         let limits = self.shared.limits;
-        let clock: u32 = self.worker.tree.board().halfmove_clock().into();
-        let moves = limits.mate?.min(FIFTY_MOVES.saturating_sub(clock) / 2);
+        let clock = self.worker.tree.board().halfmove_clock();
+        let moves = limits
+            .mate?
+            .min(u32::from(FIFTY_MOVES.saturating_sub(clock)) / 2);
         let plain = limits.depth.is_none() && limits.moves.is_empty() && limits.lines == 1;
         (plain && self.index == 0 && moves > 0).then_some(moves)
     }
 
-    /// Whether the usual search, `depth` plies deep, has had its share of a search for a mate:
-    /// also where it has found one, but not the whole line.
-    pub(super) fn leaves_mate_to_proof(&self, depth: i32) -> bool {
-        let Some(moves) = self.mate_to_prove() else {
-            return false;
-        };
+    /// The moves of the longest mate to be proved, once the usual search, `depth` plies deep,
+    /// has had its share: also where it has found a mate, but not the whole line.
+    pub(super) fn mate_left_to_proof(&self, depth: i32) -> Option<u32> {
+        let moves = self.mate_to_prove()?;
         let best = &self.worker.root[0];
-        match best.score.plies_to_mate() {
+        let is_due = match best.score.plies_to_mate() {
             Some(plies) if plies <= 2 * moves as usize => best.pv.len() < plies,
             _ => {
                 let others = self.shared.nodes.load(Ordering::Relaxed) - self.counted;
                 let most = self.shared.limits.nodes.unwrap_or(u64::MAX) / SHARE_BEFORE;
                 self.nodes + others >= most.min(NODES_BEFORE) || depth >= 2 * moves as i32
             }
-        }
+        };
+        is_due.then_some(moves)
     }
 
-    /// Looks for the mate that was asked for by proof-number search, first for the side that
-    /// is better.
-    pub(super) fn prove_mate(&mut self, report: &mut dyn FnMut(&Report)) -> Result<Proof, Halted> {
-        let Some(most) = self.mate_to_prove() else {
-            return Ok(Proof::NoneSoon);
-        };
+    /// Looks for a mate in at most so many moves by proof-number search, first for the side
+    /// that is better.
+    pub(super) fn prove_mate(
+        &mut self,
+        most: u32,
+        report: &mut dyn FnMut(&Report),
+    ) -> Result<Proof, Halted> {
         let best = &self.worker.root[0];
         let found = best.score.moves_to_mate();
         let moves = found.map_or(most, |found| most.min(found.unsigned_abs()));

@@ -118,15 +118,6 @@ impl Searcher<'_> {
         self.search_moves::<PV>(&node)
     }
 
-    /// The lower end of the window: a draw where the mover can repeat a position.
-    #[inline(always)]
-    pub(super) fn at_least_a_draw(&self, alpha: Score) -> Score {
-        match alpha < Score::DRAW && self.worker.tree.can_repeat() {
-            true => Score::DRAW,
-            false => alpha,
-        }
-    }
-
     /// The known score, where it is deep enough to stand for the search.
     pub(super) fn cutoff(
         &self,

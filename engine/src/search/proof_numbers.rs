@@ -141,8 +141,7 @@ impl ProofNumberSearch {
         let moves = legal_moves(board);
         let mut children = Vec::with_capacity(moves.len());
         for mv in moves {
-            let mut behind = board.clone();
-            behind.play_unchecked(mv);
+            let behind = behind(board, mv);
             let check = !behind.checkers().is_empty();
             // The last move of a mate is a check.
             if attacks && plies == 1 && !check {
@@ -190,9 +189,7 @@ impl ProofNumberSearch {
                     .min(NEVER),
                 delta: limit.phi.min(nearer),
             };
-            let mut behind = board.clone();
-            behind.play_unchecked(mv);
-            children[best].numbers = self.expand(&behind, plies - 1, limit, enter)?;
+            children[best].numbers = self.expand(&behind(board, mv), plies - 1, limit, enter)?;
         }
     }
 
@@ -306,11 +303,6 @@ impl ProofNumberSearch {
         {
             return Ok(length);
         }
-        let behind = |mv| {
-            let mut behind = board.clone();
-            behind.play_unchecked(mv);
-            behind
-        };
         let mut found = (0, None);
         if board.side_to_move() == self.attacker {
             let (mv, left) = loop {
@@ -320,11 +312,11 @@ impl ProofNumberSearch {
                 // Forgotten since.
                 self.expand(board, plies, Numbers::SETTLED, enter)?;
             };
-            let length = 1 + self.longest(&behind(mv), left, known, enter)?;
+            let length = 1 + self.longest(&behind(board, mv), left, known, enter)?;
             found = (length, Some(mv));
         } else {
             for mv in legal_moves(board) {
-                let behind = behind(mv);
+                let behind = behind(board, mv);
                 let settled = self.settled.get(&position_key(&behind));
                 let left = settled.map_or(plies - 1, |settled| settled.mate.min(plies - 1));
                 let length = 1 + self.longest(&behind, left, known, enter)?;
@@ -345,8 +337,7 @@ impl ProofNumberSearch {
     /// The move behind which a mate is known within the fewest plies, and these.
     fn soonest(&self, board: &Board, plies: u8) -> Option<(Move, u8)> {
         let left = legal_moves(board).into_iter().filter_map(|mv| {
-            let mut behind = board.clone();
-            behind.play_unchecked(mv);
+            let behind = behind(board, mv);
             if !behind.checkers().is_empty() && !has_legal_move(&behind) {
                 return Some((mv, 0));
             }
@@ -355,6 +346,13 @@ impl ProofNumberSearch {
         left.min_by_key(|&(_, left)| left)
             .filter(|&(_, left)| left < plies)
     }
+}
+
+/// The position that a legal move leads to.
+fn behind(board: &Board, mv: Move) -> Board {
+    let mut behind = board.clone();
+    behind.play_unchecked(mv);
+    behind
 }
 
 /// A key of a position and the plies that are left.
@@ -371,11 +369,7 @@ mod tests {
     /// Whether the attacker forces a mate within so many plies, by looking at everything.
     fn is_forced(board: &Board, attacker: Color, plies: u8) -> bool {
         let moves = legal_moves(board);
-        let behind = |mv: &Move| {
-            let mut behind = board.clone();
-            behind.play_unchecked(*mv);
-            is_forced(&behind, attacker, plies - 1)
-        };
+        let behind = |&mv: &Move| is_forced(&behind(board, mv), attacker, plies - 1);
         if board.side_to_move() == attacker {
             plies > 0 && moves.iter().any(behind)
         } else if moves.is_empty() {
@@ -482,8 +476,7 @@ mod tests {
         };
         let line = solve(vec![]).unwrap();
         assert_eq!(line[0].to_string(), "f5g6");
-        let mut behind = board.clone();
-        behind.play(line[0]);
+        let behind = behind(&board, line[0]);
         assert_eq!(solve(vec![position_key(&behind)]), None);
     }
 

@@ -101,12 +101,14 @@ impl Searcher<'_> {
                     continue;
                 }
                 if !in_check
-                    && let Some(victim) = victim(board, mv)
                     && mv.promotion.is_none()
-                    && futility + value(victim) <= alpha
+                    && let Some(victim) = victim(board, mv)
                 {
-                    best = best.max(futility + value(victim));
-                    continue;
+                    let reach = futility + value(victim);
+                    if reach <= alpha {
+                        best = best.max(reach);
+                        continue;
+                    }
                 }
             }
             self.play(mv);

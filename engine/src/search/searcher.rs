@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use cozy_chess::{Board, Move};
 
+use crate::board::rules::FIFTY_MOVES;
 use crate::board::{has_legal_move, insufficient_material};
 use crate::evaluation::Score;
 use crate::evaluation::mop_up::mop_up;
@@ -140,9 +141,18 @@ impl<'a> Searcher<'a> {
         if insufficient_material(board) || tree.is_repetition() {
             return Some(Score::DRAW);
         }
-        let fifty_moves = board.halfmove_clock() >= 100;
+        let fifty_moves = board.halfmove_clock() >= FIFTY_MOVES;
         (fifty_moves && (board.checkers().is_empty() || has_legal_move(board)))
             .then_some(Score::DRAW)
+    }
+
+    /// The lower end of the window: a draw where the mover can repeat a position.
+    #[inline(always)]
+    pub(super) fn at_least_a_draw(&self, alpha: Score) -> Score {
+        match alpha < Score::DRAW && self.worker.tree.can_repeat() {
+            true => Score::DRAW,
+            false => alpha,
+        }
     }
 }
 
