@@ -1,9 +1,9 @@
 //! Kernels: the same integers by different instructions.
 //!
-//! Updates, and most activations, are plain Rust that the compiler turns into each
+//! Updates, and some activations, are plain Rust that the compiler turns into each
 //! kernel's vectors. What it does badly is written by intrinsics: the products of the
-//! second and third layer, and the activations of simd128 and (of the second layer)
-//! AVX-512.
+//! later layers, products of activations, and the activations of simd128 and (of the
+//! second layer) AVX-512.
 
 use std::fmt;
 

@@ -3,7 +3,8 @@
 use std::arch::aarch64::*;
 
 use super::forward::{self, Arithmetic};
-use crate::layers::{First, Second, Sums, Weights2};
+use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
+use crate::layers::{First, Output, Second, Sums, Weights2};
 use crate::{Accumulated, Accumulator, Feature, MAX_LATER, QuantisedNetwork};
 
 struct Neon;
@@ -27,6 +28,54 @@ impl Arithmetic for Neon {
             }
         }
         store(sums, totals);
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    unsafe fn output(inputs: &[[u8; BLOCK]], output: &Output) -> i32 {
+        let mut sums = [vdupq_n_s32(0); 2];
+        let (inputs, _) = inputs.as_flattened().as_chunks::<16>();
+        let (weights, _) = output.weight.as_flattened().as_chunks::<16>();
+        for (index, (inputs, weights)) in inputs.iter().zip(weights).enumerate() {
+            // Activations have seven bits: they are the same with a sign.
+            // SAFETY: each is the 16 bytes that it loads.
+            let (inputs, weights) =
+                unsafe { (vld1q_s8(inputs.as_ptr().cast()), vld1q_s8(weights.as_ptr())) };
+            let low = vmull_s8(vget_low_s8(inputs), vget_low_s8(weights));
+            // Two products are 2 * 127 * 127 = 32,258 at most.
+            let products = vmlal_high_s8(low, inputs, weights);
+            let sum = &mut sums[index % 2];
+            *sum = vpadalq_s16(*sum, products);
+        }
+        vaddvq_s32(vaddq_s32(sums[0], sums[1]))
+    }
+
+    #[inline]
+    #[target_feature(enable = "neon")]
+    unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
+        let (zero, one) = (
+            vdupq_n_s16(0),
+            vdupq_n_s16((ACTIVATION_MAX << shift) as i16),
+        );
+        let left = vdupq_n_s16(9 - 2 * shift as i16);
+        // SAFETY: there are 32 sums of two bytes, of which each loads 8.
+        let clamped = |sums: &Block, at: usize| unsafe {
+            let sums = vld1q_s16(sums.0.as_ptr().add(at));
+            vreinterpretq_u16_s16(vminq_s16(vmaxq_s16(sums, zero), one))
+        };
+        // The upper halves of the products, as `Arithmetic` says.
+        let products = |at: usize| {
+            let (a, b) = (vshlq_u16(clamped(&a, at), left), clamped(&b, at));
+            let low = vmull_u16(vget_low_u16(a), vget_low_u16(b));
+            vshrn_high_n_u32::<16>(vshrn_n_u32::<16>(low), vmull_high_u16(a, b))
+        };
+        let mut activations = [0; BLOCK];
+        for (half, at) in activations.as_chunks_mut::<16>().0.iter_mut().zip([0, 16]) {
+            let bytes = vmovn_high_u16(vmovn_u16(products(at)), products(at + 8));
+            // SAFETY: it is the 16 bytes that are stored.
+            unsafe { vst1q_u8(half.as_mut_ptr(), bytes) };
+        }
+        activations
     }
 
     #[inline]
