@@ -108,8 +108,7 @@ impl History {
         let board = tree.earlier(back);
         let mover = board.side_to_move() as usize;
         let piece = moving(board, mv) as usize;
-        let butterfly = &mut self.butterfly[mover];
-        adjust(&mut butterfly[mv.from as usize][mv.to as usize], bonus);
+        self.adjust_butterfly(board, mv, bonus);
         for plies in CONTINUATIONS {
             let placed = tree.placed(back + plies);
             if placed != Placed::NONE {
@@ -117,6 +116,12 @@ impl History {
                 adjust(&mut table[piece][mv.to as usize], bonus);
             }
         }
+    }
+
+    /// Learns the same of the quiet move alone, whatever was played before it.
+    pub(crate) fn adjust_butterfly(&mut self, board: &Board, mv: Move, bonus: i32) {
+        let butterfly = &mut self.butterfly[board.side_to_move() as usize];
+        adjust(&mut butterfly[mv.from as usize][mv.to as usize], bonus);
     }
 
     /// What is known of the captures and promotions of a side.

@@ -89,7 +89,13 @@ impl Searcher<'_> {
             };
         }
         if candidate.gives_check {
-            return Pruning::Search;
+            let losing = depth <= EXCHANGE_DEPTH
+                && !wins_at_least(board, mv, -EXCHANGE_CHECK_MARGIN.get() * depth);
+            return if losing {
+                Pruning::Skip
+            } else {
+                Pruning::Search
+            };
         }
         let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
             / (100 * (2 - i32::from(node.improving)));
@@ -128,6 +134,7 @@ impl Searcher<'_> {
         }
         candidate.reduction
             + i32::from(node.cut)
+            + i32::from(node.cut && node.table_move().is_none())
             + i32::from(!node.improving)
             + i32::from(!candidate.tactical && table_is_tactical)
             - i32::from(PV)

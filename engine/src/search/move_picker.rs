@@ -11,7 +11,7 @@ use crate::board::checks::Checks;
 use crate::board::rules::{BACK_RANKS, passed_square, pawn_attacks};
 use crate::search::exchange::{value, victim, wins_at_least};
 use crate::search::history::{History, is_tactical};
-use crate::search::params::CHECK_ORDER;
+use crate::search::params::{CHECK_ORDER, CHECK_ORDER_LOSS};
 use crate::search::tree::Tree;
 
 /// A move and its place in the order, higher first.
@@ -75,7 +75,7 @@ pub(crate) struct MovePicker {
 
 /// What it counts, for each centipawn of the piece, to leave a square where a lesser one
 /// attacks it; to go to one counts as much less.
-const DANGER: i32 = 13;
+const DANGER: i32 = 15;
 
 /// Where quiet checks come among captures: behind them all.
 const QUIET_CHECKS: i32 = -1_000_000;
@@ -259,7 +259,7 @@ impl MovePicker {
             .checks
             .map(|checks| checks.get_or_init(|| Checks::of(board)));
         let danger = order.tree.danger();
-        let check_order = CHECK_ORDER.get();
+        let (check_order, most) = (CHECK_ORDER.get(), CHECK_ORDER_LOSS.get());
         let known = order.history.quiets(order.tree);
         let MoveStack { scored, quiets, .. } = stack;
         for moves in quiets.drain(self.quiets_start..) {
@@ -282,7 +282,10 @@ impl MovePicker {
                 if Some(mv) == table {
                     continue;
                 }
-                let check = if checking.has(to) { check_order } else { 0 };
+                let check = match checking.has(to) && wins_at_least(board, mv, -most) {
+                    true => check_order,
+                    false => 0,
+                };
                 let lost = if danger.has(to) { staked } else { 0 };
                 let order = known.score(piece, from, to) + check + saved - lost;
                 scored.push(ScoredMove { mv, order });
@@ -368,6 +371,29 @@ mod tests {
         assert!(others.iter().all(|mv| mv.from != Square::E4), "{moves:?}");
         let last = moves.last().map(|mv| mv.to_string());
         assert_eq!(last.as_deref(), Some("h1h5"), "{moves:?}");
+    }
+
+    #[test]
+    fn checks_come_before_other_quiet_moves_unless_they_lose_the_piece() {
+        let mut evaluator = Evaluator::embedded().unwrap();
+        evaluator.set_kind(EvaluationKind::Material);
+        let mut tree = Tree::new(&evaluator);
+        let position = Position::from_fen("4k3/8/8/8/8/8/8/3QK3 w - - 0 1");
+        tree.start(&position.unwrap(), &evaluator);
+        let order = Order {
+            tree: &tree,
+            history: &History::new(),
+            checks: Some(&OnceCell::new()),
+        };
+        let mut stack = MoveStack::default();
+        let mut picker = MovePicker::all(tree.board(), None, &stack);
+        let moves: Vec<String> = std::iter::from_fn(|| picker.next(&mut stack, &order))
+            .map(|mv| mv.to_string())
+            .collect();
+        let mut first = moves[..3].to_vec();
+        first.sort();
+        assert_eq!(first, ["d1a4", "d1e2", "d1h5"], "{moves:?}");
+        assert!(moves.iter().any(|mv| mv == "d1d8"), "{moves:?}");
     }
 
     #[test]

@@ -35,7 +35,7 @@ impl Searcher<'_> {
     /// Searches the moves of a node, best first, as far as they are worth it.
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
-        let table_move = node.entry.and_then(|entry| entry.mv);
+        let table_move = node.table_move();
         let board = self.worker.tree.board();
         let in_check = !board.checkers().is_empty();
         let checks = OnceCell::new();

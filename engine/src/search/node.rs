@@ -4,9 +4,11 @@ use cozy_chess::{Board, Move, Piece};
 
 use crate::endgame::Wdl;
 use crate::evaluation::Score;
+use crate::search::history::is_tactical;
 use crate::search::params::*;
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
+use crate::search::worker::Worker;
 
 /// From this halfmove clock on, scores from the table are not trusted: they
 /// do not know how near the fifty-move draw is.
@@ -40,7 +42,16 @@ pub(super) struct Node {
     pub(super) static_eval: Option<StaticEval>,
     /// Whether the evaluation has risen since the mover's last move.
     pub(super) improving: bool,
+    /// Whether the other side's last move has made its evaluation worse.
+    pub(super) opponent_worse: bool,
     pub(super) excluded: Option<Move>,
+}
+
+impl Node {
+    /// The best move of an earlier search.
+    pub(super) fn table_move(&self) -> Option<Move> {
+        self.entry.and_then(|entry| entry.mv)
+    }
 }
 
 impl Searcher<'_> {
@@ -98,6 +109,7 @@ impl Searcher<'_> {
             raw,
             static_eval: None,
             improving: false,
+            opponent_worse: false,
             excluded,
         };
         if let Some(raw) = raw {
@@ -111,8 +123,10 @@ impl Searcher<'_> {
         } else {
             self.worker.frames[ply].evaluation = None;
         }
-        let unknown = entry.is_none_or(|entry| entry.mv.is_none());
-        if unknown && excluded.is_none() && node.depth >= INTERNAL_REDUCTION_DEPTH {
+        if node.table_move().is_none()
+            && excluded.is_none()
+            && node.depth >= INTERNAL_REDUCTION_DEPTH
+        {
             node.depth -= 1;
         }
         self.search_moves::<PV>(&node)
@@ -195,7 +209,28 @@ impl Searcher<'_> {
             .filter_map(|back| frames[node.ply.checked_sub(*back)?].evaluation)
             .next();
         node.improving = earlier.is_some_and(|earlier| static_eval.corrected > earlier);
+        let last = node.ply.checked_sub(1);
+        let last = last.and_then(|last| frames[last].evaluation);
+        let improved = last.map(|last| -static_eval.corrected.centipawns() - last.centipawns());
+        node.opponent_worse = improved.is_some_and(|improved| improved < 0);
         node.static_eval = Some(static_eval);
+        if let Some(improved) = improved
+            && node.excluded.is_none()
+        {
+            self.reward_by_evaluation(improved);
+        }
+    }
+
+    /// A quiet move is the better, the more it has improved its side's evaluation.
+    fn reward_by_evaluation(&mut self, improved: i32) {
+        let Worker { tree, history, .. } = &mut *self.worker;
+        if let Some(mv) = tree.played()
+            && !is_tactical(tree.earlier(1), mv)
+        {
+            let limit = HISTORY_EVALUATION_LIMIT.get();
+            let bonus = improved.clamp(-limit, limit) * HISTORY_EVALUATION.get();
+            history.adjust_butterfly(tree.earlier(1), mv, bonus);
+        }
     }
 
     /// The node's score, where its evaluation is so far from the window that
@@ -206,9 +241,10 @@ impl Searcher<'_> {
         };
         let (alpha, beta, depth) = (node.alpha, node.beta, node.depth);
         let plies = depth - i32::from(node.improving);
+        let worse = i32::from(node.opponent_worse) * OPPONENT_WORSE.get();
         if !node.was_pv
             && depth <= REVERSE_FUTILITY_DEPTH
-            && estimate - REVERSE_FUTILITY_MARGIN.get() * plies >= beta
+            && estimate - REVERSE_FUTILITY_MARGIN.get() * plies + worse >= beta
             && !beta.is_loss()
             && !estimate.is_decided()
         {

@@ -97,6 +97,8 @@ tunables! {
     /// Reverse futility: no move is needed where the evaluation is above the
     /// window by this much a ply.
     REVERSE_FUTILITY_MARGIN = 86, 10 to 250, step 8;
+    /// By so much less where the other side's last move has made its evaluation worse.
+    OPPONENT_WORSE = 25, 0 to 100, step 8;
     /// Razoring: quiescence decides where the evaluation is below the window by
     /// this much a ply.
     RAZOR_MARGIN = 350, 50 to 800, step 40;
@@ -107,14 +109,15 @@ tunables! {
     DOUBLE_MARGIN = 20, 0 to 100, step 5;
     /// Late moves are left out beyond so many hundredths of a move, and so many more
     /// times the depth squared; half as many where the evaluation has not risen.
-    LATE_MOVE_BASE = 487, 100 to 1500, step 60;
+    LATE_MOVE_BASE = 550, 100 to 1500, step 60;
     LATE_MOVE_FACTOR = 108, 20 to 300, step 15;
     /// Quiet moves are left out that do not raise a hopeless evaluation to the window by
     /// so much, and this much a ply.
-    FUTILITY_BASE = 30, 0 to 300, step 15;
+    FUTILITY_BASE = 22, 0 to 300, step 15;
     FUTILITY_MARGIN = 67, 10 to 250, step 10;
     /// Moves are left out that lose this much material a ply.
-    EXCHANGE_QUIET_MARGIN = 51, 0 to 200, step 10;
+    EXCHANGE_QUIET_MARGIN = 65, 0 to 200, step 10;
+    EXCHANGE_CHECK_MARGIN = 90, 0 to 300, step 15;
     EXCHANGE_TACTICAL_MARGIN = 125, 0 to 400, step 15;
     /// The reduction of late moves in hundredths of a ply: a base, and the product of
     /// the logarithms of depth and number over a divisor.
@@ -126,13 +129,19 @@ tunables! {
     REDUCTION_HISTORY = 4820, 500 to 16384, step 600;
     /// What a move that cuts off gains in history for each ply of depth, less a base, and at
     /// most.
-    HISTORY_BONUS = 200, 20 to 500, step 20;
+    HISTORY_BONUS = 220, 20 to 500, step 20;
     HISTORY_BONUS_BASE = 80, 0 to 300, step 20;
-    HISTORY_BONUS_LIMIT = 3000, 500 to 6000, step 200;
+    HISTORY_BONUS_LIMIT = 3300, 500 to 6000, step 200;
     /// What the moves tried before it lose, in hundredths of the bonus.
     HISTORY_MALUS = 150, 20 to 250, step 15;
-    /// What a check counts more than other quiet moves, in history.
-    CHECK_ORDER = 16384, 0 to 32768, step 1600;
+    /// What a quiet move gains in history for each centipawn that it turned out to have
+    /// improved its side's evaluation by, or loses; centipawns at most.
+    HISTORY_EVALUATION = 4, 0 to 20, step 1;
+    HISTORY_EVALUATION_LIMIT = 80, 10 to 400, step 15;
+    /// What a check counts more than other quiet moves, in history, if it loses less than
+    /// so much material.
+    CHECK_ORDER = 13000, 0 to 32768, step 1600;
+    CHECK_ORDER_LOSS = 60, 0 to 400, step 20;
     /// Quiescence: a capture whose victim and this much more do not reach the
     /// window is left out.
     DELTA_MARGIN = 161, 0 to 500, step 25;

@@ -5,7 +5,7 @@ use cozy_chess::{BitBoard, Board, Piece, Square};
 
 use crate::board::has_legal_move;
 use crate::evaluation::Score;
-use crate::search::exchange::{value, victim};
+use crate::search::exchange::{value, victim, wins_at_least};
 use crate::search::history::is_tactical;
 use crate::search::move_picker::{MovePicker, Order};
 use crate::search::params::{DELTA_MARGIN, QUIET_CHECKS_TO, RECAPTURES_FROM};
@@ -50,7 +50,12 @@ impl Searcher<'_> {
             }
             best = self.static_eval(raw, entry.as_ref()).estimate;
             if best >= beta || self.worker.tree.is_full() {
-                return Ok(best);
+                let sure = best < beta || best.is_decided() || beta.is_decided();
+                return Ok(if sure {
+                    best
+                } else {
+                    Score::between(beta, best)
+                });
             }
             alpha = alpha.max(best);
             futility = best + DELTA_MARGIN.get();
@@ -107,6 +112,10 @@ impl Searcher<'_> {
                     let reach = futility + value(victim);
                     if reach <= alpha {
                         best = best.max(reach);
+                        continue;
+                    }
+                    if futility <= alpha && !wins_at_least(board, mv, 1) {
+                        best = best.max(futility);
                         continue;
                     }
                 }
