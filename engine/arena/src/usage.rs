@@ -4,7 +4,7 @@
 use host::ExitCode;
 
 /// What each code but 10 and 11 means, where no command says otherwise.
-const MEANINGS: [(ExitCode, &str); 8] = [
+const MEANINGS: [(ExitCode, &str); 7] = [
     (ExitCode::Done, "done"),
     (ExitCode::Other, "another failure"),
     (ExitCode::Usage, "wrong usage"),
@@ -13,13 +13,15 @@ const MEANINGS: [(ExitCode, &str); 8] = [
         "a file or program is missing or unreadable",
     ),
     (ExitCode::Damaged, "a file is damaged"),
-    (
-        ExitCode::Refused,
-        "--pgn is refused: it exists, was made otherwise, or is in use",
-    ),
     (ExitCode::Net, "the net is refused"),
     (ExitCode::Write, "an output cannot be written"),
 ];
+
+/// What the code of a refused output means where games are written.
+pub const PGN_REFUSED: (ExitCode, &str) = (
+    ExitCode::Refused,
+    "--pgn is refused: it exists, was made otherwise, or is in use",
+);
 
 /// The table of a command's help, with what the command says of its own.
 pub fn exit_codes(own: &[(ExitCode, &str)]) -> String {
@@ -29,7 +31,7 @@ pub fn exit_codes(own: &[(ExitCode, &str)]) -> String {
     lines.sort_by_key(|(code, _)| *code as u8);
     let line = |&&(code, meaning): &&(ExitCode, &str)| format!("  {:>3}  {meaning}\n", code as u8);
     let lines: String = lines.iter().map(line).collect();
-    lines + "  130  interrupted with Ctrl-C (129 SIGHUP, 143 SIGTERM); the result so far is printed"
+    lines + "  130  interrupted with Ctrl-C (129 SIGHUP, 143 SIGTERM)"
 }
 
 /// A command line that is wrong in a way that only shows once it is read.

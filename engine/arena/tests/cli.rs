@@ -33,6 +33,8 @@ fn the_tables_of_exit_codes_agree() {
     assert_eq!(of_help("match"), [0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 130]);
     assert_eq!(of_help("ladder"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
     assert_eq!(of_help("generate"), [0, 1, 2, 3, 4, 5, 6, 7, 130]);
+    // It writes no games.
+    assert_eq!(of_help("suite"), [0, 1, 2, 3, 4, 6, 7, 130]);
     for code in of_help("match") {
         assert!(
             known.contains(&code),

@@ -23,7 +23,7 @@ use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
-use crate::usage::{exit_codes, usage};
+use crate::usage::{PGN_REFUSED, exit_codes, usage};
 use host::{Action, ExitCode, FileError, Form, print};
 
 fn help() -> String {
@@ -48,6 +48,7 @@ Exit codes:
         exit_codes(&[
             (ExitCode::Done, "played to the end"),
             (ExitCode::Damaged, "the book is damaged, or has no opening"),
+            PGN_REFUSED,
         ])
     )
 }

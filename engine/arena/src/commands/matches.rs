@@ -16,7 +16,7 @@ use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
 use crate::tournament::schedule::End;
-use crate::usage::{exit_codes, usage};
+use crate::usage::{PGN_REFUSED, exit_codes, usage};
 use host::{ExitCode, print};
 
 fn help() -> String {
@@ -46,6 +46,7 @@ Exit codes:
                 "played to the end; with --sprt: H1 accepted"
             ),
             (ExitCode::Damaged, "the book is damaged, or has no opening"),
+            PGN_REFUSED,
             (ExitCode::AcceptedH0, "with --sprt: H0 accepted"),
             (ExitCode::Undecided, "with --sprt: undecided after --games"),
         ])
