@@ -115,7 +115,7 @@ tunables! {
     /// so much, and this much a ply.
     FUTILITY_BASE = 22, 0 to 300, step 15;
     FUTILITY_MARGIN = 67, 10 to 250, step 10;
-    /// Moves are left out that lose this much material a ply.
+    /// Moves are left out that lose this much material a ply: quiet ones, quiet checks, others.
     EXCHANGE_QUIET_MARGIN = 65, 0 to 200, step 10;
     EXCHANGE_CHECK_MARGIN = 90, 0 to 300, step 15;
     EXCHANGE_TACTICAL_MARGIN = 125, 0 to 400, step 15;

@@ -49,13 +49,12 @@ impl Searcher<'_> {
                 return Ok(Score::DRAW);
             }
             best = self.static_eval(raw, entry.as_ref()).estimate;
+            if best >= beta && !best.is_decided() && !beta.is_decided() {
+                // No move has shown it: halfway to what is asked.
+                return Ok(Score::between(beta, best));
+            }
             if best >= beta || self.worker.tree.is_full() {
-                let sure = best < beta || best.is_decided() || beta.is_decided();
-                return Ok(if sure {
-                    best
-                } else {
-                    Score::between(beta, best)
-                });
+                return Ok(best);
             }
             alpha = alpha.max(best);
             futility = best + DELTA_MARGIN.get();
@@ -114,6 +113,7 @@ impl Searcher<'_> {
                         best = best.max(reach);
                         continue;
                     }
+                    // To exchange pieces does not raise a hopeless evaluation.
                     if futility <= alpha && !wins_at_least(board, mv, 1) {
                         best = best.max(futility);
                         continue;
