@@ -43,6 +43,13 @@ enum Instructions {
     Simd128,
 }
 
+/// Whether any processor's kernel is there. Beside simd128 it is only for tests: without
+/// it a page is smaller.
+const HAS_SCALAR: bool = cfg!(any(
+    test,
+    not(all(target_arch = "wasm32", target_feature = "simd128"))
+));
+
 impl Kernel {
     /// The fastest.
     pub fn best() -> Kernel {
@@ -76,7 +83,7 @@ impl Kernel {
             (Instructions::Neon, true),
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             (Instructions::Simd128, true),
-            (Instructions::Scalar, true),
+            (Instructions::Scalar, HAS_SCALAR),
         ]
         .into_iter()
         .filter_map(|(instructions, has)| has.then_some(Kernel(instructions)))
@@ -93,7 +100,7 @@ impl Kernel {
     ) {
         let change = (added, removed);
         match self.0 {
-            Instructions::Scalar => scalar::update(first, parent, change, child),
+            Instructions::Scalar if HAS_SCALAR => scalar::update(first, parent, change, child),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a kernel of AVX2 exists only where the processor has it.
             Instructions::Avx2 | Instructions::AvxVnni => unsafe {
@@ -109,6 +116,7 @@ impl Kernel {
             Instructions::Neon => unsafe { neon::update(first, parent, change, child) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Instructions::Simd128 => simd128::update(first, parent, change, child),
+            Instructions::Scalar => unreachable!("a kernel that is not there"),
         }
     }
 
@@ -116,7 +124,7 @@ impl Kernel {
     #[inline]
     pub(crate) fn evaluate(self, network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         match self.0 {
-            Instructions::Scalar => scalar::evaluate(network, position),
+            Instructions::Scalar if HAS_SCALAR => scalar::evaluate(network, position),
             #[cfg(target_arch = "x86_64")]
             // SAFETY: a kernel of AVX2 exists only where the processor has it.
             Instructions::Avx2 => unsafe { x86::avx2::evaluate(network, position) },
@@ -131,6 +139,7 @@ impl Kernel {
             Instructions::Neon => unsafe { neon::evaluate(network, position) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Instructions::Simd128 => simd128::evaluate(network, position),
+            Instructions::Scalar => unreachable!("a kernel that is not there"),
         }
     }
 }
