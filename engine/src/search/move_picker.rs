@@ -350,22 +350,26 @@ mod tests {
     use crate::board::{Position, legal_moves};
     use crate::evaluation::{EvaluationKind, Evaluator};
 
-    #[test]
-    fn quiet_moves_save_pieces_first_and_lose_them_last() {
+    /// All moves of a position in order, without history.
+    fn ordered(fen: &str, checks: Option<&OnceCell<Checks>>) -> Vec<Move> {
         let mut evaluator = Evaluator::embedded().unwrap();
         evaluator.set_kind(EvaluationKind::Material);
         let mut tree = Tree::new(&evaluator);
-        // A pawn attacks the knight, another where the rook could go.
-        let position = Position::from_fen("4k3/8/6p1/3p4/4N3/8/8/4K2R w - - 0 1");
-        tree.start(&position.unwrap(), &evaluator);
+        tree.start(&Position::from_fen(fen).unwrap(), &evaluator);
         let order = Order {
             tree: &tree,
             history: &History::new(),
-            checks: None,
+            checks,
         };
         let mut stack = MoveStack::default();
         let mut picker = MovePicker::all(tree.board(), None, &stack);
-        let moves: Vec<Move> = std::iter::from_fn(|| picker.next(&mut stack, &order)).collect();
+        std::iter::from_fn(|| picker.next(&mut stack, &order)).collect()
+    }
+
+    #[test]
+    fn quiet_moves_save_pieces_first_and_lose_them_last() {
+        // A pawn attacks the knight, another where the rook could go.
+        let moves = ordered("4k3/8/6p1/3p4/4N3/8/8/4K2R w - - 0 1", None);
         let (knight, others) = moves.split_at(8);
         assert!(knight.iter().all(|mv| mv.from == Square::E4), "{moves:?}");
         assert!(others.iter().all(|mv| mv.from != Square::E4), "{moves:?}");
@@ -375,21 +379,8 @@ mod tests {
 
     #[test]
     fn checks_come_before_other_quiet_moves_unless_they_lose_the_piece() {
-        let mut evaluator = Evaluator::embedded().unwrap();
-        evaluator.set_kind(EvaluationKind::Material);
-        let mut tree = Tree::new(&evaluator);
-        let position = Position::from_fen("4k3/8/8/8/8/8/8/3QK3 w - - 0 1");
-        tree.start(&position.unwrap(), &evaluator);
-        let order = Order {
-            tree: &tree,
-            history: &History::new(),
-            checks: Some(&OnceCell::new()),
-        };
-        let mut stack = MoveStack::default();
-        let mut picker = MovePicker::all(tree.board(), None, &stack);
-        let moves: Vec<String> = std::iter::from_fn(|| picker.next(&mut stack, &order))
-            .map(|mv| mv.to_string())
-            .collect();
+        let moves = ordered("4k3/8/8/8/8/8/8/3QK3 w - - 0 1", Some(&OnceCell::new()));
+        let moves: Vec<String> = moves.iter().map(Move::to_string).collect();
         let mut first = moves[..3].to_vec();
         first.sort();
         assert_eq!(first, ["d1a4", "d1e2", "d1h5"], "{moves:?}");
