@@ -76,26 +76,22 @@ impl Searcher<'_> {
         if found.best.is_loss() || !has_pieces(board) {
             return Pruning::Search;
         }
-        let mv = candidate.mv;
         let depth = node.depth;
+        let by_exchange = |plies: i32, margin: i32| {
+            let loses = || !wins_at_least(board, candidate.mv, -margin * plies);
+            match plies <= EXCHANGE_DEPTH && loses() {
+                true => Pruning::Skip,
+                false => Pruning::Search,
+            }
+        };
         if candidate.tactical {
-            let losing = picker.is_past_quiets()
-                && depth <= EXCHANGE_DEPTH
-                && !wins_at_least(board, mv, -EXCHANGE_TACTICAL_MARGIN.get() * depth);
-            return if losing {
-                Pruning::Skip
-            } else {
-                Pruning::Search
+            return match picker.is_past_quiets() {
+                true => by_exchange(depth, EXCHANGE_TACTICAL_MARGIN.get()),
+                false => Pruning::Search,
             };
         }
         if candidate.gives_check {
-            let losing = depth <= EXCHANGE_DEPTH
-                && !wins_at_least(board, mv, -EXCHANGE_CHECK_MARGIN.get() * depth);
-            return if losing {
-                Pruning::Skip
-            } else {
-                Pruning::Search
-            };
+            return by_exchange(depth, EXCHANGE_CHECK_MARGIN.get());
         }
         let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
             / (100 * (2 - i32::from(node.improving)));
@@ -113,13 +109,7 @@ impl Searcher<'_> {
             // The quiet moves behind are searched no deeper.
             return Pruning::SkipQuiets;
         }
-        let losing = reduced <= EXCHANGE_DEPTH
-            && !wins_at_least(board, mv, -EXCHANGE_QUIET_MARGIN.get() * reduced);
-        if losing {
-            Pruning::Skip
-        } else {
-            Pruning::Search
-        }
+        by_exchange(reduced, EXCHANGE_QUIET_MARGIN.get())
     }
 
     /// How much less deep a move is searched at first.

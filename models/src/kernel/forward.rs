@@ -60,8 +60,8 @@ pub(super) trait Arithmetic {
         let mut activations = [0; BLOCK];
         // By reference: of arrays by value, compilers make vectors of half a block at most.
         let pairs = a.0.iter().zip(&b.0);
-        for (activation, (a, b)) in activations.iter_mut().zip(pairs) {
-            let (a, b) = ((*a).clamp(0, one) as u16, (*b).clamp(0, one) as u16);
+        for (activation, (&a, &b)) in activations.iter_mut().zip(pairs) {
+            let (a, b) = (a.clamp(0, one) as u16, b.clamp(0, one) as u16);
             // With a shift to the left before it, what is left is the upper half of 32
             // bits, for which there are instructions.
             *activation = ((u32::from(a << (9 - 2 * shift)) * u32::from(b)) >> 16) as u8;
