@@ -60,11 +60,18 @@ cargo test --workspace --locked $KIBITZ_FEATURES
 
 # The page, in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"
-if command -v npm >/dev/null && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
+# What Vite wants.
+has_node() {
+    command -v npm >/dev/null && node -e '
+        const [major, minor] = process.versions.node.split(".").map(Number);
+        const recent = major > 22 || (major === 22 && minor >= 12) || (major === 20 && minor >= 19);
+        process.exit(recent ? 0 : 1);'
+}
+if has_node && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
     bash engine/web/test.sh
     bash tests/wasm.sh
 else
-    skip "the tests of engine/web and of WebAssembly want Node.js with npm, and $CHROMIUM"
+    skip "the tests of engine/web and of WebAssembly want Node.js 20.19 or from 22.12 on, npm, and $CHROMIUM"
 fi
 
 if [ -s "$KIBITZ_SKIPS" ]; then
