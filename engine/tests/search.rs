@@ -296,7 +296,7 @@ fn a_handicap_may_end_within_the_first_iteration() {
     let mut limits = Limits::default();
     Handicap::of_elo(MIN_ELO).apply(&mut limits);
     let outcome = search(&mut engine(EvaluationKind::Network), &position, &limits);
-    assert_eq!((outcome.nodes, outcome.depth), (50, 0));
+    assert_eq!((outcome.nodes, outcome.depth), (63, 0));
 }
 
 /// Runs it on a thread of its own, and waits as long as no search takes.

@@ -79,8 +79,8 @@ impl Handicap {
         let elo = elo.clamp(MIN_ELO, MAX_ELO);
         let doublings = |from: u32, elo_each: f64| f64::from(elo - from) / elo_each;
         let (nodes, margin) = if elo < BEST_FROM {
-            let nodes = 50.0 * doublings(MIN_ELO, 400.0).exp2();
-            (nodes, 120.0 * (-doublings(MIN_ELO, 650.0)).exp2())
+            let nodes = 63.0 * doublings(MIN_ELO, 400.0).exp2();
+            (nodes, 105.0 * (-doublings(MIN_ELO, 650.0)).exp2())
         } else {
             (260.0 * doublings(BEST_FROM, 180.0).exp2(), 0.0)
         };
@@ -177,9 +177,9 @@ mod tests {
             let handicap = Handicap::of_elo(elo);
             (handicap.nodes, handicap.margin)
         };
-        assert_eq!(of(0), (Some(50), 120));
-        assert_eq!(of(MIN_ELO + 650), (Some(154), 60));
-        assert_eq!(of(BEST_FROM - 1).1, 21);
+        assert_eq!(of(0), (Some(63), 105));
+        assert_eq!(of(MIN_ELO + 650), (Some(194), 52));
+        assert_eq!(of(BEST_FROM - 1).1, 19);
         assert_eq!(of(BEST_FROM), (Some(260), 0));
         assert_eq!(of(9999), (Some(6862), 0));
     }
