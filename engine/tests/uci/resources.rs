@@ -171,7 +171,7 @@ fn a_level_plays_any_move_that_is_nearly_as_good() {
 fn a_lower_elo_looks_at_less() {
     let mut uci = Uci::start();
     uci.send("setoption name UCI_LimitStrength value true");
-    for (elo, nodes) in [(400, 50), (1200, 200), (2360, 1_040)] {
+    for (elo, nodes) in [(400, 63), (1200, 252), (2360, 1_040)] {
         uci.send(&format!(
             "setoption name UCI_Elo value {elo}\ngo movetime 100000"
         ));
