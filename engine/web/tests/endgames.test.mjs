@@ -68,7 +68,6 @@ test("a host without tables is not asked for any", async () => {
 
 test("tables that do not come are asked for once, and the page goes on without them", tables, async () => {
   site.change(/tables\/.*rtb/, () => null);
-  site.loads.clear();
   const { page, errors } = await visit(site, { path: WON, serviceWorkers: "block" });
   await newGame(page, { mode: "kibitz", color: "black", strength: "depth", slider: 2, fromHere: true });
   await waitForMoves(page, 1);
