@@ -55,8 +55,16 @@ if has_cuda; then
 else
     export KIBITZ_FEATURES="--no-default-features --features engine/cli,trainer/vulkan"
 fi
+# What fails is listed at the end, so that one failure hides no other.
+failed=()
+log=$(mktemp)
+trap 'rm -f "$KIBITZ_SKIPS" "$log"' EXIT
 # shellcheck disable=SC2086
-cargo test --workspace --locked $KIBITZ_FEATURES
+if ! cargo test --workspace --locked --no-fail-fast $KIBITZ_FEATURES | tee "$log"; then
+    mapfile -t failed < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")
+    # Of a crate that does not compile, or a test that ends its process, there is no line.
+    failed+=("cargo test: the targets that cargo names above")
+fi
 
 # The page, in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"
@@ -68,12 +76,17 @@ has_node() {
         process.exit(recent ? 0 : 1);'
 }
 if has_node && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
-    bash engine/web/test.sh
-    bash tests/wasm.sh
+    bash engine/web/test.sh || failed+=(engine/web/test.sh)
+    bash tests/wasm.sh || failed+=(tests/wasm.sh)
 else
     skip "the tests of engine/web and of WebAssembly want Node.js 20.19 or from 22.12 on, npm, and $CHROMIUM"
 fi
 
+if [ ${#failed[@]} -gt 0 ]; then
+    printf '\nfailed:\n' >&2
+    printf '    %s\n' "${failed[@]}" >&2
+    exit 1
+fi
 if [ -s "$KIBITZ_SKIPS" ]; then
     printf '\nall tests passed but %s, which were left out:\n' "$(wc -l <"$KIBITZ_SKIPS")"
     sort "$KIBITZ_SKIPS" | uniq -c

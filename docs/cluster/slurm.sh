@@ -27,6 +27,11 @@ sbatch --parsable --export=ALL --job-name=kibitz-merge --dependency="afterok:$ar
 #!/usr/bin/env bash
 set -e
 export RAYON_NUM_THREADS=$SLURM_CPUS_PER_TASK
-ingest merge "$work"/*.dataset --out "$out"
+# The note goes last: a merge that runs again never sees half of the parts.
+if compgen -G "$work/*.dataset" >/dev/null && [ ! -e "$work/merged" ]; then
+    ingest merge "$work"/*.dataset --out "$out"
+    touch "$work/merged"
+fi
+rm -rf "$work"/*.dataset
 rm -r "$work"
 JOB

@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 Example: a month of Lichess into a dataset, and a look at it
 
   ingest build lichess_db_standard_rated_2026-06.pgn.zst --out june.dataset
-  ingest stats june.dataset --plot june.svg
+  ingest stats june.dataset --plot june.dataset.svg
 
 Exit codes: 0 done, 1 other failure, 2 wrong usage, 3 a file is missing or
 unreadable, or a connection was lost (the same command goes on), 4 a source is

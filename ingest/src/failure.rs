@@ -1,6 +1,6 @@
 //! From an error to one line and an exit code.
 
-use host::{ExitCode, FileError};
+use host::{Exists, ExitCode, FileError};
 
 use crate::annotate;
 use crate::terminal::stopped::Stopped;
@@ -16,12 +16,17 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         let dataset = cause.downcast_ref().map(datasets::Error::exit_code);
         let annotate = || cause.downcast_ref().map(annotate::Error::exit_code);
         let file = || cause.downcast_ref().map(FileError::exit_code);
+        let exists = || cause.downcast_ref().map(Exists::exit_code);
         let stopped = || {
             cause
                 .downcast_ref()
                 .map(|stopped: &Stopped| stopped.exit_code)
         };
-        dataset.or_else(annotate).or_else(file).or_else(stopped)
+        dataset
+            .or_else(annotate)
+            .or_else(file)
+            .or_else(exists)
+            .or_else(stopped)
     });
     code.unwrap_or(ExitCode::Other)
 }

@@ -180,7 +180,8 @@ fn a_search_is_stopped_at_once() {
     send_signal("TERM", &child);
     let sent = Instant::now();
     let said = Said::from(child.wait_with_output().unwrap());
-    assert!(sent.elapsed() < Duration::from_secs(30), "it goes on");
+    // Without the signal it would take hours.
+    assert!(sent.elapsed() < Duration::from_secs(300), "it goes on");
     said.failed(143, &["stopped", "same command again"]);
     // There was no whole frame, so that other settings may begin anew.
     annotate(&source, &out, "--net embedded --depth 2").succeeded();

@@ -190,7 +190,13 @@ fn a_killed_part_goes_on() {
     let part = PathBuf::from(format!("{}.part", out.display()));
     let size = || fs::metadata(&part).map_or(0, |part| part.len());
     let mut resumed = 0;
-    for _ in 0..4 {
+    // Killed twice as it goes on, and not finished by the last of these runs.
+    while resumed < 2 || out.exists() {
+        // A run that was faster than its kill begins anew.
+        if out.exists() {
+            fs::remove_file(&out).unwrap();
+            fs::remove_file(json_of(&out)).unwrap();
+        }
         let mut command = command(&source, &out, &more);
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         let (mut process, before) = (command.spawn().unwrap(), size());
@@ -201,7 +207,6 @@ fn a_killed_part_goes_on() {
         let said = Said::from(process.wait_with_output().unwrap());
         resumed += usize::from(said.err.contains("going on after"));
     }
-    assert!(resumed > 1, "{resumed}");
     // Nothing else goes on with it.
     annotate(&source, &out, &["--part", "1/3"]).failed(REFUSED, &["other settings (part"]);
     annotate(&source, &out, &[]).failed(REFUSED, &["other settings (part"]);

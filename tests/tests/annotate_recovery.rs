@@ -93,11 +93,16 @@ fn a_killed_run_goes_on_to_the_same_file() {
     let whole = folder.path().join("whole.pgn.zst");
     let one = ["--processes", "1"];
     annotate(&[&source], &fake("memory"), &whole, &one).succeeded();
-    let (mut seed, mut kills, mut resumed) = (1, 0, 0);
+    let (mut seed, mut resumed) = (1, 0);
     let engine = fake("memory delay=1");
     let part = PathBuf::from(format!("{}.part", out.display()));
     let size = || std::fs::metadata(&part).map_or(0, |part| part.len());
-    while kills < 40 && !out.exists() {
+    while resumed < 3 {
+        if out.exists() {
+            // A run that was faster than its kills begins anew.
+            std::fs::remove_file(&out).unwrap();
+            std::fs::remove_file(format!("{}.json", out.display())).unwrap();
+        }
         let mut process = command(&[&source], &engine, &out, &["--processes", "3"])
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -109,7 +114,6 @@ fn a_killed_run_goes_on_to_the_same_file() {
             sleep(Duration::from_millis(1));
         }
         sleep(Duration::from_millis(random(&mut seed) % 300));
-        kills += u32::from(process.try_wait().unwrap().is_none());
         process.kill().unwrap();
         let said = Said::from(process.wait_with_output().unwrap());
         resumed += u32::from(said.err.contains("going on after"));
@@ -117,7 +121,6 @@ fn a_killed_run_goes_on_to_the_same_file() {
     let more = ["--processes", "2", "--json"];
     let found = report(annotate(&[&source], &fake("memory"), &out, &more));
     assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&out).unwrap());
-    assert!(kills > 2 && resumed > 2, "{kills} kills, {resumed} resumed");
     assert_eq!(found["games"], 305);
     let record = |path: &Path| -> Value {
         let bytes = std::fs::read(format!("{}.json", path.display())).unwrap();

@@ -345,11 +345,19 @@ fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build(&[&sample(JUNE)], &path("dataset")).succeeded();
+    let net = path("net.safetensors");
+    std::fs::write(&net, "a net").unwrap();
+    std::fs::copy(&net, path("net.svg")).unwrap();
     let plot = |file: &Path| {
         let mut command = program("ingest");
         command.arg("stats").arg(path("dataset"));
         run(command.arg("--plot").arg(file))
     };
+    plot(&net).failed(2, &["net.safetensors", ".svg"]);
+    plot(&path("net.svg")).failed(5, &["net.svg", "no picture"]);
+    for file in [&net, &path("net.svg")] {
+        assert_eq!(std::fs::read(file).unwrap(), b"a net");
+    }
     for (file, words, full) in [
         (path("no/such/folder.svg"), "No such file", false),
         (folder.path().to_path_buf(), "directory", false),

@@ -344,10 +344,14 @@ fn a_broken_export_is_never_taken_for_a_whole_one() {
         let out = fixture.path(format);
         let part = fixture.path(&format!("{format}.part"));
         std::fs::write(&out, "before").unwrap();
+        let refused = fixture.export(format, &out, &[]);
+        refused.failed(5, &[format, "exists already", "--force"]);
+        assert_eq!(std::fs::read(&out).unwrap(), b"before");
         // Files may grow to 64 blocks of 512 bytes; then the write fails, or,
         // where the signal is not ignored, the process dies.
         let limited = |trap: &str| {
-            let command = export(&fixture.dataset(), format, &out);
+            let mut command = export(&fixture.dataset(), format, &out);
+            command.arg("--force");
             let script = format!("{trap} ulimit -c 0; ulimit -f 64; exec \"$0\" \"$@\"");
             run(Command::new("sh")
                 .args(["-c", &script])
@@ -359,7 +363,7 @@ fn a_broken_export_is_never_taken_for_a_whole_one() {
         assert_eq!(limited("").code, None);
         assert!(part.exists());
         assert_eq!(std::fs::read(&out).unwrap(), b"before");
-        fixture.export(format, &out, &[]).succeeded();
+        fixture.export(format, &out, &["--force"]).succeeded();
         assert!(!part.exists());
         assert!(std::fs::metadata(&out).unwrap().len() > 64 * 512);
     }

@@ -42,7 +42,8 @@ fn stop(signal: &str, mut child: Child) -> Said {
     send_signal(signal, &child);
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(started.elapsed() < Duration::from_secs(30), "it goes on");
+        // Without the signal it would wait for ever.
+        assert!(started.elapsed() < Duration::from_secs(300), "it goes on");
         sleep(Duration::from_millis(5));
     }
     // Open until now: a source that has not come to its end.
@@ -152,7 +153,8 @@ fn an_export_that_is_stopped_leaves_nothing() {
             fs::write(path("out"), "before").unwrap();
             let mut command = program("ingest");
             command.arg("export").arg(path("dataset"));
-            command.args(["--format", "text", "--out"]).arg(path("out"));
+            command.args(["--force", "--format", "text", "--out"]);
+            command.arg(path("out"));
             let mut child = start(&mut command);
             wait_until(&mut child, || path("out.part").exists());
             let said = stop(signal, child);
@@ -198,7 +200,7 @@ fn nobody_has_to_read_what_is_said() {
     let to_file = exported.to_str().unwrap();
     for to in ["-", to_file] {
         unread(&ingest(&[
-            "export", dataset, "--format", "text", "--out", to,
+            "export", dataset, "--force", "--format", "text", "--out", to,
         ]))
         .succeeded();
     }

@@ -49,6 +49,65 @@ impl FileError {
     }
 }
 
+/// A file that a command would replace is there already.
+#[derive(Debug, Error)]
+#[error("{path}: exists already; {remedy}", path = path.display())]
+pub struct Exists {
+    /// The file.
+    pub path: PathBuf,
+    /// What the user can do, such as "give another --out".
+    pub remedy: &'static str,
+}
+
+impl Exists {
+    /// How a program ends for it.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::Refused
+    }
+}
+
+/// Makes sure that no file is replaced: nets, datasets, games and checkpoints are, with
+/// `force` only. Pipes and devices hold nothing that could be lost.
+///
+/// # Errors
+/// [`Exists`] if a file or folder is there and `force` is not given.
+pub fn check_free(path: &Path, force: bool) -> Result<(), Exists> {
+    let found = path.metadata();
+    let lasts = found.is_ok_and(|found| found.is_file() || found.is_dir());
+    match lasts && !force {
+        true => Err(Exists {
+            path: path.to_path_buf(),
+            remedy: "give another --out, or --force to replace it",
+        }),
+        false => Ok(()),
+    }
+}
+
+/// Makes sure that a picture (SVG) or page (HTML) replaces nothing but another: the file is
+/// not there, is empty, or begins as markup does.
+///
+/// # Errors
+/// [`Exists`] if it holds anything else.
+pub fn check_free_for_markup(path: &Path) -> Result<(), Exists> {
+    let mut head = [0; 64];
+    let read = match path.is_file() {
+        true => File::open(path).and_then(|mut file| file.read(&mut head)),
+        false => return Ok(()),
+    };
+    // A file that cannot be read is left alone too.
+    let is_markup = read.is_ok_and(|length| {
+        let text = head[..length].trim_ascii_start();
+        text.is_empty() || text[0] == b'<'
+    });
+    match is_markup {
+        true => Ok(()),
+        false => Err(Exists {
+            path: path.to_path_buf(),
+            remedy: "it is no picture or page, and is not replaced: give another name",
+        }),
+    }
+}
+
 /// Reads a whole file. It may be a pipe or a device that never ends, so it may
 /// have `most` bytes.
 ///
@@ -65,4 +124,36 @@ pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
         }
     };
     read().map_err(FileError::to(Action::Read, path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_by_force_alone_and_a_picture_by_a_picture() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str, content: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            path
+        };
+        let net = path("net", "\u{18}{\"tensors\"");
+        assert!(check_free(&net, false).is_err());
+        assert!(check_free(folder.path(), false).is_err());
+        assert!(check_free(&net, true).is_ok());
+        let missing = folder.path().join("missing");
+        assert!(check_free(&missing, false).is_ok());
+        assert!(check_free(Path::new("/dev/null"), false).is_ok());
+
+        assert!(check_free_for_markup(&net).is_err());
+        for free in [
+            path("a", "<svg/>"),
+            path("b", "\n<!doctype html>"),
+            path("c", ""),
+            missing,
+        ] {
+            assert!(check_free_for_markup(&free).is_ok(), "{free:?}");
+        }
+    }
 }

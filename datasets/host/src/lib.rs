@@ -18,7 +18,7 @@ mod stop;
 mod version;
 
 pub use exit::ExitCode;
-pub use file::{Action, FileError, read};
+pub use file::{Action, Exists, FileError, check_free, check_free_for_markup, read};
 pub use output::{print, tell};
 #[cfg(feature = "progress")]
 pub use progress::{Form, FormattedDuration, Progress};

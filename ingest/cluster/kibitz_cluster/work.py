@@ -7,6 +7,8 @@ A task makes its output under a name of its own and renames it into place, so th
 is run again, or twice at once, does no harm.
 """
 
+import fcntl
+import filecmp
 import json
 import os
 import shutil
@@ -14,8 +16,14 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TextIO
+
+from kibitz_cluster.failure import CANNOT_WRITE, REFUSED, Failure
 
 REPORT = "report.json"
+
+LOCK = "lock"
+"""The file that the one run of a work folder holds locked."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +52,25 @@ class Work:
         self.done = folder / "done"
         self.unfinished = folder / "unfinished"
 
-    def begin(self) -> None:
-        """Makes the folders, and forgets what an earlier run left unfinished."""
+    def begin(self) -> TextIO:
+        """Locks the folder, and removes what an earlier run left unfinished. The lock holds
+        until the returned file is closed or the process ends, however it ends."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = open(self.folder / LOCK, "w")
+        try:
+            # POSIX locks, which NFS keeps between machines.
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            lock.close()
+            raise Failure(
+                REFUSED,
+                f"{self.folder}: another run works here ({error.strerror}); wait for it, or give "
+                "another --work",
+            ) from None
         shutil.rmtree(self.unfinished, ignore_errors=True)
-        self.done.mkdir(parents=True, exist_ok=True)
+        self.done.mkdir(exist_ok=True)
         self.unfinished.mkdir(exist_ok=True)
+        return lock
 
     def report(self, key: str) -> Report | None:
         """The report of an output, if it is there."""
@@ -96,24 +118,59 @@ class Work:
         return first
 
     def deliver(self, whole: Path, out: Path) -> None:
-        """Moves an output to its place, and removes the rest."""
-        # Beside it first: the work folder may lie on another disk.
+        """Copies an output to its place: synced, compared byte by byte, then renamed. The
+        work folder, which may lie on another disk, is emptied only after that, so an
+        interruption at any moment leaves the output whole in one of the two places."""
         beside = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
+        copy = beside / out.name
         try:
-            shutil.move(whole, beside / out.name)
-        except BaseException:
-            # On another disk it is removed from its place only when all is copied.
+            if whole.is_dir():
+                shutil.copytree(whole, copy)
+            else:
+                shutil.copy2(whole, copy)
+            for path in files_of(copy):
+                sync(path)
+            if changed := difference(whole, copy):
+                raise Failure(CANNOT_WRITE, f"{changed}: the copy in {out.parent} differs")
+            copy.rename(out)
+            sync(out.parent)
+        finally:
             shutil.rmtree(beside, ignore_errors=True)
-            raise
-        (beside / out.name).rename(out)
-        beside.rmdir()
         self.remove()
 
     def remove(self) -> None:
-        """Removes all that is in the folder."""
-        shutil.rmtree(self.done)
+        """Removes all that is in the folder. Outputs lose their place first, so that a run
+        after an interruption takes no half of one for the whole."""
+        self.done.rename(self.unfinished / "delivered")
         shutil.rmtree(self.unfinished)
+        (self.folder / LOCK).unlink(missing_ok=True)
         try:
             self.folder.rmdir()
         except OSError:
             pass  # It has other things in it.
+
+
+def files_of(place: Path) -> list[Path]:
+    """A file, or a folder with all that is in it, the innermost first."""
+    return [*sorted(place.rglob("*"), reverse=True), place]
+
+
+def sync(path: Path) -> None:
+    """Waits until a file's bytes, or a folder's names, are on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def difference(whole: Path, copy: Path) -> Path | None:
+    """The first file of an output that its copy lacks or has otherwise, if there is one."""
+    for path in files_of(whole):
+        twin = copy / path.relative_to(whole)
+        same = twin.is_dir() if path.is_dir() else (
+            twin.is_file() and filecmp.cmp(path, twin, shallow=False)
+        )
+        if not same:
+            return path
+    return None

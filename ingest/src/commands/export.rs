@@ -55,9 +55,12 @@ pub struct Arguments {
     /// What to write
     #[arg(long, value_enum)]
     format: Format,
-    /// Where to, or - for standard output; a file that is there is replaced
+    /// Where to, or - for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Replace a file that is there already
+    #[arg(long)]
+    force: bool,
     /// Which side of the split
     #[arg(long, value_enum, default_value_t = Side::All)]
     split: Side,
@@ -103,6 +106,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         false => StopSignal::listen()?,
     };
     let dataset = Dataset::open(&arguments.dataset)?;
+    if !to_stdout && !arguments.out.is_dir() {
+        host::check_free(&arguments.out, arguments.force)?;
+    }
     let summary = match export(&dataset, arguments, &stop) {
         // The reader has seen enough.
         Err(error) if is_broken_pipe(&error) => return Ok(()),

@@ -22,8 +22,17 @@ pub struct Arguments {
     #[arg(long)]
     json: bool,
     /// Draw the report into an SVG
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = picture)]
     plot: Option<PathBuf>,
+}
+
+/// Parses the name of a picture: it ends with .svg, or is that of a device or a pipe.
+fn picture(text: &str) -> std::result::Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match text.ends_with(".svg") || (path.exists() && !path.is_file()) {
+        true => Ok(path),
+        false => Err("expected a name that ends with .svg".to_string()),
+    }
 }
 
 /// Runs `ingest stats`.
@@ -32,6 +41,9 @@ pub struct Arguments {
 /// If the dataset cannot be read, or the plot not written.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.dataset.as_path();
+    if let Some(plot) = &arguments.plot {
+        host::check_free_for_markup(plot)?;
+    }
     let stop = StopSignal::listen()?;
     let dataset = Dataset::open(path)?;
     let manifest = dataset.manifest();
