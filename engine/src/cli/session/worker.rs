@@ -19,7 +19,7 @@ use models::{Network, QuantisedNetwork};
 
 use super::super::book::Book;
 use super::super::diagram::{Style, diagram};
-use super::super::{bench, eval, files, perft};
+use super::super::{bench, eval, files, memory, perft};
 use super::{Control, inform, openings, say};
 
 /// What the reader hands over.
@@ -188,7 +188,10 @@ impl Worker {
                 self.threads = threads;
                 self.engine.set_threads(threads);
             }
-            SetOption::Hash(mebibytes) => self.engine.set_hash(mebibytes)?,
+            SetOption::Hash(mebibytes) => {
+                memory::check_table(mebibytes)?;
+                self.engine.set_hash(mebibytes)?;
+            }
             SetOption::ClearHash => self.engine.clear(),
             SetOption::Ponder(_) => {}
             SetOption::MultiPv(lines) => self.lines = lines,
