@@ -39,9 +39,8 @@ mod tests {
 
     #[test]
     fn a_table_has_to_fit_the_least_limit() {
-        let fits = |mebibytes, limits: &[&str]| {
-            check_limits(mebibytes, limits.iter().copied()).is_ok()
-        };
+        let fits =
+            |mebibytes, limits: &[&str]| check_limits(mebibytes, limits.iter().copied()).is_ok();
         assert!(fits(1 << 17, &[]) && fits(1 << 17, &["max\n"]));
         assert!(fits(512, &["536870912\n", "9223372036854771712\n"]));
         assert!(!fits(513, &["536870912\n", "9223372036854771712\n"]));

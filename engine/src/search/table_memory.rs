@@ -237,7 +237,10 @@ mod tests {
             let Memory::Own { words, .. } = &mut memory else {
                 panic!("it has memory of its own");
             };
-            assert!(words.iter_mut().all(|word| *word.get_mut() == 0), "{threads}");
+            assert!(
+                words.iter_mut().all(|word| *word.get_mut() == 0),
+                "{threads}"
+            );
         }
     }
 }
