@@ -11,7 +11,7 @@ pub(crate) mod random;
 pub(crate) mod rules;
 
 pub use ending::Ending;
-pub use fen::{Fault, FenError, parse_fen, write_fen};
+pub use fen::{Fault, FenError, FenRepair, RepairedFen, parse_fen, repair_fen, write_fen};
 pub use perft::perft;
 pub use position::{MoveError, Position, is_castling, parse_move, write_move};
 pub use random::random_moves;

@@ -7,6 +7,7 @@ mod error;
 mod eval;
 mod files;
 mod lines;
+mod memory;
 mod perft;
 mod play;
 mod session;

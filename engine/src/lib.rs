@@ -88,9 +88,9 @@ mod search;
 pub mod uci;
 
 pub use board::{
-    Ending, Fault, FenError, MoveError, Position, flipped, has_legal_move, insufficient_material,
-    is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen, parse_move, perft, pgn,
-    position_key, random_moves, write_fen, write_move,
+    Ending, Fault, FenError, FenRepair, MoveError, Position, RepairedFen, flipped, has_legal_move,
+    insufficient_material, is_castling, is_chess960, legal_en_passant, legal_moves, parse_fen,
+    parse_move, perft, pgn, position_key, random_moves, repair_fen, write_fen, write_move,
 };
 #[cfg(feature = "syzygy")]
 pub use endgame::{Syzygy, TablesError, from_shakmaty, to_shakmaty};
@@ -101,6 +101,7 @@ pub use evaluation::{
 };
 pub use search::{
     BENCH_DEPTH, BENCH_POSITIONS, BenchGames, ClockState, DEFAULT_HASH_MIB, Engine, Handicap,
-    HashError, Interrupt, Level, Limits, Line, MAX_ELO, MAX_HASH_MIB, MAX_THREADS, MIN_ELO,
-    Outcome, Report, ScoreBound, Signals, TUNABLES, TableMemory, TimeBudget, Tree, Tunable, bench,
+    HashError, Interrupt, Level, Limits, Line, MAX_BENCH_DEPTH, MAX_ELO, MAX_HASH_MIB, MAX_THREADS,
+    MIN_ELO, Outcome, Report, ScoreBound, Signals, TUNABLES, TableMemory, TimeBudget, Tree,
+    Tunable, bench,
 };

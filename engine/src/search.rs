@@ -29,7 +29,7 @@ pub(crate) mod transposition_table;
 pub(crate) mod tree;
 pub(crate) mod worker;
 
-pub use bench::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, bench};
+pub use bench::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, MAX_BENCH_DEPTH, bench};
 pub use engine::{DEFAULT_HASH_MIB, Engine, MAX_HASH_MIB, MAX_THREADS};
 pub use levels::{Handicap, Level, MAX_ELO, MIN_ELO};
 pub use limits::{ClockState, Limits, TimeBudget};

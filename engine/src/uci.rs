@@ -11,7 +11,7 @@ mod options;
 /// The most plies that `go perft` and `bench` take: each takes a part of the stack.
 pub const MAX_PLIES: u32 = 128;
 
-pub use answer::{Style, best_move_line, info_line};
+pub use answer::{Style, best_move_line, ended_line, info_line};
 pub use command::Command;
 pub use error::UciError;
 pub use genfens::GenFens;

@@ -229,3 +229,13 @@ fn an_error_that_nobody_reads_is_no_panic() {
     drop(running.stderr.take());
     assert_eq!(running.wait().unwrap().code(), Some(3));
 }
+
+/// Deeper ones would never end.
+#[test]
+fn a_bench_that_never_ends_is_wrong_usage() {
+    let mut engine = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
+    let output = engine.args(["bench", "300"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("at most 30 plies"), "{said}");
+}

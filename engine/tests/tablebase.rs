@@ -92,9 +92,15 @@ fn folders_without_tables_are_refused_by_name() {
         Syzygy::open([&missing]),
         Err(TablesError::Unreadable { .. })
     ));
-    // A file by a table's name that is none.
+    // Files by a table's name that are none: one by its size, which is named.
     std::fs::write(folder.path().join("KQvK.rtbw"), [0; 80]).unwrap();
+    std::fs::write(folder.path().join("KRvK.rtbw"), [0; 81]).unwrap();
     let damaged = Syzygy::open([folder.path()]).unwrap();
+    assert_eq!(damaged.files(), 1);
+    let [(path, _)] = damaged.refused() else {
+        panic!("{:?}", damaged.refused());
+    };
+    assert!(path.ends_with("KRvK.rtbw"), "{path:?}");
     let board = parse_fen("8/8/8/8/3k4/8/8/KQ6 w - - 0 1").unwrap();
     assert_eq!(damaged.wdl(&board), None);
 }

@@ -9,7 +9,7 @@ use cozy_chess::{
 };
 use thiserror::Error;
 
-use crate::board::rules::BACK_RANKS;
+use crate::board::rules::{BACK_RANKS, passed_square};
 
 /// Why a FEN was refused.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -93,6 +93,26 @@ fn name(color: Color) -> &'static str {
     }
 }
 
+/// What [`repair_fen`] left out of a FEN.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FenRepair {
+    /// Castling rights without their king or rook.
+    #[error("FEN castling rights {0:?} do not fit the kings and rooks: dropped")]
+    Castling(String),
+    /// A square behind no pawn that can just have moved.
+    #[error("FEN en-passant square {0} is behind no pawn that has just moved two: dropped")]
+    EnPassant(Square),
+}
+
+/// A position, and what its FEN said that does not fit it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepairedFen {
+    /// The position.
+    pub board: Board,
+    /// What was left out.
+    pub repairs: Vec<FenRepair>,
+}
+
 /// Longer texts are cut to this many characters in messages.
 const QUOTED: usize = 100;
 
@@ -100,14 +120,35 @@ fn quote(text: &str) -> String {
     text.chars().take(QUOTED).collect()
 }
 
-/// Reads a FEN, or the first fields of an EPD line.
+/// Reads a FEN, or an EPD line with its operations `hmvc` and `fmvn`.
 ///
 /// An en-passant square behind no pawn that can just have moved is dropped,
 /// as it means nothing; a halfmove clock beyond 100 is read as 100.
 ///
 /// # Errors
-/// [`FenError`] names the field that cannot be read.
+/// [`FenError`] names the field that cannot be read, or that does not fit the pieces.
 pub fn parse_fen(fen: &str) -> Result<Board, FenError> {
+    let RepairedFen { board, repairs } = repair_fen(fen)?;
+    for repair in repairs {
+        match repair {
+            FenRepair::Castling(symbols) => return Err(FenError::Castling(symbols)),
+            FenRepair::EnPassant(square)
+                if square.rank() != Rank::Sixth.relative_to(board.side_to_move()) =>
+            {
+                return Err(FenError::EnPassant(square.to_string()));
+            }
+            FenRepair::EnPassant(_) => {}
+        }
+    }
+    Ok(board)
+}
+
+/// Reads a FEN as [`parse_fen`] does, but leaves out castling rights and an en-passant square
+/// that do not fit the pieces, as python-chess and Lichess do.
+///
+/// # Errors
+/// [`FenError`] names the field that cannot be read.
+pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
     let fields: Vec<&str> = fen.split_ascii_whitespace().take(6).collect();
     let &[placement, side, castling, en_passant, ref counters @ ..] = fields.as_slice() else {
         return Err(FenError::TooShort(quote(fen)));
@@ -119,16 +160,52 @@ pub fn parse_fen(fen: &str) -> Result<Board, FenError> {
         "b" => Color::Black,
         _ => return Err(FenError::SideToMove(quote(side))),
     };
-    read_castling(&mut builder, castling).ok_or_else(|| FenError::Castling(quote(castling)))?;
-    builder.en_passant = read_en_passant(en_passant, builder.side_to_move)?;
-    // EPD operations stand where FEN has its counters; they start with a letter.
-    if let Some(halfmoves) = counters.first().filter(|text| !is_operation(text)) {
-        builder.halfmove_clock = read_counter(halfmoves)?.min(100) as u8;
-        if let Some(fullmoves) = counters.get(1).filter(|text| !is_operation(text)) {
-            builder.fullmove_number = read_counter(fullmoves)?.clamp(1, u16::MAX.into()) as u16;
-        }
+    let mut repairs = Vec::new();
+    let misfits =
+        read_castling(&mut builder, castling).ok_or_else(|| FenError::Castling(quote(castling)))?;
+    if !misfits.is_empty() {
+        repairs.push(FenRepair::Castling(misfits));
     }
-    build(builder, fen, castling)
+    let passed = read_en_passant(en_passant)?;
+    let rank = Rank::Sixth.relative_to(builder.side_to_move);
+    builder.en_passant = passed.filter(|square| square.rank() == rank);
+    // EPD operations stand where FEN has its counters; they start with a letter.
+    let is_counter = |text: &&&str| !is_operation(text);
+    let halfmoves = counters.first().filter(is_counter).copied();
+    let fullmoves = halfmoves.and(counters.get(1).filter(is_counter).copied());
+    if let Some(halfmoves) = halfmoves.or_else(|| operand(fen, "hmvc")) {
+        builder.halfmove_clock = read_counter(halfmoves)?.min(100) as u8;
+    }
+    if let Some(fullmoves) = fullmoves.or_else(|| operand(fen, "fmvn")) {
+        builder.fullmove_number = read_counter(fullmoves)?.clamp(1, u16::MAX.into()) as u16;
+    }
+    let board = build(builder, fen, castling)?;
+    // The library keeps it after every advance of two.
+    if let Some(square) = passed
+        && passed_square(&board) != passed
+    {
+        repairs.push(FenRepair::EnPassant(square));
+    }
+    Ok(RepairedFen { board, repairs })
+}
+
+/// The number that follows an operation's code in an EPD line, `hmvc 4;`; none behind the
+/// counters of a FEN, and none inside a text in quotes.
+fn operand<'a>(epd: &'a str, code: &str) -> Option<&'a str> {
+    let mut rest = epd;
+    for _ in 0..4 {
+        rest = rest.trim_ascii_start();
+        rest = &rest[rest.find(|c: char| c.is_ascii_whitespace())?..];
+    }
+    let mut quoted = false;
+    let operations = rest.split(|c: char| {
+        quoted ^= c == '"';
+        c == ';' && !quoted
+    });
+    operations.into_iter().find_map(|operation| {
+        let mut words = operation.split_ascii_whitespace();
+        (words.next() == Some(code)).then(|| words.next())?
+    })
 }
 
 fn build(mut builder: BoardBuilder, fen: &str, castling: &str) -> Result<Board, FenError> {
@@ -218,54 +295,69 @@ fn read_placement(builder: &mut BoardBuilder, placement: &str) -> Option<()> {
 }
 
 /// `K` and `Q` mean the outermost rook on that side (X-FEN), a file's letter
-/// the rook on that file (Shredder-FEN).
-fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<()> {
+/// the rook on that file (Shredder-FEN). Returns the symbols that fit no rook and king;
+/// `None` where one is no symbol of castling.
+fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<String> {
+    let mut misfits = String::new();
     if castling == "-" {
-        return Some(());
+        return Some(misfits);
     }
     for symbol in castling.chars() {
-        let color = if symbol.is_ascii_uppercase() {
-            Color::White
-        } else {
-            Color::Black
-        };
-        let back_rank = Rank::First.relative_to(color);
-        let holds = |builder: &BoardBuilder, file: File, piece: Piece| {
-            builder.square(Square::new(file, back_rank)) == Some((piece, color))
-        };
-        let king = File::ALL
-            .into_iter()
-            .find(|&file| holds(builder, file, Piece::King))?;
-        let mut rooks = File::ALL
-            .into_iter()
-            .filter(|&file| holds(builder, file, Piece::Rook));
-        let rook = match symbol.to_ascii_lowercase() {
-            'k' => rooks.rfind(|&file| file > king)?,
-            'q' => rooks.find(|&file| file < king)?,
-            letter => {
-                let wanted = File::try_from(letter).ok()?;
-                rooks.find(|&file| file == wanted)?
-            }
-        };
-        let rights = builder.castle_rights_mut(color);
-        let right = if rook > king {
-            &mut rights.short
-        } else {
-            &mut rights.long
-        };
-        if right.replace(rook).is_some() {
+        if !matches!(symbol.to_ascii_lowercase(), 'k' | 'q' | 'a'..='h') {
             return None;
         }
+        if set_right(builder, symbol).is_none() && !misfits.contains(symbol) {
+            misfits.push(symbol);
+        }
     }
+    Some(misfits)
+}
+
+/// Sets the right that a symbol stands for; `None` where it has no king and rook, or its
+/// side is taken.
+fn set_right(builder: &mut BoardBuilder, symbol: char) -> Option<()> {
+    let color = if symbol.is_ascii_uppercase() {
+        Color::White
+    } else {
+        Color::Black
+    };
+    let back_rank = Rank::First.relative_to(color);
+    let holds = |builder: &BoardBuilder, file: File, piece: Piece| {
+        builder.square(Square::new(file, back_rank)) == Some((piece, color))
+    };
+    let king = File::ALL
+        .into_iter()
+        .find(|&file| holds(builder, file, Piece::King))?;
+    let mut rooks = File::ALL
+        .into_iter()
+        .filter(|&file| holds(builder, file, Piece::Rook));
+    let rook = match symbol.to_ascii_lowercase() {
+        'k' => rooks.rfind(|&file| file > king)?,
+        'q' => rooks.find(|&file| file < king)?,
+        letter => {
+            let wanted = File::try_from(letter).ok()?;
+            rooks.find(|&file| file == wanted)?
+        }
+    };
+    let rights = builder.castle_rights_mut(color);
+    let right = if rook > king {
+        &mut rights.short
+    } else {
+        &mut rights.long
+    };
+    if right.is_some_and(|taken| taken != rook) {
+        return None;
+    }
+    *right = Some(rook);
     Some(())
 }
 
-fn read_en_passant(text: &str, side_to_move: Color) -> Result<Option<Square>, FenError> {
+fn read_en_passant(text: &str) -> Result<Option<Square>, FenError> {
     if text == "-" {
         return Ok(None);
     }
     match text.parse::<Square>() {
-        Ok(square) if square.rank() == Rank::Sixth.relative_to(side_to_move) => Ok(Some(square)),
+        Ok(square) if matches!(square.rank(), Rank::Third | Rank::Sixth) => Ok(Some(square)),
         _ => Err(FenError::EnPassant(quote(text))),
     }
 }
@@ -319,6 +411,47 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_is_left_out_and_told() {
+        for (fen, repaired, told) in [
+            ("4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "w K - 0 1", "\"Qkq\""),
+            ("4k3/8/8/8/8/8/8/R3K1RR w HG - 0 1", "w K - 0 1", "\"G\""),
+            ("4k3/8/8/8/8/8/8/4K2R w K e6 0 1", "w K - 0 1", "square e6"),
+            ("4k3/8/8/8/8/8/8/4K2R w K e3 0 1", "w K - 0 1", "square e3"),
+        ] {
+            let RepairedFen { board, repairs } = repair_fen(fen).unwrap();
+            assert!(write_fen(&board).ends_with(repaired), "{fen}: {board}");
+            assert_eq!(repairs.len(), 1, "{fen}: {repairs:?}");
+            assert!(repairs[0].to_string().contains(told), "{fen}: {repairs:?}");
+        }
+        // Each pawn has just moved two, whether or not it can be taken.
+        for fen in [
+            "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
+            "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1",
+        ] {
+            assert_eq!(repair_fen(fen).unwrap().repairs, [], "{fen}");
+        }
+    }
+
+    #[test]
+    fn the_counters_of_an_epd_are_operations() {
+        for (epd, counters) in [
+            ("hmvc 7; fmvn 31;", "7 31"),
+            ("bm Rh8+; fmvn 31; hmvc 7;", "7 31"),
+            ("fmvn 31;", "0 31"),
+            ("id \"a; hmvc 7; b\"; fmvn 2", "0 2"),
+            ("3 9 hmvc 7; fmvn 31;", "3 9"),
+            ("", "0 1"),
+        ] {
+            let board = parse_fen(&format!("4k3/8/8/8/8/8/8/4K2R w K - {epd}")).unwrap();
+            assert!(
+                write_fen(&board).ends_with(&format!(" {counters}")),
+                "{epd}: {board}"
+            );
+        }
+        assert!(parse_fen("4k3/8/8/8/8/8/8/4K2R w K - hmvc x;").is_err());
+    }
+
+    #[test]
     fn x_fen_means_the_outermost_rook() {
         let board = parse_fen("4k3/8/8/8/8/8/8/1R1RK1RR w KQ - 0 1").unwrap();
         let rights = board.castle_rights(Color::White);
@@ -334,7 +467,8 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4X3 w - - 0 1", "eight ranks"),
             ("4k3/8/8/8/8/8/8/4K3 x - - 0 1", "side to move"),
             ("4k3/8/8/8/8/8/8/4K3 w KQ - 0 1", "castling"),
-            ("4k3/8/8/8/8/8/8/R3K2R w KK - 0 1", "castling"),
+            ("4k3/8/8/8/8/8/8/R3K1RR w HG - 0 1", "castling"),
+            ("4k3/8/8/8/8/8/8/R3K2R w KX - 0 1", "castling"),
             ("4k3/8/8/8/8/8/8/4K3 w - e4 0 1", "en-passant"),
             ("4k3/8/8/8/8/8/8/4K3 w - - -1 1", "counter"),
             ("8/8/8/8/8/8/8/8 w - - 0 1", "White has no king"),

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use clap::Args;
-use engine::{BENCH_DEPTH, BENCH_POSITIONS, BenchGames, Engine, Evaluator, Tree, bench, features};
+use engine::{
+    BENCH_DEPTH, BENCH_POSITIONS, BenchGames, Engine, Evaluator, MAX_BENCH_DEPTH, Tree, bench,
+    features,
+};
 use host::print;
 use models::{Accumulated, Accumulator, Kernel, QuantisedNetwork};
 use serde::Serialize;
@@ -26,7 +29,7 @@ Examples:
   engine bench --evaluations       how fast each instruction set evaluates")]
 pub struct BenchArgs {
     /// Plies each position is searched
-    #[arg(default_value_t = BENCH_DEPTH, value_parser = at_least_one)]
+    #[arg(default_value_t = BENCH_DEPTH, value_parser = bench_depth)]
     depth: u64,
     /// Measure the evaluation alone, on random games, by every kernel that
     /// this machine has; of each figure the fastest of many passes
@@ -38,6 +41,13 @@ pub struct BenchArgs {
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+fn bench_depth(text: &str) -> Result<u64, String> {
+    match at_least_one(text)? {
+        plies if plies <= MAX_BENCH_DEPTH => Ok(plies),
+        _ => Err(format!("at most {MAX_BENCH_DEPTH} plies, which take a day")),
+    }
 }
 
 /// Runs what the arguments ask for.

@@ -1,8 +1,8 @@
 //! Syzygy endgame tables, read by shakmaty-syzygy.
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fs, io};
 
 use cozy_chess::{Board, Color, Move};
 use shakmaty::{Chess, Position};
@@ -31,10 +31,12 @@ pub enum TablesError {
 }
 
 /// The Syzygy tables of some folders. Files are opened when first needed; a
-/// damaged one counts as missing.
+/// damaged one counts as missing. Those that cannot be tables by their size are listed by
+/// [`Syzygy::refused`].
 pub struct Syzygy {
     tables: shakmaty_syzygy::Tablebase<Chess>,
     files: usize,
+    refused: Vec<(PathBuf, io::Error)>,
     /// Whether wins that take too long are draws.
     fifty_moves: bool,
     probe_depth: i32,
@@ -51,20 +53,33 @@ impl Syzygy {
     ) -> Result<Syzygy, TablesError> {
         let mut tables = shakmaty_syzygy::Tablebase::new();
         let mut files = 0;
+        let mut refused = Vec::new();
         for folder in folders {
             let folder = folder.as_ref();
-            match tables.add_directory(folder) {
-                Ok(0) => return Err(TablesError::Empty(folder.into())),
-                Ok(found) => files += found,
-                Err(source) => {
-                    return Err(TablesError::Unreadable {
-                        folder: folder.into(),
-                        source,
-                    });
+            let unreadable = |source| TablesError::Unreadable {
+                folder: folder.into(),
+                source,
+            };
+            let before = files + refused.len();
+            // Not all at once: there the first file of a wrong size ends the list.
+            for entry in fs::read_dir(folder).map_err(unreadable)? {
+                let path = entry.map_err(unreadable)?.path();
+                match tables.add_file(&path) {
+                    Ok(()) => files += 1,
+                    // No table by its name.
+                    Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
+                    Err(error) => refused.push((path, error)),
                 }
             }
+            if files + refused.len() == before {
+                return Err(TablesError::Empty(folder.into()));
+            }
         }
-        Ok(Syzygy::new(tables, files))
+        refused.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(Syzygy {
+            refused,
+            ..Syzygy::new(tables, files)
+        })
     }
 
     /// Takes the tables of these names (`KQvK.rtbw`) from files of any kind; what is no
@@ -85,6 +100,7 @@ impl Syzygy {
         Syzygy {
             tables,
             files,
+            refused: Vec::new(),
             fifty_moves: true,
             probe_depth: 1,
         }
@@ -104,6 +120,11 @@ impl Syzygy {
     /// How many files there are.
     pub fn files(&self) -> usize {
         self.files
+    }
+
+    /// Files by a table's name that are no tables, for instance by their size, and why.
+    pub fn refused(&self) -> &[(PathBuf, io::Error)] {
+        &self.refused
     }
 
     /// The position, if the tables may have it.

@@ -38,7 +38,8 @@ pub struct Engine {
 impl Engine {
     /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
     pub fn new(evaluator: Evaluator) -> Engine {
-        let table = TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had");
+        let mut table = TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had");
+        table.touch(1);
         Engine::with_table(evaluator, table)
     }
 
@@ -61,12 +62,15 @@ impl Engine {
         }
     }
 
-    /// Replaces the transposition table by an empty one of its own.
+    /// Replaces the transposition table by an empty one of its own, in memory that all threads
+    /// have the system map at once, so that no search waits for it.
     ///
     /// # Errors
     /// [`HashError`] when there is no memory for it; the present one stays.
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
+        // The old table goes before the new one is touched: there may not be memory for both.
         self.table = TranspositionTable::new(mebibytes)?;
+        self.table.touch(self.workers.len());
         Ok(())
     }
 
@@ -93,9 +97,10 @@ impl Engine {
         self.clear();
     }
 
-    /// Forgets all earlier searches.
+    /// Forgets all earlier searches. All threads wipe the table, which takes some 100 ms for
+    /// each GiB and thread.
     pub fn clear(&mut self) {
-        self.table.clear();
+        self.table.clear(self.workers.len());
         self.workers.iter_mut().for_each(Worker::clear);
     }
 

@@ -1,7 +1,8 @@
 //! Where the entries of a transposition table lie.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 /// Words of a cluster, which share a line of the cache.
 pub(super) const CLUSTER_WORDS: usize = 8;
@@ -57,16 +58,37 @@ pub(super) enum Memory {
     Shared(Arc<dyn TableMemory>),
 }
 
+/// Words of a page of 4 KiB, the smallest that a system maps at once.
+const PAGE_WORDS: usize = 4096 / size_of::<AtomicU64>();
+/// Words that a thread wipes or touches at a time: 4 MiB.
+const PART_WORDS: usize = (4 << 20) / size_of::<AtomicU64>();
+
 impl Memory {
-    /// Memory of its own for so many clusters; `None` where there is not so much.
+    /// Memory of its own for so many clusters, all zero; `None` where the system has not so
+    /// much. [`Memory::touch`] makes the system map it.
     pub(super) fn own(clusters: usize) -> Option<Memory> {
-        // Zeroed by the system page by page, when a page is first used.
-        let words: Box<[AtomicU64]> =
-            bytemuck::try_zeroed_slice_box((clusters + 1).checked_mul(CLUSTER_WORDS)?).ok()?;
+        let count = (clusters + 1).checked_mul(CLUSTER_WORDS)?;
+        // Systems promise more than they have, and kill whoever uses it.
+        if !physical_memory_holds(count.checked_mul(size_of::<AtomicU64>())?) {
+            return None;
+        }
+        let words: Box<[AtomicU64]> = bytemuck::try_zeroed_slice_box(count).ok()?;
         ask_for_huge_pages(&words);
         let misaligned = words.as_ptr().addr() % LINE_BYTES;
         let first = (LINE_BYTES - misaligned) % LINE_BYTES / size_of::<AtomicU64>();
         Some(Memory::Own { words, first })
+    }
+
+    /// Writes a zero to every page of new memory of its own, on so many threads: the system
+    /// maps it now, and not page by page while a clock runs.
+    pub(super) fn touch(&mut self, threads: usize) {
+        if let Memory::Own { words, .. } = self {
+            share(words, threads, |part| {
+                for word in part.iter().step_by(PAGE_WORDS) {
+                    word.store(0, Ordering::Relaxed);
+                }
+            });
+        }
     }
 
     pub(super) fn cluster(&self, index: usize) -> Cluster<'_> {
@@ -81,13 +103,38 @@ impl Memory {
         }
     }
 
-    /// Makes every word zero.
-    pub(super) fn clear(&mut self) {
+    /// Makes every word zero, on so many threads where the memory is its own.
+    pub(super) fn clear(&mut self, threads: usize) {
         match self {
-            Memory::Own { words, .. } => words.iter_mut().for_each(|word| *word.get_mut() = 0),
+            Memory::Own { words, .. } => share(words, threads, bytemuck::fill_zeroes),
             Memory::Shared(memory) => (0..memory.words()).for_each(|index| memory.store(index, 0)),
         }
     }
+}
+
+/// Calls `each` with every part of the words, on up to `threads` threads.
+fn share(words: &mut [AtomicU64], threads: usize, each: impl Fn(&mut [AtomicU64]) + Sync) {
+    let helpers = threads.min(words.len() / PART_WORDS).saturating_sub(1);
+    let parts = Mutex::new(words.chunks_mut(PART_WORDS));
+    let next = || parts.lock().expect("no thread panics").next();
+    let work = || {
+        while let Some(part) = next() {
+            each(part);
+        }
+    };
+    if helpers == 0 {
+        // WebAssembly has no threads.
+        return work();
+    }
+    thread::scope(|scope| {
+        for _ in 0..helpers {
+            // The system has no more threads: those already started do the rest.
+            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
 }
 
 /// The words of a cluster.
@@ -155,3 +202,45 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
+
+/// Whether the machine has so many bytes of memory at all; where that cannot be known, yes.
+#[cfg(target_os = "linux")]
+fn physical_memory_holds(bytes: usize) -> bool {
+    // SAFETY: `sysconf` reads numbers of the system.
+    let number = |name| usize::try_from(unsafe { libc::sysconf(name) });
+    match (number(libc::_SC_PHYS_PAGES), number(libc::_SC_PAGESIZE)) {
+        (Ok(pages), Ok(page)) => bytes <= pages.saturating_mul(page),
+        _ => true,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn physical_memory_holds(_: usize) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_wipe_every_word() {
+        let clusters = 5 * PART_WORDS / CLUSTER_WORDS / 2;
+        for threads in [1, 2, 3, 64] {
+            let mut memory = Memory::own(clusters).unwrap();
+            memory.touch(threads);
+            let Memory::Own { words, .. } = &mut memory else {
+                panic!("it has memory of its own");
+            };
+            words.iter_mut().for_each(|word| *word.get_mut() = 7);
+            memory.clear(threads);
+            let Memory::Own { words, .. } = &mut memory else {
+                panic!("it has memory of its own");
+            };
+            assert!(
+                words.iter_mut().all(|word| *word.get_mut() == 0),
+                "{threads}"
+            );
+        }
+    }
+}

@@ -106,17 +106,16 @@ impl TranspositionTable {
         }
     }
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
-        if let Memory::Own { .. } = self.memory
-            // A new table is there at once, however large; where there is no memory for
-            // two, this one is wiped.
-            && let Some(empty) = TranspositionTable::of_clusters(self.clusters)
-        {
-            *self = empty;
-        } else {
-            self.memory.clear();
-        }
+    /// Forgets everything, on up to `threads` threads. The memory is wiped and kept: memory
+    /// anew from the system would be mapped page by page while the next search's clock runs.
+    pub(crate) fn clear(&mut self, threads: usize) {
+        self.memory.clear(threads);
+        self.generation = AtomicU8::new(0);
+    }
+
+    /// Has the system map the memory of a new table, on up to `threads` threads.
+    pub(crate) fn touch(&mut self, threads: usize) {
+        self.memory.touch(threads);
     }
 
     /// What it takes in memory.
@@ -416,13 +415,13 @@ mod tests {
         let mut table = TranspositionTable::shared(Arc::clone(&memory) as Arc<dyn TableMemory>);
         table.store(7, 0, &entry(9, "d2d4"));
         let others = [memory.load(0), memory.load(1)];
-        table.clear();
+        table.clear(1);
         table.store(42, 0, &entry(5, "e2e4"));
         *memory.others.lock().unwrap() = Some(others);
         assert_eq!(table.probe(42, 0), None);
         assert_eq!(table.probe(7, 0), Some(entry(9, "d2d4")));
         // Its move is not this position's.
-        table.clear();
+        table.clear(1);
         *memory.others.lock().unwrap() = Some(others);
         let without_move = TableEntry {
             mv: None,
@@ -489,7 +488,7 @@ mod tests {
         assert!(table.permille_full() > 950);
         table.age();
         assert_eq!(table.permille_full(), 0);
-        table.clear();
+        table.clear(1);
         assert_eq!(table.probe(0, 0), None);
     }
 

@@ -3,7 +3,7 @@
 use cozy_chess::{Board, Move};
 
 use crate::board::write_move;
-use crate::evaluation::Chances;
+use crate::evaluation::{Chances, Score};
 use crate::search::{Report, ScoreBound};
 
 /// How answers are written.
@@ -28,13 +28,7 @@ pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
         ScoreBound::Lower => " lowerbound",
         ScoreBound::Upper => " upperbound",
     };
-    let chances = match style.chances {
-        true => {
-            let Chances { win, draw, loss } = Chances::of(report.score, board);
-            format!(" wdl {win} {draw} {loss}")
-        }
-        false => String::new(),
-    };
+    let chances = chances(report.score, board, style);
     let mut line = format!(
         "info depth {} seldepth {} multipv {} score {}{bound}{chances} nodes {} nps {nps:.0} hashfull {} \
          tbhits {} time {} pv",
@@ -54,6 +48,26 @@ pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
         board.play_unchecked(mv);
     }
     line
+}
+
+/// The `info` line for a position without legal moves, whose side to move is mated or not:
+/// whoever asks for the score of a game that is over gets one.
+pub fn ended_line(score: Score, board: &Board, style: Style) -> String {
+    let chances = chances(score, board, style);
+    // Without a minus: it is this position that is the mate.
+    match score.plies_to_mate() {
+        Some(_) => format!("info depth 0 score mate 0{chances}"),
+        None => format!("info depth 0 score {score}{chances}"),
+    }
+}
+
+/// The field `wdl`, where it is wanted.
+fn chances(score: Score, board: &Board, style: Style) -> String {
+    if !style.chances {
+        return String::new();
+    }
+    let Chances { win, draw, loss } = Chances::of(score, board);
+    format!(" wdl {win} {draw} {loss}")
 }
 
 /// The `bestmove` line for the first moves of a line on `board`: what we play,

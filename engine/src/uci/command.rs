@@ -2,8 +2,8 @@
 
 use std::str::SplitAsciiWhitespace;
 
-use crate::board::{Position, parse_move};
-use crate::search::BENCH_DEPTH;
+use crate::board::{Position, parse_move, repair_fen};
+use crate::search::{BENCH_DEPTH, MAX_BENCH_DEPTH};
 use crate::uci::MAX_PLIES;
 use crate::uci::error::{UciError, short};
 use crate::uci::genfens::GenFens;
@@ -23,6 +23,9 @@ pub enum Command {
     SetOption(SetOption),
     /// `position`, with its moves already played
     Position(Box<Position>),
+    /// `position` that names none which can be played: until the next one there is nothing
+    /// to search
+    NoPosition,
     /// `go`
     Go(Go),
     /// `ponderhit`
@@ -49,7 +52,9 @@ pub enum Command {
 impl Command {
     /// Reads a line, and says what is wrong with it. There is a command where
     /// enough of the line is right: for every `go`, so that every `go` has its
-    /// answer, and for a `position` up to its first illegal move. There is none
+    /// answer, and for a `position` up to its first illegal move. A `position` that cannot
+    /// be played is [`Command::NoPosition`]: no search answers for the one before it. There
+    /// is no command
     /// for an empty line, nor for `debug` and `register`, to which there is
     /// nothing to do.
     pub fn read(line: &str) -> (Option<Command>, Vec<UciError>) {
@@ -60,15 +65,20 @@ impl Command {
             Some("isready") => Ok(Some(Command::IsReady)),
             Some("ucinewgame") => Ok(Some(Command::NewGame)),
             Some("setoption") => SetOption::parse(line).map(|set| Some(Command::SetOption(set))),
-            Some("position") => match read_position(words) {
-                Ok((position, wrong)) => {
-                    let position = Command::Position(Box::new(position));
-                    return (Some(position), wrong.into_iter().collect());
-                }
-                Err(error) => Err(error),
-            },
+            Some("position") => {
+                let mut wrong = Vec::new();
+                let command = match read_position(words, &mut wrong) {
+                    Ok(position) => Command::Position(Box::new(position)),
+                    Err(error) => {
+                        wrong.push(error);
+                        Command::NoPosition
+                    }
+                };
+                return (Some(command), wrong);
+            }
             Some("go") if words.clone().next() == Some("perft") => {
-                plies("go perft", words.nth(1)).map(|plies| Some(Command::Perft(plies)))
+                let plies = plies("go perft", words.nth(1), MAX_PLIES);
+                plies.map(|plies| Some(Command::Perft(plies)))
             }
             Some("go") => {
                 let (go, wrong) = Go::read(words);
@@ -79,7 +89,8 @@ impl Command {
             Some("flip") => Ok(Some(Command::Flip)),
             Some("bench") => match words.next() {
                 None => Ok(Some(Command::Bench(BENCH_DEPTH))),
-                word => plies("bench", word).map(|plies| Some(Command::Bench(plies.into()))),
+                word => plies("bench", word, MAX_BENCH_DEPTH as u32)
+                    .map(|plies| Some(Command::Bench(plies.into()))),
             },
             Some("ponderhit") => Ok(Some(Command::PonderHit)),
             Some("stop") => Ok(Some(Command::Stop)),
@@ -95,34 +106,52 @@ impl Command {
 }
 
 /// A number of plies, as `command` wants it.
-fn plies(command: &'static str, word: Option<&str>) -> Result<u32, UciError> {
+fn plies(command: &'static str, word: Option<&str>, most: u32) -> Result<u32, UciError> {
     word.and_then(|word| word.parse().ok())
-        .filter(|plies| (1..=MAX_PLIES).contains(plies))
-        .ok_or(UciError::BadPlies(command))
+        .filter(|plies| (1..=most).contains(plies))
+        .ok_or(UciError::BadPlies { command, most })
 }
 
-/// The position, and why it is not the one at the end of the line.
-fn read_position(words: SplitAsciiWhitespace) -> Result<(Position, Option<UciError>), UciError> {
+/// The position after the moves up to the first that is illegal; `wrong` gets what is not
+/// as the line has it.
+fn read_position(
+    words: SplitAsciiWhitespace,
+    wrong: &mut Vec<UciError>,
+) -> Result<Position, UciError> {
     let mut words = words.peekable();
     let mut position = match words.next() {
         Some("startpos") => Position::startpos(),
         Some("fen") => {
-            let mut fen = String::new();
+            let mut fields = Vec::new();
             while let Some(word) = words.next_if(|&word| word != "moves") {
-                fen.push_str(word);
-                fen.push(' ');
+                fields.push(word);
             }
-            Position::from_fen(&fen)?
+            let fen = repair_fen(&fields.join(" "))?;
+            wrong.extend(fen.repairs.into_iter().map(UciError::FenRepair));
+            // Without counters the operations of an EPD may follow.
+            if let Some(word) = fields.get(6).or_else(|| mistyped_moves(&fields)) {
+                wrong.push(UciError::UnknownPosition(short(word)));
+            }
+            Position::of(fen.board)
         }
         _ => return Err(UciError::NoPosition),
     };
+    if let Some(word) = words.next_if(|&word| word != "moves") {
+        wrong.push(UciError::UnknownPosition(short(word)));
+    }
     for text in words.skip_while(|&word| word != "moves").skip(1) {
         let played = parse_move(position.board(), text).and_then(|mv| position.play(mv));
         if let Err(error) = played {
-            return Ok((position, Some(error.into())));
+            wrong.push(error.into());
+            break;
         }
     }
-    Ok((position, None))
+    Ok(position)
+}
+
+/// The word behind the four fields of a FEN that stands where `moves` was meant.
+fn mistyped_moves<'a, 'b>(fields: &'b [&'a str]) -> Option<&'b &'a str> {
+    fields.get(4).filter(|word| word.starts_with("mov"))
 }
 
 #[cfg(test)]
@@ -140,16 +169,14 @@ mod tests {
     fn refused_lines_say_why() {
         let refused = [
             ("xyzzy", "unknown command"),
-            ("position", "startpos"),
-            ("position fen", "fewer than four fields"),
-            ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position"),
             ("setoption", "unknown option"),
             ("setoption name Hash value 0", "from 1 to"),
             ("setoption name Level value godlike", "easy"),
             ("go perft", "go perft wants a number of plies"),
             ("go perft -1", "go perft wants a number of plies"),
             ("go perft 100000", "from 1 to 128"),
-            ("bench 0", "bench wants a number of plies"),
+            ("bench 0", "bench wants a number of plies from 1 to 30"),
+            ("bench 300", "bench wants a number of plies"),
             (
                 "setoption name Evaluation value taste",
                 "network or material",
@@ -163,6 +190,43 @@ mod tests {
         for line in ["", "  \t", "debug on", "register later"] {
             let (command, message) = read(line);
             assert!(command.is_none() && message.is_empty(), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn positions_that_cannot_be_played_leave_none() {
+        for (line, reason) in [
+            ("position", "startpos"),
+            ("position startpso moves e2e4", "startpos"),
+            ("position fen", "fewer than four fields"),
+            ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position"),
+        ] {
+            let (command, message) = read(line);
+            assert!(matches!(command, Some(Command::NoPosition)), "{line}");
+            assert!(message.contains(reason), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn words_that_stand_nowhere_are_told() {
+        const FEN: &str = "4k3/8/8/8/8/8/4P3/4K3 w - -";
+        for (line, word) in [
+            ("position startpos move e2e4".to_string(), "\"move\""),
+            ("position startpos e2e4 moves d2d4".to_string(), "\"e2e4\""),
+            (format!("position fen {FEN} 0 1 move e2e4"), "\"move\""),
+            (format!("position fen {FEN} move e2e4"), "\"move\""),
+        ] {
+            let (command, message) = read(&line);
+            assert!(matches!(command, Some(Command::Position(_))), "{line}");
+            assert!(message.contains(word), "{line}: {message}");
+        }
+        for line in [
+            FEN.to_string(),
+            format!("{FEN} bm e4;"),
+            format!("{FEN} 0 1 moves e2e4"),
+        ] {
+            let (_, message) = read(&format!("position fen {line}"));
+            assert!(message.is_empty(), "{line}: {message}");
         }
     }
 

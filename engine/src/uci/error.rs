@@ -2,8 +2,7 @@
 
 use thiserror::Error;
 
-use crate::board::{FenError, MoveError};
-use crate::uci::MAX_PLIES;
+use crate::board::{FenError, FenRepair, MoveError};
 
 /// What is wrong with a line, or with a part of one.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -12,28 +11,42 @@ pub enum UciError {
     #[error("unknown command {0:?}")]
     UnknownCommand(String),
     /// `position` without `startpos` or `fen`.
-    #[error("position needs \"startpos\" or \"fen\"; the position stays as it was")]
+    #[error("position needs \"startpos\" or \"fen\"; there is no position to search now")]
     NoPosition,
     /// The FEN of `position` was refused.
-    #[error("{0}; the position stays as it was")]
+    #[error("{0}; there is no position to search now")]
     Fen(#[from] FenError),
+    /// A part of the FEN of `position` was left out.
+    #[error("{0}")]
+    FenRepair(FenRepair),
+    /// Words of `position` that stand neither in the position nor behind `moves`.
+    #[error("position knows no {0:?}; ignored up to \"moves\"")]
+    UnknownPosition(String),
     /// A move of `position` was refused, and all that follow it.
     #[error("{0}; the position is the one before it")]
     Move(#[from] MoveError),
     /// A parameter of `go` lacks its number.
-    #[error("go {name} needs a whole number{}; ignored", instead(.found))]
+    #[error("go {name} needs a number{}; ignored", instead(.found))]
     BadGo {
         /// The parameter.
         name: &'static str,
         /// What stands in the number's place.
         found: Option<String>,
     },
+    /// Of the limits of `go`, not one could be read.
+    #[error("go names no limit that can be read: searching one ply")]
+    NoLimitLeft,
     /// `genfens` lacks one of its parameters.
     #[error("give \"genfens N seed S book FILE\", or None for the book")]
     BadGenFens,
     /// The command lacks its number of plies.
-    #[error("{0} wants a number of plies from 1 to {MAX_PLIES}")]
-    BadPlies(&'static str),
+    #[error("{command} wants a number of plies from 1 to {most}")]
+    BadPlies {
+        /// The command.
+        command: &'static str,
+        /// The most plies that it takes.
+        most: u32,
+    },
     /// `go` has no such parameter.
     #[error("go knows no {0:?}; ignored")]
     UnknownGo(String),

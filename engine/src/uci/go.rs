@@ -110,6 +110,7 @@ impl Go {
     pub(super) fn read(words: SplitAsciiWhitespace) -> (Go, Vec<UciError>) {
         let mut go = Go::default();
         let mut wrong = Vec::new();
+        let mut unread_limit = false;
         let mut words = words.peekable();
         while let Some(word) = words.next() {
             match word {
@@ -123,12 +124,20 @@ impl Go {
                 _ => match NUMBERS.into_iter().find(|&name| name == word) {
                     Some(name) => match number(&mut words) {
                         Ok(number) => go.set(name, number),
-                        Err(found) => complain(&mut wrong, UciError::BadGo { name, found }),
+                        Err(found) => {
+                            unread_limit |= LIMITS.contains(&name);
+                            complain(&mut wrong, UciError::BadGo { name, found });
+                        }
                     },
                     // The protocol asks to skip what one does not know.
                     None => complain(&mut wrong, UciError::UnknownGo(short(word))),
                 },
             }
+        }
+        // A search was to end, and nothing says when: whoever waits for it is not kept waiting.
+        if unread_limit && !go.infinite && go.mate.is_none() && !go.has_sure_end() {
+            go.depth = Some(1);
+            complain(&mut wrong, UciError::NoLimitLeft);
         }
         (go, wrong)
     }
@@ -165,17 +174,26 @@ const NUMBERS: [&str; 9] = [
     "binc",
 ];
 
+/// Those of [`NUMBERS`] that end a search by themselves.
+const LIMITS: [&str; 6] = ["depth", "nodes", "mate", "movetime", "wtime", "btime"];
+
 fn is_parameter(word: &str) -> bool {
     NUMBERS.contains(&word) || ["infinite", "ponder", "searchmoves"].contains(&word)
 }
 
-/// The number that comes next, which a GUI may overdraw either way: negative is
-/// 0, too large is the largest. Else the word in its place, if there is one that
-/// is no parameter.
+/// The number that comes next, without its fraction: some GUIs count parts of milliseconds.
+/// A GUI may overdraw it either way: negative is 0, too large is the largest. Else the word
+/// in its place, if there is one that is no parameter.
 fn number(words: &mut Peekable<SplitAsciiWhitespace>) -> Result<u64, Option<String>> {
     let word = words.next_if(|word| !is_parameter(word)).ok_or(None)?;
-    let value: i128 = word.parse().map_err(|_| Some(short(word)))?;
-    Ok(u64::try_from(value.max(0)).unwrap_or(u64::MAX))
+    if let Ok(whole) = word.parse::<i128>() {
+        return Ok(u64::try_from(whole.max(0)).unwrap_or(u64::MAX));
+    }
+    let number: Option<f64> = word.parse().ok().filter(|number: &f64| number.is_finite());
+    // The conversion keeps to the bounds of the type.
+    number
+        .map(|number| number as u64)
+        .ok_or_else(|| Some(short(word)))
 }
 
 /// Adds what is wrong, if that is not told often enough.
@@ -253,10 +271,22 @@ mod tests {
         let cases = [
             ("go wtime abc btime 60000", "go btime 60000", 1),
             ("go wtime btime 60000", "go btime 60000", 1),
-            ("go movetime 1.5 depth 3", "go depth 3", 1),
-            ("go depth", "go", 1),
+            ("go movetime 1.5 depth 3", "go movetime 1 depth 3", 0),
+            ("go wtime 1000.5 btime 9e2", "go wtime 1000 btime 900", 0),
+            ("go wtime -0.5", "go wtime 0", 0),
+            ("go depth inf", "go depth 1", 2),
+            ("go depth", "go depth 1", 2),
+            ("go wtime abc btime x winc 5", "go depth 1 winc 5", 3),
+            ("go ponder movetime x", "go ponder depth 1", 2),
+            ("go mate x infinite", "go infinite", 1),
+            ("go nodes x mate 3", "go mate 3", 1),
+            ("go winc x", "go", 1),
             ("go dpeth 5", "go", 2),
-            ("go nodes seven searchmoves e2e4", "go searchmoves e2e4", 1),
+            (
+                "go nodes 7 searchmoves e2e4 depth",
+                "go nodes 7 searchmoves e2e4",
+                1,
+            ),
             ("go depth 3 whatever infinite", "go depth 3 infinite", 1),
         ];
         for (line, same, complaints) in cases {

@@ -17,9 +17,10 @@ const CONVERSATIONS: u64 = 300;
 
 /// What the lines sent so far call for.
 struct Expected {
-    position: Chess,
+    /// `None` after one that cannot be played.
+    position: Option<Chess>,
     /// Where each `go` was said.
-    searches: Vec<Chess>,
+    searches: Vec<Option<Chess>>,
     ready: usize,
     handshakes: usize,
 }
@@ -27,7 +28,7 @@ struct Expected {
 impl Expected {
     fn of(input: &str) -> Expected {
         let mut expected = Expected {
-            position: Chess::default(),
+            position: Some(Chess::default()),
             searches: Vec::new(),
             ready: 0,
             handshakes: 0,
@@ -35,10 +36,7 @@ impl Expected {
         for line in input.split('\n').filter(|line| line.len() < MAX_LINE) {
             let line = line.trim_ascii();
             match line.split_ascii_whitespace().next() {
-                Some("position") => {
-                    let position = referee::position(line);
-                    expected.position = position.unwrap_or(expected.position);
-                }
+                Some("position") => expected.position = referee::position(line),
                 Some("go") => expected.searches.push(expected.position.clone()),
                 Some("isready") => expected.ready += 1,
                 Some("uci") => expected.handshakes += 1,
@@ -67,15 +65,25 @@ pub fn converse(input: &str) -> String {
     let mut current = searches.next();
     let (mut ready, mut handshakes) = (0, 0);
     for line in text.lines() {
-        let position = || current.unwrap_or_else(|| panic!("no search: {}", context()));
+        let position = || {
+            let searched = current.unwrap_or_else(|| panic!("no search: {}", context()));
+            searched.as_ref()
+        };
         let judged = match line.split(' ').next() {
             Some("bestmove") => {
-                let judged = judge_best_move(position(), line);
+                let judged = match position() {
+                    Some(position) => judge_best_move(position, line),
+                    None if line == "bestmove 0000" => Ok(()),
+                    None => Err(format!("a move without a position: {line:?}")),
+                };
                 current = searches.next();
                 judged
             }
             Some("info") if line.starts_with("info string ") => Ok(()),
-            Some("info") => judge_info(position(), line),
+            Some("info") => match position() {
+                Some(position) => judge_info(position, line),
+                None => Err(format!("a line without a position: {line:?}")),
+            },
             _ => match line {
                 "readyok" => {
                     ready += 1;

@@ -9,8 +9,7 @@ use test_support::send_signal;
 use crate::compliance::converse;
 use crate::process::{Uci, run_with};
 
-/// What follows a line that is refused: the engine still plays, from the
-/// position before it.
+/// What follows a line that is refused: the engine still answers.
 const AFTER: &str = "\nisready\ngo depth 1\n";
 
 #[test]
@@ -18,13 +17,6 @@ fn refused_lines_are_named_and_change_nothing() {
     let mut uci = Uci::start();
     uci.send("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 0 1 moves e3d3");
     uci.refused("xyzzy", "unknown command");
-    uci.refused("position", "startpos");
-    uci.refused("position fen", "four fields");
-    uci.refused("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position");
-    uci.refused(
-        "position fen 8/8/8/8/8/8/4k3/4K3 w - - 0 1",
-        "legal position",
-    );
     uci.refused("setoption name Hash value 99999999999", "1 to ");
     uci.refused("setoption name Hash value -5", "1 to ");
     uci.refused("setoption name Threads value 0", "1 to ");
@@ -52,6 +44,58 @@ fn refused_lines_are_named_and_change_nothing() {
     assert_eq!(uci.close(), "");
 }
 
+/// A move of the position before would be one of another game.
+#[test]
+fn no_move_answers_for_a_position_that_cannot_be_played() {
+    let mut uci = Uci::start();
+    for (line, reason) in [
+        ("position", "startpos"),
+        ("position fen", "four fields"),
+        ("position fen 8/8/8/8/8/8/8/8 w - - 0 1", "legal position"),
+        (
+            "position fen 8/8/8/8/8/8/4k3/4K3 w - - 0 1 moves e1d1",
+            "legal position",
+        ),
+    ] {
+        uci.send("position startpos");
+        uci.refused(line, reason);
+        for go in [
+            "go depth 2",
+            "go infinite\nstop",
+            "go ponder depth 1\nponderhit",
+        ] {
+            uci.send(go);
+            let lines = uci.until("bestmove");
+            assert!(lines[0].starts_with("info string no position"), "{lines:?}");
+            assert_eq!(lines[1..], ["bestmove 0000"], "{line}");
+        }
+        for command in ["d", "eval", "flip", "go perft 1"] {
+            uci.refused(command, "no position");
+        }
+    }
+    uci.send("position startpos\ngo depth 1");
+    assert_eq!(uci.best_move().len(), 4);
+    assert_eq!(uci.close(), "");
+}
+
+/// As python-chess and Lichess read such FENs.
+#[test]
+fn rights_and_squares_that_do_not_fit_are_dropped_with_a_note() {
+    let mut uci = Uci::start();
+    for (fen, told) in [
+        ("4k3/8/8/8/8/8/4P3/4K3 w KQkq - 0 1", "\"KQkq\""),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - e6 0 1", "square e6"),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - e3 0 1", "square e3"),
+    ] {
+        uci.refused(&format!("position fen {fen}"), told);
+        uci.send("d");
+        uci.until("Fen: 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1");
+        uci.until("Checkers");
+    }
+    uci.refused("position startpos move e2e4", "\"move\"");
+    assert_eq!(uci.close(), "");
+}
+
 /// Of a game, what comes before an illegal move; of `go`, what can be read.
 #[test]
 fn what_is_right_of_a_line_counts() {
@@ -63,7 +107,6 @@ fn what_is_right_of_a_line_counts() {
     for (go, reasons) in [
         ("go wtime abc btime 100", &["go wtime", "\"abc\""][..]),
         ("go wtime btime 100", &["go wtime"]),
-        ("go movetime 0.5 depth 2", &["go movetime", "\"0.5\""]),
         ("go depth 2 nodes", &["go nodes"]),
         ("go deep depth 2", &["\"deep\""]),
         ("go depth 2 searchmoves e2e5 g1f3", &["e2e5"]),
@@ -83,12 +126,22 @@ fn what_is_right_of_a_line_counts() {
         }
         assert_eq!(lines.last().unwrap().split(' ').nth(1).unwrap().len(), 4);
     }
-    // As `go` alone, which Stockfish takes it for too.
-    uci.send("go depth x");
-    assert!(uci.until("info string")[0].contains("\"x\""));
-    uci.until("info depth 5 ");
-    uci.send("stop");
-    uci.best_move();
+    // A search that was to end does, though its limit cannot be read.
+    for (go, told) in [
+        ("go depth x", Some("\"x\"")),
+        ("go wtime abc", Some("\"abc\"")),
+        ("go wtime 1000.5", None),
+        ("go movetime 0.5", None),
+    ] {
+        uci.send(go);
+        let lines = uci.until("bestmove ");
+        let said = lines[0].starts_with("info string");
+        assert_eq!(said, told.is_some(), "{go}: {lines:?}");
+        assert!(
+            told.is_none_or(|told| lines[0].contains(told)),
+            "{go}: {lines:?}"
+        );
+    }
     assert_eq!(uci.close(), "");
 }
 
@@ -157,7 +210,7 @@ fn positions_that_cannot_be() {
         for rest in ["w KQkq e3 0 1", "w - - 0 1", "w - - -1 x", "x - - 0 1", ""] {
             let answer = converse(&format!("position fen {placement} {rest}{AFTER}"));
             assert!(
-                answer.starts_with("info string FEN"),
+                answer.starts_with("info string FEN") && answer.ends_with("bestmove 0000\n"),
                 "{placement} {rest}: {answer}"
             );
         }

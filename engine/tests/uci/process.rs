@@ -88,6 +88,18 @@ impl Uci {
         (field(first, "pv").to_string(), best.to_string())
     }
 
+    /// Memory of the process that pages have been mapped for, in KiB, swapped or not.
+    #[cfg(target_os = "linux")]
+    pub fn memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let kibibytes = |name| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name));
+            let number = line.and_then(|rest| rest.split_ascii_whitespace().next());
+            number.map_or(0, |number| number.parse::<u64>().unwrap())
+        };
+        kibibytes("VmRSS:") + kibibytes("VmSwap:")
+    }
+
     /// The move of the next `bestmove`.
     pub fn best_move(&mut self) -> String {
         let lines = self.until("bestmove ");

@@ -173,12 +173,14 @@ fn a_queen_is_taken_at_once() {
 #[test]
 fn no_legal_move_is_0000() {
     let mut uci = Uci::start();
-    for fen in [
-        "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1",
-        "7k/6Q1/6K1/8/8/8/8/8 b - - 0 1",
+    // python-chess's `analyse` has nothing to return without a score.
+    for (fen, score) in [
+        ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
+        ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"),
     ] {
         uci.send(&format!("position fen {fen}\ngo depth 5"));
-        assert_eq!(uci.best_move(), "0000");
+        let score = format!("info depth 0 score {score}");
+        assert_eq!(uci.until("bestmove"), [&score, "bestmove 0000"], "{fen}");
     }
     uci.send("go infinite\nstop");
     assert_eq!(uci.best_move(), "0000");

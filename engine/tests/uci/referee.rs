@@ -5,8 +5,7 @@ use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position};
 
-/// The position that a line calls for; `None` where it has none, and the one
-/// before stays. The moves before the first that is illegal count.
+/// The position that a line calls for; `None` where it has none. The moves before the first that is illegal count.
 pub fn position(line: &str) -> Option<Chess> {
     let (before, moves) = line.split_once(" moves").unwrap_or((line, ""));
     let words: Vec<&str> = before.split_ascii_whitespace().collect();
@@ -69,6 +68,15 @@ pub fn judge_best_move(position: &Chess, line: &str) -> Result<(), String> {
 /// What is wrong with an `info` line of a search, if anything.
 pub fn judge_info(position: &Chess, line: &str) -> Result<(), String> {
     let wrong = |why: &str| Err(format!("{why}: {line:?}"));
+    if position.legal_moves().is_empty() {
+        let right = match position.is_check() {
+            true => "info depth 0 score mate 0",
+            false => "info depth 0 score cp 0",
+        };
+        return (line == right)
+            .then_some(())
+            .ok_or_else(|| format!("{line:?}"));
+    }
     let mut words = line.split(' ');
     if words.next() != Some("info") {
         return wrong("no info");

@@ -235,3 +235,27 @@ fn threads_that_cannot_be_had_are_done_without() {
     );
     assert_eq!(uci.close(), "");
 }
+
+/// Mapped while a clock runs, a large table costs the time of its first searches.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_table_lies_in_memory_before_readyok() {
+    const TABLE: u64 = 256 << 10;
+    let mut uci = Uci::start();
+    for commands in [
+        "setoption name Hash value 256",
+        "setoption name Threads value 4\nucinewgame",
+        "setoption name Clear Hash",
+    ] {
+        uci.send(commands);
+        uci.ready();
+        let has = uci.memory();
+        assert!((TABLE..2 * TABLE).contains(&has), "{commands}: {has} KiB");
+        // What the table forgets stays mapped.
+        uci.send("go nodes 2000");
+        uci.best_move();
+    }
+    uci.send("setoption name Hash value 1");
+    uci.ready();
+    assert!(uci.memory() < TABLE, "the large table is given back");
+}

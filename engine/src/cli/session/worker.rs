@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use anyhow::Result;
-use cozy_chess::Move;
-use engine::uci::{self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, info_line};
+use cozy_chess::{Board, Move};
+use engine::uci::{
+    self, DEFAULT_OVERHEAD, GenFens, Go, SetOption, best_move_line, ended_line, info_line,
+};
 use engine::{
     Engine, Evaluator, Handicap, Level, MAX_ELO, Outcome, Position, Signals, Syzygy, Tablebase,
     flipped, position_key, write_fen,
@@ -19,8 +21,11 @@ use models::{Network, QuantisedNetwork};
 
 use super::super::book::Book;
 use super::super::diagram::{Style, diagram};
-use super::super::{bench, eval, files, perft};
+use super::super::{bench, eval, files, memory, perft};
 use super::{Control, inform, openings, say};
+
+/// So many damaged files of endgame tables are named.
+const MOST_TOLD: usize = 8;
 
 /// What the reader hands over.
 pub enum Job {
@@ -30,8 +35,8 @@ pub enum Job {
     NewGame,
     /// `setoption`
     Set(SetOption),
-    /// `position`
-    Position(Box<Position>),
+    /// `position`; `None` where it cannot be played
+    Position(Option<Box<Position>>),
     /// `genfens`
     Openings(GenFens),
     /// `d`
@@ -70,7 +75,8 @@ pub struct Worker {
     engine: Engine,
     /// The network in use, in floats and in integers; with `Evaluation material` it waits.
     networks: (Network, QuantisedNetwork),
-    position: Position,
+    /// `None` after a `position` that cannot be played.
+    position: Option<Position>,
     threads: usize,
     style: uci::Style,
     overhead: Duration,
@@ -95,7 +101,7 @@ impl Worker {
         Ok(Worker {
             engine: Engine::new(Evaluator::new(networks.1.clone())),
             networks,
-            position: Position::startpos(),
+            position: Some(Position::startpos()),
             threads: 1,
             style: uci::Style::default(),
             overhead: DEFAULT_OVERHEAD,
@@ -124,7 +130,7 @@ impl Worker {
                     self.engine.clear();
                     self.settled();
                 }
-                Job::Position(position) => self.position = *position,
+                Job::Position(position) => self.position = position.map(|position| *position),
                 Job::Set(option) => {
                     if let Err(error) = self.set(option) {
                         inform(&format!("{error:#}; nothing changed"));
@@ -140,15 +146,22 @@ impl Worker {
                     }
                 }
                 Job::Display => {
-                    let _ = say(&self.display());
+                    if let Some(position) = self.position() {
+                        let _ = say(&display(position.board()));
+                    }
                 }
                 Job::Eval => {
-                    let board = self.position.board();
-                    let (float, quantised) = &self.networks;
-                    let values = eval::evaluate(float, quantised.clone(), board);
-                    let _ = say(&values.text(board));
+                    if let Some(position) = self.position() {
+                        let board = position.board();
+                        let (float, quantised) = &self.networks;
+                        let values = eval::evaluate(float, quantised.clone(), board);
+                        let _ = say(&values.text(board));
+                    }
                 }
-                Job::Flip => self.position = Position::of(flipped(self.position.board())),
+                Job::Flip => {
+                    let flipped = self.position().map(|position| flipped(position.board()));
+                    self.position = flipped.map(Position::of);
+                }
                 Job::Bench { plies, control } => {
                     let evaluator = Evaluator::new(self.networks.1.clone());
                     bench::search(evaluator, plies, &control.stop, |line| {
@@ -157,8 +170,10 @@ impl Worker {
                     self.is_done(&control);
                 }
                 Job::Perft { plies, control } => {
-                    let board = self.position.board();
-                    perft::count(board, plies, &control.stop, |line| say(line).is_ok());
+                    if let Some(position) = self.position() {
+                        let stop = &control.stop;
+                        perft::count(position.board(), plies, stop, |line| say(line).is_ok());
+                    }
                     self.is_done(&control);
                 }
                 Job::Search { go, control, asked } => {
@@ -188,7 +203,10 @@ impl Worker {
                 self.threads = threads;
                 self.engine.set_threads(threads);
             }
-            SetOption::Hash(mebibytes) => self.engine.set_hash(mebibytes)?,
+            SetOption::Hash(mebibytes) => {
+                memory::check_table(mebibytes)?;
+                self.engine.set_hash(mebibytes)?;
+            }
             SetOption::ClearHash => self.engine.clear(),
             SetOption::Ponder(_) => {}
             SetOption::MultiPv(lines) => self.lines = lines,
@@ -236,27 +254,45 @@ impl Worker {
         Ok(())
     }
 
-    /// Searches, and returns the `bestmove` line once it is owed.
-    fn search(&mut self, go: &Go, control: &Control, asked: Instant) -> String {
-        let best = match self.book_move(go) {
-            Some(mv) => vec![mv],
-            None => self.think(go, control, asked),
-        };
-        best_move_line(&best, self.position.board(), self.style.chess960)
+    /// The position that was set; says why where there is none.
+    fn position(&self) -> Option<&Position> {
+        if self.position.is_none() {
+            inform("no position: the last one cannot be played");
+        }
+        self.position.as_ref()
     }
 
-    fn book_move(&mut self, go: &Go) -> Option<Move> {
+    /// Searches, and returns the `bestmove` line once it is owed.
+    fn search(&mut self, go: &Go, control: &Control, asked: Instant) -> String {
+        let Some(position) = self.position().cloned() else {
+            wait_until_owed(go, control);
+            return best_move_line(&[], &Board::default(), false);
+        };
+        let best = match self.book_move(&position, go) {
+            Some(mv) => vec![mv],
+            None => self.think(&position, go, control, asked),
+        };
+        best_move_line(&best, position.board(), self.style.chess960)
+    }
+
+    fn book_move(&mut self, position: &Position, go: &Go) -> Option<Move> {
         let book = self.book.as_ref().filter(|_| self.own_book)?;
         go.wants_any_move()
-            .then(|| book.choose(self.position.board(), &mut self.random))?
+            .then(|| book.choose(position.board(), &mut self.random))?
     }
 
     /// The line to play.
-    fn think(&mut self, go: &Go, control: &Control, asked: Instant) -> Vec<Move> {
+    fn think(
+        &mut self,
+        position: &Position,
+        go: &Go,
+        control: &Control,
+        asked: Instant,
+    ) -> Vec<Move> {
         // One that had to wait for another search has its time from then on.
         let start = asked.max(self.idle_since);
         let handicap = self.handicap();
-        let board = self.position.board();
+        let board = position.board();
         let (mut limits, wrong) = go.limits(board, self.overhead);
         for error in wrong {
             inform(&error.to_string());
@@ -272,7 +308,7 @@ impl Worker {
         };
         let outcome = self
             .engine
-            .search(&self.position, &limits, &signals, &mut |report| {
+            .search(position, &limits, &signals, &mut |report| {
                 let line = || info_line(report, board, self.style);
                 if report.rank <= self.lines && say(&line()).is_err() {
                     // The GUI is gone, and with it whoever wanted to know.
@@ -285,24 +321,11 @@ impl Worker {
                 "searched with {found} threads: the system had no more of {wanted}"
             ));
         }
+        if outcome.best.is_none() {
+            let _ = say(&ended_line(outcome.score, board, self.style));
+        }
         wait_until_owed(go, control);
         self.choose(handicap, outcome)
-    }
-
-    /// The board as text, and what there is to say of it.
-    fn display(&self) -> String {
-        let board = self.position.board();
-        let style = Style {
-            ascii: true,
-            flipped: false,
-        };
-        let checkers: String = board.checkers().iter().map(|at| format!(" {at}")).collect();
-        format!(
-            "{}\n\nFen: {}\nKey: {:016X}\nCheckers:{checkers}",
-            diagram(board, style),
-            write_fen(board),
-            position_key(board)
-        )
     }
 
     fn handicap(&self) -> Option<Handicap> {
@@ -321,6 +344,21 @@ impl Worker {
             None => outcome.best.into_iter().collect(),
         }
     }
+}
+
+/// The board as text, and what there is to say of it.
+fn display(board: &Board) -> String {
+    let style = Style {
+        ascii: true,
+        flipped: false,
+    };
+    let checkers: String = board.checkers().iter().map(|at| format!(" {at}")).collect();
+    format!(
+        "{}\n\nFen: {}\nKey: {:016X}\nCheckers:{checkers}",
+        diagram(board, style),
+        write_fen(board),
+        position_key(board)
+    )
 }
 
 /// A search that has nothing left to find still owes its answer only after
@@ -365,6 +403,13 @@ impl Tables {
         let mut tables = Syzygy::open(env::split_paths(folders))?;
         tables.set_probe_depth(self.probe_depth);
         tables.set_fifty_move_rule(self.fifty_moves);
+        let refused = tables.refused();
+        for (path, error) in refused.iter().take(MOST_TOLD) {
+            inform(&format!("Syzygy file {path:?} left out: {error}"));
+        }
+        if refused.len() > MOST_TOLD {
+            inform(&format!("{} Syzygy files left out in all", refused.len()));
+        }
         let (files, pieces) = (tables.files(), tables.max_pieces());
         inform(&format!("{files} Syzygy files, up to {pieces} pieces"));
         Ok(Some(Arc::new(tables)))
