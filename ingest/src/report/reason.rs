@@ -8,6 +8,7 @@ pub fn reason_text(reason: SkipReason) -> &'static str {
         SkipReason::Unannotated => "games without an evaluation",
         SkipReason::Variant => "annotated games, or positions, of another variant",
         SkipReason::BadFen => "annotated games whose FEN is no legal position",
+        SkipReason::BadTags => "annotated games whose tags cannot be trusted",
         SkipReason::IllegalMove => "games cut at an illegal move",
         SkipReason::MalformedGame => "games cut where their text breaks off",
         SkipReason::OversizedGame => "stretches of 16 MiB without a game",

@@ -217,6 +217,34 @@ mod tests {
         assert_eq!(labels(&pgn), ["37"]);
     }
 
+    /// Read as a move number, it would have let Black's knight play the second move.
+    #[test]
+    fn a_null_move_ends_a_game_whose_fen_tag_is_in_any_letter_case() {
+        for tag in ["FEN", "Fen", "fen"] {
+            let fen = "4k3/8/5n2/8/8/2N5/8/4K3 w - - 0 1";
+            let moves = "1. Kd2 { [%eval 0.31] } 0000 2. Ne4 { [%eval 9.71] } *";
+            let pgn = format!("[Event \"x\"]\n[{tag} \"{fen}\"]\n\n{moves}\n");
+            assert_eq!(labels(&pgn), ["31"], "{tag}");
+        }
+    }
+
+    #[test]
+    fn a_game_whose_tags_cannot_be_trusted_is_left_out() {
+        for tags in [
+            "[TimeControl \"15'/game & 10\"/move\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]",
+            "[SetUp \"1\"]",
+        ] {
+            let (rows, tally) = rows(&format!(
+                "[Event \"x\"]\n{tags}\n\n1. e4 {{ [%eval 0.3] }} *\n\n\
+                 [Event \"y\"]\n\n1. d4 {{ [%eval 0.2] }} *\n"
+            ));
+            assert_eq!(rows.len(), 1, "{tags}");
+            assert_eq!(tally.skipped[&SkipReason::BadTags], 1);
+            let games = (tally.games, tally.games_annotated, tally.games_kept);
+            assert_eq!(games, (2, 2, 1));
+        }
+    }
+
     #[test]
     fn everything_left_out_is_counted() {
         let (rows, tally) = rows(

@@ -131,6 +131,9 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         if let Some(reason) = self.filters.reject_game(tags) {
             return Err(reason);
         }
+        if tags.setup && tags.fen.is_none() {
+            return Err(SkipReason::BadTags);
+        }
         start_position(tags.fen.as_deref(), mode)
     }
 

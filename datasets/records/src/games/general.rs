@@ -3,7 +3,7 @@
 use std::io::{Chain, Read};
 
 use crate::games::game::{GameReader, Previous};
-use crate::games::movetext::{longest_tag, readable};
+use crate::games::movetext::{has_malformed_tag, longest_tag, readable, tags_end};
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
@@ -34,6 +34,12 @@ pub(crate) fn read_general(
     tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
+    if has_malformed_tag(&text[..tags_end(text)]) {
+        tally.games += 1;
+        tally.games_annotated += 1;
+        tally.skip(SkipReason::BadTags);
+        return;
+    }
     let end = readable(text);
     let mut reader = reader(&text[..end]);
     let (mut previous, mut over) = (Previous::Nothing, false);

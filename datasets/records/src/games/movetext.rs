@@ -84,9 +84,51 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..length]
 }
 
-/// Moves, castling with zeros, numbers, results, `$4`, and what has neither
-/// letter nor digit, such as `!?` or `+-`.
+/// Words for a null move, which pgn-reader would pass over as if they were numbers or
+/// glyphs. (It knows `--` and `Z0` itself.)
+const NULL_MOVES: [&[u8]; 2] = [b"0000", b"@@@@"];
+
+/// Returns whether a tag of these leading lines has a quote in its value that is not
+/// escaped. pgn-reader ends the header there, and would play the moves from the start
+/// position, whatever a FEN tag below says.
+pub(crate) fn has_malformed_tag(header: &[u8]) -> bool {
+    let mut lines = header.split(|&byte| byte == b'\n');
+    lines.any(|line| is_malformed_tag(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)))
+}
+
+fn is_malformed_tag(line: &[u8]) -> bool {
+    let mut rest = line.trim_ascii();
+    while let Some(tag) = rest.strip_prefix(b"[") {
+        let name = tag
+            .iter()
+            .take_while(|&&byte| !b" \t\"[]".contains(&byte))
+            .count();
+        let Some(value) = tag[name..].trim_ascii_start().strip_prefix(b"\"") else {
+            return false;
+        };
+        let mut escaped = false;
+        let end = value.iter().position(|&byte| {
+            let closes = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            closes
+        });
+        let behind = end.map_or(&b""[..], |end| value[end + 1..].trim_ascii_start());
+        match behind.strip_prefix(b"]") {
+            Some(behind) => rest = behind.trim_ascii_start(),
+            // A value without an end is read up to the end of its line.
+            None => return end.is_some(),
+        }
+    }
+    false
+}
+
+/// Returns whether pgn-reader reads a word, or passes over it rightly: moves, castling with
+/// zeros, move numbers, results, `$4`, and signs with neither letter nor digit, such as
+/// `!?` or `+-`.
 fn is_known(word: &[u8]) -> bool {
+    if NULL_MOVES.contains(&word) {
+        return false;
+    }
     let number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
     let castling = word
         .strip_suffix(b"+")
@@ -148,6 +190,37 @@ mod tests {
         assert_eq!(read("1. e4 e5 2. Sf3 Sc6 3. d4"), "1. e4 e5 2. ");
         assert_eq!(read("1. e4 { a } e7_e5 2. d4"), "1. e4 { a } ");
         assert_eq!(read("3. exd6e.p. exd6"), "3. ");
+    }
+
+    #[test]
+    fn null_moves_are_no_move_numbers() {
+        for null in ["0000", "@@@@"] {
+            assert_eq!(read(&format!("1. Kd2 {null} 2. Ne4")), "1. Kd2 ");
+        }
+    }
+
+    #[test]
+    fn quotes_in_a_tag_are_escaped_or_it_is_malformed() {
+        for tag in [
+            "[TimeControl \"15'/game & 10\"/move\"]",
+            "\u{feff}[Event \"a\"b\"]",
+            "[A \"a\"] [B \"b\"c\"]",
+        ] {
+            let header = format!("{tag}\n[FEN \"x\"]\n");
+            assert!(has_malformed_tag(header.as_bytes()), "{tag}");
+        }
+        for tag in [
+            "[A \"a\"]",
+            "  [A  \"a\" ]\r",
+            "[A \"a \\\"b\\\" \\\\\"]",
+            "[A \"a\"] [B \"b\"]",
+            "[A \"a\"] 1. e4 { \"x\" }",
+            "[%eval 1]",
+            "[A \"a",
+            "",
+        ] {
+            assert!(!has_malformed_tag(tag.as_bytes()), "{tag}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use pgn_reader::{RawTag, SanPlus, Visitor};
 
 use crate::games::game::{GameReader, Previous};
 use crate::games::general::reader;
-use crate::games::movetext::tags_end;
+use crate::games::movetext::{has_malformed_tag, tags_end};
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SourceCounts, Tags};
 
@@ -22,6 +22,9 @@ pub(crate) fn read_plain(
     each: &mut impl FnMut(GameId, &[Record]),
 ) -> Option<()> {
     let (header, moves) = text.split_at(tags_end(text));
+    if has_malformed_tag(header) {
+        return None;
+    }
     let mut reader = reader(header);
     let tags = reader.read_game(&mut Header).ok()??;
     // The game that begins here must be the one whose moves these are.
@@ -65,6 +68,9 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
                     .count();
                 if digits == 0 || dots == 0 {
                     return is_last_word(rest).then_some(());
+                }
+                if &rest[..digits] == b"0000" {
+                    return None;
                 }
                 digits + dots
             }
@@ -189,6 +195,7 @@ mod tests {
             "1. e5 1-0",
             "1. Sf3 1-0",
             "1. e4 -- 1-0",
+            "1. e4 0000. 2. d4 1-0",
             "1. e4 *\n\n[White \"b\"]\n\n1. d4 { [%eval 1] } *",
             "\x0C\n\n1. e4 { [%eval 1] } 1-0",
             "1. e4 { [%eval 1] } 1-0\n\x0C",

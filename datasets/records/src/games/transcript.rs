@@ -9,7 +9,7 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use crate::games::boundary;
 use crate::games::general::reader;
-use crate::games::movetext::readable;
+use crate::games::movetext::{has_malformed_tag, readable, tags_end};
 use crate::position::{EvalComment, Label, parse_eval};
 use crate::selection::{SkipReason, castling_mode, start_position};
 
@@ -85,9 +85,12 @@ impl Transcript {
     /// nothing but blanks.
     ///
     /// # Errors
-    /// [`SkipReason::Variant`], [`SkipReason::BadFen`], and
+    /// [`SkipReason::Variant`], [`SkipReason::BadFen`], [`SkipReason::BadTags`], and
     /// [`SkipReason::MalformedGame`] where not even the tags can be read.
     pub fn read(text: &[u8]) -> Result<Option<Transcript>, SkipReason> {
+        if has_malformed_tag(&text[..tags_end(text)]) {
+            return Err(SkipReason::BadTags);
+        }
         let end = readable(text);
         let mut reader = reader(&text[..end]);
         let mut scribe = Scribe::default();
@@ -117,6 +120,7 @@ struct Tags {
     all: Vec<(Vec<u8>, Vec<u8>)>,
     variant: Option<Vec<u8>>,
     fen: Option<Vec<u8>>,
+    setup: bool,
     result: Option<&'static str>,
 }
 
@@ -134,6 +138,9 @@ struct Scribe {
 impl Scribe {
     fn begin(&mut self, tags: Tags) -> Result<(), SkipReason> {
         let castling_mode = castling_mode(tags.variant.as_deref())?;
+        if tags.setup && tags.fen.is_none() {
+            return Err(SkipReason::BadTags);
+        }
         self.position = start_position(tags.fen.as_deref(), castling_mode)?;
         self.game = Some(Transcript {
             tags: tags.all,
@@ -186,10 +193,12 @@ impl Visitor for Scribe {
     }
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
+        let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
         match name {
-            b"Variant" => tags.variant = Some(value.decode().into_owned()),
-            b"FEN" => tags.fen = Some(value.decode().into_owned()),
             b"Result" => tags.result = result(value.as_bytes()),
+            _ if is(b"Variant") => tags.variant = Some(value.decode().into_owned()),
+            _ if is(b"FEN") => tags.fen = Some(value.decode().into_owned()),
+            _ if is(b"SetUp") => tags.setup = value.as_bytes() == b"1",
             _ => {}
         }
         let value = value.as_bytes();
@@ -337,6 +346,8 @@ mod tests {
         for (tags, reason) in [
             ("[Variant \"Antichess\"]", SkipReason::Variant),
             ("[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]", SkipReason::BadFen),
+            ("[SetUp \"1\"]", SkipReason::BadTags),
+            ("[Event \"a\"b\"]", SkipReason::BadTags),
         ] {
             let read = Transcript::read(format!("{tags}\n\n1. e4 *\n").as_bytes());
             assert_eq!(read.map(|_| ()), Err(reason), "{tags}");

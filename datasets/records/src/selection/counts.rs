@@ -17,6 +17,9 @@ pub enum SkipReason {
     Variant,
     /// An annotated game whose FEN tag is no legal position.
     BadFen,
+    /// An annotated game whose tags cannot be trusted: a quote in one is not escaped, or a
+    /// FEN is announced and missing.
+    BadTags,
     /// A game cut at a move that is illegal or cannot be read; what came
     /// before was kept.
     IllegalMove,
@@ -75,7 +78,8 @@ impl SkipReason {
     pub fn counts_games(self) -> bool {
         use SkipReason::*;
         match self {
-            Unannotated | Variant | BadFen | IllegalMove | MalformedGame | OversizedGame => true,
+            Unannotated | Variant | BadTags | BadFen | IllegalMove | MalformedGame
+            | OversizedGame => true,
             Bot | Termination | OtherSpeed | OtherMonth | BadMonth => true,
             Unrated | RatingOutOfRange => true,
             MalformedEval | EvalBeforeFirstMove | FinishedPosition | SecondEval => false,

@@ -15,6 +15,8 @@ pub(crate) struct Tags {
     pub(crate) lichess_id: Option<[u8; 8]>,
     pub(crate) variant: Option<Vec<u8>>,
     pub(crate) fen: Option<Vec<u8>>,
+    /// Whether the SetUp tag announces a FEN.
+    pub(crate) setup: bool,
     pub(crate) result: Option<GameResult>,
     pub(crate) termination: Option<Termination>,
     pub(crate) month: Month,
@@ -38,11 +40,23 @@ impl Tags {
             }
             _ => {}
         }
+        // What decides the start position counts in any letter case: without it the moves
+        // would be played from another one.
+        if name.eq_ignore_ascii_case(b"Variant") {
+            self.variant = Some(value.into_owned());
+            return;
+        }
+        if name.eq_ignore_ascii_case(b"FEN") {
+            self.fen = Some(value.into_owned());
+            return;
+        }
+        if name.eq_ignore_ascii_case(b"SetUp") {
+            self.setup = &*value == b"1";
+            return;
+        }
         match name {
             b"Site" => self.lichess_id = self.lichess_id.or(lichess_id_of_url(&value)),
             b"GameId" => self.lichess_id = lichess_id(&value).or(self.lichess_id),
-            b"Variant" => self.variant = Some(value.into_owned()),
-            b"FEN" => self.fen = Some(value.into_owned()),
             b"Result" => {
                 self.result = match &*value {
                     b"1-0" => Some(GameResult::WhiteWins),
