@@ -14,6 +14,7 @@ const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 const WRONG_USAGE: i32 = 2;
 const UNREADABLE: i32 = 3;
 const DAMAGED_INPUT: i32 = 4;
+const DATASET_OR_OUTPUT_REFUSED: i32 = 5;
 const CANNOT_WRITE: i32 = 7;
 
 fn default_net() -> String {
@@ -201,6 +202,9 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     assert_eq!(calibration["factor"], factor);
     assert_eq!(calibration["net"]["file"], "games1191.safetensors");
     assert!(metadata.training["seed"].is_u64() && metadata.validation.is_null());
+    calibrate(&net, "c.safetensors")
+        .failed(DATASET_OR_OUTPUT_REFUSED, &["c.safetensors", "--force"]);
+    assert!(fs::read(folder.path("c.safetensors")).unwrap() == bytes);
     // It can be trained on.
     let fit = [
         "fit", "--device", "cpu", "--data", "d", "--epochs", "1", "--init",
@@ -220,6 +224,28 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
         ])
         .failed(UNREADABLE, &["none.pgn"]);
     assert!(!folder.path("n.safetensors").exists());
+}
+
+/// By such labels a good net looks worse than material alone.
+#[test]
+fn eval_says_when_the_labels_pawn_is_another() {
+    let folder = TrainingFolder::new(SAMPLE);
+    let games = sample(SAMPLE).display().to_string();
+    let net = root().join("models/games1191.safetensors");
+    let (network, metadata) = models::Network::from_bytes(&fs::read(net).unwrap()).unwrap();
+    let mut layers = network.layers().to_vec();
+    let output = layers.last_mut().unwrap();
+    for number in output.weight.iter_mut().chain(&mut output.bias) {
+        *number *= 0.3;
+    }
+    let scaled = models::Network::new(network.architecture(), layers);
+    for (name, network, told) in [("net", &network, false), ("scaled", &scaled, true)] {
+        let file = format!("{name}.safetensors");
+        fs::write(folder.path(&file), network.to_bytes(&metadata)).unwrap();
+        let said = folder.run(&["eval", "--model", &file, "--pgn", &games]);
+        let said = said.succeeded().out;
+        assert_eq!(said.contains("trainer calibrate"), told, "{said}");
+    }
 }
 
 #[test]

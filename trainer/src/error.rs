@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use host::{Action, ExitCode, FileError};
+use host::{Action, Exists, ExitCode, FileError};
 use models::NetError;
 use thiserror::Error;
 
@@ -23,7 +23,7 @@ pub enum TrainerError {
         error: io::Error,
     },
     /// A net's file holds no net this build can use.
-    #[error("{path}: net refused: {error}; train another with `trainer fit`", path = path.display())]
+    #[error("{path}: net refused: {error}; give one that `trainer fit` wrote", path = path.display())]
     NetRefused {
         /// The file.
         path: PathBuf,
@@ -126,17 +126,8 @@ pub enum TrainerError {
         what: String,
     },
     /// The net, or another file that the run would write, is there already.
-    #[error(
-        "{path}: exists already; {}remove it, or choose another --out",
-        if *resume { "go on with --resume, " } else { "" },
-        path = path.display()
-    )]
-    Exists {
-        /// The file.
-        path: PathBuf,
-        /// Whether --resume would help.
-        resume: bool,
-    },
+    #[error(transparent)]
+    Exists(#[from] Exists),
     /// A checkpoint is damaged, or that of another run.
     #[error("{path}: cannot go on from it: {why}", path = path.display())]
     CheckpointRefused {
@@ -208,7 +199,7 @@ impl TrainerError {
             TrainerError::Unreadable { .. } => ExitCode::Missing,
             TrainerError::Data(error) => error.exit_code(),
             TrainerError::NoPositions { .. }
-            | TrainerError::Exists { .. }
+            | TrainerError::Exists(_)
             | TrainerError::CheckpointRefused { .. }
             | TrainerError::OtherNet { .. } => ExitCode::Refused,
             TrainerError::NoMetrics { .. }

@@ -24,17 +24,10 @@ pub mod ending {
     pub const NEURONS: &str = "neurons.svg";
     /// The page.
     pub const PAGE: &str = "report.html";
-    /// All that lies beside a net and its checkpoint once a run has ended.
-    pub const RESULTS: [&str; 8] = [
-        METRICS,
-        STEPS,
-        GOLDEN,
-        CURVES,
-        CALIBRATION,
-        ERRORS,
-        NEURONS,
-        PAGE,
-    ];
+    /// Files of numbers beside a net and its checkpoint: a new run replaces none.
+    pub const FIGURES: [&str; 3] = [METRICS, STEPS, GOLDEN];
+    /// Pictures and pages there: a new run replaces those of another.
+    pub const PICTURES: [&str; 5] = [CURVES, CALIBRATION, ERRORS, NEURONS, PAGE];
 }
 
 /// Replaces a file.
@@ -55,6 +48,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
 /// As [`write`].
 pub fn write_often(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
     durable::write_unsynced(path, bytes).map_err(TrainerError::unwritable(path))
+}
+
+/// Makes sure that a picture or page can be written to `path`, and replaces nothing else.
+///
+/// # Errors
+/// [`TrainerError::Exists`] or [`TrainerError::Unwritable`].
+pub fn check_picture(path: &Path) -> Result<(), TrainerError> {
+    host::check_free_for_markup(path)?;
+    check_writable(path)
 }
 
 /// Finds out whether a file can be written, before the work that it is to hold.

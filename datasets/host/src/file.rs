@@ -55,12 +55,12 @@ impl FileError {
 pub struct Exists {
     /// The file.
     pub path: PathBuf,
-    /// What the user can do, such as "give another --out".
+    /// The remedy to offer, such as "give another --out".
     pub remedy: &'static str,
 }
 
 impl Exists {
-    /// How a program ends for it.
+    /// The exit code of a program that ends for it.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::Refused
     }

@@ -70,4 +70,12 @@ fn a_suite_is_counted_and_a_bad_line_named() {
     assert_eq!(output.status.code(), Some(4));
     let message = String::from_utf8_lossy(&output.stderr);
     assert!(message.contains("no board at all"), "{message}");
+
+    for empty in ["", "\n \n"] {
+        let output = suite(empty);
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        assert!(output.stdout.is_empty(), "{output:?}");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(message.contains("mates.epd\" has no problem"), "{message}");
+    }
 }

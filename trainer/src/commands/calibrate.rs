@@ -41,6 +41,9 @@ pub struct Arguments {
     /// Where to write the net
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
+    /// Replace a net that is there already
+    #[arg(long)]
+    force: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -69,6 +72,7 @@ struct Calibration {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    host::check_free(&arguments.out, arguments.force)?;
     files::check_writable(&arguments.out)?;
     let net = net::read(&arguments.model)?;
     let measure = |network: &Network| {

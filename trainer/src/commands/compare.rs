@@ -49,7 +49,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let names = arguments.contender.iter().map(|(name, _)| &name[..]);
     comparison::check_names(names)?;
     if let Some(path) = &arguments.picture {
-        files::check_writable(path)?;
+        files::check_picture(path)?;
     }
     for (name, path) in arguments.contender {
         contenders.push(match path.extension() {

@@ -2,6 +2,7 @@
 //! and how far the engine's integers are from the net.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
@@ -13,6 +14,7 @@ use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
 use crate::network::net;
+use crate::report::comparison::Scaled;
 use crate::report::figures::{Comparison, Figures};
 use crate::report::measured::{self, Measured, names};
 use crate::report::subject::Subject;
@@ -73,7 +75,7 @@ pub struct EvalReport {
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if let Some(path) = &arguments.report {
-        files::check_writable(path)?;
+        files::check_picture(path)?;
     }
     let net = net::read(&arguments.model)?;
     let dataset = arguments.data.as_deref().map(Dataset::open).transpose()?;
@@ -110,6 +112,7 @@ impl fmt::Display for EvalReport {
         let Measured {
             report,
             calibration,
+            scaled,
             integers,
             worst: _,
         } = &self.measured;
@@ -137,9 +140,23 @@ impl fmt::Display for EvalReport {
         if let Some(error) = calibration.error {
             writeln!(f, "\ncalibration: {error:.4} in win chance off on average")?;
         }
+        if let Some(Scaled { factor, winchance }) = scaled
+            && !SAME_PAWNS.contains(factor)
+        {
+            let apart = factor.max(1.0 / factor);
+            writeln!(
+                f,
+                "the labels' pawn is another: they differ {apart:.2}-fold from the net's values. \
+                 Scaled, the net's winchance L1 is {winchance:.4}; `trainer calibrate` scales a net"
+            )?;
+        }
         writeln!(f, "the engine's integers: {integers}")
     }
 }
+
+/// Factors between the pawns of a net and of labels that need no remark: labels of different
+/// years differ so far.
+const SAME_PAWNS: RangeInclusive<f64> = 0.6..=1.67;
 
 fn row(f: &mut fmt::Formatter, name: &str, comparison: &Comparison) -> fmt::Result {
     write!(f, "{name:23}{:>9}", comparison.net.count)?;

@@ -138,6 +138,16 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         stage.selection(&dataset::open_to_train_on(stage.data()?)?)?;
         run::check_free(out, arguments.resume)?;
     }
+    let settings = Settings {
+        device: &device,
+        inputs: arguments.inputs,
+        precision: arguments.precision,
+        checkpoint_every: arguments.checkpoint_minutes,
+        resume: arguments.resume,
+    };
+    if arguments.resume {
+        check_finished_stages(&recipe, &outs, settings)?;
+    }
     let stop = StopSignal::listen().unwrap_or_else(|error| {
         tell(format_args!(
             "Ctrl-C will end the run without a checkpoint: {error}"
@@ -145,25 +155,12 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         StopSignal::default()
     });
     let mut ended = Vec::new();
-    for (index, (stage, out)) in recipe.stages.iter().zip(&outs).enumerate() {
+    for (index, stage) in recipe.stages.iter().enumerate() {
         if outs.len() > 1 {
             tell(format_args!("stage {} of {}", index + 1, outs.len()));
         }
-        let start = match index.checked_sub(1) {
-            Some(before) => Start::from_net(net::read_to_train(&outs[before])?),
-            None => recipe.network.start()?,
-        };
         let dataset = dataset::open_to_train_on(stage.data()?)?;
-        let mut plan = Plan {
-            out: out.clone(),
-            device: device.clone(),
-            inputs: arguments.inputs,
-            precision: arguments.precision,
-            seed: recipe.seed,
-            checkpoint_every: arguments.checkpoint_minutes,
-            resume: arguments.resume,
-            ..stage.plan(start, &dataset)?
-        };
+        let mut plan = plan(&recipe, index, &outs, &dataset, settings)?;
         let summary = device.run(Fit {
             dataset: &dataset,
             plan: &mut plan,
@@ -180,6 +177,57 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         }),
         false => in_words(&last),
     })?)
+}
+
+/// What the command line says of every stage alike.
+#[derive(Clone, Copy)]
+struct Settings<'a> {
+    device: &'a Device,
+    inputs: Inputs,
+    precision: Precision,
+    checkpoint_every: Duration,
+    resume: bool,
+}
+
+/// The plan of stage `index`, which starts from the net of the stage before.
+fn plan(
+    recipe: &Recipe,
+    index: usize,
+    outs: &[PathBuf],
+    dataset: &Dataset,
+    settings: Settings,
+) -> Result<Plan, TrainerError> {
+    let start = match index.checked_sub(1) {
+        Some(before) => Start::from_net(net::read_to_train(&outs[before])?),
+        None => recipe.network.start()?,
+    };
+    Ok(Plan {
+        out: outs[index].clone(),
+        device: settings.device.clone(),
+        inputs: settings.inputs,
+        precision: settings.precision,
+        seed: recipe.seed,
+        checkpoint_every: settings.checkpoint_every,
+        resume: settings.resume,
+        ..recipe.stages[index].plan(start, dataset)?
+    })
+}
+
+/// Checks every stage that a later one has started from: its checkpoint must be of this
+/// recipe, and its run must have ended. Otherwise resuming it would replace the net that
+/// the later checkpoint depends on.
+fn check_finished_stages(
+    recipe: &Recipe,
+    outs: &[PathBuf],
+    settings: Settings,
+) -> Result<(), TrainerError> {
+    let begun = outs.iter().rposition(|out| run::has_checkpoint(out));
+    for index in 0..begun.unwrap_or(0) {
+        let dataset = dataset::open_to_train_on(recipe.stages[index].data()?)?;
+        let plan = plan(recipe, index, outs, &dataset, settings)?;
+        run::check_finished(&dataset, plan)?;
+    }
+    Ok(())
 }
 
 /// The nets of so many stages: the last is `out`, the others lie beside it.

@@ -40,6 +40,9 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,
+    /// Replace a net that is there already
+    #[arg(long)]
+    force: bool,
     /// Print the summary as JSON on standard output
     #[arg(long)]
     json: bool,
@@ -50,6 +53,7 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
+    host::check_free(&arguments.out, arguments.force)?;
     let dataset = dataset::open_to_train_on(&arguments.data)?;
     let plan = TablesPlan {
         out: arguments.out,

@@ -208,7 +208,10 @@ impl Recipe {
             let begin = error.span().map_or(0, |span| span.start).min(text.len());
             let line = text[..begin].matches('\n').count();
             let shown = text.lines().nth(line).unwrap_or_default().trim();
-            let what = error.message().replace('\n', ", ");
+            let what = match shown {
+                "[stage]" => "each stage is an entry of a list: write [[stage]]".to_string(),
+                _ => error.message().replace('\n', ", "),
+            };
             let line = line + 1;
             format!(":{line}: {shown:?}: {what}; `trainer fit --print-recipe` shows all keys")
         })?;
@@ -295,7 +298,10 @@ impl NetworkOptions {
                 architecture,
                 net: None,
             }),
-            Err(error) => Err(TrainerError::Usage(error.to_string())),
+            Err(error) => Err(TrainerError::Usage(format!(
+                "the network asked for cannot be: {error}; change --hidden, --view, \
+                 --activation or --buckets"
+            ))),
         }
     }
 }
@@ -561,6 +567,7 @@ mod tests {
                 "[[stage]]\nepochs = 0",
                 [":2:", "epochs = 0", "from 1 to 100000"],
             ),
+            ("[stage]\nepochs = 3", [":1:", "\"[stage]\"", "[[stage]]"]),
             ("[[stage]]\nepochs = 2.5", [":2:", "epochs", "whole number"]),
             ("[[stage]]\nwdl = 1.5", [":2:", "wdl", "from 0 to 1"]),
             (

@@ -50,7 +50,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         )));
     }
     for path in [&arguments.out, &arguments.picture].into_iter().flatten() {
-        files::check_writable(path)?;
+        files::check_picture(path)?;
     }
     let runs = runs::read(&arguments.runs)?;
     host::print(&match arguments.json {

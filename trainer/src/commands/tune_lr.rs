@@ -85,7 +85,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     let device = Device::find(arguments.device)?;
     let dataset = dataset::open_to_train_on(&arguments.data)?;
     if let Some(picture) = &arguments.picture {
-        files::check_writable(picture)?;
+        files::check_picture(picture)?;
     }
     let positions = dataset.len(Split::Train);
     let (architecture, init) = arguments.network.start()?.network();

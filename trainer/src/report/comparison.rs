@@ -168,8 +168,9 @@ pub struct Scaled {
 }
 
 impl Scaled {
-    /// The best of all factors; there is at least one evaluation.
-    fn best(pairs: &[(f32, f32)]) -> Scaled {
+    /// Returns the factor with the smallest distance. Panics without pairs of an evaluation
+    /// and a label, both in pawns.
+    pub fn best(pairs: &[(f32, f32)]) -> Scaled {
         let factors = (-100..=100).map(|step| 2f64.powf(f64::from(step) / 50.0));
         let scaled = factors.map(|factor| Scaled::by(factor, pairs));
         scaled

@@ -13,6 +13,7 @@ use crate::input::position;
 use crate::network::cpu::Evaluator;
 use crate::report::boards::{Mistake, Worst};
 use crate::report::calibration::{Calibration, CalibrationTally};
+use crate::report::comparison::Scaled;
 use crate::report::figures::{ErrorSums, Report};
 use crate::report::integers::{Integers, IntegersTally};
 
@@ -27,6 +28,9 @@ pub struct Measured {
     pub report: Report,
     /// Whether predictions are what the labels say on average.
     pub calibration: Calibration,
+    /// Net and labels once their pawns are made the same, on an even sample of the
+    /// positions; `None` without labels other than mates.
+    pub scaled: Option<Scaled>,
     /// The engine's integers against the net's floats.
     pub integers: Integers,
     /// The positions with the largest error in win chance, the worst first.
@@ -39,8 +43,47 @@ struct Gathering {
     evaluator: Evaluator,
     figures: ErrorSums,
     calibration: CalibrationTally,
+    pairs: EvenSample,
     integers: IntegersTally,
     worst: Worst,
+}
+
+/// An even sample of evaluations and labels in pawns: every `stride`-th of all that came,
+/// where `stride` doubles each time the sample is full.
+struct EvenSample {
+    pairs: Vec<(f32, f32)>,
+    stride: usize,
+    seen: usize,
+}
+
+impl EvenSample {
+    /// The most pairs kept: enough for two digits of a factor.
+    const MOST: usize = 1 << 15;
+
+    fn new() -> EvenSample {
+        EvenSample {
+            pairs: Vec::new(),
+            stride: 1,
+            seen: 0,
+        }
+    }
+
+    fn add(&mut self, pair: (f32, f32)) {
+        if self.seen.is_multiple_of(self.stride) {
+            if self.pairs.len() == EvenSample::MOST {
+                let mut index = 0;
+                self.pairs.retain(|_| {
+                    index += 1;
+                    index % 2 == 1
+                });
+                self.stride *= 2;
+            }
+            if self.seen.is_multiple_of(self.stride) {
+                self.pairs.push(pair);
+            }
+        }
+        self.seen += 1;
+    }
 }
 
 impl Gathering {
@@ -49,6 +92,7 @@ impl Gathering {
             evaluator: Evaluator::new(network),
             figures: ErrorSums::default(),
             calibration: CalibrationTally::default(),
+            pairs: EvenSample::new(),
             integers: IntegersTally::new(network),
             worst: Worst::default(),
         }
@@ -66,7 +110,9 @@ impl Gathering {
         for (record, (pawns, centipawns)) in records.iter().zip(values) {
             self.figures.add(record, pawns);
             if record.label().mate().is_none() {
-                self.calibration.add(pawns, position::target_pawns(record));
+                let label = position::target_pawns(record);
+                self.calibration.add(pawns, label);
+                self.pairs.add((pawns, label));
                 self.worst.add(record, pawns);
             }
             self.integers.add(record, pawns, centipawns);
@@ -77,6 +123,7 @@ impl Gathering {
         Measured {
             report: self.figures.report(),
             calibration: self.calibration.calibration(),
+            scaled: (!self.pairs.pairs.is_empty()).then(|| Scaled::best(&self.pairs.pairs)),
             integers: self.integers.integers(),
             worst: self.worst.mistakes().to_vec(),
         }
@@ -150,4 +197,29 @@ pub fn names(paths: &[PathBuf]) -> String {
         .map(|path| path.display().to_string())
         .collect();
     names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_even_sample_keeps_every_stride_th_pair() {
+        for (count, stride) in [
+            (10, 1),
+            (EvenSample::MOST, 1),
+            (EvenSample::MOST + 1, 2),
+            (200_000, 8),
+        ] {
+            let mut sample = EvenSample::new();
+            for number in 0..count {
+                sample.add((number as f32, 0.0));
+            }
+            let expected = (0..count)
+                .step_by(stride)
+                .map(|number| (number as f32, 0.0));
+            assert_eq!(sample.stride, stride);
+            assert!(sample.pairs.into_iter().eq(expected), "{count}");
+        }
+    }
 }

@@ -92,6 +92,27 @@ impl Plan {
         self.selection.positions.div_ceil(self.batch as u64)
     }
 
+    /// Returns what is likely a mistake in the plan, a sentence each.
+    pub fn warnings(&self) -> Vec<String> {
+        let (steps, positions) = (self.epochs * self.steps(), self.selection.positions);
+        let mut warnings = Vec::new();
+        if let Some(warm_up) = self.warm_up.filter(|&warm_up| warm_up > steps / 2) {
+            warnings.push(format!(
+                "--warm-up {warm_up} is most of the run's {steps} steps: the learning rate \
+                 hardly reaches its peak. Without the option it takes a twentieth of them"
+            ));
+        }
+        let usual = batch_for(positions);
+        if self.batch > usual && steps < FEW_STEPS {
+            warnings.push(format!(
+                "--batch {} leaves {steps} steps in all, too few to learn from: the default \
+                 for {positions} positions is {usual}",
+                self.batch
+            ));
+        }
+        warnings
+    }
+
     /// The learning rate from the last restart on.
     pub fn schedule(&self) -> Schedule {
         let begin = self.restarts.last().copied().unwrap_or(0);
@@ -189,6 +210,9 @@ impl ResultShare {
         }
     }
 }
+
+/// The fewest steps that teach a net much more than material, whatever the data.
+const FEW_STEPS: u64 = 300;
 
 /// The power of two that gives an epoch at least 1,500 steps, without which it
 /// takes more epochs to learn as much, from 512, below which steps cost as much,

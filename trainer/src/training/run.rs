@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use std::{fs, mem, thread};
 
 use datasets::Dataset;
-use host::{StopSignal, tell};
+use host::{Exists, StopSignal, tell};
 use models::{Metadata, Network};
 use serde::Serialize;
 use serde_json::Value;
@@ -87,6 +87,9 @@ pub fn fit<B: Train>(
         return Ok(run.summary());
     }
     run.progress.line(&plan.in_words(dataset));
+    for warning in plan.warnings() {
+        run.progress.line(&format!("warning: {warning}"));
+    }
     run.show_page(PageState::Training);
     let ended = run.run_epochs();
     let why = ended.as_ref().err().map(ToString::to_string);
@@ -465,6 +468,36 @@ fn before(
     Ok(Some(state))
 }
 
+/// Returns whether a run that writes the net `out` has left a checkpoint.
+pub fn has_checkpoint(out: &Path) -> bool {
+    out.with_extension(CHECKPOINT).exists()
+}
+
+/// Checks that the run of `plan` has ended exactly as planned. Writes nothing.
+///
+/// # Errors
+/// [`TrainerError::CheckpointRefused`] if its checkpoint is missing, of another plan, or
+/// of a run that has not ended.
+pub fn check_finished(dataset: &Dataset, mut plan: Plan) -> Result<(), TrainerError> {
+    let checkpoint = |plan: &Plan| Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset));
+    let refused = |why: &str| {
+        checkpoint(&plan).refused(&format!(
+            "{why}, but a later stage of the recipe has started from its net; begin again \
+             with another --out"
+        ))
+    };
+    let Some(length) = checkpoint(&plan).length()? else {
+        return Err(refused("it is missing"));
+    };
+    if !length.ended {
+        return Err(refused("its run has not ended"));
+    }
+    plan.restarts = length.restarts;
+    plan.restarts.retain(|&epoch| epoch < plan.epochs);
+    checkpoint(&plan).load()?;
+    Ok(())
+}
+
 /// Makes sure that nothing of a run is there yet that is to write the net `out`, unless
 /// it goes on from a checkpoint.
 ///
@@ -475,15 +508,19 @@ pub fn check_free(out: &Path, resume: bool) -> Result<(), TrainerError> {
     if resume && checkpoint.exists() {
         return Ok(());
     }
-    let beside = ending::RESULTS.map(|ending| out.with_extension(ending));
+    let figures = ending::FIGURES.map(|ending| out.with_extension(ending));
     let own = [out.to_path_buf(), checkpoint.clone()];
-    match own.into_iter().chain(beside).find(|path| path.exists()) {
-        Some(path) => Err(TrainerError::Exists {
-            path,
-            resume: checkpoint.exists(),
-        }),
-        None => Ok(()),
+    if let Some(path) = own.into_iter().chain(figures).find(|path| path.exists()) {
+        let remedy = match checkpoint.exists() {
+            true => "go on with --resume, remove it, or choose another --out",
+            false => "remove it, or choose another --out",
+        };
+        return Err(Exists { path, remedy }.into());
     }
+    for ending in ending::PICTURES {
+        host::check_free_for_markup(&out.with_extension(ending))?;
+    }
+    Ok(())
 }
 
 /// Makes sure that the net that lies where the run writes its own is its own.

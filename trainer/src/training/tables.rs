@@ -2,7 +2,7 @@
 //! the threats has a worth in pawns, and a position is worth their sum: what a
 //! network must beat to be worth its time.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -64,10 +64,9 @@ pub struct TablesSummary {
 /// Fits the tables, and writes them as a net that all programs take.
 ///
 /// # Errors
-/// [`TrainerError::Exists`], [`TrainerError::Data`], [`TrainerError::Unwritable`].
+/// [`TrainerError::Data`], [`TrainerError::Unwritable`].
 pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, TrainerError> {
     let started = Instant::now();
-    refuse_to_overwrite(&plan.out)?;
     files::check_writable(&plan.out)?;
     let tables = Tables::fit(dataset, plan)?;
     // As the file will hold it.
@@ -99,16 +98,6 @@ pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, Traine
 fn schedule(dataset: &Dataset, plan: &TablesPlan) -> Schedule {
     let steps = dataset.len(Split::Train).div_ceil(plan.batch as u64);
     Schedule::new(LEARNING_RATE, plan.epochs * steps)
-}
-
-fn refuse_to_overwrite(path: &Path) -> Result<(), TrainerError> {
-    match path.exists() {
-        true => Err(TrainerError::Exists {
-            path: path.to_path_buf(),
-            resume: false,
-        }),
-        false => Ok(()),
-    }
 }
 
 /// What each input is worth, in pawns, to the side to move; the last is the

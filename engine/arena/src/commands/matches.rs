@@ -15,7 +15,7 @@ use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
-use crate::tournament::schedule::End;
+use crate::tournament::schedule::{BrokenEngine, End};
 use crate::usage::{PGN_REFUSED, exit_codes, usage};
 use host::{ExitCode, print};
 
@@ -44,6 +44,10 @@ Exit codes:
             (
                 ExitCode::Done,
                 "played to the end; with --sprt: H1 accepted"
+            ),
+            (
+                ExitCode::Other,
+                "another failure; an engine crashed in every game, or in several in a row",
             ),
             (ExitCode::Damaged, "the book is damaged, or has no opening"),
             PGN_REFUSED,
@@ -81,7 +85,8 @@ pub struct MatchArgs {
 ///
 /// # Errors
 /// Where a file cannot be used or an engine cannot be started; what was played
-/// before is printed. A lost or broken game is no error.
+/// before is printed. A lost or broken game is no error; [`BrokenEngine`] where an engine
+/// crashed in every game, or in several in a row.
 pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     if args.engines.len() != 2 {
         let count = args.engines.len();
@@ -103,7 +108,15 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
             false => summary.table(&tally),
         })?;
     }
-    Ok(match (end?, state.map(|state| state.verdict)) {
+    let end = end?;
+    if let Some(engine) = tally.always_crashed() {
+        let broken = BrokenEngine {
+            engine: engines[engine].text.clone(),
+            games: tally.games(),
+        };
+        return Err(broken.into());
+    }
+    Ok(match (end, state.map(|state| state.verdict)) {
         (_, Some(Verdict::AcceptedH1)) => ExitCode::Done,
         (_, Some(Verdict::AcceptedH0)) => ExitCode::AcceptedH0,
         (End::Stopped, _) => stop.exit_code(),

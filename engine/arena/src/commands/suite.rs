@@ -27,7 +27,10 @@ fn help() -> String {
             ExitCode::Other,
             "a mate is announced that is shorter than the published one, or for the wrong side",
         ),
-        (ExitCode::Damaged, "a line of the suite is no problem"),
+        (
+            ExitCode::Damaged,
+            "a line of the suite is no problem, or it has none",
+        ),
     ]);
     format!(
         "\
@@ -81,17 +84,28 @@ impl SuiteArgs {
     }
 }
 
-/// A line of a suite is no problem.
+/// Why a suite was refused.
 #[derive(Debug, Error)]
-#[error("{line}: {why}")]
-pub struct ProblemError {
-    line: String,
-    why: String,
+pub enum ProblemError {
+    /// A line is no problem.
+    #[error("{line}: {why}")]
+    Line {
+        /// The line as it stands.
+        line: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The file has no problem.
+    #[error("{path:?} has no problem: give an EPD file with one problem a line")]
+    Empty {
+        /// The suite as the user named it.
+        path: PathBuf,
+    },
 }
 
 impl ProblemError {
     fn new(line: &str, why: &anyhow::Error) -> ProblemError {
-        ProblemError {
+        ProblemError::Line {
             line: line.to_string(),
             why: format!("{why:#}"),
         }
@@ -278,6 +292,10 @@ fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
     let problems: Vec<Problem> = lines
         .map(|line| Problem::parse(line).map_err(|error| ProblemError::new(line, &error)))
         .collect::<Result<_, ProblemError>>()?;
+    if problems.is_empty() {
+        let path = args.suite.clone();
+        return Err(ProblemError::Empty { path }.into());
+    }
     let mut solver = Solver::new(args)?;
     let mut tally = SuiteScore::default();
     let mut progress = Progress::new(Some(problems.len() as u64), 0);

@@ -92,6 +92,13 @@ impl MatchScore {
         losses.sum::<u64>() > 0
     }
 
+    /// The engine, counted from 0, that crashed or hung in every game.
+    pub fn always_crashed(&self) -> Option<usize> {
+        let always = |conduct: &Conduct| conduct.crashes + conduct.hangs == self.games();
+        let engine = self.conduct.iter().position(always);
+        engine.filter(|_| self.games() > 0)
+    }
+
     /// Counts a game; returns the first engine's half points.
     fn add_game(&mut self, game: &Game, first_plays: Color) -> usize {
         *self.endings.entry(game.ending).or_default() += 1;

@@ -9,6 +9,7 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use engine::{is_chess960, write_fen};
+use thiserror::Error;
 use uci_client::StartError;
 
 use crate::games::ending::Ending;
@@ -17,6 +18,19 @@ use crate::games::pairing::Pairing;
 use crate::players::pace::Pace;
 use crate::players::player::Player;
 use crate::players::spec::EngineSpec;
+
+/// Games in a row that an engine may lose by a crash or hang before the tournament ends.
+const MAX_CRASHES: u64 = 6;
+
+/// An engine crashed or hung in game after game.
+#[derive(Debug, Error)]
+#[error("engine {engine:?} crashed or hung in {games} games in a row; run it by itself to see why")]
+pub struct BrokenEngine {
+    /// The engine as the user named it.
+    pub engine: String,
+    /// The games that it lost so.
+    pub games: u64,
+}
 
 /// A tournament that is set up.
 pub struct Tournament<'a> {
@@ -53,7 +67,8 @@ impl Tournament<'_> {
     /// each pair of games as it ends, has enough.
     ///
     /// # Errors
-    /// Where an engine cannot be started, or `record` fails.
+    /// Where an engine cannot be started, or `record` fails; [`BrokenEngine`] where one
+    /// has crashed in [`MAX_CRASHES`] games in a row.
     pub fn play<'s>(
         &self,
         schedule: impl Fn(usize) -> Option<Pairing<'s>> + Sync,
@@ -79,9 +94,13 @@ impl Tournament<'_> {
             }
             drop(sender);
             let mut end = End::Complete;
+            let mut crashes = vec![0; self.specs.len()];
             for pair in pairs {
                 let recorded = match pair {
-                    Ok(Some((pairing, games))) => record(&pairing, &games),
+                    Ok(Some((pairing, games))) => record(&pairing, &games).and_then(|flow| {
+                        count_crashes(&mut crashes, &pairing, &games);
+                        self.check_crashes(&crashes).map(|()| flow)
+                    }),
                     // What others have finished meanwhile counts.
                     Ok(None) => {
                         end = End::Stopped;
@@ -95,6 +114,18 @@ impl Tournament<'_> {
                 }
             }
             Ok(end)
+        })
+    }
+
+    /// Fails where an engine has crashed in too many games in a row.
+    fn check_crashes(&self, crashes: &[u64]) -> Result<()> {
+        let broken = crashes.iter().position(|&games| games >= MAX_CRASHES);
+        broken.map_or(Ok(()), |engine| {
+            Err(BrokenEngine {
+                engine: self.specs[engine].text.clone(),
+                games: crashes[engine],
+            }
+            .into())
         })
     }
 
@@ -120,6 +151,20 @@ impl Tournament<'_> {
             if sender.send(games).is_err() || !goes_on {
                 return;
             }
+        }
+    }
+}
+
+/// Adds a pair to each engine's crashes in a row. A game that the opponent broke off
+/// leaves an engine's row as it is.
+fn count_crashes(crashes: &mut [u64], pairing: &Pairing, games: &[Game; 2]) {
+    let [first, second] = pairing.engines;
+    for (game, players) in games.iter().zip([[first, second], [second, first]]) {
+        match (game.ending, game.winner) {
+            (Ending::Crash | Ending::Hang, Some(winner)) => {
+                crashes[players[!winner as usize]] += 1;
+            }
+            _ => players.iter().for_each(|&engine| crashes[engine] = 0),
         }
     }
 }

@@ -205,13 +205,35 @@ fn an_engine_that_breaks_the_rules_loses_and_the_match_goes_on() {
         let broken = format!("{} {pace}", broken(folder.path(), answer));
         // No clock runs for the other, which a busy machine could delay.
         let engines = ["--engine", &broken, "--engine", "material depth=2"];
-        let outcome = result(&[&engines[..], &["--games", "2"]].concat());
+        let output = play(&[&engines[..], &["--games", "2"]].concat());
+        let crashed = counter == "crashes";
+        assert_eq!(output.status.code(), Some(crashed.into()), "{answer}");
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(outcome["losses"], 2, "{answer}: {outcome}");
         assert_eq!(
             outcome[counter],
             serde_json::json!([2, 0]),
             "{answer}: {outcome}"
         );
+    }
+}
+
+#[test]
+fn an_engine_that_crashes_in_every_game_ends_the_match() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = broken(folder.path(), "exit 1");
+    let one = ["--engine", &broken, "--engine", "material"];
+    let both = ["--engine", &broken, "--engine", &broken];
+    for (engines, played) in [(one, 6), (both, 12)] {
+        let output = play(&[&engines[..], &["--games", "40", "--depth", "1"]].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        assert!(
+            message.contains("name=broken\" crashed or hung in 6 games"),
+            "{message}"
+        );
+        let outcome: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(outcome["games"], played, "{outcome}");
     }
 }
 
