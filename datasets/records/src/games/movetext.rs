@@ -84,13 +84,12 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..length]
 }
 
-/// Words for a null move, which pgn-reader would pass over as if they were numbers or
-/// glyphs. (It knows `--` and `Z0` itself.)
+/// Null moves that pgn-reader passes over as move numbers or glyphs. It reads `--` and `Z0`
+/// as moves.
 const NULL_MOVES: [&[u8]; 2] = [b"0000", b"@@@@"];
 
-/// Returns whether a tag of these leading lines has a quote in its value that is not
-/// escaped. pgn-reader ends the header there, and would play the moves from the start
-/// position, whatever a FEN tag below says.
+/// Returns whether a tag in `header` has an unescaped quote in its value. pgn-reader ends the
+/// header there: a FEN tag below would be lost, and the moves played from the usual start.
 pub(crate) fn has_malformed_tag(header: &[u8]) -> bool {
     let mut lines = header.split(|&byte| byte == b'\n');
     lines.any(|line| is_malformed_tag(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)))
@@ -115,8 +114,8 @@ fn is_malformed_tag(line: &[u8]) -> bool {
         let behind = end.map_or(&b""[..], |end| value[end + 1..].trim_ascii_start());
         match behind.strip_prefix(b"]") {
             Some(behind) => rest = behind.trim_ascii_start(),
-            // A value without an end is read up to the end of its line.
-            None => return end.is_some(),
+            // Without its quote or its bracket a tag is read up to the end of its line.
+            None => return !behind.is_empty(),
         }
     }
     false
@@ -217,6 +216,7 @@ mod tests {
             "[A \"a\"] 1. e4 { \"x\" }",
             "[%eval 1]",
             "[A \"a",
+            "[A \"a\"",
             "",
         ] {
             assert!(!has_malformed_tag(tag.as_bytes()), "{tag}");
