@@ -3,9 +3,9 @@
 . "$(dirname "$0")/setup.sh"
 
 # What is left out is noted here, by tests/support and by skip below.
-KIBITZ_SKIPS=$(mktemp)
+KIBITZ_SKIPS=$(mktemp) log=$(mktemp)
 export KIBITZ_SKIPS
-trap 'rm -f "$KIBITZ_SKIPS"' EXIT
+trap 'rm -f "$KIBITZ_SKIPS" "$log"' EXIT
 skip() {
     echo "SKIPPED: $1" >&2
     echo "$1" >>"$KIBITZ_SKIPS"
@@ -57,8 +57,6 @@ else
 fi
 # What fails is listed at the end, so that one failure hides no other.
 failed=()
-log=$(mktemp)
-trap 'rm -f "$KIBITZ_SKIPS" "$log"' EXIT
 # shellcheck disable=SC2086
 if ! cargo test --workspace --locked --no-fail-fast $KIBITZ_FEATURES | tee "$log"; then
     mapfile -t failed < <(sed -n 's/^test \(.*\) \.\.\. FAILED$/\1/p' "$log")

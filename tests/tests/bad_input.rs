@@ -353,7 +353,11 @@ fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
         command.arg("stats").arg(path("dataset"));
         run(command.arg("--plot").arg(file))
     };
-    plot(&net).failed(2, &["net.safetensors", ".svg"]);
+    let said = plot(&net);
+    assert_eq!(said.code, Some(2), "{}", said.err);
+    for words in ["net.safetensors", ".svg"] {
+        assert!(said.err.contains(words), "{words}: {}", said.err);
+    }
     plot(&path("net.svg")).failed(5, &["net.svg", "no picture"]);
     for file in [&net, &path("net.svg")] {
         assert_eq!(std::fs::read(file).unwrap(), b"a net");

@@ -94,7 +94,7 @@ pub fn check_free_for_markup(path: &Path) -> Result<(), Exists> {
         true => File::open(path).and_then(|mut file| file.read(&mut head)),
         false => return Ok(()),
     };
-    // A file that cannot be read is left alone too.
+    // An unreadable file may hold anything, so it is not replaced.
     let is_markup = read.is_ok_and(|length| {
         let text = head[..length].trim_ascii_start();
         text.is_empty() || text[0] == b'<'

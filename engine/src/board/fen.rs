@@ -93,7 +93,7 @@ fn name(color: Color) -> &'static str {
     }
 }
 
-/// What [`repair_fen`] left out of a FEN.
+/// A field of a FEN, or a part of one, that [`repair_fen`] left out.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FenRepair {
     /// Castling rights without their king or rook.
@@ -104,12 +104,12 @@ pub enum FenRepair {
     EnPassant(Square),
 }
 
-/// A position, and what its FEN said that does not fit it.
+/// A position read from a FEN, and the parts of the FEN that do not fit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairedFen {
     /// The position.
     pub board: Board,
-    /// What was left out.
+    /// The parts left out.
     pub repairs: Vec<FenRepair>,
 }
 
@@ -180,7 +180,7 @@ pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
         builder.fullmove_number = read_counter(fullmoves)?.clamp(1, u16::MAX.into()) as u16;
     }
     let board = build(builder, fen, castling)?;
-    // The library keeps it after every advance of two.
+    // The board keeps the square after every advance of two, capturable or not.
     if let Some(square) = passed
         && passed_square(&board) != passed
     {
@@ -189,8 +189,8 @@ pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
     Ok(RepairedFen { board, repairs })
 }
 
-/// The number that follows an operation's code in an EPD line, `hmvc 4;`; none behind the
-/// counters of a FEN, and none inside a text in quotes.
+/// Returns the operand of the EPD operation `code`, such as 4 of `hmvc 4;`. Quoted text is
+/// not searched.
 fn operand<'a>(epd: &'a str, code: &str) -> Option<&'a str> {
     let mut rest = epd;
     for _ in 0..4 {
@@ -295,8 +295,8 @@ fn read_placement(builder: &mut BoardBuilder, placement: &str) -> Option<()> {
 }
 
 /// `K` and `Q` mean the outermost rook on that side (X-FEN), a file's letter
-/// the rook on that file (Shredder-FEN). Returns the symbols that fit no rook and king;
-/// `None` where one is no symbol of castling.
+/// the rook on that file (Shredder-FEN). Returns the symbols without a king and rook to fit;
+/// `None` if a symbol is not one of castling.
 fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<String> {
     let mut misfits = String::new();
     if castling == "-" {
@@ -313,8 +313,8 @@ fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<String> {
     Some(misfits)
 }
 
-/// Sets the right that a symbol stands for; `None` where it has no king and rook, or its
-/// side is taken.
+/// Sets the castling right of `symbol`. `None` without its king and rook, or if another rook
+/// has the right already.
 fn set_right(builder: &mut BoardBuilder, symbol: char) -> Option<()> {
     let color = if symbol.is_ascii_uppercase() {
         Color::White

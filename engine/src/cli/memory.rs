@@ -1,25 +1,25 @@
-//! How much memory a container leaves its programs, which may be less than the machine has.
+//! The memory limit of a container (Linux control groups), which may be below the machine's.
 
 use std::fs;
 
 use anyhow::{Result, ensure};
 
-/// Where version 2 of Linux's control groups states the limit in bytes, and version 1.
+/// Files with the limit in bytes: of control groups version 2, and of version 1.
 const LIMITS: [&str; 2] = [
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// Refuses a transposition table for which the system would kill the engine.
+/// Checks that a transposition table fits the limit; beyond it the system kills the engine.
 ///
 /// # Errors
-/// Where the table has more bytes than this process may use.
+/// If the table is larger.
 pub fn check_table(mebibytes: usize) -> Result<()> {
     let limits = LIMITS.map(|path| fs::read_to_string(path).ok());
     check_limits(mebibytes, limits.iter().flatten().map(String::as_str))
 }
 
-/// As [`check_table`], with the texts of the files; `max` is no limit.
+/// [`check_table`] given the contents of the files; `max` means no limit.
 fn check_limits<'a>(mebibytes: usize, limits: impl Iterator<Item = &'a str>) -> Result<()> {
     let bytes = limits.filter_map(|text| text.trim().parse::<u64>().ok());
     if let Some(least) = bytes.min() {

@@ -61,12 +61,12 @@ impl Syzygy {
                 source,
             };
             let before = files + refused.len();
-            // Not all at once: there the first file of a wrong size ends the list.
+            // `add_directory` would stop at the first file of a wrong size.
             for entry in fs::read_dir(folder).map_err(unreadable)? {
                 let path = entry.map_err(unreadable)?.path();
                 match tables.add_file(&path) {
                     Ok(()) => files += 1,
-                    // No table by its name.
+                    // Not named like a table.
                     Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                     Err(error) => refused.push((path, error)),
                 }
@@ -122,7 +122,7 @@ impl Syzygy {
         self.files
     }
 
-    /// Files by a table's name that are no tables, for instance by their size, and why.
+    /// Files named like tables that were refused, for instance for their size, and why.
     pub fn refused(&self) -> &[(PathBuf, io::Error)] {
         &self.refused
     }

@@ -51,8 +51,7 @@ pub const BENCH_POSITIONS: [&str; 30] = [
 /// How many plies deep [`bench`](fn@bench) searches for the signature.
 pub const BENCH_DEPTH: u64 = 10;
 
-/// The deepest bench: each ply takes nearly twice the time of the one before, so that this
-/// one takes a day.
+/// The most plies of a bench. A deeper one would not end in practice.
 pub const MAX_BENCH_DEPTH: u64 = 30;
 
 /// Plies of a game of [`BenchGames`], if it does not end before.

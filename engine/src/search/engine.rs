@@ -97,8 +97,7 @@ impl Engine {
         self.clear();
     }
 
-    /// Forgets all earlier searches. All threads wipe the table, which takes some 100 ms for
-    /// each GiB and thread.
+    /// Forgets all earlier searches. All threads wipe the table together.
     pub fn clear(&mut self) {
         self.table.clear(self.workers.len());
         self.workers.iter_mut().for_each(Worker::clear);

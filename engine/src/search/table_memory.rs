@@ -203,7 +203,7 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
-/// Whether the machine has so many bytes of memory at all; where that cannot be known, yes.
+/// Returns whether the machine has `bytes` of physical memory, or does not say how much.
 #[cfg(target_os = "linux")]
 fn physical_memory_holds(bytes: usize) -> bool {
     // SAFETY: `sysconf` reads numbers of the system.

@@ -23,8 +23,7 @@ pub enum Command {
     SetOption(SetOption),
     /// `position`, with its moves already played
     Position(Box<Position>),
-    /// `position` that names none which can be played: until the next one there is nothing
-    /// to search
+    /// `position` that cannot be played: until the next one there is nothing to search
     NoPosition,
     /// `go`
     Go(Go),
@@ -54,8 +53,7 @@ impl Command {
     /// enough of the line is right: for every `go`, so that every `go` has its
     /// answer, and for a `position` up to its first illegal move. A `position` that cannot
     /// be played is [`Command::NoPosition`]: no search answers for the one before it. There
-    /// is no command
-    /// for an empty line, nor for `debug` and `register`, to which there is
+    /// is no command for an empty line, nor for `debug` and `register`, to which there is
     /// nothing to do.
     pub fn read(line: &str) -> (Option<Command>, Vec<UciError>) {
         let mut words = line.split_ascii_whitespace();
@@ -112,8 +110,8 @@ fn plies(command: &'static str, word: Option<&str>, most: u32) -> Result<u32, Uc
         .ok_or(UciError::BadPlies { command, most })
 }
 
-/// The position after the moves up to the first that is illegal; `wrong` gets what is not
-/// as the line has it.
+/// Returns the position after the moves before the first illegal one. Faults of the line are
+/// appended to `wrong`.
 fn read_position(
     words: SplitAsciiWhitespace,
     wrong: &mut Vec<UciError>,
@@ -149,7 +147,7 @@ fn read_position(
     Ok(position)
 }
 
-/// The word behind the four fields of a FEN that stands where `moves` was meant.
+/// Returns the fifth field of a FEN if it looks like a mistyped `moves`.
 fn mistyped_moves<'a, 'b>(fields: &'b [&'a str]) -> Option<&'b &'a str> {
     fields.get(4).filter(|word| word.starts_with("mov"))
 }

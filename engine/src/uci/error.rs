@@ -33,7 +33,7 @@ pub enum UciError {
         /// What stands in the number's place.
         found: Option<String>,
     },
-    /// Of the limits of `go`, not one could be read.
+    /// No limit of `go` could be read.
     #[error("go names no limit that can be read: searching one ply")]
     NoLimitLeft,
     /// `genfens` lacks one of its parameters.

@@ -134,7 +134,7 @@ impl Go {
                 },
             }
         }
-        // A search was to end, and nothing says when: whoever waits for it is not kept waiting.
+        // A limit was meant and cannot be read: an endless search would keep the GUI waiting.
         if unread_limit && !go.infinite && go.mate.is_none() && !go.has_sure_end() {
             go.depth = Some(1);
             complain(&mut wrong, UciError::NoLimitLeft);
@@ -174,7 +174,7 @@ const NUMBERS: [&str; 9] = [
     "binc",
 ];
 
-/// Those of [`NUMBERS`] that end a search by themselves.
+/// The parameters of [`NUMBERS`] that end a search by themselves.
 const LIMITS: [&str; 6] = ["depth", "nodes", "mate", "movetime", "wtime", "btime"];
 
 fn is_parameter(word: &str) -> bool {

@@ -147,7 +147,8 @@ impl fmt::Display for EvalReport {
             writeln!(
                 f,
                 "the labels' pawn is another: they differ {apart:.2}-fold from the net's values. \
-                 Scaled, the net's winchance L1 is {winchance:.4}; `trainer calibrate` scales a net"
+                 Scaled, the net's winchance L1 is about {winchance:.3}; `trainer calibrate` \
+                 scales a net"
             )?;
         }
         writeln!(f, "the engine's integers: {integers}")

@@ -69,20 +69,17 @@ impl EvenSample {
     }
 
     fn add(&mut self, pair: (f32, f32)) {
-        if self.seen.is_multiple_of(self.stride) {
-            if self.pairs.len() == EvenSample::MOST {
-                let mut index = 0;
-                self.pairs.retain(|_| {
-                    index += 1;
-                    index % 2 == 1
-                });
-                self.stride *= 2;
-            }
-            if self.seen.is_multiple_of(self.stride) {
-                self.pairs.push(pair);
-            }
-        }
+        let place = self.seen;
         self.seen += 1;
+        if !place.is_multiple_of(self.stride) {
+            return;
+        }
+        if self.pairs.len() == EvenSample::MOST {
+            // `MOST` is even, so this place is one of the doubled stride too.
+            self.pairs = self.pairs.iter().copied().step_by(2).collect();
+            self.stride *= 2;
+        }
+        self.pairs.push(pair);
     }
 }
 

@@ -479,23 +479,33 @@ pub fn has_checkpoint(out: &Path) -> bool {
 /// [`TrainerError::CheckpointRefused`] if its checkpoint is missing, of another plan, or
 /// of a run that has not ended.
 pub fn check_finished(dataset: &Dataset, mut plan: Plan) -> Result<(), TrainerError> {
-    let checkpoint = |plan: &Plan| Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset));
     let refused = |why: &str| {
-        checkpoint(&plan).refused(&format!(
+        checkpoint_of(dataset, &plan).refused(&format!(
             "{why}, but a later stage of the recipe has started from its net; begin again \
              with another --out"
         ))
     };
-    let Some(length) = checkpoint(&plan).length()? else {
+    let Some(length) = checkpoint_of(dataset, &plan).length()? else {
         return Err(refused("it is missing"));
     };
     if !length.ended {
         return Err(refused("its run has not ended"));
     }
-    plan.restarts = length.restarts;
-    plan.restarts.retain(|&epoch| epoch < plan.epochs);
-    checkpoint(&plan).load()?;
+    take_restarts(&mut plan, length.restarts);
+    checkpoint_of(dataset, &plan).load()?;
     Ok(())
+}
+
+/// The checkpoint of the run that a plan describes.
+fn checkpoint_of(dataset: &Dataset, plan: &Plan) -> Checkpoint {
+    Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset))
+}
+
+/// Gives a plan the restarts of its checkpoint. A plan that is shorter than they are is then
+/// refused as another run's.
+fn take_restarts(plan: &mut Plan, restarts: Vec<u64>) {
+    plan.restarts = restarts;
+    plan.restarts.retain(|&epoch| epoch < plan.epochs);
 }
 
 /// Makes sure that nothing of a run is there yet that is to write the net `out`, unless
@@ -563,18 +573,15 @@ fn is_of(net: &[u8], metadata: &Metadata) -> bool {
 ///
 /// The checkpoint is replaced before anything else, so that it can be done once only.
 fn extend_if_asked(dataset: &Dataset, plan: &mut Plan) -> Result<(), TrainerError> {
-    let checkpoint = |plan: &Plan| Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset));
-    let Some(length) = checkpoint(plan).length()? else {
+    let Some(length) = checkpoint_of(dataset, plan).length()? else {
         return Ok(());
     };
-    plan.restarts = length.restarts;
-    // A plan that is shorter than its restarts is refused as another run's.
-    plan.restarts.retain(|&epoch| epoch < plan.epochs);
+    take_restarts(plan, length.restarts);
     if !length.ended || plan.epochs <= length.epochs {
         return Ok(());
     }
     let epochs = mem::replace(&mut plan.epochs, length.epochs);
-    let ended = checkpoint(plan);
+    let ended = checkpoint_of(dataset, plan);
     let state = ended.load()?;
     let state = state.ok_or_else(|| ended.refused("it is no longer there"))?;
     check_net(plan, &state, &plan.metadata(dataset))?;
@@ -591,7 +598,7 @@ fn extend_if_asked(dataset: &Dataset, plan: &mut Plan) -> Result<(), TrainerErro
         Ok::<_, TrainerError>(network.to_bytes(&metadata))
     });
     let net = net.transpose()?;
-    checkpoint(plan).save(&state.history, net.as_deref(), &state.record)?;
+    checkpoint_of(dataset, plan).save(&state.history, net.as_deref(), &state.record)?;
     tell(format_args!(
         "this run had ended after epoch {}; the learning rate begins anew for {} more",
         length.epochs,

@@ -8,9 +8,7 @@ use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::games::evaluations::{Ending, Evaluations};
 use crate::position::{EvalComment, Origin, Record, parse_eval};
-use crate::selection::{
-    Filters, GameId, SkipReason, SourceCounts, Tags, castling_mode, start_position,
-};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 /// The state of the game that is being read.
 struct Game {
@@ -124,17 +122,14 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
 
     /// The position a game starts from, if the game is one to take.
     fn admit(&self, tags: &Tags) -> Result<Chess, SkipReason> {
-        let mode = castling_mode(tags.variant.as_deref())?;
+        let mode = tags.start.castling_mode()?;
         if mode.is_chess960() && !self.filters.chess960 {
             return Err(SkipReason::Variant);
         }
         if let Some(reason) = self.filters.reject_game(tags) {
             return Err(reason);
         }
-        if tags.setup && tags.fen.is_none() {
-            return Err(SkipReason::BadTags);
-        }
-        start_position(tags.fen.as_deref(), mode)
+        tags.start.position(mode)
     }
 
     /// Plays a move of the game that is being read; `None` if it is illegal.

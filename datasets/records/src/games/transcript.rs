@@ -11,7 +11,7 @@ use crate::games::boundary;
 use crate::games::general::reader;
 use crate::games::movetext::{has_malformed_tag, readable, tags_end};
 use crate::position::{EvalComment, Label, parse_eval};
-use crate::selection::{SkipReason, castling_mode, start_position};
+use crate::selection::{SkipReason, StartTags};
 
 /// No game is longer: the 75-move rule ends it after 5,898 moves and a half.
 const MAX_PLIES: usize = 11_797;
@@ -118,9 +118,7 @@ impl Transcript {
 #[derive(Default)]
 struct Tags {
     all: Vec<(Vec<u8>, Vec<u8>)>,
-    variant: Option<Vec<u8>>,
-    fen: Option<Vec<u8>>,
-    setup: bool,
+    start: StartTags,
     result: Option<&'static str>,
 }
 
@@ -137,11 +135,8 @@ struct Scribe {
 
 impl Scribe {
     fn begin(&mut self, tags: Tags) -> Result<(), SkipReason> {
-        let castling_mode = castling_mode(tags.variant.as_deref())?;
-        if tags.setup && tags.fen.is_none() {
-            return Err(SkipReason::BadTags);
-        }
-        self.position = start_position(tags.fen.as_deref(), castling_mode)?;
+        let castling_mode = tags.start.castling_mode()?;
+        self.position = tags.start.position(castling_mode)?;
         self.game = Some(Transcript {
             tags: tags.all,
             start: self.position.clone(),
@@ -193,13 +188,9 @@ impl Visitor for Scribe {
     }
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
-        let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
-        match name {
-            b"Result" => tags.result = result(value.as_bytes()),
-            _ if is(b"Variant") => tags.variant = Some(value.decode().into_owned()),
-            _ if is(b"FEN") => tags.fen = Some(value.decode().into_owned()),
-            _ if is(b"SetUp") => tags.setup = value.as_bytes() == b"1",
-            _ => {}
+        tags.start.read(name, &value.decode());
+        if name == b"Result" {
+            tags.result = result(value.as_bytes());
         }
         let value = value.as_bytes();
         // Where the closing quote is missing, the value goes to the line's end.

@@ -1,4 +1,4 @@
-//! Where a game starts: what its Variant and FEN tags say.
+//! The start of a game: its Variant, FEN and SetUp tags.
 
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
@@ -8,12 +8,59 @@ use crate::selection::SkipReason;
 /// Names of standard chess in a Variant tag: Lichess's, and TCEC's.
 const STANDARD: [&[u8]; 4] = [b"Standard", b"From Position", b"Normal", b""];
 
+/// The tags that decide the rules and the start position of a game. Their names count in any
+/// letter case: below a FEN tag that is overlooked the moves would be played from the usual
+/// start.
+#[derive(Default)]
+pub(crate) struct StartTags {
+    variant: Option<Vec<u8>>,
+    fen: Option<Vec<u8>>,
+    /// Whether a SetUp tag announces a FEN.
+    setup: bool,
+}
+
+impl StartTags {
+    /// Reads a tag. Returns whether it is one of these.
+    pub(crate) fn read(&mut self, name: &[u8], value: &[u8]) -> bool {
+        let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
+        if is(b"Variant") {
+            self.variant = Some(value.to_vec());
+        } else if is(b"FEN") {
+            self.fen = Some(value.to_vec());
+        } else if is(b"SetUp") {
+            self.setup = value == b"1";
+        } else {
+            return false;
+        }
+        true
+    }
+
+    /// The castling rules.
+    ///
+    /// # Errors
+    /// [`SkipReason::Variant`].
+    pub(crate) fn castling_mode(&self) -> Result<CastlingMode, SkipReason> {
+        castling_mode(self.variant.as_deref())
+    }
+
+    /// The start position.
+    ///
+    /// # Errors
+    /// [`SkipReason::BadTags`] if a FEN is announced and missing, [`SkipReason::BadFen`].
+    pub(crate) fn position(&self, mode: CastlingMode) -> Result<Chess, SkipReason> {
+        match self.setup && self.fen.is_none() {
+            true => Err(SkipReason::BadTags),
+            false => start_position(self.fen.as_deref(), mode),
+        }
+    }
+}
+
 /// The castling rules of a Variant tag: standard chess or Chess960, in any
 /// letter case.
 ///
 /// # Errors
 /// [`SkipReason::Variant`] for any other game than these two.
-pub(crate) fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, SkipReason> {
+fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, SkipReason> {
     let variant = variant.unwrap_or_default();
     let is = |name: &[u8]| variant.eq_ignore_ascii_case(name);
     if STANDARD.into_iter().any(is) {
@@ -29,7 +76,7 @@ pub(crate) fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, Skip
 ///
 /// # Errors
 /// [`SkipReason::BadFen`] if it is no legal position.
-pub(crate) fn start_position(fen: Option<&[u8]>, mode: CastlingMode) -> Result<Chess, SkipReason> {
+fn start_position(fen: Option<&[u8]>, mode: CastlingMode) -> Result<Chess, SkipReason> {
     let Some(fen) = fen else {
         return Ok(Chess::new());
     };

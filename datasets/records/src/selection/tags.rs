@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::position::{GameResult, Month};
-use crate::selection::{Speed, Termination};
+use crate::selection::{Speed, StartTags, Termination};
 
 /// What the tags of one game say.
 #[derive(Default)]
@@ -13,10 +13,7 @@ pub(crate) struct Tags {
     /// The seven-tag roster's names and values, in the order of the file.
     pub(crate) roster: Vec<u8>,
     pub(crate) lichess_id: Option<[u8; 8]>,
-    pub(crate) variant: Option<Vec<u8>>,
-    pub(crate) fen: Option<Vec<u8>>,
-    /// Whether the SetUp tag announces a FEN.
-    pub(crate) setup: bool,
+    pub(crate) start: StartTags,
     pub(crate) result: Option<GameResult>,
     pub(crate) termination: Option<Termination>,
     pub(crate) month: Month,
@@ -40,18 +37,7 @@ impl Tags {
             }
             _ => {}
         }
-        // What decides the start position counts in any letter case: without it the moves
-        // would be played from another one.
-        if name.eq_ignore_ascii_case(b"Variant") {
-            self.variant = Some(value.into_owned());
-            return;
-        }
-        if name.eq_ignore_ascii_case(b"FEN") {
-            self.fen = Some(value.into_owned());
-            return;
-        }
-        if name.eq_ignore_ascii_case(b"SetUp") {
-            self.setup = &*value == b"1";
+        if self.start.read(name, &value) {
             return;
         }
         match name {

@@ -87,12 +87,12 @@ impl SuiteArgs {
 /// Why a suite was refused.
 #[derive(Debug, Error)]
 pub enum ProblemError {
-    /// A line is no problem.
+    /// A line that is not a problem in EPD.
     #[error("{line}: {why}")]
     Line {
         /// The line as it stands.
         line: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// The file has no problem.

@@ -19,7 +19,7 @@ use crate::players::pace::Pace;
 use crate::players::player::Player;
 use crate::players::spec::EngineSpec;
 
-/// Games in a row that an engine may lose by a crash or hang before the tournament ends.
+/// Crashes or hangs of one engine in a row that end the tournament.
 const MAX_CRASHES: u64 = 6;
 
 /// An engine crashed or hung in game after game.
@@ -155,8 +155,8 @@ impl Tournament<'_> {
     }
 }
 
-/// Adds a pair to each engine's crashes in a row. A game that the opponent broke off
-/// leaves an engine's row as it is.
+/// Updates each engine's count of crashes in a row by a pair of games. A game that the
+/// opponent broke off does not change an engine's count.
 fn count_crashes(crashes: &mut [u64], pairing: &Pairing, games: &[Game; 2]) {
     let [first, second] = pairing.engines;
     for (game, players) in games.iter().zip([[first, second], [second, first]]) {

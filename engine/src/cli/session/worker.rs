@@ -24,7 +24,7 @@ use super::super::diagram::{Style, diagram};
 use super::super::{bench, eval, files, memory, perft};
 use super::{Control, inform, openings, say};
 
-/// So many damaged files of endgame tables are named.
+/// The most damaged tablebase files that are named.
 const MOST_TOLD: usize = 8;
 
 /// What the reader hands over.
@@ -254,7 +254,7 @@ impl Worker {
         Ok(())
     }
 
-    /// The position that was set; says why where there is none.
+    /// Returns the position that was set, or tells the user that there is none.
     fn position(&self) -> Option<&Position> {
         if self.position.is_none() {
             inform("no position: the last one cannot be played");
@@ -346,7 +346,7 @@ impl Worker {
     }
 }
 
-/// The board as text, and what there is to say of it.
+/// The board as a diagram, with its FEN, key and checkers.
 fn display(board: &Board) -> String {
     let style = Style {
         ascii: true,
