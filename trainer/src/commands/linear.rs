@@ -53,10 +53,10 @@ pub struct Arguments {
 /// # Errors
 /// [`TrainerError`].
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
-    host::check_free(&arguments.out, arguments.force)?;
     let dataset = dataset::open_to_train_on(&arguments.data)?;
     let plan = TablesPlan {
         out: arguments.out,
+        force: arguments.force,
         epochs: arguments.epochs,
         batch: batch_for(dataset.len(Split::Train)),
         seed: arguments.seed,

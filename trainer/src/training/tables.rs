@@ -40,6 +40,8 @@ const SLICE: f32 = 2.0;
 pub struct TablesPlan {
     /// Where the net goes.
     pub out: PathBuf,
+    /// Whether a net that is there already is replaced.
+    pub force: bool,
     /// Passes over the training positions.
     pub epochs: u64,
     /// Positions a step.
@@ -64,9 +66,10 @@ pub struct TablesSummary {
 /// Fits the tables, and writes them as a net that all programs take.
 ///
 /// # Errors
-/// [`TrainerError::Data`], [`TrainerError::Unwritable`].
+/// [`TrainerError::Exists`], [`TrainerError::Data`], [`TrainerError::Unwritable`].
 pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, TrainerError> {
     let started = Instant::now();
+    host::check_free(&plan.out, plan.force)?;
     files::check_writable(&plan.out)?;
     let tables = Tables::fit(dataset, plan)?;
     // As the file will hold it.
@@ -293,6 +296,7 @@ mod tests {
         let dataset = testing::dataset(folder.path(), 2_000);
         let plan = TablesPlan {
             out: folder.path().join("linear.safetensors"),
+            force: false,
             epochs: 2,
             batch: 512,
             seed: 1,
