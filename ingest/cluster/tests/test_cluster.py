@@ -1,6 +1,7 @@
 """`kibitz-cluster` on several nodes: what it makes equals what `ingest` makes alone.
 
-KIBITZ_INGEST=target/debug/ingest python -m unittest discover -s ingest/cluster/tests -v
+PYTHONPATH=ingest/cluster KIBITZ_INGEST=target/debug/ingest \\
+    python -m unittest discover -s ingest/cluster/tests -v
 """
 
 import importlib.util
