@@ -18,7 +18,7 @@ use host::archive::changes;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::input::{PartOf, Source, Tree};
+use crate::input::{PartOf, Source, Tree, granules_of};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
@@ -61,6 +61,8 @@ pub struct Builder {
     spilling: Option<Spilling>,
     last_spill: Instant,
     forgot: bool,
+    /// Whether a sealed source has got another name.
+    renamed: bool,
     /// Datasets to be merged with it.
     others: Vec<Dataset>,
     /// Which shard of the outcome is made, if not all.
@@ -151,6 +153,7 @@ impl Builder {
             spilling: None,
             last_spill: Instant::now(),
             forgot,
+            renamed: false,
             others: Vec::new(),
             shard: None,
         })
@@ -165,18 +168,23 @@ impl Builder {
     pub fn to_merge(path: &Path, datasets: Vec<Dataset>) -> Result<Builder, Error> {
         let filters = Builder::common_filters(&datasets)?;
         let mut builder = Builder::open(path, filters, &[])?;
+        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
         let mut manifest = builder.manifest.clone();
+        if let Err(error) = manifest.add_sources(datasets.iter().flat_map(sources)) {
+            builder.abandon()?;
+            return Err(error);
+        }
         let (mut entries, mut others) = (Vec::new(), Vec::new());
         for dataset in datasets {
-            let before = manifest.sources.clone();
-            for source in &dataset.manifest().sources {
-                if let Err(error) = manifest.add_source(source.clone()) {
-                    builder.abandon()?;
-                    return Err(error);
-                }
-            }
-            if manifest.sources != before {
-                entries.extend(dataset.manifest().sources.iter().cloned());
+            let known = |entry: &SourceEntry| {
+                let before = builder.manifest.sources.iter().chain(&entries);
+                sources::with_content(before, entry).is_some()
+            };
+            if dataset.manifest().sources.iter().all(known) {
+                let sources = sources(&dataset);
+                sources.iter().for_each(|entry| builder.name(entry));
+            } else {
+                entries.extend(sources(&dataset));
                 others.push(dataset);
             }
         }
@@ -197,12 +205,8 @@ impl Builder {
     /// What is known of the outcome of a merge before its positions are.
     pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, Error> {
         let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
-        for source in datasets
-            .iter()
-            .flat_map(|dataset| &dataset.manifest().sources)
-        {
-            manifest.add_source(source.clone())?;
-        }
+        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
+        manifest.add_sources(datasets.iter().flat_map(sources))?;
         Ok(manifest)
     }
 
@@ -271,18 +275,31 @@ impl Builder {
         sources::with_digest(self.entries(), digest)
     }
 
-    /// The entry of an open part of a source, or of the whole, if it was taken in
-    /// before.
+    /// Finds out whether an open part of a source was taken in before, by itself or with
+    /// the whole source; `None` if it was not, for certain. Else the part is to be
+    /// digested, by what is returned: that may take a while.
     ///
     /// # Errors
-    /// [`Error::UnfitParts`] if a part was that overlaps with it.
-    pub fn known_part(&self, source: &Source) -> Result<Option<&SourceEntry>, Error> {
-        match (source.range(), source.size()) {
-            (Some(range), Some(bytes)) => {
-                sources::with_part(self.entries(), (bytes, source.head()), &range)
-            }
-            _ => Ok(None),
-        }
+    /// [`Error::UnfitParts`] if a part was taken in that overlaps with it.
+    pub fn known_part(
+        &self,
+        source: &Source,
+    ) -> Result<
+        Option<impl FnOnce() -> Result<Option<SourceEntry>, Error> + Send + use<> + 'static>,
+        Error,
+    > {
+        let (Some(range), Some(bytes)) = (source.range(), source.size()) else {
+            return Ok(None);
+        };
+        let of = (bytes, source.head());
+        let candidates = sources::that_may_have(self.entries(), of, &range)?;
+        let candidates: Vec<SourceEntry> = candidates.into_iter().cloned().collect();
+        let path = source.path().to_path_buf();
+        Ok((!candidates.is_empty()).then_some(move || {
+            let granules = granules_of(&path, range.clone(), bytes)?;
+            let mut candidates = candidates.into_iter();
+            Ok(candidates.find(|entry| entry.has_granules(&range, &granules)))
+        }))
     }
 
     /// Whether some source of this size was taken in before: if not, there is
@@ -328,18 +345,37 @@ impl Builder {
     /// Notes that the source is done with. Returns the entry under which it is
     /// known already, if it is: then it changes nothing.
     pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
-        let known = match finished.part {
-            None => self.known_source(&finished.digest).cloned(),
-            // It was not known when it was opened.
-            Some(_) => None,
-        };
-        if known.is_none() {
-            let tally = std::mem::take(&mut self.progress.tally);
-            let entry = SourceEntry::new(name, finished, tally);
-            self.progress.entries.push(entry);
+        let tally = std::mem::take(&mut self.progress.tally);
+        let entry = SourceEntry::new(name, finished, tally);
+        let known = sources::with_content(self.entries(), &entry).cloned();
+        match &known {
+            None => self.progress.entries.push(entry),
+            Some(_) => self.name(&entry),
         }
         self.skip_source();
         known
+    }
+
+    /// Notes that the source is one that is known already, by the name it has now.
+    pub fn skip_known(&mut self, known: &SourceEntry, name: &str) {
+        let name = name.to_string();
+        self.name(&SourceEntry {
+            name,
+            ..known.clone()
+        });
+        self.skip_source();
+    }
+
+    /// Gives a source that is known already the name that another entry of it has, if that
+    /// is the first of its names: so it does not matter in what order they come.
+    fn name(&mut self, entry: &SourceEntry) {
+        let Manifest { sources, .. } = &mut self.manifest;
+        for known in sources.iter_mut().chain(&mut self.progress.entries) {
+            if known.is_same(entry) && entry.name < known.name {
+                known.name.clone_from(&entry.name);
+                self.renamed = true;
+            }
+        }
     }
 
     /// Notes that the source gives nothing: it is known, or cannot be read.
@@ -479,6 +515,8 @@ impl Builder {
         self.commit_spill()?;
         if self.sealed.is_none() || !self.progress.entries.is_empty() {
             self.seal(stop)?;
+        } else if self.renamed {
+            self.store.commit_manifest(&self.manifest)?;
         } else {
             self.store.forget_progress()?;
         }
@@ -490,9 +528,8 @@ impl Builder {
         self.spare = Vec::new();
         let train = Sorted::new(std::mem::take(&mut self.train));
         let validation = Sorted::new(std::mem::take(&mut self.validation));
-        for entry in std::mem::take(&mut self.progress.entries) {
-            self.manifest.add_source(entry)?;
-        }
+        let entries = std::mem::take(&mut self.progress.entries);
+        self.manifest.add_sources(entries)?;
         let train = self.side(&train, &self.progress.train, &[Set::Train])?;
         let held_out = [Set::Validation, Set::Shadowed];
         let validation = self.side(&validation, &self.progress.validation, &held_out)?;

@@ -347,6 +347,15 @@ impl Store {
             .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
     }
 
+    /// Replaces what a sealed dataset says of itself, and forgets an unfinished build.
+    pub(crate) fn commit_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+        let mut batch = WriteBatch::default();
+        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
+        self.delete_progress(&mut batch)?;
+        self.write(batch)
+    }
+
     /// Makes a new generation of sets the sealed one, in one atomic write, and
     /// drops the old one.
     pub(crate) fn commit(

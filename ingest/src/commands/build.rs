@@ -178,8 +178,11 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     let opened = host::unless_stopped(stop.flag(), builder.opener(path));
     let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
-    if !resumed && let Some(entry) = builder.known_part(source)?.cloned() {
-        return skip_known(builder, path, &entry);
+    if !resumed && let Some(known) = builder.known_part(source)? {
+        let known = host::unless_stopped(stop.flag(), known);
+        if let Some(entry) = known.ok_or(Error::Stopped)?? {
+            return skip_known(builder, path, &entry);
+        }
     }
     let (name, consumed) = (source.name().to_string(), source.consumed());
     // Progress goes by places in the source, a part's too.
@@ -216,7 +219,7 @@ fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result
     host::tell(format_args!(
         "{name}: already in the dataset ({games} games)"
     ));
-    builder.skip_source();
+    builder.skip_known(entry, &Source::name_of(path));
     entry.check(path)
 }
 
@@ -255,7 +258,7 @@ struct Sealed<'a> {
     counts: Counts,
     #[serde(flatten)]
     tally: &'a SourceCounts,
-    sources: &'a [SourceEntry],
+    sources: Vec<SourceEntry>,
 }
 
 /// Prints what is in a sealed dataset.
@@ -266,7 +269,7 @@ pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
         fingerprint: &manifest.fingerprint,
         counts: manifest.counts,
         tally: &manifest.tally,
-        sources: &manifest.sources,
+        sources: manifest.sources.iter().map(SourceEntry::outline).collect(),
     };
     Ok(host::print(&match json {
         true => serde_json::to_string_pretty(&sealed)? + "\n",
@@ -302,13 +305,30 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         if let Some(part) = &source.part {
             let (name, range, bytes) = (&source.name, &part.read.range, source.bytes);
             text += &format!(
-                "{name}: bytes {} to {} of {bytes}; other parts are missing\n",
+                "{name}: bytes {} to {} of {bytes}; other parts are missing",
                 range.start, range.end
             );
+            if let Some(other) = manifest
+                .sources
+                .iter()
+                .find(|other| is_rival(source, other))
+            {
+                let other = &other.name;
+                text += &format!(", or are not known from {other}, which is as long and differs");
+            }
+            text += "\n";
         }
     }
     if tally.labels == 0 {
         text += "there is no label: nothing to train on\n";
     }
     text
+}
+
+/// Returns whether another source, or the same part of another one, is as long as the
+/// source that `part` is of, and begins alike.
+fn is_rival(part: &SourceEntry, other: &SourceEntry) -> bool {
+    let range = |entry: &SourceEntry| entry.part.as_ref().map(|part| part.read.range.clone());
+    let lies_elsewhere = other.part.is_some() && range(other) != range(part);
+    other != part && other.may_be_of(part) && !lies_elsewhere
 }
