@@ -82,6 +82,16 @@ pub enum Error {
         /// Whether it holds positions with evaluations, as another format has them.
         positions: bool,
     },
+    /// A source is Parquet, which is written but not read.
+    #[error(
+        "{path}: Parquet is not read; give the PGN that it was made from, or write its rows as \
+         lines of `FEN | centipawns | result` or `FEN,Evaluation`",
+        path = path.display()
+    )]
+    Parquet {
+        /// The source.
+        path: PathBuf,
+    },
     /// A source cannot be cut into parts.
     #[error("{path}: cannot be read in parts: {why}", path = path.display())]
     NoParts {
@@ -292,7 +302,8 @@ impl Error {
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
-            | Error::NotPgn { .. } => ExitCode::Damaged,
+            | Error::NotPgn { .. }
+            | Error::Parquet { .. } => ExitCode::Damaged,
             Error::NoParts { .. } | Error::NotLocal { .. } => ExitCode::Usage,
             Error::UnfitParts { .. }
             | Error::NotADataset { .. }

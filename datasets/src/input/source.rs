@@ -19,7 +19,7 @@ use crate::input::frames::{self, Frames, Part};
 use crate::input::http::HttpReader;
 use crate::input::meter::{Lookahead, Metered, Prefix};
 use crate::input::part::{PartOf, PartRead};
-use records::games::Boundary;
+use records::games::{Boundary, begins_tag};
 use records::packed::PackedFormat;
 use records::positions::PositionFormat;
 
@@ -582,11 +582,13 @@ impl Source {
             None => {}
         }
         let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        if content.starts_with(b"PAR1") {
+            return Err(Error::Parquet {
+                path: self.path.clone(),
+            });
+        }
         // A PGN has a tag pair somewhere.
-        let is_tag = |line: &[u8]| {
-            line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic)
-        };
-        let is_pgn = content.split(|&b| b == b'\n').any(is_tag);
+        let is_pgn = content.split(|&b| b == b'\n' || b == b'\r').any(begins_tag);
         let is_known = is_pgn || PositionFormat::detect(content).is_some();
         if is_known || PackedFormat::detect(&text).is_some() {
             return Ok(text);

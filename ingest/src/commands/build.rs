@@ -12,7 +12,7 @@ use host::StopSignal;
 use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
-use crate::report::reason::reason_text;
+use crate::report::reason::left_out;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -102,6 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 error @ (Error::Unreadable { .. }
                 | Error::Empty { .. }
                 | Error::NotPgn { .. }
+                | Error::Parquet { .. }
                 | Error::NoParts { .. }),
             ) if builder.resumed().is_none() => {
                 builder.skip_source();
@@ -299,7 +300,8 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         counts.seen_on_both_sides,
     );
     for (&reason, count) in &tally.skipped {
-        text += &format!("left out: {count} {}\n", reason_text(reason));
+        let left_out = left_out(reason, *count, tally.examples.get(&reason));
+        text += &format!("left out: {left_out}\n");
     }
     for source in &manifest.sources {
         if let Some(part) = &source.part {
@@ -314,7 +316,7 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
                 .find(|other| is_rival(source, other))
             {
                 let other = &other.name;
-                text += &format!(", or are not known from {other}, which is as long and differs");
+                text += &format!("; it differs from {other}, which is as long and begins alike");
             }
             text += "\n";
         }

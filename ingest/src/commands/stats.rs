@@ -64,6 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         positions_validation: counts.positions_validation,
         seen_on_both_sides: counts.seen_on_both_sides,
         skipped: &tally.skipped,
+        examples: &tally.examples,
         months: &tally.months,
         ratings: &tally.ratings,
         unrated: tally.unrated,
