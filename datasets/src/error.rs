@@ -215,6 +215,18 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A dataset holds the unfinished build of another command.
+    #[error(
+        "{path}: holds an unfinished build of {sources}; run its command again to finish it, or \
+         give --force to discard it",
+        path = path.display()
+    )]
+    UnfinishedBuild {
+        /// The folder.
+        path: PathBuf,
+        /// The sources that it is of.
+        sources: String,
+    },
     /// A dataset may be added to only with the filters it was made with.
     #[error(
         "{path}: made with other filters ({changes}); give the same, or another --out",
@@ -316,6 +328,7 @@ impl Error {
             | Error::Changed { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
+            | Error::UnfinishedBuild { .. }
             | Error::OtherFilters { .. }
             | Error::UnlikeFilters { .. }
             | Error::Corrupt { .. } => ExitCode::Refused,

@@ -245,7 +245,9 @@ fn a_part_of_a_mended_file_is_built() {
     let source = path("games.pgn.zst");
     let good = fs::read(sample(JUNE)).unwrap();
     let mut bad = good.clone();
-    bad[100_000..100_064].iter_mut().for_each(|byte| *byte ^= 0xFF);
+    bad[100_000..100_064]
+        .iter_mut()
+        .for_each(|byte| *byte ^= 0xFF);
     fs::write(&source, &bad).unwrap();
     let part = path("part 1");
     // The damage is told as often as it is found.
@@ -255,7 +257,11 @@ fn a_part_of_a_mended_file_is_built() {
     fs::write(&source, &good).unwrap();
     let said = build_part(&source, "1/2", &part).succeeded();
     assert!(!said.err.contains("already"), "{}", said.err);
-    assert!(said.out.contains("as long and begins alike"), "{}", said.out);
+    assert!(
+        said.out.contains("as long and begins alike"),
+        "{}",
+        said.out
+    );
     let said = build_part(&source, "1/2", &part).succeeded();
     assert!(said.err.contains("already"), "{}", said.err);
     build_part(&source, "2/2", &path("part 2")).succeeded();

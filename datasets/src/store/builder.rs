@@ -45,6 +45,15 @@ const MERGE_RECORDS: u64 = 1 << 16;
 /// reach into what comes before and behind.
 const SEALED_STEP_RECORDS: u64 = 4 * BLOCK_RECORDS as u64;
 
+/// What is to be done with the unfinished build of another command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It is kept, and the new one refused.
+    Keep,
+    /// It is discarded.
+    Discard,
+}
+
 /// Adds sources to a dataset.
 pub struct Builder {
     store: Store,
@@ -86,16 +95,18 @@ struct Spilled {
 impl Builder {
     /// Opens a dataset to add `sources` to it, or makes a new one. Where the
     /// last build of the same sources was interrupted, this one goes on with
-    /// it; any other unfinished build is forgotten.
+    /// it.
     ///
     /// # Errors
     /// [`Error::Locked`] if another process writes to it,
-    /// [`Error::OtherFilters`] if it was made with other filters.
+    /// [`Error::OtherFilters`] if it was made with other filters,
+    /// [`Error::UnfinishedBuild`] if a build of other sources was interrupted.
     pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
-        Builder::open_part(path, filters, sources, None)
+        Builder::open_part(path, filters, sources, None, Unfinished::Keep)
     }
 
-    /// The same, to add only a part of each source.
+    /// The same, to add only a part of each source, and with what is to be done with an
+    /// unfinished build of other sources.
     ///
     /// # Errors
     /// As [`Builder::open`].
@@ -104,6 +115,7 @@ impl Builder {
         filters: Filters,
         sources: &[PathBuf],
         part: Option<PartOf>,
+        other: Unfinished,
     ) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
@@ -125,13 +137,16 @@ impl Builder {
         let fresh = BuildProgress::new(filters, &names, part);
         let folder = path.join("spill");
         let mut forgot = false;
-        let progress = match store.progress()? {
+        let stored = store.progress()?;
+        let is_whole = |stored: &BuildProgress| SpillFile::holds(&folder, stored.spilled_bytes());
+        let progress = match stored {
             None => fresh,
-            Some(stored)
-                if stored.is_of_same_command(&fresh)
-                    && SpillFile::holds(&folder, stored.spilled_bytes()) =>
-            {
-                stored
+            Some(stored) if stored.is_of_same_command(&fresh) && is_whole(&stored) => stored,
+            Some(stored) if other == Unfinished::Keep && stored.has_work() && is_whole(&stored) => {
+                return Err(Error::UnfinishedBuild {
+                    path: path.to_path_buf(),
+                    sources: stored.told(),
+                });
             }
             Some(_) => {
                 store.forget_progress()?;
@@ -165,9 +180,13 @@ impl Builder {
     /// # Errors
     /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if they were
     /// made with different filters, [`Error::UnfitParts`].
-    pub fn to_merge(path: &Path, datasets: Vec<Dataset>) -> Result<Builder, Error> {
+    pub fn to_merge(
+        path: &Path,
+        datasets: Vec<Dataset>,
+        other: Unfinished,
+    ) -> Result<Builder, Error> {
         let filters = Builder::common_filters(&datasets)?;
-        let mut builder = Builder::open(path, filters, &[])?;
+        let mut builder = Builder::open_part(path, filters, &[], None, other)?;
         let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
         let mut manifest = builder.manifest.clone();
         if let Err(error) = manifest.add_sources(datasets.iter().flat_map(sources)) {
@@ -418,7 +437,8 @@ impl Builder {
         store.forget_progress()?;
         drop(store);
         let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
-        Builder::open_part(&path, progress.filters, &sources, progress.part)
+        let (filters, part) = (progress.filters, progress.part);
+        Builder::open_part(&path, filters, &sources, part, Unfinished::Keep)
     }
 
     /// Starts to write what is in memory.

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
 use crate::input::{Node, PartOf, joined};
-use crate::store::Builder;
 use crate::store::database::{SetWriter, Store, WrittenSet};
 use crate::store::dataset::{Dataset, Holding, open_folder};
 use crate::store::folder;
@@ -19,6 +18,7 @@ use crate::store::manifest::{Counts, Manifest, Shard};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
+use crate::store::{Builder, Unfinished};
 use records::position::Keyed;
 
 /// The folders in a folder that hold databases, by name; none if it is a database itself.
@@ -203,7 +203,7 @@ pub fn merge_shard(
         }
         return Ok((path, with_own_counts(manifest)));
     }
-    let builder = Builder::to_merge(&path, datasets)?.for_shard(part);
+    let builder = Builder::to_merge(&path, datasets, Unfinished::Keep)?.for_shard(part);
     let manifest = builder.finish_unless_stopped(stop)?;
     Ok((path, with_own_counts(manifest)))
 }

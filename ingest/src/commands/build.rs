@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use datasets::{
     Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
+    Unfinished,
 };
 use host::StopSignal;
 use serde::Serialize;
@@ -23,7 +24,9 @@ validation by their identity, so that no game is on both sides.
 
 Sources may come in any order, and again: the dataset is the same. A build
 that is interrupted leaves the dataset as it was; the same command goes on
-where it stopped. A folder that holds something else than a dataset is refused.
+where it stopped. A folder that holds something else than a dataset is refused,
+and so is one with an unfinished build of other sources or filters: --force
+discards it. A source that cannot be opened stops the build before it begins.
 ";
 
 const EXAMPLE: &str = "\
@@ -55,11 +58,22 @@ pub struct Arguments {
     /// Take in the I-th of N parts of each source only; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
+    /// Discard an unfinished build of other sources or filters in --out
+    #[arg(long)]
+    force: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     filters: FilterArguments,
+}
+
+/// What `--force` does with the unfinished build of another command.
+pub(crate) fn unfinished(force: bool) -> Unfinished {
+    match force {
+        true => Unfinished::Discard,
+        false => Unfinished::Keep,
+    }
 }
 
 /// Runs `ingest build`.
@@ -69,12 +83,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
-    // Files are opened before anything is made: a wrong name stops the build
+    // Sources are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
-        let again = path.is_file() || path.is_dir() || !path.exists();
-        if again && path != Path::new("-") && !Source::is_url(path) {
-            let source = Source::open(path)?;
+        if Source::is_url(path) || can_be_opened_again(path) {
+            let path = path.clone();
+            let source = host::unless_stopped(stop.flag(), move || Source::open(&path));
+            let source = source.ok_or_else(|| Stopped::for_now(&stop))??;
             if let Some(part) = arguments.part {
                 source.range_of(part)?;
             }
@@ -83,10 +98,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let Arguments {
         sources, out, part, ..
     } = arguments;
-    let mut builder = Builder::open_part(out, filters, sources, *part)?;
+    let mut builder =
+        Builder::open_part(out, filters, sources, *part, unfinished(arguments.force))?;
     if builder.forgot() {
         host::tell(format_args!(
-            "{}: the unfinished build there was of other sources or filters, or incomplete: forgotten",
+            "{}: the unfinished build there was of other sources or filters, or incomplete: discarded",
             arguments.out.display()
         ));
     }
@@ -159,6 +175,12 @@ fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
         host::tell(format_args!("ingest: {error}{rest}"));
     }
     builder.note_failure(error);
+}
+
+/// Whether a path names a file, or nothing: neither standard input nor another pipe.
+fn can_be_opened_again(path: &Path) -> bool {
+    let again = path.is_file() || path.is_dir() || !path.exists();
+    again && path != Path::new("-")
 }
 
 /// Whether a source begins anew when it is opened again: standard input and

@@ -13,7 +13,13 @@ fn build_part(
     let part = format!("{index}/{of}").parse().unwrap();
     let filters = Filters::default();
     let sources = [source.to_path_buf()];
-    let mut builder = Builder::open_part(dataset, filters.clone(), &sources, Some(part))?;
+    let mut builder = Builder::open_part(
+        dataset,
+        filters.clone(),
+        &sources,
+        Some(part),
+        Unfinished::Keep,
+    )?;
     let mut added = 0;
     let finished = builder.open_source(source)?.run(&filters, 2, |batch| {
         if added == batches {
@@ -35,7 +41,7 @@ fn build_part(
 
 fn merge_into(dataset: &Path, others: &[PathBuf]) -> Result<Manifest, Error> {
     let others = others.iter().map(|path| Dataset::open(path).unwrap());
-    Builder::to_merge(dataset, others.collect())?.finish()
+    Builder::to_merge(dataset, others.collect(), Unfinished::Keep)?.finish()
 }
 
 /// Builds all of N parts, each in a dataset of its own.
