@@ -114,6 +114,19 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// The folder has a build that has sealed nothing yet.
+    #[error(
+        "{path}: an unfinished build{sources}, with nothing to read yet; run its command again to \
+         finish it",
+        path = path.display(),
+        sources = sources.as_ref().map(|sources| format!(" of {sources}")).unwrap_or_default()
+    )]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+        /// The sources that it is of, if it has noted them.
+        sources: Option<String>,
+    },
     /// The folder has a shard of a dataset where the whole is wanted.
     #[error(
         "{path}: shard {part} of a dataset; give the folder that has all shards",
@@ -319,6 +332,7 @@ impl Error {
             Error::NoParts { .. } | Error::NotLocal { .. } => ExitCode::Usage,
             Error::UnfitParts { .. }
             | Error::NotADataset { .. }
+            | Error::Unfinished { .. }
             | Error::LoneShard { .. }
             | Error::UnfitShards { .. }
             | Error::CappedShard { .. }

@@ -339,6 +339,26 @@ fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
     assert!(contents(&path("merged")) == contents(&clean));
 }
 
+#[test]
+fn an_unfinished_build_is_told_from_what_is_no_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let stats = |dataset: &Path| run(program("ingest").arg("stats").arg(dataset));
+    interrupt(&[&MONTHS.first], &path("a"));
+    let name = MONTHS.first.to_string_lossy();
+    let words = ["unfinished build of", &name, "run its command again"];
+    stats(&path("a")).failed(DATASET_REFUSED, &words);
+    // One that was killed before it noted anything, and one in a folder of shards.
+    for dataset in ["marked", "shards/1.dataset"] {
+        fs::create_dir_all(path(dataset)).unwrap();
+        fs::write(path(dataset).join("kibitz-unfinished"), "").unwrap();
+    }
+    stats(&path("marked")).failed(DATASET_REFUSED, &["unfinished build"]);
+    stats(&path("shards")).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    copy(&path("a"), &path("shards/2.dataset"));
+    stats(&path("shards")).failed(DATASET_REFUSED, &["2.dataset: an unfinished build"]);
+}
+
 /// The runs of an unfinished build may be lost with the disk's last writes, or
 /// cleared away: then there is nothing to go on with.
 #[test]

@@ -138,9 +138,7 @@ impl Store {
     }
 
     fn try_to_read(path: &Path) -> Result<Store, Error> {
-        let not_a_dataset = || Error::NotADataset {
-            path: path.to_path_buf(),
-        };
+        let not_a_dataset = || folder::no_dataset(path, None);
         std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
             true => Error::NotLocal {
                 path: path.to_path_buf(),

@@ -114,6 +114,16 @@ pub(crate) fn is_marked(path: &Path) -> bool {
     marker.is_ok_and(|marker| marker.is_file() && marker.len() == 0)
 }
 
+/// What is said of a folder without anything sealed: that it holds an unfinished build, of
+/// these sources if they are known, or no dataset.
+pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> Error {
+    let path = path.to_path_buf();
+    match is_marked(&path) {
+        true => Error::Unfinished { path, sources },
+        false => Error::NotADataset { path },
+    }
+}
+
 /// Takes the marker away: a dataset is sealed.
 ///
 /// # Errors

@@ -69,9 +69,11 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
     let mut manifests = opened.iter().map(|(_, _, manifest)| manifest);
     let first = manifests.find_map(|manifest| Some((manifest, manifest.shard.as_ref()?.part)));
     let Some((manifest, some)) = first else {
-        return Err(Error::NotADataset {
-            path: path.to_path_buf(),
-        });
+        let unfinished = folders.iter().find(|folder| folder::is_marked(folder));
+        return Err(folder::no_dataset(
+            unfinished.map_or(path, PathBuf::as_path),
+            None,
+        ));
     };
     let mut whole = Manifest {
         shard: None,
