@@ -203,6 +203,16 @@ pub enum Error {
         /// What is there.
         what: &'static str,
     },
+    /// A dataset is to be copied to where a file system is mounted.
+    #[error(
+        "{path}: a file system is mounted here, whose place a copy cannot take; give a folder in it, \
+         such as {path}/dataset",
+        path = path.display()
+    )]
+    MountPoint {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A dataset changed while it was copied.
     #[error("{path}: changed while it was copied; run the same command again", path = path.display())]
     Changed {
@@ -339,6 +349,7 @@ impl Error {
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::Taken { .. }
+            | Error::MountPoint { .. }
             | Error::Changed { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }

@@ -269,7 +269,8 @@ fn known_source(
 /// to be read for it.
 #[derive(Serialize)]
 struct Sealed<'a> {
-    out: &'a Path,
+    /// JSON has no names that are not Unicode.
+    out: String,
     /// Which shard, whose positions are counted, where it is one; games and labels are the
     /// whole's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -287,7 +288,7 @@ struct Sealed<'a> {
 /// Prints what is in a sealed dataset.
 pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     let sealed = Sealed {
-        out,
+        out: out.display().to_string(),
         shard: (manifest.shard.as_ref()).map(|shard| shard.part.to_string()),
         fingerprint: &manifest.fingerprint,
         counts: manifest.counts,
