@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use host::{Action, ExitCode, FileError};
 use thiserror::Error;
 
-use crate::input::{ConnectionLost, OtherBytes, PartOf};
+use crate::input::{ConnectionLost, OtherBytes, PartOf, shown};
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -366,7 +366,7 @@ impl Error {
     /// What is said of a source with such damage.
     pub fn damaged(path: &Path, damage: &impl ToString) -> Error {
         Error::Damaged {
-            path: path.to_path_buf(),
+            path: shown(path),
             damage: damage.to_string(),
         }
     }
@@ -374,7 +374,7 @@ impl Error {
     /// What stops the reading of a source, told by the error's type: that it
     /// is another now, or out of reach. `None` for damage of its own.
     pub(crate) fn stopping(path: &Path, error: &io::Error) -> Option<Error> {
-        let path = || path.to_path_buf();
+        let path = || shown(path);
         let cause = error.get_ref()?;
         if cause.is::<OtherBytes>() {
             Some(Error::OtherSource { path: path() })
@@ -394,7 +394,7 @@ impl Error {
     }
 
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
-        let path = path.to_path_buf();
+        let path = shown(path);
         move |error| Error::stopping(&path, &error).unwrap_or(Error::Unreadable { path, error })
     }
 

@@ -1,5 +1,6 @@
 //! Where bytes come from: files, pipes and URLs, packed or not.
 
+mod address;
 mod ahead;
 mod digest;
 mod frames;
@@ -14,6 +15,7 @@ pub use part::{PartOf, PartRead};
 pub use s3::SCHEME as S3_SCHEME;
 pub use source::{Source, digest_of};
 
+pub(crate) use address::{identity, shown};
 pub(crate) use digest::{LEAF, Node, Tree, has_granules, hex, joined};
 pub(crate) use frames::{FrameDecoder, Part, whole_text};
 pub(crate) use http::{ConnectionLost, HttpReader, Refusal, find, put};

@@ -13,6 +13,7 @@ use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::input::address::{shown, url};
 use crate::input::ahead::Ahead;
 use crate::input::digest::{LEAF_BYTES, Node, TreeDigest};
 use crate::input::frames::{self, Frames, Part};
@@ -138,9 +139,7 @@ impl Source {
         } = open_bytes(path)?;
         let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
         if magic.is_empty() {
-            return Err(Error::Empty {
-                path: path.to_path_buf(),
-            });
+            return Err(Error::Empty { path: shown(path) });
         }
         let ends_with_result = frames::is_skippable(magic);
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
@@ -205,7 +204,7 @@ impl Source {
             (Some(size), _, None) => return Ok(part.range(size)),
         };
         Err(Error::NoParts {
-            path: self.path.clone(),
+            path: shown(&self.path),
             why,
         })
     }
@@ -259,9 +258,7 @@ impl Source {
         place: &Place,
         part: Option<PartOf>,
     ) -> Result<Source, Error> {
-        let other_source = || Error::OtherSource {
-            path: path.to_path_buf(),
-        };
+        let other_source = || Error::OtherSource { path: shown(path) };
         let mut source = match part {
             None => {
                 let Opened { bytes, size, head } = open_bytes(path)?;
@@ -351,10 +348,16 @@ impl Source {
         url(path).is_some()
     }
 
+    /// A source as it may be shown: a URL without its password and its query.
+    pub fn shown(path: &Path) -> PathBuf {
+        shown(path)
+    }
+
     /// The name by which a source is known: the file's, without its folders; `-` for
     /// standard input.
     pub fn name_of(path: &Path) -> String {
-        let name = path.file_name();
+        let shown = shown(path);
+        let name = shown.file_name();
         name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned())
     }
 
@@ -584,7 +587,7 @@ impl Source {
         let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
         if content.starts_with(b"PAR1") {
             return Err(Error::Parquet {
-                path: self.path.clone(),
+                path: shown(&self.path),
             });
         }
         // A PGN has a tag pair somewhere.
@@ -594,7 +597,7 @@ impl Source {
             return Ok(text);
         }
         Err(Error::NotPgn {
-            path: self.path.clone(),
+            path: shown(&self.path),
             bytes: text.len(),
             positions: false,
         })
@@ -607,7 +610,7 @@ impl Source {
     /// [`Error::Interrupted`].
     pub(crate) fn end(&mut self) -> Result<End, Error> {
         let other_source = || Error::OtherSource {
-            path: self.path.clone(),
+            path: shown(&self.path),
         };
         let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
         let bytes = self.input.bytes().ok_or_else(other_source)?;
@@ -645,11 +648,6 @@ impl Source {
             part,
         })
     }
-}
-
-/// The source as a URL, if it is one.
-fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|source| HttpReader::is_url(source))
 }
 
 /// A source that was opened at its beginning.

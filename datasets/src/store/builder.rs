@@ -18,7 +18,7 @@ use host::archive::changes;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::input::{PartOf, Source, Tree, granules_of};
+use crate::input::{PartOf, Source, Tree, granules_of, identity};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
@@ -117,6 +117,18 @@ impl Builder {
         part: Option<PartOf>,
         other: Unfinished,
     ) -> Result<Builder, Error> {
+        let names: Vec<String> = sources.iter().map(|source| identity(source)).collect();
+        Builder::open_named(path, filters, &names, part, other)
+    }
+
+    /// The same, with what the sources are known by.
+    fn open_named(
+        path: &Path,
+        filters: Filters,
+        names: &[String],
+        part: Option<PartOf>,
+        other: Unfinished,
+    ) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
         let generation = sealed.as_ref().map(|manifest| manifest.generation);
@@ -133,8 +145,7 @@ impl Builder {
                 changes: changes(&manifest.filters, &filters),
             });
         }
-        let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
-        let fresh = BuildProgress::new(filters, &names, part);
+        let fresh = BuildProgress::new(filters, names, part);
         let folder = path.join("spill");
         let mut forgot = false;
         let stored = store.progress()?;
@@ -436,9 +447,13 @@ impl Builder {
         } = self;
         store.forget_progress()?;
         drop(store);
-        let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
-        let (filters, part) = (progress.filters, progress.part);
-        Builder::open_part(&path, filters, &sources, part, Unfinished::Keep)
+        let BuildProgress {
+            filters,
+            names,
+            part,
+            ..
+        } = progress;
+        Builder::open_named(&path, filters, &names, part, Unfinished::Keep)
     }
 
     /// Starts to write what is in memory.

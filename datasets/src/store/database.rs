@@ -141,7 +141,7 @@ impl Store {
         let not_a_dataset = || folder::no_dataset(path, None);
         std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
             true => Error::NotLocal {
-                path: path.to_path_buf(),
+                path: Source::shown(path),
             },
             false => Error::unreadable(path)(error),
         })?;

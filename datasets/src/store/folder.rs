@@ -45,7 +45,7 @@ pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
     let unwritable = || Error::unwritable(path);
     if Source::is_url(path) {
         return Err(Error::NotLocal {
-            path: path.to_path_buf(),
+            path: Source::shown(path),
         });
     }
     if !path.is_dir() && fs::symlink_metadata(path).is_ok() {

@@ -191,7 +191,8 @@ fn can_be_read_again(path: &Path) -> bool {
 
 /// Reads the next source into the builder.
 fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
-    let name = path.display();
+    let shown = Source::shown(path);
+    let name = shown.display();
     let resumed = builder.resumed().is_some();
     if let Some(games) = builder.resumed().map(|tally| tally.games) {
         host::tell(format_args!("{name}: going on behind game {games}"));
@@ -238,9 +239,10 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
 
 /// Passes over what the dataset has already.
 fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
-    let (name, games) = (path.display(), entry.tally.games);
+    let (shown, games) = (Source::shown(path), entry.tally.games);
     host::tell(format_args!(
-        "{name}: already in the dataset ({games} games)"
+        "{}: already in the dataset ({games} games)",
+        shown.display()
     ));
     builder.skip_known(entry, &Source::name_of(path));
     entry.check(path)
