@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use host::{Action, ExitCode, FileError};
 use thiserror::Error;
 
-use crate::input::{ConnectionLost, OtherBytes, PartOf};
+use crate::input::{ConnectionLost, OtherBytes, PartOf, shown};
 
 /// Why a source or a dataset could not be read or written. Each message is
 /// one line that names the file, the place where it matters, and what to do.
@@ -82,6 +82,16 @@ pub enum Error {
         /// Whether it holds positions with evaluations, as another format has them.
         positions: bool,
     },
+    /// A source is Parquet, which is written but not read.
+    #[error(
+        "{path}: Parquet is not read; give the PGN that it was made from, or write its rows as \
+         lines of `FEN | centipawns | result` or `FEN,Evaluation`",
+        path = path.display()
+    )]
+    Parquet {
+        /// The source.
+        path: PathBuf,
+    },
     /// A source cannot be cut into parts.
     #[error("{path}: cannot be read in parts: {why}", path = path.display())]
     NoParts {
@@ -103,6 +113,19 @@ pub enum Error {
     NotADataset {
         /// The folder.
         path: PathBuf,
+    },
+    /// The folder has a build that has sealed nothing yet.
+    #[error(
+        "{path}: an unfinished build{sources}, with nothing to read yet; run its command again to \
+         finish it",
+        path = path.display(),
+        sources = sources.as_ref().map(|sources| format!(" of {sources}")).unwrap_or_default()
+    )]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+        /// The sources that it is of, if it has noted them.
+        sources: Option<String>,
     },
     /// The folder has a shard of a dataset where the whole is wanted.
     #[error(
@@ -180,6 +203,16 @@ pub enum Error {
         /// What is there.
         what: &'static str,
     },
+    /// A dataset is to be copied to where a file system is mounted.
+    #[error(
+        "{path}: a file system is mounted here, whose place a copy cannot take; give a folder in it, \
+         such as {path}/dataset",
+        path = path.display()
+    )]
+    MountPoint {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A dataset changed while it was copied.
     #[error("{path}: changed while it was copied; run the same command again", path = path.display())]
     Changed {
@@ -204,6 +237,18 @@ pub enum Error {
     Locked {
         /// The folder.
         path: PathBuf,
+    },
+    /// A dataset holds the unfinished build of another command.
+    #[error(
+        "{path}: holds an unfinished build of {sources}; run its command again to finish it, or \
+         give --force to discard it",
+        path = path.display()
+    )]
+    UnfinishedBuild {
+        /// The folder.
+        path: PathBuf,
+        /// The sources that it is of.
+        sources: String,
     },
     /// A dataset may be added to only with the filters it was made with.
     #[error(
@@ -292,19 +337,23 @@ impl Error {
             Error::Damaged { .. }
             | Error::OtherSource { .. }
             | Error::Empty { .. }
-            | Error::NotPgn { .. } => ExitCode::Damaged,
+            | Error::NotPgn { .. }
+            | Error::Parquet { .. } => ExitCode::Damaged,
             Error::NoParts { .. } | Error::NotLocal { .. } => ExitCode::Usage,
             Error::UnfitParts { .. }
             | Error::NotADataset { .. }
+            | Error::Unfinished { .. }
             | Error::LoneShard { .. }
             | Error::UnfitShards { .. }
             | Error::CappedShard { .. }
             | Error::Occupied { .. }
             | Error::NotAFolder { .. }
             | Error::Taken { .. }
+            | Error::MountPoint { .. }
             | Error::Changed { .. }
             | Error::OtherVersion { .. }
             | Error::Locked { .. }
+            | Error::UnfinishedBuild { .. }
             | Error::OtherFilters { .. }
             | Error::UnlikeFilters { .. }
             | Error::Corrupt { .. } => ExitCode::Refused,
@@ -317,7 +366,7 @@ impl Error {
     /// What is said of a source with such damage.
     pub fn damaged(path: &Path, damage: &impl ToString) -> Error {
         Error::Damaged {
-            path: path.to_path_buf(),
+            path: shown(path),
             damage: damage.to_string(),
         }
     }
@@ -325,7 +374,7 @@ impl Error {
     /// What stops the reading of a source, told by the error's type: that it
     /// is another now, or out of reach. `None` for damage of its own.
     pub(crate) fn stopping(path: &Path, error: &io::Error) -> Option<Error> {
-        let path = || path.to_path_buf();
+        let path = || shown(path);
         let cause = error.get_ref()?;
         if cause.is::<OtherBytes>() {
             Some(Error::OtherSource { path: path() })
@@ -345,7 +394,7 @@ impl Error {
     }
 
     pub(crate) fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> Error {
-        let path = path.to_path_buf();
+        let path = shown(path);
         move |error| Error::stopping(&path, &error).unwrap_or(Error::Unreadable { path, error })
     }
 

@@ -68,5 +68,5 @@ pub use records::selection::{
 };
 pub use store::{
     ADDED_VERSION, Builder, Copied, Counts, Dataset, FORMAT_VERSION, Manifest, OLDEST_VERSION,
-    PartEntry, Shard, Shuffled, SourceEntry, download, merge_shard, shard, upload,
+    PartEntry, Shard, Shuffled, SourceEntry, Unfinished, download, merge_shard, shard, upload,
 };

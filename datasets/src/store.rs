@@ -15,7 +15,7 @@ mod shards;
 mod sources;
 mod spill;
 
-pub use builder::Builder;
+pub use builder::{Builder, Unfinished};
 pub use copies::{Copied, download, upload};
 pub use dataset::{Dataset, Shuffled};
 pub use manifest::{ADDED_VERSION, Counts, FORMAT_VERSION, Manifest, OLDEST_VERSION, Shard};

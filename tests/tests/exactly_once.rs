@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tests::dump::{Dump, Frames};
 use tests::pzstd::write_frames;
 use tests::server::BreakingServer;
-use tests::{Said, build, contents, copy, program, records, run, sample, stats};
+use tests::{Said, build, contents, copy, merge, merging, program, records, run, sample, stats};
 
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
@@ -303,18 +303,60 @@ fn a_source_that_changed_meanwhile_is_read_from_the_beginning() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
+/// A mistyped name must not cost the work of hours.
 #[test]
-fn an_unfinished_build_of_other_sources_is_forgotten() {
+fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (dataset, clean) = (path("a"), path("b"));
     interrupt(&[&MONTHS.first], &dataset);
     let june = sample(JUNE);
-    let said = build(&[&june], &dataset).succeeded();
-    assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
-    assert!(said.err.contains("forgotten"), "{}", said.err);
     build(&[&june], &clean).succeeded();
+    let gone = BreakingServer::start(Vec::new(), 0);
+    gone.set_missing(true);
+    let gone = Path::new(&gone.url);
+    let words = ["holds an unfinished build", "--force"];
+    for source in [&june, gone] {
+        build(&[source], &dataset).failed(DATASET_REFUSED, &words);
+    }
+    merge(std::slice::from_ref(&clean), &dataset).failed(DATASET_REFUSED, &words);
+    // Sources are opened before anything is discarded.
+    let force = Path::new("--force");
+    for source in [gone, &path("none.pgn")] {
+        build(&[source, force], &dataset).failed(UNREADABLE, &[]);
+    }
+    assert!(has_progress(&dataset));
+    copy(&dataset, &path("goes on"));
+    let said = build(&[&MONTHS.first], &path("goes on")).succeeded();
+    assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
+    copy(&dataset, &path("merged"));
+    let forced = run(merging(std::slice::from_ref(&clean), &path("merged")).arg("--force"));
+    forced.succeeded();
+    let said = build(&[&june, force], &dataset).succeeded();
+    assert_eq!(resumed_behind(&said.err), None, "{}", said.err);
+    assert!(said.err.contains("discarded"), "{}", said.err);
     assert!(contents(&dataset) == contents(&clean));
+    assert!(contents(&path("merged")) == contents(&clean));
+}
+
+#[test]
+fn an_unfinished_build_is_told_from_what_is_no_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let stats = |dataset: &Path| run(program("ingest").arg("stats").arg(dataset));
+    interrupt(&[&MONTHS.first], &path("a"));
+    let name = MONTHS.first.to_string_lossy();
+    let words = ["unfinished build of", &name, "run its command again"];
+    stats(&path("a")).failed(DATASET_REFUSED, &words);
+    // One that was killed before it noted anything, and one in a folder of shards.
+    for dataset in ["marked", "shards/1.dataset"] {
+        fs::create_dir_all(path(dataset)).unwrap();
+        fs::write(path(dataset).join("kibitz-unfinished"), "").unwrap();
+    }
+    stats(&path("marked")).failed(DATASET_REFUSED, &["unfinished build"]);
+    stats(&path("shards")).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
+    copy(&path("a"), &path("shards/2.dataset"));
+    stats(&path("shards")).failed(DATASET_REFUSED, &["2.dataset: an unfinished build"]);
 }
 
 /// The runs of an unfinished build may be lost with the disk's last writes, or

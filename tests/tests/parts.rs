@@ -237,6 +237,71 @@ fn damaged_parts_merge_to_the_damaged_dump() {
     assert_equal(&path("merged"), &path("whole"), "damaged");
 }
 
+/// The file that takes the place of a damaged one has its size and its beginning.
+#[test]
+fn a_part_of_a_mended_file_is_built() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let source = path("games.pgn.zst");
+    let good = fs::read(sample(JUNE)).unwrap();
+    let mut bad = good.clone();
+    bad[100_000..100_064]
+        .iter_mut()
+        .for_each(|byte| *byte ^= 0xFF);
+    fs::write(&source, &bad).unwrap();
+    let part = path("part 1");
+    // The damage is told as often as it is found.
+    build_part(&source, "1/2", &part).failed(DAMAGED, &["games.pgn.zst"]);
+    build_part(&source, "1/2", &part).failed(DAMAGED, &["games.pgn.zst"]);
+    assert_eq!(manifest(&part).sources.len(), 1);
+    fs::write(&source, &good).unwrap();
+    let said = build_part(&source, "1/2", &part).succeeded();
+    assert!(!said.err.contains("already"), "{}", said.err);
+    assert!(
+        said.out.contains("as long and begins alike"),
+        "{}",
+        said.out
+    );
+    let said = build_part(&source, "1/2", &part).succeeded();
+    assert!(said.err.contains("already"), "{}", said.err);
+    build_part(&source, "2/2", &path("part 2")).succeeded();
+    let merged = path("merged");
+    merge(&[part, path("part 2")], &merged).succeeded();
+    build(&[&source], &path("whole")).succeeded();
+    assert!(both_sides(&merged) == both_sides(&path("whole")));
+    assert_eq!(manifest(&merged).sources.len(), 2);
+    let sources = &manifest(&path("whole")).sources;
+    assert!(manifest(&merged).sources.contains(&sources[0]));
+}
+
+#[test]
+fn a_file_with_two_names_gives_one_manifest_in_any_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let names = ["a.pgn.zst", "b.pgn.zst"].map(path);
+    for name in &names {
+        fs::copy(sample(JUNE), name).unwrap();
+    }
+    let [a, b] = &names;
+    build(&[a, b], &path("a b")).succeeded();
+    build(&[b, a], &path("b a")).succeeded();
+    for (first, then) in [(a, b), (b, a)] {
+        let dataset = path("one by one");
+        build(&[first], &dataset).succeeded();
+        let said = build(&[then], &dataset).succeeded();
+        assert!(said.err.contains("already"), "{}", said.err);
+        assert_equal(&dataset, &path("a b"), "one by one");
+        fs::remove_dir_all(dataset).unwrap();
+    }
+    build(&[b], &path("b")).succeeded();
+    build(&[a], &path("a")).succeeded();
+    merge(&[path("b"), path("a")], &path("merged")).succeeded();
+    merge(&[path("a")], &path("b")).succeeded();
+    for dataset in ["b a", "merged", "b"] {
+        assert_equal(&path(dataset), &path("a b"), dataset);
+    }
+}
+
 #[test]
 fn datasets_merge_to_one_build_of_all_sources_in_any_order() {
     let folder = tempfile::tempdir().unwrap();

@@ -324,3 +324,30 @@ fn killed_sharding_goes_on() {
         assert!(!spill.exists());
     }
 }
+
+/// JSON cannot have such a name as it is; that must not be found out after the work.
+#[cfg(unix)]
+#[test]
+fn names_that_are_not_unicode_are_told_in_json() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let [dataset, shards] =
+        [&b"\xff"[..], b"\xfe"].map(|name| folder.path().join(OsStr::from_bytes(name)));
+    let mut building = program("ingest");
+    building
+        .arg("build")
+        .arg(sample(JUNE))
+        .args(["--json", "--out"]);
+    let mut cutting = program("ingest");
+    cutting.arg("shard").arg(&dataset);
+    cutting
+        .args(["--number", "2", "--json", "--out"])
+        .arg(&shards);
+    for command in [building.arg(&dataset), &mut cutting] {
+        let said = run(command).succeeded();
+        let json: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        assert!(json.to_string().contains('\u{fffd}'), "{}", said.out);
+    }
+}

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use datasets::{Keyed, Record};
 use tests::generator::Generator;
@@ -107,6 +111,113 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
         assert!(server.requests() >= 7, "{} requests", server.requests());
         assert!(both_sides(&dataset) == expected, "{name} by URL");
     }
+}
+
+/// The query of a presigned URL stands for a password.
+#[test]
+fn what_is_secret_in_a_url_is_neither_told_nor_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("dataset");
+    let plain = folder.path().join("games.pgn");
+    fs::write(&plain, games(3_000)).unwrap();
+    let bytes = packed_by("gzip", &plain);
+    let most = bytes.len() * 2 / 3;
+    let server = BreakingServer::start(bytes, most);
+    server.set_rest_missing(true);
+    let url = |query: &str| format!("{}.pgn.gz?{query}", server.url);
+    let presigned = url("dl=1&X-Amz-Credential=KEYNAME&X-Amz-Signature=TOPSECRET");
+    let again = url("dl=1&X-Amz-Credential=KEYNAME&X-Amz-Signature=SECRETTOO");
+    // An unfinished build is gone on with by a URL that was signed anew.
+    let interrupted = build(&[Path::new(&presigned)], &dataset).failed(3, &["same command again"]);
+    server.set_rest_missing(false);
+    let finished = build(&[Path::new(&again)], &dataset).succeeded();
+    assert!(finished.err.contains("going on behind"), "{}", finished.err);
+    let known = build(&[Path::new(&again)], &dataset).succeeded();
+    assert!(
+        known.err.contains("already in the dataset"),
+        "{}",
+        known.err
+    );
+    assert_eq!(stats(&dataset)["sources"][0]["name"], "games.pgn.gz");
+    let mut texts: Vec<Vec<u8>> = Vec::new();
+    for said in [interrupted, finished, known] {
+        texts.extend([said.out.into_bytes(), said.err.into_bytes()]);
+    }
+    for file in fs::read_dir(&dataset).unwrap() {
+        let file = file.unwrap().path();
+        if file.is_file() {
+            texts.push(fs::read(file).unwrap());
+        }
+    }
+    for secret in ["KEYNAME", "TOPSECRET", "SECRETTOO", "dl=1"] {
+        let has_it = |text: &Vec<u8>| text.windows(secret.len()).any(|at| at == secret.as_bytes());
+        assert!(!texts.iter().any(has_it), "{secret}");
+    }
+}
+
+/// A server that answers each request with the same, and whether it was asked.
+fn answering(answer: String) -> (String, Arc<AtomicU64>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let requests = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&requests);
+    thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            counter.fetch_add(1, Ordering::Relaxed);
+            let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            lines.find(|line| line.as_ref().map_or(true, String::is_empty));
+            // The client may be gone.
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    (url, requests)
+}
+
+/// Requests to S3 carry a signature and a token, which another server must not see.
+#[test]
+fn s3_is_not_followed_elsewhere_and_a_wrong_region_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let (other, requests) = answering("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".into());
+    let answer = |status: &str, headers: &str, body: &str| {
+        let length = body.len();
+        format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\n\r\n{body}")
+    };
+    let elsewhere = format!("Location: {other}/games\r\nx-amz-bucket-region: eu-west-1\r\n");
+    let malformed =
+        "<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-1</Region></Error>";
+    for (answer, words) in [
+        (
+            answer("301 Moved Permanently", &elsewhere, ""),
+            "AWS_REGION=eu-west-1",
+        ),
+        (
+            answer("307 Temporary Redirect", &elsewhere, ""),
+            "AWS_REGION=eu-west-1",
+        ),
+        (
+            answer("400 Bad Request", "", malformed),
+            "AWS_REGION=eu-west-1",
+        ),
+        (
+            answer(
+                "301 Moved Permanently",
+                "",
+                "<Code>PermanentRedirect</Code>",
+            ),
+            "set AWS_REGION to the bucket's",
+        ),
+    ] {
+        let (endpoint, _) = answering(answer);
+        let mut command = program("ingest");
+        command.args(["build", "s3://bucket/games.pgn", "--out"]);
+        command.arg(folder.path().join("dataset"));
+        command.env("AWS_ENDPOINT_URL_S3", endpoint);
+        command.env("AWS_ACCESS_KEY_ID", "key");
+        command.env("AWS_SECRET_ACCESS_KEY", "secret");
+        command.env("AWS_SESSION_TOKEN", "token");
+        run(&mut command).failed(3, &["s3://bucket/games.pgn", "wrong region", words]);
+    }
+    assert_eq!(requests.load(Ordering::Relaxed), 0);
 }
 
 fn crlf(text: &[u8]) -> Vec<u8> {

@@ -9,14 +9,16 @@ mod movetext;
 mod plain;
 mod returns;
 mod scan;
+mod spelling;
 mod transcript;
 
-pub use boundary::{Boundary, any_tag_games};
+pub use boundary::{Boundary, any_tag_games, ends_with_result};
 pub use chunk::read_games;
-pub use movetext::ends_with_result;
+pub use movetext::begins_tag;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use plain::is_plain;
 pub use transcript::{Ply, Transcript, games};
 
 pub(crate) use evaluations::{Ending, Evaluations};
+pub(crate) use movetext::Cut;

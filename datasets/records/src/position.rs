@@ -15,4 +15,4 @@ pub use label::{EvalComment, Label, format_eval, parse_eval};
 pub use phase::Phase;
 pub use record::{GameResult, Keyed, Month, Origin, Record};
 
-pub(crate) use label::parse_integer;
+pub(crate) use label::{parse_integer, parse_match_score};

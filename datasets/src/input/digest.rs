@@ -8,6 +8,25 @@ use sha2::{Digest, Sha256};
 /// Bytes of a leaf. The last leaf of a source may have less.
 pub(crate) const LEAF_BYTES: u64 = 1 << 14;
 
+/// A source has at most so many granules. Their nodes are kept with a source, so that any
+/// part of it, which is cut between granules, can be compared with it.
+const GRANULES: u64 = 512;
+
+/// The level of the nodes over the granules of a source of so many bytes: the lowest one
+/// that gives no more than [`GRANULES`].
+pub(crate) fn granule_level(bytes: u64) -> u32 {
+    let leaves = bytes.div_ceil(LEAF_BYTES);
+    leaves
+        .div_ceil(GRANULES)
+        .next_power_of_two()
+        .trailing_zeros()
+}
+
+/// Bytes of a granule of a source of so many bytes. The last may have less.
+pub(crate) fn granule_bytes(bytes: u64) -> u64 {
+    LEAF_BYTES << granule_level(bytes)
+}
+
 /// What is hashed before a leaf, and before two nodes, so that one is not taken
 /// for the other.
 pub(crate) const LEAF: [u8; 1] = [0];
@@ -22,6 +41,11 @@ pub struct Node {
 }
 
 impl Node {
+    fn leaf(leaf: Sha256) -> Node {
+        let hash = leaf.finalize().into();
+        Node { level: 0, hash }
+    }
+
     /// The node over two of one level that stand side by side.
     fn over(left: &Node, right: &Node) -> Node {
         let digest = Sha256::new().chain_update(NODE);
@@ -45,21 +69,28 @@ pub(crate) struct Tree {
     leaves: u64,
     /// The largest nodes over the stretch, from left to right.
     nodes: Vec<Node>,
+    /// No larger nodes are made than those of this level.
+    top: u32,
 }
 
 impl Tree {
     /// A stretch that begins behind so many leaves.
     pub(crate) fn behind(leaves: u64) -> Tree {
+        Tree::up_to(u32::MAX, leaves)
+    }
+
+    /// The same, with no nodes above level `top`.
+    fn up_to(top: u32, leaves: u64) -> Tree {
         Tree {
             leaves,
             nodes: Vec::new(),
+            top,
         }
     }
 
     /// Adds the leaf that stands next. It is the digest of [`LEAF`] and its bytes.
     pub(crate) fn push_leaf(&mut self, leaf: Sha256) {
-        let hash = leaf.finalize().into();
-        self.push(Node { level: 0, hash });
+        self.push(Node::leaf(leaf));
     }
 
     /// Adds the node that stands next, and joins it with those to its left as far
@@ -68,7 +99,8 @@ impl Tree {
         self.leaves += node.leaves().unwrap_or_default();
         while let Some(left) = self.nodes.last() {
             let both = 2 << node.level;
-            if left.level != node.level || !self.leaves.is_multiple_of(both) {
+            let is_top = node.level >= self.top;
+            if is_top || left.level != node.level || !self.leaves.is_multiple_of(both) {
                 // The last leaf may be an only child: then it is left alone.
                 break;
             }
@@ -99,16 +131,24 @@ impl Tree {
 #[derive(Clone, Debug)]
 pub(crate) struct TreeDigest {
     tree: Tree,
+    /// The same stretch, with no nodes above those of the granules.
+    granules: Tree,
+    /// Leaves before the stretch.
+    before: u64,
     /// The leaf that is not whole yet, and its bytes so far.
     leaf: Sha256,
     leaf_bytes: u64,
 }
 
 impl TreeDigest {
-    /// A stretch that begins behind so many bytes.
-    pub(crate) fn behind(bytes: u64) -> TreeDigest {
+    /// A stretch that begins behind so many bytes, with granules of this level: of a
+    /// higher one if that turns out too low for what is digested.
+    pub(crate) fn behind(bytes: u64, level: u32) -> TreeDigest {
+        let before = bytes / LEAF_BYTES;
         TreeDigest {
-            tree: Tree::behind(bytes / LEAF_BYTES),
+            tree: Tree::behind(before),
+            granules: Tree::up_to(level, before),
+            before,
             leaf: Sha256::new(),
             leaf_bytes: 0,
         }
@@ -132,26 +172,67 @@ impl TreeDigest {
 
     fn end_leaf(&mut self) {
         self.leaf_bytes = 0;
-        self.tree.push_leaf(std::mem::take(&mut self.leaf));
+        let leaf = Node::leaf(std::mem::take(&mut self.leaf));
+        self.push(leaf);
     }
 
-    /// The tree over the stretch.
-    fn into_tree(mut self) -> Tree {
-        if self.leaf_bytes > 0 {
-            self.end_leaf();
+    fn push(&mut self, leaf: Node) {
+        self.granules.push(leaf.clone());
+        self.tree.push(leaf);
+        if self.granules.leaves > GRANULES << self.granules.top {
+            let mut larger = Tree::up_to(self.granules.top + 1, self.before);
+            std::mem::take(&mut self.granules.nodes)
+                .into_iter()
+                .for_each(|node| larger.push(node));
+            self.granules = larger;
         }
-        self.tree
     }
 
-    /// The largest nodes over the stretch, from left to right.
-    pub(crate) fn into_nodes(self) -> Vec<Node> {
-        self.into_tree().into_nodes()
+    /// The nodes over the granules of the stretch, from left to right; over a last one
+    /// that is not whole there may be several.
+    pub(crate) fn granules(&self) -> Vec<Node> {
+        let mut ended = self.clone();
+        if ended.leaf_bytes > 0 {
+            ended.end_leaf();
+        }
+        ended.granules.into_nodes()
     }
 
     /// The digest of the stretch, hexadecimal.
     pub(crate) fn root(&self) -> String {
-        self.clone().into_tree().into_root()
+        let mut tree = self.tree.clone();
+        if self.leaf_bytes > 0 {
+            tree.push_leaf(self.leaf.clone());
+        }
+        tree.into_root()
     }
+}
+
+/// The nodes over the granules of a source of so many bytes, of the nodes of its parts in
+/// their order; none if they are not that fine.
+pub(crate) fn granules_of<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64) -> Vec<Node> {
+    let level = granule_level(bytes);
+    let mut tree = Tree::up_to(level, 0);
+    for node in nodes {
+        if node.level > level {
+            return Vec::new();
+        }
+        tree.push(node.clone());
+    }
+    tree.into_nodes()
+}
+
+/// Returns whether a source with these granules has a stretch of them that begins behind
+/// so many bytes.
+pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bool {
+    let mut before = 0;
+    let start = source.iter().position(|node| {
+        let is_start = before == behind / LEAF_BYTES;
+        before += node.leaves().unwrap_or_default();
+        is_start
+    });
+    let rest = start.map(|start| &source[start..]);
+    !stretch.is_empty() && rest.is_some_and(|rest| rest.starts_with(stretch))
 }
 
 /// The digest of so many leaves, of the nodes of its parts in their order; `None` if
@@ -219,15 +300,15 @@ mod tests {
             let text = &all[..bytes];
             let leaves: Vec<&[u8]> = text.chunks(leaf).collect();
             let expected = hex(&by_definition(&leaves));
-            let mut whole = TreeDigest::behind(0);
+            let mut whole = TreeDigest::behind(0, 0);
             text.chunks(10_007).for_each(|piece| whole.update(piece));
             assert_eq!(whole.root(), expected, "{bytes} bytes");
             for parts in 1..=9 {
                 let cut = |part: usize| (leaves.len() * part / parts * leaf).min(bytes);
                 let nodes = |part| {
-                    let mut digest = TreeDigest::behind(cut(part) as u64);
+                    let mut digest = TreeDigest::behind(cut(part) as u64, 9);
                     digest.update(&text[cut(part)..cut(part + 1)]);
-                    digest.into_nodes()
+                    digest.granules()
                 };
                 let nodes: Vec<Node> = (0..parts).flat_map(nodes).collect();
                 let json = serde_json::to_string(&nodes).unwrap();
@@ -237,5 +318,53 @@ mod tests {
                 assert_eq!(joined(nodes[1..].iter(), leaves.len() as u64), None);
             }
         }
+    }
+    /// The granules of a source are the same whether its size is known or not, whole or of
+    /// all its parts, and tell which stretches it has.
+    #[test]
+    fn granules_tell_the_stretches_of_a_source() {
+        let leaf = |number: u64| Node {
+            level: 0,
+            hash: Sha256::digest(number.to_le_bytes()).into(),
+        };
+        let digest = |leaves: std::ops::Range<u64>, level: u32| {
+            let mut digest = TreeDigest::behind(leaves.start * LEAF_BYTES, level);
+            for number in leaves {
+                digest.push(leaf(number));
+            }
+            digest
+        };
+        for leaves in [1, 511, 512, 513, 1024, 1025, 2051, 7777] {
+            let bytes = leaves * LEAF_BYTES - 7;
+            let level = granule_level(bytes);
+            let whole = digest(0..leaves, 0);
+            let granules = whole.granules();
+            assert_eq!(granules, digest(0..leaves, level).granules(), "{leaves}");
+            assert!(granules.len() as u64 <= GRANULES + u64::from(level));
+            let granule = granule_bytes(bytes) / LEAF_BYTES;
+            for parts in [2, 3, 7] {
+                let cut = |part: u64| {
+                    let granules = leaves.div_ceil(granule);
+                    (granules * part / parts * granule).min(leaves)
+                };
+                let stretch = |part| digest(cut(part)..cut(part + 1), level).granules();
+                let all: Vec<Node> = (0..parts).flat_map(stretch).collect();
+                assert_eq!(granules_of(all.iter(), bytes), granules);
+                assert_eq!(joined(all.iter(), leaves), Some(whole.root()));
+                for part in (0..parts).filter(|&part| cut(part) < cut(part + 1)) {
+                    let behind = cut(part) * LEAF_BYTES;
+                    let mut stretch = stretch(part);
+                    assert!(has_granules(&granules, &stretch, behind));
+                    assert_eq!(
+                        leaves > 1 && has_granules(&granules, &stretch, behind + LEAF_BYTES),
+                        false
+                    );
+                    stretch[0].hash[0] ^= 1;
+                    assert!(!has_granules(&granules, &stretch, behind));
+                }
+            }
+        }
+        let coarse = digest(0..1024, 9).granules();
+        assert_eq!(granules_of(coarse.iter(), 1024 * LEAF_BYTES), []);
     }
 }

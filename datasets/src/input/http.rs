@@ -8,10 +8,12 @@ mod client;
 mod objects;
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use ureq::http::{HeaderMap, Response, StatusCode, header};
 use ureq::{Body, BodyReader};
 
+use crate::input::address::shown;
 use crate::input::http::client::{Client, HttpError, Patience, lasting, refusal};
 use crate::input::s3::{self, Object, Request};
 
@@ -27,6 +29,8 @@ pub(crate) use objects::{find, put};
 pub(crate) struct HttpReader {
     client: Client,
     object: Object,
+    /// The URL, as it may be shown.
+    name: String,
     /// Where the next byte to hand over lies in the file.
     offset: u64,
     len: Option<u64>,
@@ -53,9 +57,11 @@ impl HttpReader {
     }
 
     fn with_patience(url: &str, patience: Patience) -> io::Result<HttpReader> {
+        let object = Object::named(url)?;
         let mut reader = HttpReader {
-            client: Client::new(patience),
-            object: Object::named(url)?,
+            client: Client::new(patience, &object),
+            name: shown(Path::new(url)).display().to_string(),
+            object,
             offset: 0,
             len: None,
             validator: None,
@@ -96,7 +102,7 @@ impl HttpReader {
     /// Waits before the next attempt, or gives up with the last error.
     fn pause(&mut self, error: io::Error) -> io::Result<()> {
         let place = format!("at byte {}", self.offset);
-        self.client.pause(error, &place)
+        self.client.pause(error, &self.name, &place)
     }
 
     /// Asks for the rest of the file. `None` if there is no more.
@@ -113,7 +119,10 @@ impl HttpReader {
         }
         if let Some(range) = range {
             let validator = self.validator.as_deref().ok_or_else(|| {
-                lasting("cannot be read from the middle: the server sent neither ETag nor Last-Modified")
+                lasting(
+                    "cannot be gone on with: the server sent neither ETag nor Last-Modified, by which \
+                     the file would be known again; download it, and read the copy",
+                )
             })?;
             request = request
                 .header(header::RANGE, range)
@@ -142,6 +151,12 @@ impl HttpReader {
             self.validator = validator(headers);
         }
         self.learn_len(content_length(headers))?;
+        if self.offset > 0 {
+            host::tell(format_args!(
+                "{}: the server cannot go on at byte {}: all before it is sent again",
+                self.name, self.offset
+            ));
+        }
         let mut body = response.into_body().into_reader();
         let skipped = io::copy(&mut body.by_ref().take(self.offset), &mut io::sink());
         match skipped {

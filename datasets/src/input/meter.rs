@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::{Deserialize, Serialize};
 
 use crate::input::ahead::Ahead;
-use crate::input::digest::{Node, TreeDigest};
+use crate::input::digest::{Node, TreeDigest, granule_level};
 
 /// What was read of a source, or of a part of it: up to which byte, and the digest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,14 +50,23 @@ struct Meter {
 }
 
 impl<R> Metered<R> {
-    /// A reader of the source from byte `range.start` on, where a leaf of its digest
-    /// begins. What lies behind the range is not digested.
-    pub(crate) fn new(inner: R, range: Range<u64>) -> Metered<R> {
+    /// A reader of a whole source, of whatever size.
+    pub(crate) fn new(inner: R) -> Metered<R> {
+        Metered::within(inner, 0..u64::MAX, 0)
+    }
+
+    /// A reader of a part of a source of so many bytes, from byte `range.start` on, where
+    /// a granule of its digest begins. What lies behind the range is not digested.
+    pub(crate) fn of_part(inner: R, range: Range<u64>, bytes: u64) -> Metered<R> {
+        Metered::within(inner, range, granule_level(bytes))
+    }
+
+    fn within(inner: R, range: Range<u64>, level: u32) -> Metered<R> {
         Metered {
             inner,
             meter: Meter {
                 consumed: Arc::new(AtomicU64::new(range.start)),
-                digest: TreeDigest::behind(range.start),
+                digest: TreeDigest::behind(range.start, level),
                 end: range.end,
                 expected: None,
                 mismatch: false,
@@ -81,9 +90,9 @@ impl<R> Metered<R> {
         self.meter.prefix()
     }
 
-    /// The digest of what was consumed of the range, to be joined with others.
-    pub(crate) fn nodes(&self) -> Vec<Node> {
-        self.meter.digest.clone().into_nodes()
+    /// The digests of the granules consumed of the range, to be joined with others.
+    pub(crate) fn granules(&self) -> Vec<Node> {
+        self.meter.digest.granules()
     }
 
     /// The count of bytes consumed, to watch from another thread.
@@ -183,7 +192,7 @@ mod tests {
     use super::*;
 
     fn read(expected: Option<Prefix>, bytes: &[u8]) -> (io::Result<u64>, Metered<&[u8]>) {
-        let mut reader = Metered::new(bytes, 0..u64::MAX);
+        let mut reader = Metered::new(bytes);
         if let Some(prefix) = expected {
             reader.expect(prefix);
         }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::input::digest::{LEAF_BYTES, Node, joined};
+use crate::input::digest::{LEAF_BYTES, Node, granule_bytes, granules_of, has_granules, joined};
 
 /// One of several parts that each source is cut into, as `2/7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -73,17 +73,21 @@ impl PartOf {
         (part(*keys.start())..=part(*keys.end())).contains(&(u128::from(self.index) - 1))
     }
 
-    /// The bytes of the part, in a source of so many. Parts are cut where a leaf of
+    /// The bytes of the part, in a source of so many. Parts are cut where a granule of
     /// the source's digest begins; of a small source some may be empty.
     pub fn range(self, bytes: u64) -> Range<u64> {
-        let leaves = u128::from(bytes.div_ceil(LEAF_BYTES));
+        let granule = granule_bytes(bytes);
+        let granules = u128::from(bytes.div_ceil(granule));
         let cut = |part: u32| {
-            let leaf = leaves * u128::from(part) / u128::from(self.of);
-            (leaf as u64 * LEAF_BYTES).min(bytes)
+            let before = granules * u128::from(part) / u128::from(self.of);
+            (before as u64 * granule).min(bytes)
         };
         cut(self.index - 1)..cut(self.index)
     }
 }
+
+/// Why parts that lie side by side are not of one source.
+pub(crate) const CHANGED: &str = "the source has changed between them";
 
 /// What was read of a source of which a part was to be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +97,8 @@ pub struct PartRead {
     /// Where the frames or the text begin that belong to it, and where those of the
     /// next part begin; `None` if none begin in its range.
     pub frames: Option<Range<u64>>,
-    /// The digest of the range, to be joined with that of the other parts.
+    /// The digests of the granules of the range, to be joined with those of the other
+    /// parts.
     pub(super) nodes: Vec<Node>,
 }
 
@@ -103,6 +108,34 @@ impl PartRead {
         self.frames.is_none().then_some(
             "no frame with a size header begins in this part, which is empty: the part before \
              has all of it (`pzstd` makes frames that can be read apart)",
+        )
+    }
+
+    /// Where the frames of this part end, if they begin where those of the parts before
+    /// end; an empty part lies inside a frame of one of them.
+    pub(crate) fn frames_end(&self, before: u64) -> Option<u64> {
+        match &self.frames {
+            Some(frames) => (frames.start == before).then_some(frames.end),
+            None => (before >= self.range.end).then_some(before),
+        }
+    }
+
+    /// Returns whether the part lies there and has these granules.
+    pub(crate) fn is_of(&self, range: &Range<u64>, granules: &[Node]) -> bool {
+        self.range == *range && self.nodes == granules
+    }
+
+    /// Returns whether a source with these granules has the bytes of the part.
+    pub(crate) fn is_within(&self, source: &[Node]) -> bool {
+        has_granules(source, &self.nodes, self.range.start)
+    }
+
+    /// Why a part does not fit to the parts before it.
+    pub(crate) fn misfit(&self) -> String {
+        format!(
+            "what was read of bytes {}-{} does not begin where the part before ends; \
+             read the source whole",
+            self.range.start, self.range.end
         )
     }
 
@@ -130,22 +163,28 @@ impl PartRead {
         // Each must have begun where the one before has ended.
         let mut end = 0;
         for part in parts.clone() {
-            let fits = match &part.frames {
-                Some(frames) => std::mem::replace(&mut end, frames.end) == frames.start,
-                None => end >= part.range.end,
-            };
-            if !fits {
-                return Err(format!(
-                    "what was read of bytes {}-{} does not begin where the part before ends; \
-                     read the source whole",
-                    part.range.start, part.range.end
-                ));
-            }
+            end = part.frames_end(end).ok_or_else(|| part.misfit())?;
         }
-        let leaves = bytes.div_ceil(LEAF_BYTES);
-        let digest = joined(parts.flat_map(|part| &part.nodes), leaves).filter(|_| end == bytes);
-        let digest = digest.ok_or_else(|| "the source has changed between them".to_string())?;
-        Ok(Some(digest))
+        if end != bytes {
+            return Err(CHANGED.to_string());
+        }
+        PartRead::join(parts, bytes).map(|(digest, _)| Some(digest))
+    }
+
+    /// The digest of a source of so many bytes, and those of its granules, of all its
+    /// parts, which come in their order and fit. There are no granules where a version
+    /// that did not know them has noted a part.
+    ///
+    /// # Errors
+    /// If the source has changed between them.
+    pub(crate) fn join<'a>(
+        parts: impl Iterator<Item = &'a PartRead> + Clone,
+        bytes: u64,
+    ) -> Result<(String, Vec<Node>), String> {
+        let nodes = parts.flat_map(|part| &part.nodes);
+        let digest = joined(nodes.clone(), bytes.div_ceil(LEAF_BYTES));
+        let digest = digest.ok_or_else(|| CHANGED.to_string())?;
+        Ok((digest, granules_of(nodes, bytes)))
     }
 }
 
@@ -161,7 +200,9 @@ mod tests {
                 let mut end = 0;
                 for range in ranges {
                     assert_eq!(range.start, end);
-                    assert!(range.start == bytes || range.start.is_multiple_of(LEAF_BYTES));
+                    assert!(
+                        range.start == bytes || range.start.is_multiple_of(granule_bytes(bytes))
+                    );
                     end = range.end;
                 }
                 assert_eq!(end, bytes);

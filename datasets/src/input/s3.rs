@@ -31,6 +31,8 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
 pub(super) struct Object {
     /// Where it is.
     pub(super) url: String,
+    /// Whether it is one of S3's, or just a file behind a URL.
+    pub(super) is_of_s3: bool,
     /// Who asks; nobody, where everybody may.
     signer: Option<Signer>,
 }
@@ -73,6 +75,7 @@ impl Object {
         let Some(object) = name.strip_prefix(SCHEME) else {
             return Ok(Object {
                 url: name.to_string(),
+                is_of_s3: false,
                 signer: None,
             });
         };
@@ -105,6 +108,7 @@ impl Object {
         };
         Ok(Object {
             url: format!("{endpoint}/{bucket}/{}", utf8_percent_encode(key, ESCAPED)),
+            is_of_s3: true,
             signer,
         })
     }

@@ -13,13 +13,14 @@ use flate2::bufread::MultiGzDecoder;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::input::address::{shown, url};
 use crate::input::ahead::Ahead;
-use crate::input::digest::{LEAF_BYTES, TreeDigest};
+use crate::input::digest::{LEAF_BYTES, Node, TreeDigest};
 use crate::input::frames::{self, Frames, Part};
 use crate::input::http::HttpReader;
 use crate::input::meter::{Lookahead, Metered, Prefix};
 use crate::input::part::{PartOf, PartRead};
-use records::games::Boundary;
+use records::games::{Boundary, begins_tag};
 use records::packed::PackedFormat;
 use records::positions::PositionFormat;
 
@@ -106,6 +107,8 @@ pub(crate) struct End {
     pub(crate) bytes: u64,
     /// The digest of all that was to be read.
     pub(crate) digest: String,
+    /// The digests of its granules, if all was to be read.
+    pub(crate) granules: Vec<Node>,
     /// The digest of its first 16 KiB.
     pub(crate) head: String,
     /// Which part was to be read, if not all.
@@ -136,9 +139,7 @@ impl Source {
         } = open_bytes(path)?;
         let magic = bytes.fill_buf().map_err(Error::unreadable(path))?;
         if magic.is_empty() {
-            return Err(Error::Empty {
-                path: path.to_path_buf(),
-            });
+            return Err(Error::Empty { path: shown(path) });
         }
         let ends_with_result = frames::is_skippable(magic);
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
@@ -203,7 +204,7 @@ impl Source {
             (Some(size), _, None) => return Ok(part.range(size)),
         };
         Err(Error::NoParts {
-            path: self.path.clone(),
+            path: shown(&self.path),
             why,
         })
     }
@@ -211,7 +212,7 @@ impl Source {
     /// The same source at the beginning of a part.
     fn reopen(self, range: Range<u64>) -> Result<Source, Error> {
         let path = &self.path;
-        let bytes = open_bytes_of(path, range.clone())?;
+        let bytes = open_bytes_of(path, range.clone(), self.size.unwrap_or(range.end))?;
         let input = match self.input {
             Input::Zstd(_) => Input::Zstd(Frames::new(bytes, range.end)),
             _ => Input::Plain(bytes),
@@ -257,9 +258,7 @@ impl Source {
         place: &Place,
         part: Option<PartOf>,
     ) -> Result<Source, Error> {
-        let other_source = || Error::OtherSource {
-            path: path.to_path_buf(),
-        };
+        let other_source = || Error::OtherSource { path: shown(path) };
         let mut source = match part {
             None => {
                 let Opened { bytes, size, head } = open_bytes(path)?;
@@ -318,15 +317,14 @@ impl Source {
     /// Plain text from any reader.
     #[cfg(test)]
     pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
-        let bytes = Metered::new(Ahead::new(Box::new(reader) as _), 0..u64::MAX);
+        let bytes = Metered::new(Ahead::new(Box::new(reader) as _));
         Source::new(Path::new("test"), Input::Plain(bytes), None, String::new())
     }
 
     fn new(path: &Path, mut input: Input, size: Option<u64>, head: String) -> Source {
-        let name = path.file_name();
         Source {
             path: path.to_path_buf(),
-            name: name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned()),
+            name: Source::name_of(path),
             consumed: input
                 .bytes()
                 .map(|bytes| bytes.counter())
@@ -348,6 +346,19 @@ impl Source {
     /// Whether a source is a URL, by its name.
     pub fn is_url(path: &Path) -> bool {
         url(path).is_some()
+    }
+
+    /// A source as it may be shown: a URL without its password and its query.
+    pub fn shown(path: &Path) -> PathBuf {
+        shown(path)
+    }
+
+    /// The name by which a source is known: the file's, without its folders; `-` for
+    /// standard input.
+    pub fn name_of(path: &Path) -> String {
+        let shown = shown(path);
+        let name = shown.file_name();
+        name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned())
     }
 
     /// The file's name, without its folders.
@@ -574,17 +585,19 @@ impl Source {
             None => {}
         }
         let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
+        if content.starts_with(b"PAR1") {
+            return Err(Error::Parquet {
+                path: shown(&self.path),
+            });
+        }
         // A PGN has a tag pair somewhere.
-        let is_tag = |line: &[u8]| {
-            line.first() == Some(&b'[') && line.get(1).is_some_and(u8::is_ascii_alphabetic)
-        };
-        let is_pgn = content.split(|&b| b == b'\n').any(is_tag);
+        let is_pgn = content.split(|&b| b == b'\n' || b == b'\r').any(begins_tag);
         let is_known = is_pgn || PositionFormat::detect(content).is_some();
         if is_known || PackedFormat::detect(&text).is_some() {
             return Ok(text);
         }
         Err(Error::NotPgn {
-            path: self.path.clone(),
+            path: shown(&self.path),
             bytes: text.len(),
             positions: false,
         })
@@ -597,7 +610,7 @@ impl Source {
     /// [`Error::Interrupted`].
     pub(crate) fn end(&mut self) -> Result<End, Error> {
         let other_source = || Error::OtherSource {
-            path: self.path.clone(),
+            path: shown(&self.path),
         };
         let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
         let bytes = self.input.bytes().ok_or_else(other_source)?;
@@ -619,23 +632,22 @@ impl Source {
             frames: part
                 .begin
                 .map(|begin| begin..part.border.unwrap_or(prefix.bytes)),
-            nodes: bytes.nodes(),
+            nodes: bytes.granules(),
         });
         Ok(End {
             bytes: match &part {
                 None => prefix.bytes,
                 Some(_) => self.size.unwrap_or(prefix.bytes),
             },
+            granules: match &part {
+                None => bytes.granules(),
+                Some(_) => Vec::new(),
+            },
             digest: prefix.digest,
             head: self.head.clone(),
             part,
         })
     }
-}
-
-/// The source as a URL, if it is one.
-fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|source| HttpReader::is_url(source))
 }
 
 /// A source that was opened at its beginning.
@@ -653,19 +665,19 @@ fn open_bytes(path: &Path) -> Result<Opened, Error> {
     let mut ahead = Ahead::new(raw);
     let head = ahead.peek(LEAF_BYTES as usize);
     let head = head.map_err(Error::unreadable(path))?;
-    let mut digest = TreeDigest::behind(0);
+    let mut digest = TreeDigest::behind(0, 0);
     digest.update(&head[..head.len().min(LEAF_BYTES as usize)]);
     Ok(Opened {
-        bytes: Metered::new(ahead, 0..u64::MAX),
+        bytes: Metered::new(ahead),
         size,
         head: digest.root(),
     })
 }
 
-/// Opens a part of a source.
-fn open_bytes_of(path: &Path, range: Range<u64>) -> Result<Bytes, Error> {
+/// Opens a part of a source of so many bytes.
+fn open_bytes_of(path: &Path, range: Range<u64>, bytes: u64) -> Result<Bytes, Error> {
     let (raw, _) = open_raw(path, range.start)?;
-    Ok(Metered::new(Ahead::new(raw), range))
+    Ok(Metered::of_part(Ahead::new(raw), range, bytes))
 }
 
 /// Opens a source, and goes to a byte of it that is not the first only in files and
@@ -710,6 +722,17 @@ pub fn digest_of(path: &Path) -> Result<String, Error> {
     let mut bytes = open_bytes(path)?.bytes;
     io::copy(&mut bytes, &mut io::sink()).map_err(Error::unreadable(path))?;
     Ok(bytes.prefix().digest)
+}
+
+/// The digests of the granules of a part of a source of so many bytes.
+///
+/// # Errors
+/// [`Error::Unreadable`], [`Error::Interrupted`].
+pub(crate) fn granules_of(path: &Path, part: Range<u64>, bytes: u64) -> Result<Vec<Node>, Error> {
+    let mut opened = open_bytes_of(path, part.clone(), bytes)?;
+    let within = &mut (&mut opened).take(part.end - part.start);
+    io::copy(within, &mut io::sink()).map_err(Error::unreadable(path))?;
+    Ok(opened.granules())
 }
 
 impl Input {

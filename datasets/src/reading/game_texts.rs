@@ -66,7 +66,7 @@ impl GameTexts {
         let content = source.content();
         if content.positions.is_some() || content.packed.is_some() {
             return Err(Error::NotPgn {
-                path: source.path().to_path_buf(),
+                path: Source::shown(source.path()),
                 bytes: 0,
                 positions: true,
             });

@@ -20,7 +20,7 @@ use std::{io, thread};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::{Content, End, FrameDecoder, Part, PartOf, PartRead, Place, Source};
+use crate::input::{Content, End, FrameDecoder, Node, Part, PartOf, PartRead, Place, Source};
 use records::games::{Boundary, any_tag_games, ends_with_result, read_games};
 use records::position::Record;
 use records::positions::read_positions;
@@ -71,6 +71,8 @@ pub struct Finished {
     pub digest: String,
     /// The digest of the source's first 16 KiB.
     pub head: String,
+    /// The digests of the source's granules, if all of it was read.
+    pub(crate) granules: Vec<Node>,
     /// Which part was read, if not all.
     pub part: Option<PartRead>,
     /// Where it was damaged, if it was.
@@ -676,6 +678,7 @@ impl Seam {
             bytes: end.bytes,
             digest: end.digest,
             head: end.head,
+            granules: end.granules,
             part: end.part,
             damage: self.damage.take(),
         })

@@ -59,6 +59,20 @@ impl BuildProgress {
         (&self.names, self.part, &self.filters) == (&other.names, other.part, &other.filters)
     }
 
+    /// Returns whether something was read.
+    pub(crate) fn has_work(&self) -> bool {
+        self.done > 0 || self.checkpoint.is_some() || !self.train.is_empty()
+    }
+
+    /// Its sources, as a user is told of them.
+    pub(crate) fn told(&self) -> String {
+        match &self.names[..] {
+            [] => "a merge".to_string(),
+            [name] => name.clone(),
+            [name, rest @ ..] => format!("{name} and {} more", rest.len()),
+        }
+    }
+
     /// Committed bytes of the spill file.
     pub(crate) fn spilled_bytes(&self) -> u64 {
         self.validation.last().map_or(0, Run::end)

@@ -18,7 +18,7 @@ use host::archive::changes;
 use rayon::prelude::*;
 
 use crate::Error;
-use crate::input::{PartOf, Source, Tree};
+use crate::input::{PartOf, Source, Tree, granules_of, identity};
 use crate::reading::{Batch, Finished, Reading, resume};
 use crate::store::build_progress::{BuildProgress, SourceFailure};
 use crate::store::database::{SealedSet, SetWriter, Store};
@@ -45,6 +45,15 @@ const MERGE_RECORDS: u64 = 1 << 16;
 /// reach into what comes before and behind.
 const SEALED_STEP_RECORDS: u64 = 4 * BLOCK_RECORDS as u64;
 
+/// What is to be done with the unfinished build of another command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// It is kept, and the new one refused.
+    Keep,
+    /// It is discarded.
+    Discard,
+}
+
 /// Adds sources to a dataset.
 pub struct Builder {
     store: Store,
@@ -61,6 +70,8 @@ pub struct Builder {
     spilling: Option<Spilling>,
     last_spill: Instant,
     forgot: bool,
+    /// Whether a sealed source has got another name.
+    renamed: bool,
     /// Datasets to be merged with it.
     others: Vec<Dataset>,
     /// Which shard of the outcome is made, if not all.
@@ -84,16 +95,18 @@ struct Spilled {
 impl Builder {
     /// Opens a dataset to add `sources` to it, or makes a new one. Where the
     /// last build of the same sources was interrupted, this one goes on with
-    /// it; any other unfinished build is forgotten.
+    /// it.
     ///
     /// # Errors
     /// [`Error::Locked`] if another process writes to it,
-    /// [`Error::OtherFilters`] if it was made with other filters.
+    /// [`Error::OtherFilters`] if it was made with other filters,
+    /// [`Error::UnfinishedBuild`] if a build of other sources was interrupted.
     pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
-        Builder::open_part(path, filters, sources, None)
+        Builder::open_part(path, filters, sources, None, Unfinished::Keep)
     }
 
-    /// The same, to add only a part of each source.
+    /// The same, to add only a part of each source, and with what is to be done with an
+    /// unfinished build of other sources.
     ///
     /// # Errors
     /// As [`Builder::open`].
@@ -102,6 +115,19 @@ impl Builder {
         filters: Filters,
         sources: &[PathBuf],
         part: Option<PartOf>,
+        other: Unfinished,
+    ) -> Result<Builder, Error> {
+        let names: Vec<String> = sources.iter().map(|source| identity(source)).collect();
+        Builder::open_named(path, filters, &names, part, other)
+    }
+
+    /// The same, with what the sources are known by.
+    fn open_named(
+        path: &Path,
+        filters: Filters,
+        names: &[String],
+        part: Option<PartOf>,
+        other: Unfinished,
     ) -> Result<Builder, Error> {
         let store = Store::open_to_write(path)?;
         let sealed = store.manifest()?;
@@ -119,17 +145,19 @@ impl Builder {
                 changes: changes(&manifest.filters, &filters),
             });
         }
-        let names: Vec<String> = sources.iter().map(|s| s.to_string_lossy().into()).collect();
-        let fresh = BuildProgress::new(filters, &names, part);
+        let fresh = BuildProgress::new(filters, names, part);
         let folder = path.join("spill");
         let mut forgot = false;
-        let progress = match store.progress()? {
+        let stored = store.progress()?;
+        let is_whole = |stored: &BuildProgress| SpillFile::holds(&folder, stored.spilled_bytes());
+        let progress = match stored {
             None => fresh,
-            Some(stored)
-                if stored.is_of_same_command(&fresh)
-                    && SpillFile::holds(&folder, stored.spilled_bytes()) =>
-            {
-                stored
+            Some(stored) if stored.is_of_same_command(&fresh) && is_whole(&stored) => stored,
+            Some(stored) if other == Unfinished::Keep && stored.has_work() && is_whole(&stored) => {
+                return Err(Error::UnfinishedBuild {
+                    path: path.to_path_buf(),
+                    sources: stored.told(),
+                });
             }
             Some(_) => {
                 store.forget_progress()?;
@@ -151,6 +179,7 @@ impl Builder {
             spilling: None,
             last_spill: Instant::now(),
             forgot,
+            renamed: false,
             others: Vec::new(),
             shard: None,
         })
@@ -162,21 +191,30 @@ impl Builder {
     /// # Errors
     /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if they were
     /// made with different filters, [`Error::UnfitParts`].
-    pub fn to_merge(path: &Path, datasets: Vec<Dataset>) -> Result<Builder, Error> {
+    pub fn to_merge(
+        path: &Path,
+        datasets: Vec<Dataset>,
+        other: Unfinished,
+    ) -> Result<Builder, Error> {
         let filters = Builder::common_filters(&datasets)?;
-        let mut builder = Builder::open(path, filters, &[])?;
+        let mut builder = Builder::open_part(path, filters, &[], None, other)?;
+        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
         let mut manifest = builder.manifest.clone();
+        if let Err(error) = manifest.add_sources(datasets.iter().flat_map(sources)) {
+            builder.abandon()?;
+            return Err(error);
+        }
         let (mut entries, mut others) = (Vec::new(), Vec::new());
         for dataset in datasets {
-            let before = manifest.sources.clone();
-            for source in &dataset.manifest().sources {
-                if let Err(error) = manifest.add_source(source.clone()) {
-                    builder.abandon()?;
-                    return Err(error);
-                }
-            }
-            if manifest.sources != before {
-                entries.extend(dataset.manifest().sources.iter().cloned());
+            let known = |entry: &SourceEntry| {
+                let before = builder.manifest.sources.iter().chain(&entries);
+                sources::with_content(before, entry).is_some()
+            };
+            if dataset.manifest().sources.iter().all(known) {
+                let sources = sources(&dataset);
+                sources.iter().for_each(|entry| builder.name(entry));
+            } else {
+                entries.extend(sources(&dataset));
                 others.push(dataset);
             }
         }
@@ -197,12 +235,8 @@ impl Builder {
     /// What is known of the outcome of a merge before its positions are.
     pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, Error> {
         let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
-        for source in datasets
-            .iter()
-            .flat_map(|dataset| &dataset.manifest().sources)
-        {
-            manifest.add_source(source.clone())?;
-        }
+        let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
+        manifest.add_sources(datasets.iter().flat_map(sources))?;
         Ok(manifest)
     }
 
@@ -271,18 +305,31 @@ impl Builder {
         sources::with_digest(self.entries(), digest)
     }
 
-    /// The entry of an open part of a source, or of the whole, if it was taken in
-    /// before.
+    /// Finds out whether an open part of a source was taken in before, by itself or with
+    /// the whole source; `None` if it was not, for certain. Else the part is to be
+    /// digested, by what is returned: that may take a while.
     ///
     /// # Errors
-    /// [`Error::UnfitParts`] if a part was that overlaps with it.
-    pub fn known_part(&self, source: &Source) -> Result<Option<&SourceEntry>, Error> {
-        match (source.range(), source.size()) {
-            (Some(range), Some(bytes)) => {
-                sources::with_part(self.entries(), (bytes, source.head()), &range)
-            }
-            _ => Ok(None),
-        }
+    /// [`Error::UnfitParts`] if a part was taken in that overlaps with it.
+    pub fn known_part(
+        &self,
+        source: &Source,
+    ) -> Result<
+        Option<impl FnOnce() -> Result<Option<SourceEntry>, Error> + Send + use<> + 'static>,
+        Error,
+    > {
+        let (Some(range), Some(bytes)) = (source.range(), source.size()) else {
+            return Ok(None);
+        };
+        let of = (bytes, source.head());
+        let candidates = sources::that_may_have(self.entries(), of, &range)?;
+        let candidates: Vec<SourceEntry> = candidates.into_iter().cloned().collect();
+        let path = source.path().to_path_buf();
+        Ok((!candidates.is_empty()).then_some(move || {
+            let granules = granules_of(&path, range.clone(), bytes)?;
+            let mut candidates = candidates.into_iter();
+            Ok(candidates.find(|entry| entry.has_granules(&range, &granules)))
+        }))
     }
 
     /// Whether some source of this size was taken in before: if not, there is
@@ -328,18 +375,37 @@ impl Builder {
     /// Notes that the source is done with. Returns the entry under which it is
     /// known already, if it is: then it changes nothing.
     pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
-        let known = match finished.part {
-            None => self.known_source(&finished.digest).cloned(),
-            // It was not known when it was opened.
-            Some(_) => None,
-        };
-        if known.is_none() {
-            let tally = std::mem::take(&mut self.progress.tally);
-            let entry = SourceEntry::new(name, finished, tally);
-            self.progress.entries.push(entry);
+        let tally = std::mem::take(&mut self.progress.tally);
+        let entry = SourceEntry::new(name, finished, tally);
+        let known = sources::with_content(self.entries(), &entry).cloned();
+        match &known {
+            None => self.progress.entries.push(entry),
+            Some(_) => self.name(&entry),
         }
         self.skip_source();
         known
+    }
+
+    /// Notes that the source is one that is known already, by the name it has now.
+    pub fn skip_known(&mut self, known: &SourceEntry, name: &str) {
+        let name = name.to_string();
+        self.name(&SourceEntry {
+            name,
+            ..known.clone()
+        });
+        self.skip_source();
+    }
+
+    /// Gives a source that is known already the name that another entry of it has, if that
+    /// is the first of its names: so it does not matter in what order they come.
+    fn name(&mut self, entry: &SourceEntry) {
+        let Manifest { sources, .. } = &mut self.manifest;
+        for known in sources.iter_mut().chain(&mut self.progress.entries) {
+            if known.is_same(entry) && entry.name < known.name {
+                known.name.clone_from(&entry.name);
+                self.renamed = true;
+            }
+        }
     }
 
     /// Notes that the source gives nothing: it is known, or cannot be read.
@@ -381,8 +447,13 @@ impl Builder {
         } = self;
         store.forget_progress()?;
         drop(store);
-        let sources: Vec<PathBuf> = progress.names.iter().map(PathBuf::from).collect();
-        Builder::open_part(&path, progress.filters, &sources, progress.part)
+        let BuildProgress {
+            filters,
+            names,
+            part,
+            ..
+        } = progress;
+        Builder::open_named(&path, filters, &names, part, Unfinished::Keep)
     }
 
     /// Starts to write what is in memory.
@@ -479,6 +550,8 @@ impl Builder {
         self.commit_spill()?;
         if self.sealed.is_none() || !self.progress.entries.is_empty() {
             self.seal(stop)?;
+        } else if self.renamed {
+            self.store.commit_manifest(&self.manifest)?;
         } else {
             self.store.forget_progress()?;
         }
@@ -490,9 +563,8 @@ impl Builder {
         self.spare = Vec::new();
         let train = Sorted::new(std::mem::take(&mut self.train));
         let validation = Sorted::new(std::mem::take(&mut self.validation));
-        for entry in std::mem::take(&mut self.progress.entries) {
-            self.manifest.add_source(entry)?;
-        }
+        let entries = std::mem::take(&mut self.progress.entries);
+        self.manifest.add_sources(entries)?;
         let train = self.side(&train, &self.progress.train, &[Set::Train])?;
         let held_out = [Set::Validation, Set::Shadowed];
         let validation = self.side(&validation, &self.progress.validation, &held_out)?;

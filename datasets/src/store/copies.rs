@@ -147,6 +147,11 @@ fn send(
 /// [`Error`] if there is no whole copy or it is damaged, if something else is in the way, if
 /// the server refuses or is lost, or if the folder cannot be written.
 pub fn download(from: &str, to: &Path, watch: &(dyn Fn(u64, u64) + Sync)) -> Result<Copied, Error> {
+    if is_mount_point(to) {
+        return Err(Error::MountPoint {
+            path: to.to_path_buf(),
+        });
+    }
     let from = without_slash(from);
     let index = read_index(from)?.ok_or_else(|| Error::NoCopy {
         path: PathBuf::from(from),
@@ -248,6 +253,23 @@ fn is_free(path: &Path) -> Result<bool, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(!path.is_symlink()),
         Err(error) if error.kind() == ErrorKind::NotADirectory => Ok(false),
         Err(error) => Err(Error::unreadable(path)(error)),
+    }
+}
+
+/// Whether another file system than that of the folder above begins at a place: it cannot
+/// be replaced by a folder.
+fn is_mount_point(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let device = |path: &Path| Some(fs::metadata(path).ok()?.dev());
+        let (here, above) = (device(path), device(&path.join("..")));
+        here.is_some() && above.is_some() && here != above
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        false
     }
 }
 
@@ -375,6 +397,20 @@ fn unsent(url: &str) -> impl FnOnce(io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `/proc` is one wherever Linux runs.
+    #[test]
+    fn a_copy_takes_no_mount_points_place() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(!is_mount_point(folder.path()));
+        assert!(!is_mount_point(&folder.path().join("none")));
+        if cfg!(target_os = "linux") {
+            // Before anything is asked for.
+            let error = download("s3://", Path::new("/proc"), &|_, _| ()).unwrap_err();
+            let told = error.to_string();
+            assert!(told.contains("give a folder in it"), "{told}");
+        }
+    }
 
     #[test]
     fn only_files_of_a_dataset_are_copied() {

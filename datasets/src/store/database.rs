@@ -138,12 +138,10 @@ impl Store {
     }
 
     fn try_to_read(path: &Path) -> Result<Store, Error> {
-        let not_a_dataset = || Error::NotADataset {
-            path: path.to_path_buf(),
-        };
+        let not_a_dataset = || folder::no_dataset(path, None);
         std::fs::metadata(path).map_err(|error| match Source::is_url(path) {
             true => Error::NotLocal {
-                path: path.to_path_buf(),
+                path: Source::shown(path),
             },
             false => Error::unreadable(path)(error),
         })?;
@@ -345,6 +343,15 @@ impl Store {
             .ok_or_else(|| self.corrupt(format!("{family}: block {} is missing", key.number)))?;
         unpack(&block, records)
             .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
+    }
+
+    /// Replaces what a sealed dataset says of itself, and forgets an unfinished build.
+    pub(crate) fn commit_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+        let mut batch = WriteBatch::default();
+        let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
+        batch.put_cf(self.family(META)?, MANIFEST_KEY, json);
+        self.delete_progress(&mut batch)?;
+        self.write(batch)
     }
 
     /// Makes a new generation of sets the sealed one, in one atomic write, and

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::store::blocks::Blocks;
 use crate::store::database::Store;
 use crate::store::set::Set;
-use crate::store::{ADDED_VERSION, Manifest, shards};
+use crate::store::{ADDED_VERSION, Manifest, folder, shards};
 use host::archive::changes;
 use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
@@ -161,9 +161,10 @@ impl Dataset {
 /// Opens what a folder holds: a dataset, or a shard of one.
 pub(crate) fn open_folder(path: &Path) -> Result<(Store, Manifest), Error> {
     let store = Store::open_to_read(path)?;
-    let manifest = store.manifest()?.ok_or_else(|| Error::NotADataset {
-        path: path.to_path_buf(),
-    })?;
+    let Some(manifest) = store.manifest()? else {
+        let sources = store.progress()?.map(|progress| progress.told());
+        return Err(folder::no_dataset(path, sources));
+    };
     Ok((store, manifest))
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
     let unwritable = || Error::unwritable(path);
     if Source::is_url(path) {
         return Err(Error::NotLocal {
-            path: path.to_path_buf(),
+            path: Source::shown(path),
         });
     }
     if !path.is_dir() && fs::symlink_metadata(path).is_ok() {
@@ -112,6 +112,16 @@ fn mark(path: &Path) -> io::Result<()> {
 pub(crate) fn is_marked(path: &Path) -> bool {
     let marker = fs::symlink_metadata(path.join(MARKER));
     marker.is_ok_and(|marker| marker.is_file() && marker.len() == 0)
+}
+
+/// What is said of a folder without anything sealed: that it holds an unfinished build, of
+/// these sources if they are known, or no dataset.
+pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> Error {
+    let path = path.to_path_buf();
+    match is_marked(&path) {
+        true => Error::Unfinished { path, sources },
+        false => Error::NotADataset { path },
+    }
 }
 
 /// Takes the marker away: a dataset is sealed.

@@ -135,12 +135,16 @@ impl Manifest {
         Some(())
     }
 
-    /// Adds a source, unless it is there.
+    /// Adds sources, those that are not there.
     ///
     /// # Errors
     /// [`Error::UnfitParts`].
-    pub(crate) fn add_source(&mut self, entry: SourceEntry) -> Result<(), Error> {
-        sources::add(&mut self.sources, entry)?;
+    pub(crate) fn add_sources(
+        &mut self,
+        entries: impl IntoIterator<Item = SourceEntry>,
+    ) -> Result<(), Error> {
+        let sources = std::mem::take(&mut self.sources);
+        self.sources = sources::union(sources.into_iter().chain(entries))?;
         self.tally = SourceCounts::default();
         for source in &self.sources {
             self.tally.add(&source.tally);

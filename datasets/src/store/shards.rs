@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::Error;
 use crate::input::{Node, PartOf, joined};
-use crate::store::Builder;
 use crate::store::database::{SetWriter, Store, WrittenSet};
 use crate::store::dataset::{Dataset, Holding, open_folder};
 use crate::store::folder;
@@ -19,6 +18,7 @@ use crate::store::manifest::{Counts, Manifest, Shard};
 use crate::store::ranges::RANGES;
 use crate::store::set::Set;
 use crate::store::spill::SpillFile;
+use crate::store::{Builder, Unfinished};
 use records::position::Keyed;
 
 /// The folders in a folder that hold databases, by name; none if it is a database itself.
@@ -69,9 +69,11 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
     let mut manifests = opened.iter().map(|(_, _, manifest)| manifest);
     let first = manifests.find_map(|manifest| Some((manifest, manifest.shard.as_ref()?.part)));
     let Some((manifest, some)) = first else {
-        return Err(Error::NotADataset {
-            path: path.to_path_buf(),
-        });
+        let unfinished = folders.iter().find(|folder| folder::is_marked(folder));
+        return Err(folder::no_dataset(
+            unfinished.map_or(path, PathBuf::as_path),
+            None,
+        ));
     };
     let mut whole = Manifest {
         shard: None,
@@ -203,7 +205,7 @@ pub fn merge_shard(
         }
         return Ok((path, with_own_counts(manifest)));
     }
-    let builder = Builder::to_merge(&path, datasets)?.for_shard(part);
+    let builder = Builder::to_merge(&path, datasets, Unfinished::Keep)?.for_shard(part);
     let manifest = builder.finish_unless_stopped(stop)?;
     Ok((path, with_own_counts(manifest)))
 }

@@ -1,11 +1,12 @@
 //! The sources of a dataset, each once, whole or in parts.
 
+use std::ops::Range;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::input::PartRead;
+use crate::input::{CHANGED, Node, PartRead, has_granules};
 use crate::reading::{Damage, Finished};
 use records::position::Month;
 use records::selection::SourceCounts;
@@ -20,10 +21,14 @@ pub struct SourceEntry {
     /// The digest of those bytes, or of the part's. Format 3 has a plain SHA-256.
     #[serde(alias = "sha256")]
     pub digest: String,
-    /// The digest of its first 16 KiB: with the size, what parts of one source have
-    /// in common.
+    /// The digest of its first 16 KiB. Parts of sources that differ in this or in size are
+    /// not of one source; of others the digests of their granules decide.
     #[serde(default)]
     pub head: String,
+    /// The digests of its granules, by which its parts are known; none of a part, nor of
+    /// a source that was taken in by a version that did not note them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) granules: Vec<Node>,
     /// Which part was taken in, while not all of them are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartEntry>,
@@ -49,6 +54,7 @@ impl SourceEntry {
             bytes,
             digest,
             head,
+            granules,
             part,
             damage,
         } = finished;
@@ -57,6 +63,7 @@ impl SourceEntry {
             bytes,
             digest,
             head,
+            granules,
             damage: damage.as_ref().map(Damage::to_string),
             part: part.map(|read| PartEntry { read, damage }),
             tally,
@@ -82,9 +89,57 @@ impl SourceEntry {
         Some((*first, *last))
     }
 
-    /// Whether both are of one source, as far as their beginnings tell.
-    fn is_of(&self, bytes: u64, head: &str) -> bool {
-        self.bytes == bytes && self.head == head
+    /// The entry without the digests of granules, to be shown.
+    pub fn outline(&self) -> SourceEntry {
+        SourceEntry {
+            granules: Vec::new(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns whether both may be of one source, as far as size and beginning tell.
+    pub fn may_be_of(&self, other: &SourceEntry) -> bool {
+        (self.bytes, &self.head) == (other.bytes, &other.head)
+    }
+
+    /// Returns whether both are the same source, or the same part that was read alike:
+    /// what follows a part can damage its last frame.
+    pub(crate) fn is_same(&self, other: &SourceEntry) -> bool {
+        match (&self.part, &other.part) {
+            (None, None) => self.digest == other.digest,
+            (Some(part), Some(other_part)) => {
+                self.may_be_of(other) && part == other_part && self.tally == other.tally
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns whether a whole source has a part, and all that was read of it: neither is
+    /// damaged, and the source has the bytes of the part.
+    fn has(&self, other: &SourceEntry) -> bool {
+        let undamaged = self.damage.is_none() && other.damage.is_none();
+        let part = other.part.as_ref().filter(|_| self.part.is_none());
+        undamaged
+            && self.may_be_of(other)
+            && part.is_some_and(|part| part.read.is_within(&self.granules))
+    }
+
+    /// The bytes of the part, if it is one.
+    fn range(&self) -> Option<&Range<u64>> {
+        self.part.as_ref().map(|part| &part.read.range)
+    }
+
+    fn start(&self) -> u64 {
+        self.range().map_or(0, |range| range.start)
+    }
+
+    /// Returns whether a source without damage has the bytes of a part, by the digests of
+    /// their granules.
+    pub(crate) fn has_granules(&self, range: &Range<u64>, granules: &[Node]) -> bool {
+        match &self.part {
+            Some(part) => part.read.is_of(range, granules),
+            None => has_granules(&self.granules, granules, range.start),
+        }
     }
 
     fn unfit(&self, why: String) -> Error {
@@ -103,105 +158,213 @@ pub(crate) fn with_digest<'a>(
     sources.find(|source| source.part.is_none() && source.digest == digest)
 }
 
-/// The entry that has a part of a source already: that of the part, or of the
-/// whole source.
+/// The entry that says all that another one does: of the same source or part, or of the
+/// whole source that it is a part of.
+pub(crate) fn with_content<'a>(
+    mut sources: impl Iterator<Item = &'a SourceEntry>,
+    entry: &SourceEntry,
+) -> Option<&'a SourceEntry> {
+    sources.find(|source| source.is_same(entry) || source.has(entry))
+}
+
+/// The entries that may have a part of a source that is about to be read, as far as can be
+/// told without its digest; none if it is certainly new.
 ///
 /// # Errors
 /// [`Error::UnfitParts`] if there is a part that overlaps with it.
-pub(crate) fn with_part<'a>(
-    mut sources: impl Iterator<Item = &'a SourceEntry>,
+pub(crate) fn that_may_have<'a>(
+    sources: impl Iterator<Item = &'a SourceEntry>,
     (bytes, head): (u64, &str),
-    range: &std::ops::Range<u64>,
-) -> Result<Option<&'a SourceEntry>, Error> {
-    sources
-        .find_map(|source| {
-            let other = match &source.part {
-                _ if !source.is_of(bytes, head) => return None,
-                None => return Some(Ok(source)),
-                Some(part) => &part.read.range,
-            };
-            let overlap = range.start < other.end && other.start < range.end;
-            if range == other {
-                return Some(Ok(source));
-            }
-            overlap.then(|| {
-                Err(source.unfit(format!(
-                    "bytes {}-{} and {}-{} overlap; cut it into one number of parts",
-                    other.start, other.end, range.start, range.end
-                )))
-            })
-        })
-        .transpose()
+    range: &Range<u64>,
+) -> Result<Vec<&'a SourceEntry>, Error> {
+    let mut candidates = Vec::new();
+    for source in sources.filter(|source| (source.bytes, &*source.head) == (bytes, head)) {
+        let other = source.range();
+        if let Some(other) = other {
+            check_cut(source, other, range)?;
+        }
+        // A damaged one is read again: it may have been mended.
+        if source.damage.is_none() && other.is_none_or(|other| other == range) {
+            candidates.push(source);
+        }
+    }
+    Ok(candidates)
 }
 
-/// Adds a source or a part of one, unless it is there. Once all parts of a source are
-/// there, the whole source takes their place.
+/// Checks that two parts of one source are the same, or apart.
+fn check_cut(entry: &SourceEntry, one: &Range<u64>, other: &Range<u64>) -> Result<(), Error> {
+    if one == other || one.end <= other.start || other.end <= one.start {
+        return Ok(());
+    }
+    Err(entry.unfit(format!(
+        "bytes {}-{} and {}-{} overlap; cut it into one number of parts, by one version of \
+         `ingest`",
+        one.start, one.end, other.start, other.end
+    )))
+}
+
+/// The sources of some entries, each once and ordered by digest, in whatever order the
+/// entries come. All parts of a source become the whole source where it is certain which
+/// of them belong together; else they stay parts.
 ///
 /// # Errors
 /// [`Error::UnfitParts`].
-pub(crate) fn add(sources: &mut Vec<SourceEntry>, entry: SourceEntry) -> Result<(), Error> {
-    let known = match &entry.part {
-        None => with_digest(sources.iter(), &entry.digest),
-        Some(part) => {
-            let source = (entry.bytes, &*entry.head);
-            with_part(sources.iter(), source, &part.read.range)?
-        }
-    };
-    if let Some(known) = known {
-        if known.part.is_some() && known.digest != entry.digest {
-            return Err(entry.unfit("one was read twice, and was another each time".to_string()));
-        }
-        return Ok(());
+pub(crate) fn union(
+    entries: impl IntoIterator<Item = SourceEntry>,
+) -> Result<Vec<SourceEntry>, Error> {
+    let is_part = |entry: &SourceEntry| entry.part.is_some();
+    let (parts, wholes) = entries.into_iter().partition(is_part);
+    let (mut parts, mut wholes) = (united(parts), united(wholes));
+    drop_known(&mut parts, &wholes);
+    let joined = parts.chunk_by(SourceEntry::may_be_of).map(join);
+    for Joined { whole, parts: used } in joined
+        .collect::<Result<Vec<_>, Error>>()?
+        .into_iter()
+        .flatten()
+    {
+        parts.retain(|part| !used.iter().any(|used| used.is_same(part)));
+        wholes.push(whole);
     }
-    let is_part = entry.part.is_some();
-    let (bytes, head) = (entry.bytes, entry.head.clone());
-    let is_part_of_it = |source: &SourceEntry| source.part.is_some() && source.is_of(bytes, &head);
-    if !is_part {
-        sources.retain(|source| !is_part_of_it(source));
-    }
-    sources.push(entry);
-    if is_part {
-        let parts: Vec<&SourceEntry> = sources.iter().filter(|s| is_part_of_it(s)).collect();
-        if let Some(whole) = whole(parts)? {
-            sources.retain(|source| !is_part_of_it(source));
-            return add(sources, whole);
-        }
-    }
-    let start = |source: &SourceEntry| source.part.as_ref().map(|part| part.read.range.start);
-    sources.sort_by(|a, b| (&a.digest, start(a)).cmp(&(&b.digest, start(b))));
-    Ok(())
+    let mut wholes = united(wholes);
+    drop_known(&mut parts, &wholes);
+    wholes.append(&mut parts);
+    wholes.sort_by_cached_key(|entry| (entry.digest.clone(), entry.start()));
+    Ok(wholes)
 }
 
-/// The source that these are the parts of, if they are all of it.
-fn whole(entries: Vec<&SourceEntry>) -> Result<Option<SourceEntry>, Error> {
+/// One entry of each content, with the first of its names, ordered by size, beginning and
+/// place.
+fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
+    entries.sort_by_cached_key(|entry| {
+        let source = (entry.bytes, entry.head.clone());
+        let content = (entry.start(), entry.digest.clone(), entry.damage.clone());
+        (
+            source,
+            content,
+            entry.granules.is_empty(),
+            entry.name.clone(),
+        )
+    });
+    let mut united: Vec<SourceEntry> = Vec::new();
+    for entry in entries {
+        match united.iter_mut().find(|other| other.is_same(&entry)) {
+            Some(other) => other.name = std::mem::take(&mut other.name).min(entry.name),
+            None => united.push(entry),
+        }
+    }
+    united
+}
+
+/// Drops the parts that whole sources have, and empty parts of such.
+fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &[SourceEntry]) {
+    parts.retain(|part| {
+        let is_empty = part.range().is_some_and(Range::is_empty);
+        let has_it = |whole: &SourceEntry| whole.has(part) || is_empty && whole.may_be_of(part);
+        !wholes.iter().any(has_it)
+    });
+}
+
+/// A source that was put together, and its parts.
+struct Joined {
+    whole: SourceEntry,
+    parts: Vec<SourceEntry>,
+}
+
+/// Puts a source together from parts that may be of several sources of one size and
+/// beginning. Where that can be done in several ways, parts without damage decide; `None`
+/// if they do not, or if parts are missing.
+///
+/// # Errors
+/// [`Error::UnfitParts`] if all parts are there and do not fit.
+fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, Error> {
     let parts = entries
         .iter()
-        .filter_map(|entry| Some((*entry, entry.part.as_ref()?)));
-    let mut parts: Vec<(&SourceEntry, &PartEntry)> = parts.collect();
+        .filter_map(|entry| Some((entry, entry.part.as_ref()?)));
     // A small source may have empty parts.
-    parts.retain(|(_, part)| !part.read.range.is_empty());
-    parts.sort_by_key(|(_, part)| part.read.range.start);
-    let Some(&(first, _)) = parts.first() else {
-        return Ok(None);
-    };
+    let mut parts: Vec<Part> = parts
+        .filter(|(_, part)| !part.read.range.is_empty())
+        .collect();
+    parts.sort_by_key(|(_, part)| (part.read.range.start, part.read.range.end));
+    for pair in parts.windows(2) {
+        check_cut(pair[0].0, &pair[0].1.read.range, &pair[1].1.read.range)?;
+    }
+    let mut ways = ways_to_join(&parts)?;
+    if ways.len() > 1 {
+        parts.retain(|(entry, _)| entry.damage.is_none());
+        ways = ways_to_join(&parts)?;
+    }
+    let [parts] = &ways[..] else { return Ok(None) };
+    let first = parts[0].0;
     let read = parts.iter().map(|(_, part)| &part.read);
-    let digest = PartRead::whole(read, first.bytes).map_err(|why| first.unfit(why))?;
-    let Some(digest) = digest else {
-        return Ok(None);
-    };
+    let (digest, granules) = PartRead::join(read, first.bytes).map_err(|why| first.unfit(why))?;
     let mut tally = SourceCounts::default();
     parts.iter().for_each(|(entry, _)| tally.add(&entry.tally));
     let damages = parts.iter().filter_map(|(_, part)| part.damage.clone());
     let names = parts.iter().map(|(entry, _)| &entry.name);
-    Ok(Some(SourceEntry {
+    let whole = SourceEntry {
         name: names.min().cloned().unwrap_or_default(),
         bytes: first.bytes,
         digest,
         head: first.head.clone(),
+        granules,
         part: None,
         damage: Damage::joined(damages).map(|damage| damage.to_string()),
         tally,
-    }))
+    };
+    let parts = parts.iter().map(|(entry, _)| (*entry).clone()).collect();
+    Ok(Some(Joined { whole, parts }))
+}
+
+type Part<'a> = (&'a SourceEntry, &'a PartEntry);
+
+/// The ways to put a source together from parts that are ordered by their ranges, of which
+/// several may differ: none if parts are missing, and no more than needed to tell whether
+/// there are several.
+///
+/// # Errors
+/// [`Error::UnfitParts`] if all parts are there and do not fit.
+fn ways_to_join<'a>(parts: &[Part<'a>]) -> Result<Vec<Vec<Part<'a>>>, Error> {
+    let Some((first, _)) = parts.first() else {
+        return Ok(Vec::new());
+    };
+    let ranges = || parts.chunk_by(|(_, a), (_, b)| a.read.range == b.read.range);
+    let mut covered = 0;
+    for rivals in ranges() {
+        let range = &rivals[0].1.read.range;
+        if range.start != covered {
+            return Ok(Vec::new());
+        }
+        covered = range.end;
+    }
+    if covered != first.bytes {
+        return Ok(Vec::new());
+    }
+    // Parts up to here, and where their frames end.
+    let mut ways: Vec<(Vec<Part>, u64)> = vec![(Vec::new(), 0)];
+    for rivals in ranges() {
+        let mut longer: Vec<(Vec<Part>, u64)> = Vec::new();
+        for ((way, end), &part) in ways
+            .iter()
+            .flat_map(|way| rivals.iter().map(move |part| (way, part)))
+        {
+            let Some(end) = part.1.read.frames_end(*end) else {
+                continue;
+            };
+            if longer.iter().filter(|(_, other)| *other == end).count() < 2 {
+                longer.push(([&way[..], &[part]].concat(), end));
+            }
+        }
+        if longer.is_empty() {
+            let (entry, part) = rivals[0];
+            return Err(entry.unfit(part.read.misfit()));
+        }
+        ways = longer;
+    }
+    ways.retain(|(_, end)| *end == first.bytes);
+    if ways.is_empty() {
+        return Err(first.unfit(CHANGED.to_string()));
+    }
+    Ok(ways.into_iter().map(|(way, _)| way).collect())
 }
 
 #[cfg(test)]

@@ -7,12 +7,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use datasets::{
     Builder, Counts, Error, Manifest, PartOf, PartRead, Source, SourceCounts, SourceEntry,
+    Unfinished,
 };
 use host::StopSignal;
 use serde::Serialize;
 
 use crate::commands::filters::{self, FilterArguments};
-use crate::report::reason::reason_text;
+use crate::report::reason::left_out;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
@@ -23,7 +24,9 @@ validation by their identity, so that no game is on both sides.
 
 Sources may come in any order, and again: the dataset is the same. A build
 that is interrupted leaves the dataset as it was; the same command goes on
-where it stopped. A folder that holds something else than a dataset is refused.
+where it stopped. A folder that holds something else than a dataset is refused,
+and so is one with an unfinished build of other sources or filters: --force
+discards it. A source that cannot be opened stops the build before it begins.
 ";
 
 const EXAMPLE: &str = "\
@@ -55,11 +58,22 @@ pub struct Arguments {
     /// Take in the I-th of N parts of each source only; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
+    /// Discard an unfinished build of other sources or filters in --out
+    #[arg(long)]
+    force: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     filters: FilterArguments,
+}
+
+/// What `--force` does with the unfinished build of another command.
+pub(crate) fn unfinished(force: bool) -> Unfinished {
+    match force {
+        true => Unfinished::Discard,
+        false => Unfinished::Keep,
+    }
 }
 
 /// Runs `ingest build`.
@@ -69,12 +83,13 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
-    // Files are opened before anything is made: a wrong name stops the build
+    // Sources are opened before anything is made: a wrong name stops the build
     // at once. What can be read only once, such as a pipe, is left alone.
     for path in &arguments.sources {
-        let again = path.is_file() || path.is_dir() || !path.exists();
-        if again && path != Path::new("-") && !Source::is_url(path) {
-            let source = Source::open(path)?;
+        if Source::is_url(path) || can_be_opened_again(path) {
+            let path = path.clone();
+            let source = host::unless_stopped(stop.flag(), move || Source::open(&path));
+            let source = source.ok_or_else(|| Stopped::for_now(&stop))??;
             if let Some(part) = arguments.part {
                 source.range_of(part)?;
             }
@@ -83,10 +98,11 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let Arguments {
         sources, out, part, ..
     } = arguments;
-    let mut builder = Builder::open_part(out, filters, sources, *part)?;
+    let mut builder =
+        Builder::open_part(out, filters, sources, *part, unfinished(arguments.force))?;
     if builder.forgot() {
         host::tell(format_args!(
-            "{}: the unfinished build there was of other sources or filters, or incomplete: forgotten",
+            "{}: the unfinished build there was of other sources or filters, or incomplete: discarded",
             arguments.out.display()
         ));
     }
@@ -102,6 +118,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
                 error @ (Error::Unreadable { .. }
                 | Error::Empty { .. }
                 | Error::NotPgn { .. }
+                | Error::Parquet { .. }
                 | Error::NoParts { .. }),
             ) if builder.resumed().is_none() => {
                 builder.skip_source();
@@ -160,6 +177,12 @@ fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
     builder.note_failure(error);
 }
 
+/// Whether a path names a file, or nothing: neither standard input nor another pipe.
+fn can_be_opened_again(path: &Path) -> bool {
+    let again = path.is_file() || path.is_dir() || !path.exists();
+    again && path != Path::new("-")
+}
+
 /// Whether a source begins anew when it is opened again: standard input and
 /// other pipes do not.
 fn can_be_read_again(path: &Path) -> bool {
@@ -168,7 +191,8 @@ fn can_be_read_again(path: &Path) -> bool {
 
 /// Reads the next source into the builder.
 fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
-    let name = path.display();
+    let shown = Source::shown(path);
+    let name = shown.display();
     let resumed = builder.resumed().is_some();
     if let Some(games) = builder.resumed().map(|tally| tally.games) {
         host::tell(format_args!("{name}: going on behind game {games}"));
@@ -178,8 +202,11 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     let opened = host::unless_stopped(stop.flag(), builder.opener(path));
     let reading = opened.ok_or(Error::Stopped)??;
     let source = reading.source();
-    if !resumed && let Some(entry) = builder.known_part(source)?.cloned() {
-        return skip_known(builder, path, &entry);
+    if !resumed && let Some(known) = builder.known_part(source)? {
+        let known = host::unless_stopped(stop.flag(), known);
+        if let Some(entry) = known.ok_or(Error::Stopped)?? {
+            return skip_known(builder, path, &entry);
+        }
     }
     let (name, consumed) = (source.name().to_string(), source.consumed());
     // Progress goes by places in the source, a part's too.
@@ -212,11 +239,12 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
 
 /// Passes over what the dataset has already.
 fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
-    let (name, games) = (path.display(), entry.tally.games);
+    let (shown, games) = (Source::shown(path), entry.tally.games);
     host::tell(format_args!(
-        "{name}: already in the dataset ({games} games)"
+        "{}: already in the dataset ({games} games)",
+        shown.display()
     ));
-    builder.skip_source();
+    builder.skip_known(entry, &Source::name_of(path));
     entry.check(path)
 }
 
@@ -243,7 +271,8 @@ fn known_source(
 /// to be read for it.
 #[derive(Serialize)]
 struct Sealed<'a> {
-    out: &'a Path,
+    /// JSON has no names that are not Unicode.
+    out: String,
     /// Which shard, whose positions are counted, where it is one; games and labels are the
     /// whole's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,18 +284,18 @@ struct Sealed<'a> {
     counts: Counts,
     #[serde(flatten)]
     tally: &'a SourceCounts,
-    sources: &'a [SourceEntry],
+    sources: Vec<SourceEntry>,
 }
 
 /// Prints what is in a sealed dataset.
 pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     let sealed = Sealed {
-        out,
+        out: out.display().to_string(),
         shard: (manifest.shard.as_ref()).map(|shard| shard.part.to_string()),
         fingerprint: &manifest.fingerprint,
         counts: manifest.counts,
         tally: &manifest.tally,
-        sources: &manifest.sources,
+        sources: manifest.sources.iter().map(SourceEntry::outline).collect(),
     };
     Ok(host::print(&match json {
         true => serde_json::to_string_pretty(&sealed)? + "\n",
@@ -296,19 +325,37 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
         counts.seen_on_both_sides,
     );
     for (&reason, count) in &tally.skipped {
-        text += &format!("left out: {count} {}\n", reason_text(reason));
+        let left_out = left_out(reason, *count, tally.examples.get(&reason));
+        text += &format!("left out: {left_out}\n");
     }
     for source in &manifest.sources {
         if let Some(part) = &source.part {
             let (name, range, bytes) = (&source.name, &part.read.range, source.bytes);
             text += &format!(
-                "{name}: bytes {} to {} of {bytes}; other parts are missing\n",
+                "{name}: bytes {} to {} of {bytes}; other parts are missing",
                 range.start, range.end
             );
+            if let Some(other) = manifest
+                .sources
+                .iter()
+                .find(|other| is_rival(source, other))
+            {
+                let other = &other.name;
+                text += &format!("; it differs from {other}, which is as long and begins alike");
+            }
+            text += "\n";
         }
     }
     if tally.labels == 0 {
         text += "there is no label: nothing to train on\n";
     }
     text
+}
+
+/// Returns whether another source, or the same part of another one, is as long as the
+/// source that `part` is of, and begins alike.
+fn is_rival(part: &SourceEntry, other: &SourceEntry) -> bool {
+    let range = |entry: &SourceEntry| entry.part.as_ref().map(|part| part.read.range.clone());
+    let lies_elsewhere = other.part.is_some() && range(other) != range(part);
+    other != part && other.may_be_of(part) && !lies_elsewhere
 }

@@ -45,9 +45,10 @@ pub struct Arguments {
 
 /// What was copied, as JSON tells it.
 #[derive(Serialize)]
-struct Report<'a> {
-    from: &'a Path,
-    to: &'a Path,
+struct Report {
+    /// JSON has no names that are not Unicode.
+    from: String,
+    to: String,
     #[serde(flatten)]
     copied: Copied,
 }
@@ -88,10 +89,10 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         .take();
     drop(shown);
     let copied = copied.ok_or_else(|| Stopped::for_now(&stop))??;
-    let report = Report { from, to, copied };
+    let [from, to] = [from, to].map(|place| place.display().to_string());
     Ok(host::print(&match json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
-        false => format!("{}: {}\n", to.display(), summary(&copied)),
+        true => serde_json::to_string_pretty(&Report { from, to, copied })? + "\n",
+        false => format!("{to}: {}\n", summary(&copied)),
     })?)
 }
 

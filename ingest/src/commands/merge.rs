@@ -7,7 +7,7 @@ use clap::Args;
 use datasets::{Builder, Dataset, Error, PartOf};
 use host::StopSignal;
 
-use crate::commands::build::tell;
+use crate::commands::build::{tell, unfinished};
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
@@ -21,7 +21,8 @@ from the positions of one range of keys: N machines make them side by side. Give
 wherever a dataset is read, once all are there (`ingest shard --help`).
 
 Datasets that were made with other filters are refused. A merge that is
-interrupted leaves --out as it was; the same command begins it again.
+interrupted leaves --out as it was; the same command begins it again. An --out
+with an unfinished build is refused: --force discards it.
 
 Example:
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
@@ -45,6 +46,9 @@ pub struct Arguments {
     /// Make only the I-th of N shards of the outcome, by ranges of keys
     #[arg(long, value_name = "I/N")]
     shard: Option<PartOf>,
+    /// Discard an unfinished build in --out
+    #[arg(long, conflicts_with = "shard")]
+    force: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -68,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         };
         return tell(&path, &manifest, arguments.json);
     }
-    let builder = Builder::to_merge(&arguments.out, datasets)?;
+    let builder = Builder::to_merge(&arguments.out, datasets, unfinished(arguments.force))?;
     let known = arguments.datasets.len() - builder.others();
     if known > 0 {
         let out = arguments.out.display();

@@ -53,9 +53,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         shards => shards?,
     };
-    let lines = shards.iter().map(|path| format!("{}\n", path.display()));
+    // JSON has no names that are not Unicode.
+    let shards: Vec<String> = shards
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
     Ok(host::print(&match arguments.json {
         true => serde_json::to_string_pretty(&json!({ "shards": shards }))? + "\n",
-        false => lines.collect::<String>(),
+        false => shards.iter().map(|path| format!("{path}\n")).collect(),
     })?)
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use datasets::{Dataset, Split};
+use datasets::{Dataset, SourceEntry, Split};
 use host::StopSignal;
 
 use crate::report::histogram::Histogram;
@@ -50,6 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let bytes_on_disk = folder_size(path).with_context(|| path.display().to_string())?;
     let positions = counts.positions_train + counts.positions_validation;
+    let sources: Vec<SourceEntry> = manifest.sources.iter().map(SourceEntry::outline).collect();
     let report = Report {
         games: tally.games,
         games_annotated: tally.games_annotated,
@@ -63,6 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         positions_validation: counts.positions_validation,
         seen_on_both_sides: counts.seen_on_both_sides,
         skipped: &tally.skipped,
+        examples: &tally.examples,
         months: &tally.months,
         ratings: &tally.ratings,
         unrated: tally.unrated,
@@ -72,7 +74,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         format_version: manifest.format_version,
         tool: &manifest.tool,
         filters: &manifest.filters,
-        sources: &manifest.sources,
+        sources: &sources,
         train: count(&dataset, Split::Train, &stop)?,
         validation: count(&dataset, Split::Validation, &stop)?,
     };

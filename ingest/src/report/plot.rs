@@ -495,6 +495,7 @@ mod tests {
             positions_validation: 4 * labels,
             seen_on_both_sides: labels,
             skipped: &skipped.into(),
+            examples: &[].into(),
             months: &months,
             ratings: &ratings.collect(),
             unrated: labels / 7,

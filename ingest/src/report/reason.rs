@@ -2,6 +2,15 @@
 
 use datasets::SkipReason;
 
+/// What was left out for a reason, how often, and an example.
+pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> String {
+    let text = format!("{count} {}", reason_text(reason));
+    match example {
+        Some(example) => format!("{text}, such as {example}"),
+        None => text,
+    }
+}
+
 /// What was left out, in words that follow a count.
 pub fn reason_text(reason: SkipReason) -> &'static str {
     match reason {
@@ -10,6 +19,8 @@ pub fn reason_text(reason: SkipReason) -> &'static str {
         SkipReason::BadFen => "annotated games whose FEN is no legal position",
         SkipReason::BadTags => "annotated games whose tags cannot be trusted",
         SkipReason::IllegalMove => "games cut at an illegal move",
+        SkipReason::UnreadableMove => "games cut at a word that is no move",
+        SkipReason::NullMove => "games cut at a null move",
         SkipReason::MalformedGame => "games cut where their text breaks off",
         SkipReason::OversizedGame => "stretches of 16 MiB without a game",
         SkipReason::MalformedEval => "evaluations that cannot be read",

@@ -33,6 +33,9 @@ pub struct Report<'a> {
     pub seen_on_both_sides: u64,
     /// What was left out, by reason.
     pub skipped: &'a BTreeMap<SkipReason, u64>,
+    /// Where games were cut, an example of each reason.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub examples: &'a BTreeMap<SkipReason, String>,
     /// Labels by month.
     pub months: &'a BTreeMap<Month, u64>,
     /// Kept games by the mean of both ratings: the lower ends of bins of 100.

@@ -7,7 +7,7 @@ use charts::percent;
 use datasets::{Month, Phase, SourceEntry};
 
 use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
-use crate::report::reason::reason_text;
+use crate::report::reason::left_out;
 use crate::report::summary::Report;
 
 /// More rows than this are added up: months to years, ratings to fives.
@@ -86,7 +86,8 @@ fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
         ),
     ];
     for (&reason, count) in report.skipped {
-        rows.push(("left out", format!("{count} {}", reason_text(reason))));
+        let example = report.examples.get(&reason);
+        rows.push(("left out", left_out(reason, *count, example)));
     }
     rows.extend(report.sources.iter().map(|entry| ("source", source(entry))));
     Ok(rows)

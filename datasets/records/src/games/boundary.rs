@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 use memchr::memmem::{Finder, FinderRev};
 use serde::{Deserialize, Serialize};
 
+use crate::games::movetext::begins_tag;
+
 /// The first tag of a game, as the standard orders them.
-const EVENT: &[u8] = b"\n[Event \"";
+const EVENT: &[u8] = b"[Event \"";
 
 // A finder takes longer to build than many a game to search.
 static EVENT_FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(EVENT));
@@ -29,7 +31,8 @@ pub enum Boundary {
 impl Boundary {
     /// What parts the games of a PGN that begins like this.
     pub fn of_pgn(text: &[u8]) -> Boundary {
-        let has_event = text.starts_with(&EVENT[1..]) || EVENT_FINDER.find(text).is_some();
+        let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        let has_event = content.starts_with(EVENT) || event_tags(text, 0).next().is_some();
         if has_event {
             Boundary::Event
         } else {
@@ -43,9 +46,9 @@ impl Boundary {
         match self {
             // If tags begin right behind the first line, it may be the rest of
             // one that belongs to them.
-            Boundary::Event => memchr::memchr(b'\n', text).and_then(|end| next_game(text, end + 1)),
+            Boundary::Event => line_ends(text).next().and_then(|end| next_game(text, end)),
             Boundary::AnyTag => any_tags(text).next(),
-            Boundary::Line => memchr::memchr(b'\n', text).map(|at| at + 1),
+            Boundary::Line => line_ends(text).next(),
             Boundary::Piece => Some(0),
         }
     }
@@ -55,10 +58,14 @@ impl Boundary {
     pub fn last(self, text: &[u8]) -> Option<usize> {
         match self {
             Boundary::Event => EVENT_FINDER_REV
-                .rfind(text)
-                .map(|at| tags_start(text, at + 1)),
+                .rfind_iter(text)
+                .find(|&at| begins_game(text, at))
+                .map(|at| tags_start(text, at)),
             Boundary::AnyTag => any_tags(text).last(),
-            Boundary::Line => memchr::memrchr(b'\n', text).map(|at| at + 1),
+            Boundary::Line => {
+                let ends = memchr::memchr2_iter(b'\n', b'\r', text).rev();
+                ends.filter_map(|at| line_end(text, at)).next()
+            }
             Boundary::Piece => Some(text.len()),
         }
         .filter(|&start| start > 0)
@@ -68,15 +75,60 @@ impl Boundary {
 /// The start of the first game with an Event tag that begins behind `from`.
 pub(crate) fn next_game(text: &[u8], from: usize) -> Option<usize> {
     event_tags(text, from)
-        .map(|event| tags_start(text, event + 1))
+        .map(|event| tags_start(text, event))
         .find(|&start| start > from)
 }
 
-/// The Event tags behind `from`: the ends of the lines before them.
+/// The Event tags from `from` on that begin a game, but not one that begins the text.
 pub(crate) fn event_tags(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
     EVENT_FINDER
         .find_iter(&text[from..])
         .map(move |at| from + at)
+        .filter(|&at| begins_game(text, at))
+}
+
+/// Returns whether a game begins with the Event tag at `at`: it begins a line, or stands
+/// behind the result of the game before.
+pub(crate) fn begins_game(text: &[u8], at: usize) -> bool {
+    text[at..].starts_with(EVENT) && (is_line_start(text, at) || is_behind_result(text, at))
+}
+
+/// Returns whether a line begins behind another one at `at`.
+fn is_line_start(text: &[u8], at: usize) -> bool {
+    matches!(text[..at].last(), Some(b'\n' | b'\r'))
+}
+
+/// Returns whether a result stands before `at`, on the same line.
+fn is_behind_result(text: &[u8], at: usize) -> bool {
+    let line = &text[at.saturating_sub(32)..at];
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let end = line.iter().rposition(|byte| !blank(byte));
+    let line = end.map_or(&line[..0], |end| &line[..=end]);
+    RESULTS.iter().any(|result| line.ends_with(result))
+}
+
+/// The words that end a game.
+pub(crate) const RESULTS: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
+
+/// Whether the text ends where a game does: with a result.
+pub fn ends_with_result(text: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    RESULTS.iter().any(|result| {
+        text.strip_suffix(*result)
+            .is_some_and(|rest| rest.last().is_none_or(|b| b.is_ascii_whitespace()))
+    })
+}
+
+/// The starts of all lines but the first: behind `\n`, `\r\n` or `\r`.
+fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+    memchr::memchr2_iter(b'\n', b'\r', text).filter_map(|at| line_end(text, at))
+}
+
+/// The end of the line that the byte at `at` ends; `None` if the line end has another
+/// byte, or may have one that is not there yet.
+fn line_end(text: &[u8], at: usize) -> Option<usize> {
+    let ends = text[at] == b'\n' || text.get(at + 1).is_some_and(|&next| next != b'\n');
+    ends.then_some(at + 1)
 }
 
 /// The games of a text whose games begin at any tag after a blank line.
@@ -94,7 +146,8 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b'[', text).filter(|&at| {
         let above = text[..at].strip_suffix(b"\n");
         let above = above.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        above.is_some_and(|line| line.ends_with(b"\n"))
+        let above = above.or(text[..at].strip_suffix(b"\r"));
+        above.is_some_and(|line| line.ends_with(b"\n") || line.ends_with(b"\r"))
     })
 }
 
@@ -102,23 +155,39 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
 /// nothing but tags would be read over and over, as more and more of it comes.
 const TAGS_BEFORE_EVENT: usize = 64;
 
-/// The start of the game whose Event tag is the line at `line`: some files put
+/// The start of the game whose Event tag is at `event`: some files put
 /// other tags before it. They are its own up to the Event tag of another game:
 /// or the limit could let a game begin before an earlier one has its Event tag,
 /// and where that one begins would depend on how much of the text is there.
-pub(crate) fn tags_start(text: &[u8], line: usize) -> usize {
-    let mut start = line;
+pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
+    let mut start = event;
     for _ in 0..TAGS_BEFORE_EVENT {
-        let Some(above) = start.checked_sub(1) else {
-            break;
-        };
-        let previous = memchr::memrchr(b'\n', &text[..above]).map_or(0, |at| at + 1);
-        let tag = text[previous..above].trim_ascii();
-        let is_tag = tag.starts_with(b"[") && tag.ends_with(b"\"]");
-        if !is_tag || text[previous..].starts_with(&EVENT[1..]) {
+        if !is_line_start(text, start) {
             break;
         }
-        start = previous;
+        let above = match &text[..start] {
+            [.., b'\r', b'\n'] => start - 2,
+            _ => start - 1,
+        };
+        let previous = memchr::memrchr2(b'\n', b'\r', &text[..above]).map_or(0, |at| at + 1);
+        let line = text[previous..above].trim_ascii();
+        let is_tag = line.starts_with(b"[") && line.ends_with(b"\"]");
+        if is_tag && !text[previous..].starts_with(EVENT) {
+            start = previous;
+            continue;
+        }
+        // The first of its tags may stand behind the result of the game before.
+        if line.ends_with(b"\"]") && !is_tag {
+            let brackets = memchr::memchr_iter(b'[', &text[previous..above]);
+            let mut tags = brackets.map(|at| previous + at).filter(|&at| {
+                begins_tag(&text[at..]) && at > previous && is_behind_result(text, at)
+            });
+            start = tags
+                .next()
+                .filter(|&at| !text[at..].starts_with(EVENT))
+                .unwrap_or(start);
+        }
+        break;
     }
     start
 }
@@ -177,6 +246,56 @@ mod tests {
         assert_eq!(Boundary::AnyTag.first(text), Some(b));
         assert_eq!(Boundary::AnyTag.last(text), Some(c));
         assert_eq!(Boundary::AnyTag.last(b"[White \"a\"]\n\n1. e4 *"), None);
+    }
+
+    #[test]
+    fn a_game_may_begin_behind_the_result_of_another() {
+        for result in ["1-0", "0-1", "1/2-1/2", "*"] {
+            for gap in ["", " ", "\t "] {
+                let first = format!("[Event \"a\"]\n\n1. e4 {result}{gap}");
+                for tags in ["[Event \"b\"]\n", "[FEN \"x\"]\n[Event \"b\"]\n"] {
+                    let text = format!("{first}{tags}\n1. d4 *\n\n[Event \"c\"]\n");
+                    let text = text.as_bytes();
+                    let c = memchr::memmem::find(text, b"[Event \"c").unwrap();
+                    assert_eq!(
+                        Boundary::Event.first(text),
+                        Some(first.len()),
+                        "{result}{gap}"
+                    );
+                    assert_eq!(Boundary::Event.last(&text[..c]), Some(first.len()));
+                    // Where a line is not whole, what stands on it does not count.
+                    for from in first.len() - 2..first.len() + 2 {
+                        assert_eq!(Boundary::Event.first(&text[from..]), Some(c - from));
+                    }
+                }
+            }
+        }
+        let comment = b"[Event \"a\"]\n\n1. e4 { see [Event \"b\"] } *\n";
+        assert_eq!(Boundary::Event.last(comment), None);
+    }
+
+    #[test]
+    fn lines_may_end_with_carriage_returns_alone() {
+        let text = b"1. e4 *\r\r[FEN \"x\"]\r[Event \"y\"]\r\r1. d4 *\r";
+        assert_eq!(Boundary::of_pgn(text), Boundary::Event);
+        assert_eq!(Boundary::Event.first(text), Some(9));
+        assert_eq!(Boundary::Event.last(text), Some(9));
+        assert_eq!(Boundary::AnyTag.first(text), Some(9));
+        assert_eq!(Boundary::Line.first(b"a\rb\rc"), Some(2));
+        assert_eq!(Boundary::Line.last(b"a\rb\rc"), Some(4));
+        // A line feed may follow.
+        assert_eq!(Boundary::Line.last(b"a\r\nb\r"), Some(3));
+        assert_eq!(Boundary::Line.first(b"a\r"), None);
+    }
+
+    #[test]
+    fn a_result_ends_a_game() {
+        for text in ["e4 1-0\n\n", "e4 1/2-1/2", "*"] {
+            assert!(ends_with_result(text.as_bytes()), "{text}");
+        }
+        for text in ["e4", "e4 { [%clk 0:00:30] }", "e11-0", ""] {
+            assert!(!ends_with_result(text.as_bytes()), "{text}");
+        }
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! PGN text to labelled positions: the one place where labels are read.
 
+use shakmaty::Color;
+
 use crate::games::boundary::{self, tags_start};
 use crate::games::general::read_general;
+use crate::games::movetext::with_line_feeds;
 use crate::games::plain::read_plain;
 use crate::games::scan::{Mark, next_mark};
-use crate::position::Record;
+use crate::position::{EvalComment, Record, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
 /// Reads every game of a chunk of text, which must begin and end at game
@@ -22,13 +25,13 @@ pub fn read_games(
             Mark::Game { start: end, event } => {
                 from = event + 1;
                 if start < end {
-                    count_unannotated(&text[start..end], tally);
+                    read_unannotated(&text[start..end], filters, tally, &mut each);
                 }
                 end
             }
             Mark::Eval(at) => {
                 let event = boundary::event_tags(text, at).next();
-                let end = event.map_or(text.len(), |event| tags_start(text, event + 1));
+                let end = event.map_or(text.len(), |event| tags_start(text, event));
                 if let Some(event) = event.filter(|_| end <= at) {
                     // It stands in a tag of the next game.
                     from = event;
@@ -41,14 +44,45 @@ pub fn read_games(
         };
         start = start.max(end);
     }
-    count_unannotated(&text[start..], tally);
+    read_unannotated(&text[start..], filters, tally, &mut each);
 }
 
-fn count_unannotated(game: &[u8], tally: &mut SourceCounts) {
-    if game.iter().any(u8::is_ascii_graphic) {
+/// Counts a game without any `[%eval`. The scores of a match make it an annotated one.
+fn read_unannotated(
+    game: &[u8],
+    filters: &Filters,
+    tally: &mut SourceCounts,
+    each: &mut impl FnMut(GameId, &[Record]),
+) {
+    if has_match_scores(game) {
+        read_annotated(game, filters, tally, each);
+    } else if game.iter().any(u8::is_ascii_graphic) {
         tally.games += 1;
         tally.skip(SkipReason::Unannotated);
     }
+}
+
+/// Returns whether comments give scores as programs write them that play matches. They are
+/// looked through up to the first one with a tag such as `[%clk`, which these programs do
+/// not write.
+fn has_match_scores(game: &[u8]) -> bool {
+    let mut rest = game;
+    while let Some(start) = memchr::memchr(b'{', rest) {
+        let comment = &rest[start + 1..];
+        let Some(end) = memchr::memchr(b'}', comment) else {
+            return false;
+        };
+        let text = comment[..end].trim_ascii_start();
+        if text.starts_with(b"[%") {
+            return false;
+        }
+        // Whose score it is does not matter here.
+        if parse_match_score(text, Color::White) != EvalComment::Absent {
+            return true;
+        }
+        rest = &comment[end..];
+    }
+    false
 }
 
 /// Reads the game of a slice; several, if games without an Event tag follow.
@@ -58,6 +92,7 @@ fn read_annotated(
     tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
+    let text = &*with_line_feeds(text);
     if read_plain(text, filters, tally, each).is_none() {
         read_general(text, filters, tally, each);
     }
@@ -140,7 +175,158 @@ mod tests {
         let pgn = "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } 2. Sf3 { [%eval 0.3] } \
                    Sc6 { [%eval 0.3] } 3. d4 { [%eval -9.99] } *\n";
         assert_eq!(labels(pgn), ["30", "20"]);
-        assert_eq!(rows(pgn).1.skipped[&SkipReason::IllegalMove], 1);
+        let tally = rows(pgn).1;
+        assert_eq!(tally.skipped, [(SkipReason::UnreadableMove, 1)].into());
+        let example = "Sf3 in ? - ?".to_string();
+        assert_eq!(
+            tally.examples,
+            [(SkipReason::UnreadableMove, example)].into()
+        );
+    }
+
+    /// What is wrong with games is told by an example that does not depend on their order.
+    #[test]
+    fn cuts_are_counted_by_cause_with_an_example() {
+        let game =
+            |site: &str, moves: &str| format!("[Event \"x\"]\n[Site \"{site}\"]\n\n{moves} *\n\n");
+        let mut games = [
+            game("b", "1. e4 { [%eval 0.3] } Ke4"),
+            game("a", "1. e4 { [%eval 0.3] } Ke4"),
+            game("c", "1. e4 { [%eval 0.3] } Zug"),
+            game("d", "1. e4 { [%eval 0.3] } --"),
+            "[Event \"x\"] [Site \"a\"b\"]\n\n1. e4 { [%eval 0.3] } *\n\n".to_string(),
+        ];
+        let example = |reason, example: &str| (reason, example.to_string());
+        for _ in 0..games.len() {
+            games.rotate_left(1);
+            let tally = rows(&games.concat()).1;
+            assert_eq!(
+                tally.examples,
+                [
+                    example(SkipReason::IllegalMove, "Ke4 in a"),
+                    example(SkipReason::UnreadableMove, "Zug in c"),
+                    example(SkipReason::NullMove, "-- in d"),
+                    example(
+                        SkipReason::BadTags,
+                        "[Event \"x\"] [Site \"a\"b\"] in ? - ?"
+                    ),
+                ]
+                .into()
+            );
+            assert_eq!(tally.skipped[&SkipReason::IllegalMove], 2);
+        }
+    }
+
+    #[test]
+    fn a_result_ends_a_game_wherever_the_next_begins() {
+        let game = |event: &str| {
+            format!(
+                "[Event \"{event}\"]\n[White \"w\"]\n\n1. e4 {{ [%eval 0.3] }} e5 {{ [%eval 0.2] }} 1-0"
+            )
+        };
+        for between in ["", " ", "\n", "\n\n", "\r\n\r\n", "\r\r"] {
+            for plain in ["", "(1. d4) "] {
+                let games =
+                    ["a", "b", "c"].map(|event| game(event).replace("e5", &format!("{plain}e5")));
+                let (rows, tally) = rows(&games.join(between));
+                assert_eq!((rows.len(), tally.games), (6, 3), "{between:?}");
+                assert_eq!(tally.skipped, [].into(), "{between:?}");
+                // Without an Event tag too.
+                let games = games.map(|game| game.split_once('\n').unwrap().1.to_string());
+                let (rows, tally) = super::tests::rows(&games.join(between));
+                assert_eq!((rows.len(), tally.games), (6, 3), "{between:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn carriage_returns_alone_end_lines() {
+        let pgn = "[Event \"a\"]\n[White \"w\"]\n\n1. e4 { [%eval 0.3] }\ne5 ; x\n2. d4 { [%eval 0.2] } *\n\n".repeat(3);
+        let (expected, tally) = rows(&pgn);
+        assert_eq!((expected.len(), tally.games), (6, 3));
+        for end in ["\r", "\r\n"] {
+            assert_eq!(
+                rows(&pgn.replace('\n', end)),
+                (expected.clone(), tally.clone())
+            );
+        }
+    }
+
+    #[test]
+    fn moves_are_read_as_people_and_programs_write_them() {
+        for (fen, moves, labels) in [
+            (
+                "",
+                "1. e2-e4 {[%eval 1.0]} e7-e5 2. Ng1-f3 {[%eval 1.1]} Nb8-c6 3. Nf3xe5 Nc6xe5 4. d2d4 {[%eval 1.2]}",
+                "100 110 120",
+            ),
+            ("", "1. d4 f6 2. e4 g5 {[%eval #1]} 3. Qh5++", "#1"),
+            (
+                "",
+                "1. g1f3 {[%eval 0.1]} e7e5 2. f3e5 {[%eval 0.2]}",
+                "10 20",
+            ),
+            (
+                "",
+                "1. e4 a6 2. e5 d5 {[%eval 0.1]} 3. exd6 e.p. {[%eval 0.2]} exd6 {[%eval 0.3]}",
+                "10 20 30",
+            ),
+            (
+                "",
+                "1. d4 a5 2. d5 e5 3. dxe6e.p. {[%eval 0.2]} fxe6 {[%eval 0.3]}",
+                "20 30",
+            ),
+            (
+                "8/P5k1/8/8/8/8/p5K1/1N6 w - - 0 40",
+                "40. a8Q {[%eval 3.1]} axb1q {[%eval 0.4]} 41. Qa7+",
+                "310 40",
+            ),
+            (
+                "",
+                "1.\u{a0}e4 D {[%eval 0.1]} e5 N {[%eval 0.2]} 2. Nf3N {[%eval 0.3]} Nc6 +/= {[%eval 0.4]}",
+                "10 20 30 40",
+            ),
+        ] {
+            let fen = if fen.is_empty() {
+                String::new()
+            } else {
+                format!("[FEN \"{fen}\"]\n")
+            };
+            let pgn = format!("[Event \"x\"]\n{fen}\n{moves} *\n");
+            assert_eq!(self::labels(&pgn).join(" "), labels, "{moves}");
+            assert_eq!(rows(&pgn).1.skipped, [].into(), "{moves}");
+        }
+    }
+
+    #[test]
+    fn games_of_matches_have_labels() {
+        let pgn = "[Event \"x\"]\n\n1. e4 {book} e5 {+0.25/12 0.5s} 2. Nf3 {-0.10/14 0.4s}\n\
+                   Nc6 {-M4/20 0.3s} 3. d4 {+9.00/9 1s} exd4 {0.2s, Draw by adjudication} *\n\n";
+        // Games of Lichess between them are as they are.
+        let other = "[Event \"y\"]\n\n1. e4 { [%clk 0:01:00] } e5 { +0.25/12 0.5s } *\n\n";
+        let (_, tally) = rows(&[pgn, other, pgn].concat());
+        let once = ["-25", "-10", "#2", "900"];
+        assert_eq!(labels(&[pgn, other, pgn].concat()), [once, once].concat());
+        assert_eq!(tally.skipped, [(SkipReason::Unannotated, 1)].into());
+        assert_eq!((tally.games, tally.games_annotated), (3, 2));
+        let both = pgn.replace("1s}", "1s} {[%eval 1.5]}");
+        assert_eq!(rows(&both).1.skipped, [(SkipReason::SecondEval, 1)].into());
+    }
+
+    #[test]
+    fn a_quote_in_a_tag_does_not_end_the_tags() {
+        let fen = "[FEN \"4k3/8/8/8/8/8/8/4K2R w K - 0 1\"]";
+        let quote = "[TimeControl \"15'/game & 10\"/move\"]";
+        let moves = "1. Rh2 { [%eval 5] } *\n\n";
+        let variant = "[Variant \"Three-check\"]";
+        let pgn = format!(
+            "[Event \"x\"]\n{quote}\n{fen}\n[UTCDate \"2022.02.17\"]\n\n{moves}\
+             [Event \"y\"]\n{quote}\n{variant}\n[Date \"2022.02.17\"]\n\n1. e4 {{ [%eval 1] }} *\n\n"
+        );
+        let (rows, tally) = rows(&pgn);
+        assert_eq!(rows, ["4k3/8/8/8/8/8/7R/4K3 b - - 500"]);
+        assert_eq!(tally.skipped, [(SkipReason::Variant, 1)].into());
+        assert_eq!((tally.games, tally.months.len()), (2, 1));
     }
 
     #[test]
@@ -231,7 +417,7 @@ mod tests {
     #[test]
     fn a_game_whose_tags_cannot_be_trusted_is_left_out() {
         for tags in [
-            "[TimeControl \"15'/game & 10\"/move\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]",
+            "[Round \"1\"] [TimeControl \"15'/game & 10\"/move\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]",
             "[SetUp \"1\"]",
         ] {
             let (rows, tally) = rows(&format!(

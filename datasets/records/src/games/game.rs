@@ -7,7 +7,8 @@ use shakmaty::san::San;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::games::evaluations::{Ending, Evaluations};
-use crate::position::{EvalComment, Origin, Record, parse_eval};
+use crate::games::spelling::find_move;
+use crate::position::{EvalComment, Origin, Record, parse_eval, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 /// The state of the game that is being read.
@@ -45,6 +46,8 @@ pub(crate) struct GameReader<'a, F> {
     pub(crate) over: bool,
     /// Whether the game is left out for what its tags say.
     left_out: bool,
+    /// Why the game could not be followed any further, and the word there, if so.
+    pub(crate) cut: Option<(SkipReason, String)>,
 }
 
 /// What stands before a game in its text.
@@ -74,6 +77,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
             game: None,
             over: false,
             left_out: false,
+            cut: None,
         }
     }
 
@@ -87,8 +91,9 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
 
     /// Ends the game that is being read where its text cannot be followed any
     /// further. What was accepted of it is kept.
-    pub(crate) fn broken_off(&mut self, reason: SkipReason) {
+    pub(crate) fn broken_off(&mut self, reason: SkipReason, word: &str) {
         self.tally.skip(reason);
+        self.cut = Some((reason, word.to_string()));
         self.over = true;
         self.end(false);
     }
@@ -135,7 +140,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
     /// Plays a move of the game that is being read; `None` if it is illegal.
     pub(crate) fn play(&mut self, san: &San) -> Option<()> {
         let game = self.game.as_mut()?;
-        let m = san.to_move(&game.position).ok()?;
+        let m = find_move(&game.position, san)?;
         game.evaluations.play(m, self.filters, self.tally);
         if game.tags.lichess_id.is_none() {
             game.moves
@@ -147,7 +152,10 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
 
     pub(crate) fn read_comment(&mut self, comment: &[u8]) {
         let Some(game) = &mut self.game else { return };
-        let eval = parse_eval(comment);
+        let mut eval = parse_eval(comment);
+        if eval == EvalComment::Absent {
+            eval = parse_match_score(comment, !game.position.turn());
+        }
         game.annotated |= eval != EvalComment::Absent;
         let (label, depth) = match eval {
             EvalComment::Absent => return,
@@ -189,7 +197,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
             match self.previous {
                 Previous::Nothing => {}
                 Previous::Game => {
-                    self.broken_off(SkipReason::MalformedGame);
+                    self.broken_off(SkipReason::MalformedGame, "");
                     return ControlFlow::Break(());
                 }
                 Previous::LeftOut => {
@@ -222,7 +230,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
 
     fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
         if self.play(&san.san).is_none() {
-            self.broken_off(SkipReason::IllegalMove);
+            self.broken_off(SkipReason::IllegalMove, &san.to_string());
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -1,9 +1,9 @@
-//! A game in any form: pgn-reader tokenises it.
+//! A game in any form: rewritten in the export format, and tokenised by pgn-reader.
 
 use std::io::{Chain, Read};
 
 use crate::games::game::{GameReader, Previous};
-use crate::games::movetext::{has_malformed_tag, longest_tag, readable, tags_end};
+use crate::games::movetext::{Cut, import, longest_tag};
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
@@ -34,29 +34,36 @@ pub(crate) fn read_general(
     tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
-    if has_malformed_tag(&text[..tags_end(text)]) {
-        tally.games += 1;
-        tally.games_annotated += 1;
-        tally.skip(SkipReason::BadTags);
-        return;
-    }
-    let end = readable(text);
-    let mut reader = reader(&text[..end]);
+    let imported = match import(text) {
+        Ok(imported) => imported,
+        Err(cut) => {
+            tally.games += 1;
+            tally.games_annotated += 1;
+            tally.cut(cut);
+            return;
+        }
+    };
+    let mut reader = reader(&imported.text);
     let (mut previous, mut over) = (Previous::Nothing, false);
     loop {
         let mut visitor = GameReader::new(filters, tally, previous, &mut *each);
-        match reader.read_game(&mut visitor) {
+        let read = reader.read_game(&mut visitor);
+        if read.is_err() {
+            // Reading from a slice, the only errors are of the syntax.
+            // What follows cannot be told from this game.
+            visitor.broken_off(SkipReason::MalformedGame, "");
+        }
+        let (next, is_over, cut) = (visitor.as_previous(), visitor.over, visitor.cut.take());
+        if let Some((reason, word)) = cut {
+            tally.keep_example(Cut::at(reason, word.as_bytes(), text));
+        }
+        match read {
+            Ok(Some(())) => (previous, over) = (next, is_over),
             Ok(None) => break,
-            Ok(Some(())) => (previous, over) = (visitor.as_previous(), visitor.over),
-            Err(_) => {
-                // Reading from a slice, the only errors are of the syntax.
-                // What follows cannot be told from this game.
-                visitor.broken_off(SkipReason::MalformedGame);
-                return;
-            }
+            Err(_) => return,
         }
     }
-    if end < text.len() && !over {
-        tally.skip(SkipReason::IllegalMove);
+    if let Some(cut) = imported.cut.filter(|_| !over) {
+        tally.cut(cut);
     }
 }

@@ -1,18 +1,17 @@
 //! Telling annotated games from the others without reading them: one pass
 //! over the text, at a speed near that of memory.
 
-use crate::games::boundary::tags_start;
+use crate::games::boundary::{begins_game, tags_start};
 
 /// What a pass over PGN text stops at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A game whose tags begin at `start`, with its Event tag behind `event`.
+    /// A game whose tags begin at `start`, with its Event tag at `event`.
     Game { start: usize, event: usize },
     /// An `[%eval` begins here.
     Eval(usize),
 }
 
-const EVENT: &[u8] = b"\n[Event \"";
 const EVAL: &[u8] = b"[%eval";
 
 /// Bytes that are looked at together.
@@ -27,8 +26,8 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
         for i in at..end {
             match text[i] {
                 b'[' if text[i..].starts_with(EVAL) => return Some(Mark::Eval(i)),
-                b'\n' if text[i..].starts_with(EVENT) => {
-                    let start = tags_start(text, i + 1);
+                b'[' if begins_game(text, i) => {
+                    let start = tags_start(text, i);
                     if start > 0 {
                         return Some(Mark::Game { start, event: i });
                     }
@@ -62,11 +61,11 @@ fn skip_blocks_avx2(text: &[u8]) -> usize {
 #[inline(always)]
 fn skip_blocks_portable(text: &[u8]) -> usize {
     let mut skipped = 0;
-    while let Some(block) = text[skipped..].first_chunk::<{ BLOCK + 3 }>() {
+    while let Some(block) = text[skipped..].first_chunk::<{ BLOCK + 2 }>() {
         let mut found = 0;
         for i in 0..BLOCK {
             let eval = u8::from(block[i + 1] == b'%') & u8::from(block[i + 2] == b'e');
-            let event = u8::from(block[i + 2] == b'E') & u8::from(block[i + 3] == b'v');
+            let event = u8::from(block[i + 1] == b'E') & u8::from(block[i + 2] == b'v');
             found |= eval | event;
         }
         if found != 0 {
@@ -88,8 +87,8 @@ mod tests {
             if text[i..].starts_with(EVAL) {
                 marks.push(Mark::Eval(i));
             }
-            let start = tags_start(text, i + 1);
-            if text[i..].starts_with(EVENT) && start > 0 {
+            let start = tags_start(text, i);
+            if begins_game(text, i) && start > 0 {
                 marks.push(Mark::Game { start, event: i });
             }
         }

@@ -9,7 +9,8 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use crate::games::boundary;
 use crate::games::general::reader;
-use crate::games::movetext::{has_malformed_tag, readable, tags_end};
+use crate::games::movetext::{import, with_line_feeds};
+use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Label, parse_eval};
 use crate::selection::{SkipReason, StartTags};
 
@@ -88,11 +89,9 @@ impl Transcript {
     /// [`SkipReason::Variant`], [`SkipReason::BadFen`], [`SkipReason::BadTags`], and
     /// [`SkipReason::MalformedGame`] where not even the tags can be read.
     pub fn read(text: &[u8]) -> Result<Option<Transcript>, SkipReason> {
-        if has_malformed_tag(&text[..tags_end(text)]) {
-            return Err(SkipReason::BadTags);
-        }
-        let end = readable(text);
-        let mut reader = reader(&text[..end]);
+        let text = with_line_feeds(text);
+        let imported = import(&text).map_err(|cut| cut.reason)?;
+        let mut reader = reader(&imported.text);
         let mut scribe = Scribe::default();
         let read = reader.read_game(&mut scribe);
         if let Ok(None) = read {
@@ -107,8 +106,8 @@ impl Transcript {
         let over = scribe.over || !matches!(reader.has_more(), Ok(true));
         if read.is_err() || !over {
             game.cut.get_or_insert(SkipReason::MalformedGame);
-        } else if end < text.len() && !scribe.over {
-            game.cut.get_or_insert(SkipReason::IllegalMove);
+        } else if let Some(cut) = imported.cut.filter(|_| !scribe.over) {
+            game.cut.get_or_insert(cut.reason);
         }
         Ok(Some(game))
     }
@@ -213,8 +212,8 @@ impl Visitor for Scribe {
         let Some(game) = &mut self.game else {
             return ControlFlow::Break(());
         };
-        let m = match san.san.to_move(&self.position) {
-            Ok(m) if game.plies.len() < MAX_PLIES => m,
+        let m = match find_move(&self.position, &san.san) {
+            Some(m) if game.plies.len() < MAX_PLIES => m,
             _ => {
                 game.cut = Some(SkipReason::IllegalMove);
                 self.over = true;
@@ -304,6 +303,7 @@ mod tests {
     #[test]
     fn a_game_is_cut_where_it_cannot_be_followed() {
         let illegal = Some(SkipReason::IllegalMove);
+        let unreadable = Some(SkipReason::UnreadableMove);
         let malformed = Some(SkipReason::MalformedGame);
         for (moves, plies, result, cut) in [
             ("1. e4 e5 1/2-1/2", 2, "1/2-1/2", None),
@@ -311,7 +311,8 @@ mod tests {
             ("0-1", 0, "0-1", None),
             ("", 0, "0-1", None),
             ("1. e4 Ke4 2. d4 1-0", 1, "0-1", illegal),
-            ("1. e4 e5 2. Sf3 1-0", 2, "0-1", illegal),
+            ("1. e4 e5 2. Sf3 1-0", 2, "0-1", unreadable),
+            ("1. e2-e4 e7e5 2. Nf3N 1–0", 3, "1-0", None),
             ("1. e4 { never closed", 1, "0-1", malformed),
             ("1. e4\n\n1... e5 *", 1, "0-1", malformed),
             ("1. e4 * Sf3", 1, "*", None),
@@ -338,7 +339,7 @@ mod tests {
             ("[Variant \"Antichess\"]", SkipReason::Variant),
             ("[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]", SkipReason::BadFen),
             ("[SetUp \"1\"]", SkipReason::BadTags),
-            ("[Event \"a\"b\"]", SkipReason::BadTags),
+            ("[Event \"a\"b\"] [White \"c\"]", SkipReason::BadTags),
         ] {
             let read = Transcript::read(format!("{tags}\n\n1. e4 *\n").as_bytes());
             assert_eq!(read.map(|_| ()), Err(reason), "{tags}");

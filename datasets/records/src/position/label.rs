@@ -113,7 +113,8 @@ pub enum EvalComment {
 
 /// Reads the first well-formed `[%eval 2.35]`, `[%eval #-4]` or
 /// `[%eval 0.17,20]` of a comment: pawns or moves to mate, White's point of
-/// view, and a depth.
+/// view, and a depth. A whole number with a depth, `[%eval 17,20]`, is centipawns, as
+/// ChessBase writes them.
 pub fn parse_eval(comment: &[u8]) -> EvalComment {
     const TAG: &[u8] = b"[%eval";
     // A finder takes longer to build than a comment to search.
@@ -131,6 +132,53 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
         }
     }
     result
+}
+
+/// Reads the comment of a match between engines, behind a move of `mover`: cutechess,
+/// fastchess and `arena match` write `+0.25/12 0.5s` and `-M6/20 0.1s`, the mover's score
+/// in pawns or plies to the mate, and the depth. A score of the mate that is on the board
+/// is [`EvalComment::Absent`].
+pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
+    let score = || {
+        let text = comment.trim_ascii_start();
+        if !matches!(text.first()?, b'+' | b'-' | b'0'..=b'9') {
+            return None;
+        }
+        let text = std::str::from_utf8(text).ok()?;
+        let (score, rest) = text.split_once('/')?;
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        let (depth, rest) = rest.split_at(end.unwrap_or(rest.len()));
+        let depth = parse_digits(depth)?.min(255) as u8;
+        // Dates and fractions in people's comments look alike: here a time follows.
+        let rest = rest.trim_start_matches([',', ' ', '\n', '\r']);
+        let time = rest
+            .split([' ', ',', '\n', '\r', ')'])
+            .next()?
+            .strip_suffix('s')?;
+        time.parse::<f64>().ok()?;
+        let unsigned = score.trim_start_matches(['+', '-']);
+        let label = match unsigned.strip_prefix('M') {
+            // The mover's score before the move: one ply more than behind it.
+            Some(plies) => {
+                let plies = parse_digits(plies)?;
+                let moves = if score.starts_with('-') {
+                    -(plies / 2)
+                } else {
+                    plies / 2
+                };
+                Label::from_mate(moves)?
+            }
+            None if unsigned.contains('.') => {
+                Label::from_centipawns(parse_signed(score, parse_pawns)?)
+            }
+            None => return None,
+        };
+        Some((label.seen_by(mover), depth))
+    };
+    score().map_or(EvalComment::Absent, |(label, depth)| EvalComment::Eval {
+        label,
+        depth,
+    })
 }
 
 /// Writes what [`parse_eval`] reads, with the decimals that Lichess writes:
@@ -169,14 +217,17 @@ fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
     let end = memchr::memchr(b']', text)?;
     let text = std::str::from_utf8(&text[..end]).ok()?;
     let (score, depth) = match text.split_once(',') {
-        Some((score, depth)) => (score, parse_digits(depth)?),
-        None => (text, 0),
+        Some((score, depth)) => (score, Some(parse_digits(depth)?)),
+        None => (text, None),
     };
     let label = match score.strip_prefix('#') {
         Some(moves) => Label::from_mate(parse_integer(moves)?)?,
+        None if depth.is_some() && !score.contains('.') => {
+            Label::from_centipawns(parse_integer(score)?)
+        }
         None => Label::from_centipawns(parse_signed(score, parse_pawns)?),
     };
-    Some((label, depth.min(255) as u8))
+    Some((label, depth.unwrap_or_default().min(255) as u8))
 }
 
 /// An integer with or without a sign; beyond i64 it counts as the largest.
@@ -243,6 +294,11 @@ mod tests {
             ("[%eval #3]", "#3"),
             ("[%eval 0.17,20]", "17 d20"),
             ("[%eval #-12,99]", "#-12 d99"),
+            // Lichess always writes a point; ChessBase never does.
+            ("[%eval 28,24]", "28 d24"),
+            ("[%eval -14,24]", "-14 d24"),
+            ("[%eval 25.0,24]", "2500 d24"),
+            ("[%eval 25]", "2500"),
             ("[%eval +1.5]", "150"),
             ("[%eval 152.65]", "15265"),
             ("[%eval 0]", "0"),
@@ -279,6 +335,38 @@ mod tests {
             let comment = format_eval(label, depth);
             let read = parse_eval(comment.as_bytes());
             assert_eq!(read, EvalComment::Eval { label, depth }, "{comment}");
+        }
+    }
+
+    #[test]
+    fn scores_of_matches_are_the_movers() {
+        let read = |comment: &str, mover| match parse_match_score(comment.as_bytes(), mover) {
+            EvalComment::Eval { label, depth } => format!("{label} d{depth}"),
+            other => format!("{other:?}"),
+        };
+        for (comment, white, black) in [
+            ("+0.25/12 0.5s", "25 d12", "-25 d12"),
+            ("-0.25/12 0.500s", "-25 d12", "25 d12"),
+            ("0.00/1 0s", "0 d1", "0 d1"),
+            (
+                "+1.30/20 0.105s, White wins by adjudication",
+                "130 d20",
+                "-130 d20",
+            ),
+            ("+0.41/14, 0.12s", "41 d14", "-41 d14"),
+            // Mate in two moves before the move is mate in one behind it.
+            ("+M3/20 0.1s", "#1 d20", "#-1 d20"),
+            ("-M4/20 0.1s", "#-2 d20", "#2 d20"),
+            ("+M1/20 0.1s, White mates", "Absent", "Absent"),
+            ("0.500s", "Absent", "Absent"),
+            ("book", "Absent", "Absent"),
+            ("1/2 point", "Absent", "Absent"),
+            ("12/2024 was better", "Absent", "Absent"),
+            ("0.5/12", "Absent", "Absent"),
+            ("+3/12 0.5s", "Absent", "Absent"),
+        ] {
+            assert_eq!(read(comment, Color::White), white, "{comment}");
+            assert_eq!(read(comment, Color::Black), black, "{comment}");
         }
     }
 

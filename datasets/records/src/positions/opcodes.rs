@@ -15,6 +15,7 @@ const MATED: u64 = 32767;
 pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
     let (fen, operations) = split_position(line);
     let (mut evaluation, mut mate, mut depth) = (None, None, 0);
+    let (mut halfmoves, mut fullmoves) = (None, None);
     let mut quoted = false;
     let ends = |&byte: &u8| {
         quoted ^= byte == b'"';
@@ -28,6 +29,8 @@ pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
             Some(b"ce") => evaluation = Some(integer(words.next()?)?),
             Some(b"dm") => mate = Some(integer(words.next()?)?),
             Some(b"acd") => depth = integer(words.next()?)?.clamp(0, 255) as u8,
+            Some(b"hmvc") => halfmoves = Some(counter(words.next()?)?),
+            Some(b"fmvn") => fullmoves = Some(counter(words.next()?)?),
             _ => {}
         }
     }
@@ -42,11 +45,30 @@ pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
         (None, None) => None,
     };
     Some(Evaluated {
-        fen: Cow::Borrowed(fen),
+        fen: with_counters(fen, halfmoves, fullmoves),
         label,
         result: None,
         depth,
     })
+}
+
+/// The position with the counters of its operations, unless it has counters already.
+fn with_counters<'a>(
+    fen: &'a [u8],
+    halfmoves: Option<&str>,
+    fullmoves: Option<&str>,
+) -> Cow<'a, [u8]> {
+    let fields = fen.split(|&byte| byte == b' ').filter(|f| !f.is_empty());
+    if (halfmoves, fullmoves) == (None, None) || fields.count() != 4 {
+        return Cow::Borrowed(fen);
+    }
+    let counters = [halfmoves.unwrap_or("0"), fullmoves.unwrap_or("1")].join(" ");
+    Cow::Owned([fen.trim_ascii_end(), b" ", counters.as_bytes()].concat())
+}
+
+fn counter(word: &[u8]) -> Option<&str> {
+    let digits = !word.is_empty() && word.iter().all(u8::is_ascii_digit);
+    std::str::from_utf8(word).ok().filter(|_| digits)
 }
 
 /// A position's fields, and what follows. EPD has four; where the two counters

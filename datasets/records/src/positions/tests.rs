@@ -365,6 +365,18 @@ fn scores_of_epd_are_the_movers() {
     );
     assert_eq!(rows[0], format!("{black} -5 ply 1 depth 255 ?"));
     assert_eq!(rows[1], format!("{black} -5 ply 41 depth 12 ?"));
+    let (rows, _) = read(
+        Epd,
+        &format!(
+            "{black} hmvc 3; fmvn 21; ce 5;\n{black} fmvn 4; ce 5\n{black} 0 2; ce 5; fmvn 9;\n"
+        ),
+    );
+    let plies = [41, 7, 3].map(|ply| format!("{black} -5 ply {ply} depth 0 ?"));
+    assert_eq!(rows, plies);
+    assert_eq!(
+        label(Epd, format!("{black} fmvn x; ce 5;").as_bytes()),
+        "MalformedLine 1"
+    );
     for line in [
         "",
         " ",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::games::Cut;
 use crate::position::Month;
 
 /// Why something in a source was left out. Each is counted; what several
@@ -20,9 +21,12 @@ pub enum SkipReason {
     /// An annotated game whose tags cannot be trusted: a quote in one is not escaped, or a
     /// FEN is announced and missing.
     BadTags,
-    /// A game cut at a move that is illegal or cannot be read; what came
-    /// before was kept.
+    /// A game cut at an illegal or ambiguous move; what came before was kept.
     IllegalMove,
+    /// A game cut at a word that is no move in any spelling that is read; likewise.
+    UnreadableMove,
+    /// A game cut at a null move, as which nothing is played; likewise.
+    NullMove,
     /// A game whose text breaks off or cannot be parsed; what came before was
     /// kept.
     MalformedGame,
@@ -78,8 +82,8 @@ impl SkipReason {
     pub fn counts_games(self) -> bool {
         use SkipReason::*;
         match self {
-            Unannotated | Variant | BadTags | BadFen | IllegalMove | MalformedGame
-            | OversizedGame => true,
+            Unannotated | Variant | BadTags | BadFen | OversizedGame => true,
+            IllegalMove | UnreadableMove | NullMove | MalformedGame => true,
             Bot | Termination | OtherSpeed | OtherMonth | BadMonth => true,
             Unrated | RatingOutOfRange => true,
             MalformedEval | EvalBeforeFirstMove | FinishedPosition | SecondEval => false,
@@ -115,6 +119,10 @@ pub struct SourceCounts {
     pub unrated: u64,
     /// How often something was left out, by reason.
     pub skipped: BTreeMap<SkipReason, u64>,
+    /// Where games were cut, an example of each reason: the first in the order of text, so
+    /// that it does not depend on the order of sources.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub examples: BTreeMap<SkipReason, String>,
 }
 
 impl SourceCounts {
@@ -130,6 +138,21 @@ impl SourceCounts {
     pub fn skip_many(&mut self, reason: SkipReason, count: u64) {
         if count > 0 {
             *self.skipped.entry(reason).or_default() += count;
+        }
+    }
+
+    /// Counts a game that was cut, and keeps it as an example.
+    pub(crate) fn cut(&mut self, cut: Cut) {
+        self.skip(cut.reason);
+        self.keep_example(cut);
+    }
+
+    /// Keeps an example of a cut that is counted already.
+    pub(crate) fn keep_example(&mut self, Cut { reason, example }: Cut) {
+        match self.examples.get_mut(&reason) {
+            Some(kept) if *kept <= example => {}
+            Some(kept) => *kept = example,
+            None => drop(self.examples.insert(reason, example)),
         }
     }
 
@@ -158,6 +181,10 @@ impl SourceCounts {
         add_counts(&mut self.months, &other.months);
         add_counts(&mut self.ratings, &other.ratings);
         add_counts(&mut self.skipped, &other.skipped);
+        for (&reason, example) in &other.examples {
+            let example = example.clone();
+            self.keep_example(Cut { reason, example });
+        }
     }
 }
 

@@ -7,6 +7,11 @@ use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::{Agent, Body};
 
+use crate::input::s3::Object;
+
+/// Redirections that are followed, one after the other.
+const MAX_REDIRECTS: u32 = 10;
+
 /// What is read of the body of a refusal.
 const REFUSAL_BYTES: u64 = 1 << 12;
 
@@ -23,6 +28,9 @@ pub(super) struct Patience {
     /// New attempts in a row that may bring no byte.
     pub(super) attempts: u32,
 }
+
+/// The shortest pause that is told.
+const TOLD_PAUSE: Duration = Duration::from_secs(2);
 
 impl Default for Patience {
     /// Ten attempts within about two minutes, and their timeouts: a server
@@ -69,8 +77,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    pub(super) fn new(patience: Patience) -> Client {
+    /// Asks for an object with requests that may be signed: a redirection would take the
+    /// signature, and the token of temporary credentials, to another server.
+    pub(super) fn new(patience: Patience, object: &Object) -> Client {
+        let redirects = if object.is_of_s3 { 0 } else { MAX_REDIRECTS };
         let agent = Agent::config_builder()
+            .max_redirects(redirects)
             .http_status_as_error(false)
             .user_agent(concat!("kibitz/", env!("CARGO_PKG_VERSION")))
             .accept_encoding("identity")
@@ -90,8 +102,9 @@ impl Client {
         }
     }
 
-    /// Waits before the next attempt, or gives up `place` with the last error.
-    pub(super) fn pause(&mut self, error: io::Error, place: &str) -> io::Result<()> {
+    /// Waits before the next attempt at what `name` is, or gives up `place` with the last
+    /// error. Where the wait is long enough to be noticed, it is told.
+    pub(super) fn pause(&mut self, error: io::Error, name: &str, place: &str) -> io::Result<()> {
         if self.failures == self.patience.attempts {
             let failures = self.failures;
             let text = format!("gave up {place} after {failures} new attempts: {error}");
@@ -99,8 +112,16 @@ impl Client {
         }
         let factor = 1u32.checked_shl(self.failures).unwrap_or(u32::MAX);
         let pause = self.patience.first_pause.saturating_mul(factor);
-        thread::sleep(pause.min(self.patience.longest_pause));
+        let pause = pause.min(self.patience.longest_pause);
         self.failures += 1;
+        if pause >= TOLD_PAUSE {
+            let (attempt, attempts) = (self.failures, self.patience.attempts);
+            let seconds = pause.as_secs();
+            host::tell(format_args!(
+                "{name}: no connection {place} ({error}); attempt {attempt} of {attempts} in {seconds} s"
+            ));
+        }
+        thread::sleep(pause);
         Ok(())
     }
 
@@ -122,8 +143,9 @@ impl Client {
             | ureq::Error::HostNotFound
             | ureq::Error::ConnectionFailed
             | ureq::Error::Protocol(_) => self.reached,
+            // It could repeat the URL, and what is secret in it.
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-                return lasting(&format!("not a URL: {error}"));
+                return lasting("not a URL that can be asked for");
             }
             _ => false,
         };
@@ -142,32 +164,37 @@ pub(super) fn lasting(text: &str) -> HttpError {
 
 /// An answer that is not what was asked for.
 #[derive(Debug, thiserror::Error)]
-#[error("the server answers {status}{}", told(.code))]
+#[error("the server answers {status}{}", told(.code, .region))]
 pub(crate) struct Refusal {
     status: StatusCode,
     /// What S3 calls it.
     code: Option<String>,
+    /// The region that the bucket is in, if S3 tells it.
+    region: Option<String>,
 }
 
 impl Refusal {
     /// Whether an error is that there is no such object, in a bucket that is there.
     pub(crate) fn is_missing_object(error: &io::Error) -> bool {
         let refusal = error.get_ref().and_then(|cause| cause.downcast_ref());
-        refusal.is_some_and(|Refusal { status, code }| {
+        refusal.is_some_and(|Refusal { status, code, .. }| {
             *status == StatusCode::NOT_FOUND && code.as_deref() != Some("NoSuchBucket")
         })
     }
 }
 
 /// What S3 calls a refusal, and what to do.
-fn told(code: &Option<String>) -> String {
+fn told(code: &Option<String>, region: &Option<String>) -> String {
+    if let Some(region) = region {
+        return format!(": wrong region, the bucket is in {region}; set AWS_REGION={region}");
+    }
     let Some(code) = code else {
         return String::new();
     };
     let advice = match &code[..] {
         "NoSuchBucket" => "; make the bucket, or correct its name",
-        "PermanentRedirect" | "AuthorizationHeaderMalformed" => {
-            "; set AWS_REGION to the bucket's region"
+        "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed" => {
+            ": wrong region; set AWS_REGION to the bucket's"
         }
         "AccessDenied" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" => {
             "; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do"
@@ -186,21 +213,38 @@ pub(super) fn refusal(response: Response<Body>) -> HttpError {
         401 | 403 => io::ErrorKind::PermissionDenied,
         _ => io::ErrorKind::Other,
     };
-    let error = |code| io::Error::new(kind, Refusal { status, code });
+    let error = |code, region| {
+        let refusal = Refusal {
+            status,
+            code,
+            region,
+        };
+        io::Error::new(kind, refusal)
+    };
     match status.as_u16() {
-        408 | 425 | 429 | 500 | 502 | 503 | 504 => HttpError::Passing(error(None)),
-        _ => HttpError::Lasting(error(code(response))),
+        408 | 425 | 429 | 500 | 502 | 503 | 504 => HttpError::Passing(error(None, None)),
+        _ => {
+            let header = response.headers().get("x-amz-bucket-region");
+            let region = header.and_then(|region| Some(region.to_str().ok()?.to_string()));
+            let (code, named) = code_and_region(response);
+            // Other refusals tell the region too.
+            let is_elsewhere = matches!(status.as_u16(), 301 | 307) || named.is_some();
+            HttpError::Lasting(error(code, named.or(region).filter(|_| is_elsewhere)))
+        }
     }
 }
 
-/// What S3 calls a refusal, by its body.
-fn code(response: Response<Body>) -> Option<String> {
+/// What S3 calls a refusal, and the region that it asks for, by its body.
+fn code_and_region(response: Response<Body>) -> (Option<String>, Option<String>) {
     let mut text = Vec::new();
     let mut body = response.into_body().into_reader().take(REFUSAL_BYTES);
     // What came before an error may tell it.
     let _ = body.read_to_end(&mut text);
     let text = String::from_utf8_lossy(&text);
-    let (_, code) = text.split_once("<Code>")?;
-    let (code, _) = code.split_once("</Code>")?;
-    Some(code.to_string())
+    let element = |name: &str| {
+        let (_, text) = text.split_once(&format!("<{name}>"))?;
+        let (text, _) = text.split_once(&format!("</{name}>"))?;
+        Some(text.to_string())
+    };
+    (element("Code"), element("Region"))
 }

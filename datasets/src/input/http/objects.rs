@@ -92,14 +92,16 @@ fn persist<T>(
     mut ask: impl FnMut(&Client, &Object) -> Result<T, HttpError>,
 ) -> io::Result<T> {
     let object = Object::named(url)?;
-    let mut client = Client::new(Patience::default());
+    let mut client = Client::new(Patience::default(), &object);
     client.reached = true;
     loop {
         match ask(&client, &object) {
             Ok(answer) => return Ok(answer),
             Err(HttpError::Lasting(error)) => return Err(error),
             Err(HttpError::Passing(error)) => {
-                client.pause(error, what).map_err(ConnectionLost::error)?;
+                client
+                    .pause(error, url, what)
+                    .map_err(ConnectionLost::error)?;
             }
         }
     }

@@ -18,35 +18,147 @@ fn part(start: u64, end: u64, frames: Option<(u64, u64)>) -> SourceEntry {
 
 const CUTS: [u64; 4] = [0, 16384, 32768, 40000];
 
-fn added(parts: &[SourceEntry]) -> Result<Vec<SourceEntry>, Error> {
-    let mut sources = Vec::new();
-    for part in parts {
-        add(&mut sources, part.clone())?;
+/// The sources of entries, whatever order they come in, at once or one by one; at once
+/// alone where they cannot be joined one by one.
+fn sources(entries: &[SourceEntry], one_by_one: bool) -> Vec<SourceEntry> {
+    let expected = union(entries.to_vec()).unwrap();
+    for order in orders(entries) {
+        assert_eq!(union(order.clone()).unwrap(), expected);
+        if one_by_one {
+            let add = |sources: Vec<SourceEntry>, entry: SourceEntry| {
+                union(sources.into_iter().chain([entry])).unwrap()
+            };
+            assert_eq!(order.into_iter().fold(Vec::new(), add), expected);
+        }
     }
-    Ok(sources)
+    expected
+}
+
+/// Every order of some entries.
+fn orders(entries: &[SourceEntry]) -> Vec<Vec<SourceEntry>> {
+    if entries.is_empty() {
+        return vec![Vec::new()];
+    }
+    let first = |at: usize| {
+        let mut rest = entries.to_vec();
+        let first = rest.remove(at);
+        let orders = orders(&rest).into_iter();
+        orders.map(move |order| [vec![first.clone()], order].concat())
+    };
+    (0..entries.len()).flat_map(first).collect()
+}
+
+/// All parts of a source.
+fn all() -> [SourceEntry; 3] {
+    [0, 1, 2].map(|i| {
+        let frames = [Some((0, 20_000)), Some((20_000, 40_000)), None];
+        part(CUTS[i], CUTS[i + 1], frames[i])
+    })
+}
+
+/// The same part of another source: damaged, and with other bytes.
+fn damaged(part: &SourceEntry) -> SourceEntry {
+    let json = serde_json::to_string(part).unwrap();
+    let damage = "{\"offset\":9,\"message\":\"x\",\"places\":1}";
+    let json = json.replace(&"ab".repeat(32), &"cd".repeat(32));
+    let json = json.replacen("\"damage\":null", &format!("\"damage\":{damage}"), 1);
+    let mut entry: SourceEntry = serde_json::from_str(&json).unwrap();
+    entry.digest += "'";
+    entry.damage = Some("x".to_string());
+    entry
 }
 
 #[test]
 fn all_parts_are_the_whole() {
-    let [a, b, c] = [0, 1, 2].map(|i| {
-        let frames = [Some((0, 20_000)), Some((20_000, 40_000)), None];
-        part(CUTS[i], CUTS[i + 1], frames[i])
-    });
-    let orders = [[&a, &b, &c], [&c, &b, &a], [&b, &c, &a]];
-    for order in orders.map(|order| order.map(Clone::clone)) {
-        let two = added(&order[..2]).unwrap();
-        assert_eq!(two.len(), 2);
-        // A part that is there already is not taken twice.
-        let again = [&order[..2], &order].concat();
-        for parts in [&order[..], &again] {
-            let whole = added(parts).unwrap();
-            assert_eq!((whole.len(), whole[0].tally.games), (1, 3));
-            assert_eq!((&whole[0].part, whole[0].bytes), (&None, 40_000));
-        }
-        let mut whole = added(&order).unwrap();
-        add(&mut whole, b.clone()).unwrap();
-        assert_eq!(whole, added(&order).unwrap());
+    let [a, b, c] = all();
+    assert_eq!(sources(&[a.clone(), c.clone()], true).len(), 2);
+    let whole = sources(&[a.clone(), b.clone(), c.clone()], true);
+    assert_eq!((whole.len(), whole[0].tally.games), (1, 3));
+    assert_eq!((&whole[0].part, whole[0].bytes), (&None, 40_000));
+    // A part that is there already is not taken twice, nor one of a source that is.
+    assert_eq!(sources(&[a, b.clone(), c, b.clone()], true), whole);
+    assert_eq!(sources(&[b, whole[0].clone()], true), whole);
+}
+
+/// A part is one of a source only if their digests agree, and neither is damaged.
+#[test]
+fn a_source_of_the_same_size_and_beginning_is_another_one() {
+    let [a, b, c] = all();
+    let good = union(all()).unwrap();
+    let bad = union([a.clone(), damaged(&b), c.clone()]).unwrap();
+    assert_ne!(good[0].digest, bad[0].digest);
+    let both = sources(&[good[0].clone(), bad[0].clone()], true);
+    assert_eq!(both.len(), 2);
+    let parts = [a.clone(), b.clone(), c.clone(), bad[0].clone()];
+    assert_eq!(sources(&parts, true), both);
+    // Of a source without granules nothing is known.
+    let old = SourceEntry {
+        granules: Vec::new(),
+        ..good[0].clone()
+    };
+    assert_eq!(sources(&[old, b.clone()], true).len(), 2);
+    assert_eq!(sources(&[bad[0].clone(), b], true).len(), 2);
+}
+
+#[test]
+fn parts_of_two_sources_are_joined_where_that_is_certain() {
+    let [a, b, c] = all();
+    let whole = union(all()).unwrap();
+    // The damaged one is left over, whether it fits or not.
+    let unfit = SourceEntry {
+        part: Some(PartEntry {
+            read: part(CUTS[1], CUTS[2], Some((17_000, 40_000)))
+                .part
+                .unwrap()
+                .read,
+            damage: None,
+        }),
+        ..damaged(&b)
+    };
+    for bad in [damaged(&b), unfit] {
+        let found = sources(&[a.clone(), b.clone(), c.clone(), bad.clone()], false);
+        assert_eq!(found.len(), 2);
+        assert!(found.contains(&whole[0]) && found.contains(&bad));
     }
+    // Which of two undamaged ones belongs to the others is not certain.
+    let other = SourceEntry {
+        part: Some(PartEntry {
+            damage: None,
+            ..damaged(&b).part.unwrap()
+        }),
+        damage: None,
+        ..damaged(&b)
+    };
+    let parts = [a, b, c, other];
+    assert_eq!(sources(&parts, false).len(), 4);
+    // The whole source tells.
+    let parts = [&parts[..], &whole].concat();
+    assert_eq!(sources(&parts, false).len(), 2);
+}
+
+#[test]
+fn of_several_names_the_first_is_kept() {
+    let named = |entry: &SourceEntry, name: &str| SourceEntry {
+        name: name.to_string(),
+        ..entry.clone()
+    };
+    let [a, b, c] = all();
+    let whole = union(all()).unwrap();
+    let found = sources(
+        &[
+            named(&whole[0], "z"),
+            named(&whole[0], "y"),
+            whole[0].clone(),
+        ],
+        true,
+    );
+    assert_eq!(found, whole);
+    let found = sources(&[named(&a, "w"), a.clone(), b, c], true);
+    assert_eq!(found[0].name, "w");
+    assert_eq!(
+        sources(&[named(&a, "y"), named(&a, "z")], true)[0].name,
+        "y"
+    );
 }
 
 #[test]
@@ -65,7 +177,9 @@ fn parts_that_do_not_fit_are_refused() {
             "has changed",
         ),
     ] {
-        let error = added(&[first.clone(), other]).unwrap_err().to_string();
-        assert!(error.contains(why), "{error}");
+        for order in orders(&[first.clone(), other]) {
+            let error = union(order).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
     }
 }

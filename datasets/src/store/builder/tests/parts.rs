@@ -13,7 +13,13 @@ fn build_part(
     let part = format!("{index}/{of}").parse().unwrap();
     let filters = Filters::default();
     let sources = [source.to_path_buf()];
-    let mut builder = Builder::open_part(dataset, filters.clone(), &sources, Some(part))?;
+    let mut builder = Builder::open_part(
+        dataset,
+        filters.clone(),
+        &sources,
+        Some(part),
+        Unfinished::Keep,
+    )?;
     let mut added = 0;
     let finished = builder.open_source(source)?.run(&filters, 2, |batch| {
         if added == batches {
@@ -35,7 +41,7 @@ fn build_part(
 
 fn merge_into(dataset: &Path, others: &[PathBuf]) -> Result<Manifest, Error> {
     let others = others.iter().map(|path| Dataset::open(path).unwrap());
-    Builder::to_merge(dataset, others.collect())?.finish()
+    Builder::to_merge(dataset, others.collect(), Unfinished::Keep)?.finish()
 }
 
 /// Builds all of N parts, each in a dataset of its own.
@@ -282,4 +288,97 @@ fn datasets_merge_in_any_order() {
     let merged = path("overlapping");
     merge_into(&merged, &[apart[1].clone(), two, apart[2].clone()]).unwrap();
     assert!(contents(&merged) == whole);
+}
+
+/// The sample, and the same with 64 bytes flipped, in a folder.
+fn good_and_bad(folder: &Path) -> [PathBuf; 2] {
+    let sample =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/dump_2026-06_annotated500.pgn.zst");
+    let mut bytes = std::fs::read(sample).unwrap();
+    let good = folder.join("good");
+    std::fs::write(&good, &bytes).unwrap();
+    bytes[100_000..100_064]
+        .iter_mut()
+        .for_each(|byte| *byte ^= 0xFF);
+    let bad = folder.join("bad");
+    std::fs::write(&bad, bytes).unwrap();
+    [good, bad]
+}
+
+/// Every order of so many things.
+fn orders(count: usize) -> Vec<Vec<usize>> {
+    let mut orders = vec![Vec::new()];
+    for next in 0..count {
+        let with_next = |order: &Vec<usize>| -> Vec<Vec<usize>> {
+            let at = |at: usize| [&order[..at], &[next], &order[at..]].concat();
+            (0..=order.len()).map(at).collect()
+        };
+        orders = orders.iter().flat_map(with_next).collect();
+    }
+    orders
+}
+
+/// Equal size and beginning make no two sources one: whatever is damaged, and in whatever
+/// order all is merged, no position is lost.
+#[test]
+fn damaged_and_undamaged_sources_merge_in_every_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let [good, bad] = good_and_bad(folder.path());
+    build_until(&good, &path("whole"), usize::MAX);
+    let whole = contents(&path("whole"));
+    assert_eq!(
+        whole.0.counts.positions_train + whole.0.counts.positions_validation,
+        30_046
+    );
+    build_until(&bad, &path("bad whole"), usize::MAX);
+    let sub = |name: &str| {
+        std::fs::create_dir(path(name)).unwrap();
+        path(name)
+    };
+    let good_parts = build_parts(&good, &sub("good parts"), 2);
+    let bad_parts = build_parts(&bad, &sub("bad parts"), 2);
+    let damaged = bad_parts
+        .iter()
+        .map(|part| contents(part).0.sources[0].damage.is_some());
+    assert_eq!(damaged.filter(|&damaged| damaged).count(), 1);
+    let sets: [&[&PathBuf]; 4] = [
+        &[&path("bad whole"), &good_parts[0], &good_parts[1]],
+        &[&path("bad whole"), &path("whole")],
+        &[
+            &path("bad whole"),
+            &path("whole"),
+            &bad_parts[0],
+            &good_parts[1],
+        ],
+        &[&good_parts[0], &good_parts[1], &bad_parts[0], &bad_parts[1]],
+    ];
+    for (number, set) in sets.iter().enumerate() {
+        let mut manifests = Vec::new();
+        for (i, order) in orders(set.len()).into_iter().enumerate() {
+            let merged = path(&format!("merged {number} {i}"));
+            let parts: Vec<PathBuf> = order.iter().map(|&i| set[i].clone()).collect();
+            merge_into(&merged, &parts).unwrap();
+            let (manifest, records) = contents(&merged);
+            assert!(records == whole.1, "set {number}, {order:?}");
+            assert_eq!(manifest.fingerprint, whole.0.fingerprint);
+            manifests.push(manifest);
+            std::fs::remove_dir_all(&merged).unwrap();
+        }
+        assert!(
+            manifests.iter().all(|manifest| *manifest == manifests[0]),
+            "{number}"
+        );
+    }
+    // One after the other, too.
+    for order in orders(3) {
+        let merged = path("one by one");
+        for &i in &order {
+            merge_into(&merged, &[sets[0][i].clone()]).unwrap();
+        }
+        let (manifest, records) = contents(&merged);
+        assert!(records == whole.1, "{order:?}");
+        assert_eq!(manifest.sources.len(), 2);
+        std::fs::remove_dir_all(&merged).unwrap();
+    }
 }
