@@ -1,0 +1,532 @@
+//! The host's side of a step.
+
+use std::time::{Duration, Instant};
+
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use models::{Architecture, INPUTS};
+use records::position::Record;
+
+use crate::features::{self, ENTRIES};
+use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
+use crate::heads::{self, Dense, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
+use crate::layout::{Layout, NARROW, Parameters, SHARED, SLICE};
+use crate::optimizer::{self, UNITS};
+
+/// Cubes that add up the squares of the gradient.
+const SQUARE_CUBES: usize = 128;
+/// Steps whose measurements the device keeps.
+const RING: usize = 1024;
+
+/// What does not change from step to step.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The network's parts.
+    pub architecture: Architecture,
+    /// Positions of a batch, at most.
+    pub batch: usize,
+    /// What an own part of the first layer counts, a power of two.
+    pub own_scale: f32,
+    /// How far from zero the numbers of each layer may be.
+    pub bounds: Vec<f32>,
+    /// Half of the K of the win chance, per pawn.
+    pub half_k: f32,
+    /// The power of the distance that is the loss.
+    pub exponent: f32,
+    /// How much a game's result counts beside the label, from 0 to 1.
+    pub result_share: f32,
+    /// How fast weights decay, in units of the learning rate.
+    pub weight_decay: f32,
+    /// The length to which gradients are shortened.
+    pub clip_norm: f32,
+    /// AdamW's memory of gradients and of their squares.
+    pub betas: [f32; 2],
+    /// What keeps AdamW from dividing by zero.
+    pub epsilon: f32,
+    /// Rows of a segment of the first layer's gradient.
+    pub segment: usize,
+    /// Units of a cube that adds them up.
+    pub units: usize,
+}
+
+/// What a step measured, before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The mean loss of the batch.
+    pub loss: f32,
+    /// The length of the gradient before it was shortened.
+    pub gradient_norm: f32,
+}
+
+/// What is different in each step.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// Where the batch begins in the order.
+    pub first: usize,
+    /// Its positions.
+    pub samples: usize,
+    /// The learning rate.
+    pub rate: f64,
+}
+
+/// Buffers on the device.
+struct Buffers {
+    lists: Handle,
+    lengths: Handle,
+    targets: Handle,
+    buckets: Handle,
+    weights: Handle,
+    sums: Handle,
+    losses: Handle,
+    slopes: Handle,
+    values: Handle,
+    hidden: Handle,
+    gradients: Handle,
+    transposed: Handle,
+    having: Handle,
+    row_parts: Handle,
+    bias_parts: Handle,
+    product_parts: Handle,
+    square_parts: Handle,
+    parameters: Handle,
+    moments: [Handle; 2],
+    gradient: Handle,
+    bounds: Handle,
+    ring: Handle,
+}
+
+/// A network on a device, and its optimizer.
+pub struct Trainer<R: Runtime> {
+    client: ComputeClient<R>,
+    config: Config,
+    layout: Layout,
+    /// `batch`, padded to whole segments.
+    capacity: usize,
+    sums: Sums,
+    buffers: Buffers,
+    records: (Handle, usize),
+    order: (Handle, usize),
+    step: u64,
+    /// Steps that nobody has looked at.
+    unseen: usize,
+    /// Time of each launch, where it is asked for.
+    times: Option<Vec<(&'static str, Duration)>>,
+}
+
+/// Array argument of all of a buffer, whose elements are so large.
+fn array<R: Runtime>(handle: &Handle, bytes: usize) -> ArrayArg<R> {
+    let len = handle.size_in_used() as usize / bytes;
+    // SAFETY: it is as long as it says.
+    unsafe { ArrayArg::from_raw_parts(handle.clone(), len) }
+}
+
+fn words<R: Runtime>(handle: &Handle) -> ArrayArg<R> {
+    array(handle, 4)
+}
+
+fn fours<R: Runtime>(handle: &Handle) -> ArrayArg<R> {
+    array(handle, 16)
+}
+
+fn cubes(units: usize) -> CubeCount {
+    CubeCount::Static(units.div_ceil(UNITS) as u32, 1, 1)
+}
+
+fn plane(x: usize, y: usize) -> CubeCount {
+    CubeCount::Static(x as u32, y as u32, 1)
+}
+
+/// Launches a kernel, and measures it where times are asked for.
+macro_rules! launch {
+    ($self:ident, $module:ident::$kernel:ident, $count:expr, $units:expr, $($argument:expr),* $(,)?) => {
+        let began = $self.times.is_some().then(Instant::now);
+        // SAFETY: every kernel stays within the buffers, whose sizes are those of the layout
+        // that it is made for; `unchecked` leaves out what would clamp its indices.
+        unsafe {
+            $module::$kernel::launch_unchecked::<R>(
+                &$self.client,
+                $count,
+                CubeDim::new_1d($units as u32),
+                $($argument),*
+            )
+        };
+        if let (Some(times), Some(began)) = (&mut $self.times, began) {
+            cubecl::future::block_on($self.client.sync()).expect("a device that works");
+            times.push((stringify!($kernel), began.elapsed()));
+        }
+    };
+}
+
+impl<R: Runtime> Trainer<R> {
+    /// Puts a network on a device.
+    pub fn new(client: ComputeClient<R>, config: Config, start: &Parameters) -> Trainer<R> {
+        let architecture = config.architecture;
+        let layout = Layout::new(architecture);
+        let views = architecture.views();
+        let capacity = config.batch.next_multiple_of(config.segment.max(LONG_SEGMENT));
+        let (rows, width) = (views * capacity, layout.width());
+        let segments = rows / config.segment;
+        let short = capacity / SHORT_SEGMENT;
+        let long = capacity / LONG_SEGMENT;
+        let narrow = layout.later.len() > 1;
+        let products = match narrow {
+            true => long * layout.later[0].bucket_len(),
+            false => short * layout.later[0].bucket_len(),
+        };
+        let room = |words: usize| client.empty(4 * words.max(4));
+        let floats = |numbers: &[f32]| client.create_from_slice(bytemuck::cast_slice(numbers));
+        let zeros = vec![0.0; layout.len];
+        let when = |needed: bool, words: usize| room(if needed { words } else { 0 });
+        let buffers = Buffers {
+            lists: room(ENTRIES * rows),
+            lengths: room(rows),
+            targets: room(capacity),
+            buckets: room(capacity),
+            weights: room((INPUTS + 1) * width),
+            sums: room(rows * width),
+            losses: room(capacity),
+            slopes: room(capacity),
+            values: room(capacity),
+            hidden: when(narrow, 2 * capacity * NARROW),
+            gradients: when(narrow, 2 * capacity * NARROW),
+            transposed: when(narrow, architecture.buckets * NARROW * layout.later[0].inputs),
+            having: room(rows / GROUP * INPUTS),
+            row_parts: room(segments * INPUTS * width),
+            bias_parts: room(short * views * width),
+            product_parts: room(architecture.buckets * products),
+            square_parts: room(SQUARE_CUBES),
+            parameters: floats(&layout.flat(start)),
+            moments: [floats(&zeros), floats(&zeros)],
+            gradient: floats(&zeros),
+            bounds: floats(&bounds(&layout, &config.bounds)),
+            ring: room(2 * RING),
+        };
+        Trainer {
+            sums: Sums {
+                kind: Kind::from(architecture.activation),
+                views,
+                activations: layout.activations,
+                width,
+                capacity,
+            },
+            records: (room(0), 0),
+            order: (room(0), 0),
+            client,
+            config,
+            layout,
+            capacity,
+            buffers,
+            step: 0,
+            unseen: 0,
+            times: None,
+        }
+    }
+
+    /// Sends records, which the order counts from 0.
+    pub fn send_records(&mut self, records: &[Record]) {
+        self.records = (
+            self.client.create_from_slice(Record::bytes_of(records)),
+            records.len(),
+        );
+    }
+
+    /// Sends the order in which batches take the records.
+    pub fn send_order(&mut self, order: &[u32]) {
+        assert!(order.iter().all(|&record| (record as usize) < self.records.1));
+        let bytes = bytemuck::cast_slice(order);
+        self.order = (self.client.create_from_slice(bytes), order.len());
+    }
+
+    /// Takes a step on the positions `order[first..first + samples]`.
+    pub fn learn(&mut self, step: Step) {
+        assert!(self.unseen < RING, "fetch before");
+        self.step += 1;
+        let slot = ((self.step - 1) % RING as u64) as u32;
+        self.unseen += 1;
+        self.compose();
+        self.evaluate(step.first, step.samples);
+        self.gradients(step.samples);
+        let square_parts = SQUARE_CUBES;
+        let b = &self.buffers;
+        launch!(
+            self, optimizer::add_squares, plane(SQUARE_CUBES, 1), UNITS,
+            words(&b.gradient), words(&b.square_parts), self.layout.len,
+        );
+        launch!(
+            self, optimizer::measure, plane(1, 1), UNITS,
+            words(&b.losses), words(&b.square_parts), words(&b.ring),
+            step.samples as u32, slot, square_parts,
+        );
+        let [beta1, beta2] = self.config.betas;
+        let correction = |beta: f32| 1.0 / (1.0 - beta.powi(self.step.min(1 << 30) as i32));
+        let decay = 1.0 - step.rate * f64::from(self.config.weight_decay);
+        launch!(
+            self, optimizer::adamw, cubes(self.layout.len), UNITS,
+            words(&b.gradient), words(&b.ring), words(&b.bounds),
+            words(&b.parameters), words(&b.moments[0]), words(&b.moments[1]),
+            slot, self.config.clip_norm, step.rate as f32, decay as f32,
+            correction(beta1), correction(beta2), beta1, beta2, self.config.epsilon,
+            self.layout.len,
+        );
+    }
+
+    /// Puts the first layer's weights together.
+    fn compose(&mut self) {
+        let width = self.layout.width();
+        let b = &self.buffers;
+        launch!(
+            self, first_layer::compose, cubes((INPUTS + 1) * width), UNITS,
+            words(&b.parameters), words(&b.weights),
+            self.config.own_scale, self.config.bounds[0], width,
+        );
+    }
+
+    /// Derives the inputs of positions.
+    fn derive(&mut self, first: usize, samples: usize) {
+        assert!(samples <= self.config.batch && first + samples <= self.order.1);
+        let architecture = self.config.architecture;
+        let b = &self.buffers;
+        launch!(
+            self, features::derive, cubes(samples), UNITS,
+            words(&self.records.0), words(&self.order.0), words(&b.lists), words(&b.lengths),
+            words(&b.targets), words(&b.buckets),
+            first as u32, samples as u32, self.config.result_share, self.config.half_k,
+            self.sums.views as u32, architecture.mirrored, architecture.buckets as u32,
+            self.capacity as u32,
+        );
+    }
+
+    /// A layer behind the first, as kernels know it.
+    fn dense(&self, layer: usize) -> Dense {
+        let layer = &self.layout.later[layer];
+        Dense {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            begin: layer.begin,
+        }
+    }
+
+    /// Values, losses and their slopes.
+    fn evaluate(&mut self, first: usize, samples: usize) {
+        self.derive(first, samples);
+        let (of, rows) = (self.sums, self.sums.views * self.capacity);
+        let vectors = of.width / 4;
+        let b = &self.buffers;
+        launch!(
+            self, first_layer::sum_rows,
+            plane(rows / GROUP, of.width / SLICE), GROUP * SLICE_VECTORS,
+            words(&b.lists), words(&b.lengths), fours(&b.weights), fours(&b.parameters),
+            fours(&b.sums), samples as u32, self.capacity, rows, vectors,
+            self.layout.bias() / 4,
+        );
+        let exponent = self.config.exponent;
+        let count = plane(samples.div_ceil(SAMPLES), 1);
+        if self.layout.later.len() == 1 {
+            launch!(
+                self, heads::evaluate_one, count, UNITS,
+                words(&b.sums), words(&b.parameters), words(&b.targets), words(&b.buckets),
+                words(&b.losses), words(&b.slopes), words(&b.values),
+                samples as u32, self.config.half_k, exponent, exponent == 1.0,
+                of, self.dense(0),
+            );
+        } else {
+            let last = self.layout.later.len() - 1;
+            let third = (last == 2).then(|| self.dense(1));
+            launch!(
+                self, heads::evaluate_narrow, count, UNITS,
+                words(&b.sums), words(&b.parameters), words(&b.targets), words(&b.buckets),
+                words(&b.losses), words(&b.slopes), words(&b.values),
+                words(&b.hidden), words(&b.gradients),
+                samples as u32, self.config.half_k, exponent, exponent == 1.0,
+                of, self.dense(0), third, self.dense(last),
+            );
+        }
+    }
+
+    /// The gradient of all parameters.
+    fn gradients(&mut self, samples: usize) {
+        let (of, rows, width) = (self.sums, self.sums.views * self.capacity, self.sums.width);
+        let buckets = self.config.architecture.buckets;
+        let short = samples.div_ceil(SHORT_SEGMENT);
+        let inputs = self.layout.later[0].inputs;
+        let b = &self.buffers;
+        if self.layout.later.len() == 1 {
+            launch!(
+                self, heads::back_one, plane(short, (inputs + 1).div_ceil(UNITS)), UNITS,
+                words(&b.sums), words(&b.parameters), words(&b.slopes), words(&b.buckets),
+                words(&b.bias_parts), words(&b.product_parts),
+                samples as u32, buckets, of, self.dense(0),
+            );
+            self.join_products(0, short);
+        } else {
+            let last = self.layout.later.len() - 1;
+            for layer in 0..=last {
+                self.add_products(layer, samples);
+            }
+            let b = &self.buffers;
+            launch!(
+                self, heads::transpose, cubes(buckets * NARROW * inputs), UNITS,
+                words(&b.parameters), words(&b.transposed), buckets, self.dense(0),
+            );
+            launch!(
+                self, heads::back_narrow, plane(short, inputs.div_ceil(UNITS)), UNITS,
+                words(&b.sums), words(&b.transposed), words(&b.gradients), words(&b.buckets),
+                words(&b.bias_parts), samples as u32, of,
+            );
+        }
+        let b = &self.buffers;
+        launch!(
+            self, optimizer::join, cubes(width), UNITS,
+            words(&b.bias_parts), words(&b.gradient), (short * of.views) as u32,
+            width, self.layout.bias(),
+        );
+        launch!(
+            self, first_layer::find_rows, plane(rows / (GROUP * GROUPS), 1), UNITS,
+            words(&b.lists), words(&b.lengths), words(&b.having), samples as u32,
+            self.capacity, rows, UNITS,
+        );
+        let segments = rows / self.config.segment;
+        launch!(
+            self, first_layer::add_rows, plane(segments, width / SLICE), self.config.units,
+            words(&b.having), fours(&b.sums), fours(&b.row_parts),
+            self.config.segment / GROUP, width / 4, self.config.units,
+        );
+        launch!(
+            self, first_layer::join_rows, cubes(INPUTS * width / 4), UNITS,
+            fours(&b.row_parts), words(&b.parameters), fours(&b.gradient),
+            segments as u32, self.config.own_scale, self.config.bounds[0], width / 4,
+        );
+        launch!(
+            self, first_layer::share, cubes(SHARED * width), UNITS,
+            words(&b.gradient), self.config.own_scale, width,
+        );
+    }
+
+    /// The gradient of a layer's weights behind the first, where there is a second.
+    fn add_products(&mut self, layer: usize, samples: usize) {
+        let last = self.layout.later.len() - 1;
+        let dense = self.dense(layer);
+        let long = samples.div_ceil(LONG_SEGMENT);
+        let plane_len = self.capacity * NARROW;
+        let b = &self.buffers;
+        let inputs = if layer == 0 { &b.sums } else { &b.hidden };
+        let gradients = if layer == last { &b.slopes } else { &b.gradients };
+        let inputs_begin = layer.saturating_sub(1) * plane_len;
+        let gradients_begin = if layer == last { 0 } else { layer * plane_len };
+        let weights = (dense.inputs + 1) * dense.outputs;
+        launch!(
+            self, heads::add_products, plane(long, weights.div_ceil(UNITS)), UNITS,
+            words(inputs), words(gradients), words(&b.buckets), words(&b.product_parts),
+            samples as u32, self.config.architecture.buckets,
+            (layer == 0).then_some(self.sums), inputs_begin, gradients_begin, dense,
+        );
+        self.join_products(layer, long);
+    }
+
+    fn join_products(&mut self, layer: usize, segments: usize) {
+        let layer = &self.layout.later[layer];
+        let len = self.config.architecture.buckets * layer.bucket_len();
+        let b = &self.buffers;
+        launch!(
+            self, optimizer::join, cubes(len), UNITS,
+            words(&b.product_parts), words(&b.gradient), segments as u32, len, layer.begin,
+        );
+    }
+
+    /// What the steps since the last call measured, in their order.
+    pub fn fetch(&mut self) -> Vec<Measured> {
+        let ring = self.floats(&self.buffers.ring);
+        let first = self.step - self.unseen as u64;
+        let found = (first..self.step).map(|step| {
+            let slot = (step % RING as u64) as usize;
+            Measured {
+                loss: ring[2 * slot],
+                gradient_norm: ring[2 * slot + 1],
+            }
+        });
+        self.unseen = 0;
+        found.collect()
+    }
+
+    /// Values in pawns of positions of the order, from the mover's view.
+    pub fn values(&mut self, first: usize, samples: usize) -> Vec<f32> {
+        self.compose();
+        self.evaluate(first, samples);
+        let mut values = self.floats(&self.buffers.values);
+        values.truncate(samples);
+        values
+    }
+
+    /// The active inputs of positions of the order, by view.
+    pub fn inputs(&mut self, first: usize, samples: usize) -> Vec<Vec<Vec<u32>>> {
+        self.derive(first, samples);
+        let rows = self.sums.views * self.capacity;
+        let read = |handle: &Handle| -> Vec<u32> {
+            let bytes = self.client.read_one(handle.clone()).expect("a device that works");
+            bytemuck::pod_collect_to_vec(&bytes)
+        };
+        let (lists, lengths) = (read(&self.buffers.lists), read(&self.buffers.lengths));
+        let list = |row: usize| -> Vec<u32> {
+            let entries = (0..lengths[row] as usize).map(|entry| lists[entry * rows + row]);
+            entries.filter(|&input| input != features::NO_INPUT).collect()
+        };
+        (0..self.sums.views)
+            .map(|view| (0..samples).map(|s| list(view * self.capacity + s)).collect())
+            .collect()
+    }
+
+    /// Targets and buckets of positions of the order.
+    pub fn targets(&mut self, first: usize, samples: usize) -> (Vec<f32>, Vec<u32>) {
+        self.derive(first, samples);
+        let mut targets = self.floats(&self.buffers.targets);
+        targets.truncate(samples);
+        let bytes = self.client.read_one(self.buffers.buckets.clone());
+        let mut buckets: Vec<u32> =
+            bytemuck::pod_collect_to_vec(&bytes.expect("a device that works"));
+        buckets.truncate(samples);
+        (targets, buckets)
+    }
+
+    /// The gradient of the loss of positions of the order.
+    pub fn gradient(&mut self, first: usize, samples: usize) -> Parameters {
+        self.compose();
+        self.evaluate(first, samples);
+        self.gradients(samples);
+        self.layout.parameters(&self.floats(&self.buffers.gradient))
+    }
+
+    /// The parameters.
+    pub fn parameters(&self) -> Parameters {
+        self.layout.parameters(&self.floats(&self.buffers.parameters))
+    }
+
+    /// Waits for the device.
+    pub fn wait(&self) {
+        cubecl::future::block_on(self.client.sync()).expect("a device that works");
+    }
+
+    /// Measures a step launch by launch, waiting for each.
+    pub fn measured(&mut self, step: Step) -> Vec<(&'static str, Duration)> {
+        self.wait();
+        self.times = Some(Vec::new());
+        self.learn(step);
+        self.times.take().expect("it was there")
+    }
+
+    fn floats(&self, handle: &Handle) -> Vec<f32> {
+        let bytes = self.client.read_one(handle.clone()).expect("a device that works");
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+}
+
+/// The bound of each parameter: none where the first layer's are put together.
+fn bounds(layout: &Layout, of_layers: &[f32]) -> Vec<f32> {
+    let mut bounds = vec![f32::MAX; layout.len];
+    let ends = layout.later.iter().map(|layer| layer.begin).skip(1);
+    let ends: Vec<usize> = ends.chain([layout.len]).collect();
+    bounds[layout.bias()..layout.later[0].begin].fill(of_layers[0]);
+    for (index, (layer, end)) in layout.later.iter().zip(ends).enumerate() {
+        bounds[layer.begin..end].fill(of_layers[index + 1]);
+    }
+    bounds
+}
