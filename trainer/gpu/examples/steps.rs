@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use cubecl::Runtime;
-use gpu::{Config, Parameters, Step, Trainer};
+use gpu::{Batch, Config, Parameters, Trainer};
 use models::{Activation, Architecture, View};
 use records::position::{Label, Origin, Record};
 use shakmaty::{Chess, Position};
@@ -50,7 +50,6 @@ fn main() {
         bounds: vec![1.6, 0.99, 1.98, 1.98],
         half_k: 0.184104,
         exponent: 1.0,
-        result_share: 0.0,
         weight_decay: 0.1,
         clip_norm: 2.0,
         betas: [0.9, 0.999],
@@ -66,22 +65,15 @@ fn main() {
     parameters.bias.fill(0.3);
     let client = Device::client(&Default::default());
     let mut trainer = Trainer::<Device>::new(client, config, &parameters);
-    trainer.send_records(&records);
-    let mut order: Vec<u32> = (0..records.len() as u32).collect();
-    random.shuffle(&mut order);
-    trainer.send_order(&order);
-    let steps = records.len() / batch;
-    let step = |number: usize| Step {
-        first: number % steps * batch,
-        samples: batch,
-        rate: 1e-4,
-    };
-    trainer.learn(step(0));
+    let batches = records.chunks_exact(batch).map(|records| trainer.send(records));
+    let batches: Vec<Batch> = batches.collect();
+    let batch_of = |step: usize| &batches[step % batches.len()];
+    trainer.learn(batch_of(0), 1e-4, 0.0);
     let first = trainer.fetch();
     println!("first step after {:.2} s: {first:?}", began.elapsed().as_secs_f64());
     let mut times: Vec<(&str, Duration)> = Vec::new();
     for round in 0..5 {
-        let found = trainer.measured(step(round));
+        let found = trainer.timed(batch_of(round), 1e-4);
         if times.is_empty() {
             times = found;
         } else {
@@ -97,7 +89,7 @@ fn main() {
     let (began, mut count) = (Instant::now(), 0);
     while began.elapsed() < Duration::from_secs(2) {
         for _ in 0..32 {
-            trainer.learn(step(count));
+            trainer.learn(batch_of(count), 1e-4, 0.0);
             count += 1;
         }
         trainer.fetch();

@@ -15,4 +15,4 @@ mod optimizer;
 mod trainer;
 
 pub use layout::{Parameters, SHARED, shared_rows};
-pub use trainer::{Config, Measured, Step, Trainer};
+pub use trainer::{Batch, Config, Derived, Measured, State, Trainer};

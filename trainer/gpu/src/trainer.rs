@@ -33,8 +33,6 @@ pub struct Config {
     pub half_k: f32,
     /// The power of the distance that is the loss.
     pub exponent: f32,
-    /// How much a game's result counts beside the label, from 0 to 1.
-    pub result_share: f32,
     /// How fast weights decay, in units of the learning rate.
     pub weight_decay: f32,
     /// The length to which gradients are shortened.
@@ -58,15 +56,47 @@ pub struct Measured {
     pub gradient_norm: f32,
 }
 
-/// What is different in each step.
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
+/// Positions on a device: some of the records that lie there, in an order. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    records: Handle,
+    /// Numbers of records.
+    order: Handle,
     /// Where the batch begins in the order.
-    pub first: usize,
-    /// Its positions.
-    pub samples: usize,
-    /// The learning rate.
-    pub rate: f64,
+    first: usize,
+    samples: usize,
+}
+
+impl Batch {
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        self.samples
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0
+    }
+}
+
+/// What a device derives from records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// The active inputs, `[views][batch]`.
+    pub inputs: Vec<Vec<Vec<u32>>>,
+    /// The win chances that training aims at, `[batch]`.
+    pub targets: Vec<f32>,
+    /// `[batch]`.
+    pub buckets: Vec<u32>,
+}
+
+/// What a run goes on from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The parameters.
+    pub parameters: Parameters,
+    /// AdamW's mean of gradients, and of their squares.
+    pub moments: [Parameters; 2],
 }
 
 /// Buffers on the device.
@@ -104,8 +134,8 @@ pub struct Trainer<R: Runtime> {
     capacity: usize,
     sums: Sums,
     buffers: Buffers,
-    records: (Handle, usize),
-    order: (Handle, usize),
+    /// 0, 1, 2 and so on.
+    in_order: Handle,
     step: u64,
     /// Steps that nobody has looked at.
     unseen: usize,
@@ -209,8 +239,10 @@ impl<R: Runtime> Trainer<R> {
                 width,
                 capacity,
             },
-            records: (room(0), 0),
-            order: (room(0), 0),
+            in_order: {
+                let numbers: Vec<u32> = (0..config.batch as u32).collect();
+                client.create_from_slice(bytemuck::cast_slice(&numbers))
+            },
             client,
             config,
             layout,
@@ -222,30 +254,27 @@ impl<R: Runtime> Trainer<R> {
         }
     }
 
-    /// Sends records, which the order counts from 0.
-    pub fn send_records(&mut self, records: &[Record]) {
-        self.records = (
-            self.client.create_from_slice(Record::bytes_of(records)),
-            records.len(),
-        );
+    /// Sends records as a batch of their own.
+    pub fn send(&self, records: &[Record]) -> Batch {
+        assert!(records.len() <= self.config.batch, "more than was foreseen");
+        Batch {
+            records: self.client.create_from_slice(Record::bytes_of(records)),
+            order: self.in_order.clone(),
+            first: 0,
+            samples: records.len(),
+        }
     }
 
-    /// Sends the order in which batches take the records.
-    pub fn send_order(&mut self, order: &[u32]) {
-        assert!(order.iter().all(|&record| (record as usize) < self.records.1));
-        let bytes = bytemuck::cast_slice(order);
-        self.order = (self.client.create_from_slice(bytes), order.len());
-    }
-
-    /// Takes a step on the positions `order[first..first + samples]`.
-    pub fn learn(&mut self, step: Step) {
+    /// Takes a step on a batch at a learning rate. A game's result counts `result_share` in what
+    /// it aims at, from 0 to 1, and the label the rest.
+    pub fn learn(&mut self, batch: &Batch, rate: f64, result_share: f32) {
         assert!(self.unseen < RING, "fetch before");
         self.step += 1;
         let slot = ((self.step - 1) % RING as u64) as u32;
         self.unseen += 1;
         self.compose();
-        self.evaluate(step.first, step.samples);
-        self.gradients(step.samples);
+        self.evaluate(batch, result_share);
+        self.gradients(batch.samples);
         let square_parts = SQUARE_CUBES;
         let b = &self.buffers;
         launch!(
@@ -255,16 +284,16 @@ impl<R: Runtime> Trainer<R> {
         launch!(
             self, optimizer::measure, plane(1, 1), UNITS,
             words(&b.losses), words(&b.square_parts), words(&b.ring),
-            step.samples as u32, slot, square_parts,
+            batch.samples as u32, slot, square_parts,
         );
         let [beta1, beta2] = self.config.betas;
         let correction = |beta: f32| 1.0 / (1.0 - beta.powi(self.step.min(1 << 30) as i32));
-        let decay = 1.0 - step.rate * f64::from(self.config.weight_decay);
+        let decay = 1.0 - rate * f64::from(self.config.weight_decay);
         launch!(
             self, optimizer::adamw, cubes(self.layout.len), UNITS,
             words(&b.gradient), words(&b.ring), words(&b.bounds),
             words(&b.parameters), words(&b.moments[0]), words(&b.moments[1]),
-            slot, self.config.clip_norm, step.rate as f32, decay as f32,
+            slot, self.config.clip_norm, rate as f32, decay as f32,
             correction(beta1), correction(beta2), beta1, beta2, self.config.epsilon,
             self.layout.len,
         );
@@ -282,15 +311,14 @@ impl<R: Runtime> Trainer<R> {
     }
 
     /// Derives the inputs of positions.
-    fn derive(&mut self, first: usize, samples: usize) {
-        assert!(samples <= self.config.batch && first + samples <= self.order.1);
+    fn derive(&mut self, batch: &Batch, result_share: f32) {
         let architecture = self.config.architecture;
         let b = &self.buffers;
         launch!(
-            self, features::derive, cubes(samples), UNITS,
-            words(&self.records.0), words(&self.order.0), words(&b.lists), words(&b.lengths),
+            self, features::derive, cubes(batch.samples), UNITS,
+            words(&batch.records), words(&batch.order), words(&b.lists), words(&b.lengths),
             words(&b.targets), words(&b.buckets),
-            first as u32, samples as u32, self.config.result_share, self.config.half_k,
+            batch.first as u32, batch.samples as u32, result_share, self.config.half_k,
             self.sums.views as u32, architecture.mirrored, architecture.buckets as u32,
             self.capacity as u32,
         );
@@ -307,8 +335,9 @@ impl<R: Runtime> Trainer<R> {
     }
 
     /// Values, losses and their slopes.
-    fn evaluate(&mut self, first: usize, samples: usize) {
-        self.derive(first, samples);
+    fn evaluate(&mut self, batch: &Batch, result_share: f32) {
+        self.derive(batch, result_share);
+        let samples = batch.samples;
         let (of, rows) = (self.sums, self.sums.views * self.capacity);
         let vectors = of.width / 4;
         let b = &self.buffers;
@@ -435,7 +464,7 @@ impl<R: Runtime> Trainer<R> {
 
     /// What the steps since the last call measured, in their order.
     pub fn fetch(&mut self) -> Vec<Measured> {
-        let ring = self.floats(&self.buffers.ring);
+        let ring: Vec<f32> = self.read(&self.buffers.ring);
         let first = self.step - self.unseen as u64;
         let found = (first..self.step).map(|step| {
             let slot = (step % RING as u64) as usize;
@@ -448,56 +477,75 @@ impl<R: Runtime> Trainer<R> {
         found.collect()
     }
 
-    /// Values in pawns of positions of the order, from the mover's view.
-    pub fn values(&mut self, first: usize, samples: usize) -> Vec<f32> {
+    /// Values in pawns, from the mover's view, `[batch]`.
+    pub fn values(&mut self, batch: &Batch) -> Vec<f32> {
         self.compose();
-        self.evaluate(first, samples);
-        let mut values = self.floats(&self.buffers.values);
-        values.truncate(samples);
+        self.evaluate(batch, 0.0);
+        let mut values = self.read(&self.buffers.values);
+        values.truncate(batch.samples);
         values
     }
 
-    /// The active inputs of positions of the order, by view.
-    pub fn inputs(&mut self, first: usize, samples: usize) -> Vec<Vec<Vec<u32>>> {
-        self.derive(first, samples);
-        let rows = self.sums.views * self.capacity;
-        let read = |handle: &Handle| -> Vec<u32> {
-            let bytes = self.client.read_one(handle.clone()).expect("a device that works");
-            bytemuck::pod_collect_to_vec(&bytes)
-        };
-        let (lists, lengths) = (read(&self.buffers.lists), read(&self.buffers.lengths));
+    /// The gradient of the mean loss.
+    pub fn gradient(&mut self, batch: &Batch, result_share: f32) -> Parameters {
+        self.compose();
+        self.evaluate(batch, result_share);
+        self.gradients(batch.samples);
+        self.layout.parameters(&self.read(&self.buffers.gradient))
+    }
+
+    /// What the device derives from records.
+    pub fn derived(&mut self, batch: &Batch, result_share: f32) -> Derived {
+        self.derive(batch, result_share);
+        let (rows, samples) = (self.sums.views * self.capacity, batch.samples);
+        let lists: Vec<u32> = self.read(&self.buffers.lists);
+        let lengths: Vec<u32> = self.read(&self.buffers.lengths);
         let list = |row: usize| -> Vec<u32> {
             let entries = (0..lengths[row] as usize).map(|entry| lists[entry * rows + row]);
             entries.filter(|&input| input != features::NO_INPUT).collect()
         };
-        (0..self.sums.views)
-            .map(|view| (0..samples).map(|s| list(view * self.capacity + s)).collect())
-            .collect()
+        let view = |view: usize| (0..samples).map(|at| list(view * self.capacity + at)).collect();
+        let mut derived = Derived {
+            inputs: (0..self.sums.views).map(view).collect(),
+            targets: self.read(&self.buffers.targets),
+            buckets: self.read(&self.buffers.buckets),
+        };
+        derived.targets.truncate(samples);
+        derived.buckets.truncate(samples);
+        derived
     }
 
-    /// Targets and buckets of positions of the order.
-    pub fn targets(&mut self, first: usize, samples: usize) -> (Vec<f32>, Vec<u32>) {
-        self.derive(first, samples);
-        let mut targets = self.floats(&self.buffers.targets);
-        targets.truncate(samples);
-        let bytes = self.client.read_one(self.buffers.buckets.clone());
-        let mut buckets: Vec<u32> =
-            bytemuck::pod_collect_to_vec(&bytes.expect("a device that works"));
-        buckets.truncate(samples);
-        (targets, buckets)
+    /// Steps that were taken.
+    pub fn steps(&self) -> u64 {
+        self.step
     }
 
-    /// The gradient of the loss of positions of the order.
-    pub fn gradient(&mut self, first: usize, samples: usize) -> Parameters {
-        self.compose();
-        self.evaluate(first, samples);
-        self.gradients(samples);
-        self.layout.parameters(&self.floats(&self.buffers.gradient))
+    /// Parameters and moments, to the bit.
+    pub fn state(&self) -> State {
+        let [first, second] = &self.buffers.moments;
+        State {
+            parameters: self.parameters(),
+            moments: [first, second].map(|moment| self.layout.parameters(&self.read(moment))),
+        }
+    }
+
+    /// Goes on as after so many steps.
+    pub fn restore(&mut self, step: u64, state: &State) {
+        let send = |parameters: &Parameters| {
+            let flat = self.layout.flat(parameters);
+            self.client.create_from_slice(bytemuck::cast_slice(&flat))
+        };
+        let [first, second] = &state.moments;
+        let moments = [send(first), send(second)];
+        self.buffers.parameters = send(&state.parameters);
+        self.buffers.moments = moments;
+        self.step = step;
+        self.unseen = 0;
     }
 
     /// The parameters.
     pub fn parameters(&self) -> Parameters {
-        self.layout.parameters(&self.floats(&self.buffers.parameters))
+        self.layout.parameters(&self.read(&self.buffers.parameters))
     }
 
     /// Waits for the device.
@@ -506,14 +554,14 @@ impl<R: Runtime> Trainer<R> {
     }
 
     /// Measures a step launch by launch, waiting for each.
-    pub fn measured(&mut self, step: Step) -> Vec<(&'static str, Duration)> {
+    pub fn timed(&mut self, batch: &Batch, rate: f64) -> Vec<(&'static str, Duration)> {
         self.wait();
         self.times = Some(Vec::new());
-        self.learn(step);
+        self.learn(batch, rate, 0.0);
         self.times.take().expect("it was there")
     }
 
-    fn floats(&self, handle: &Handle) -> Vec<f32> {
+    fn read<T: bytemuck::Pod>(&self, handle: &Handle) -> Vec<T> {
         let bytes = self.client.read_one(handle.clone()).expect("a device that works");
         bytemuck::pod_collect_to_vec(&bytes)
     }

@@ -1,7 +1,7 @@
 //! What a GPU computes, against plain loops in f64.
 
 use cubecl::prelude::*;
-use gpu::{Config, Parameters, SHARED, Step, Trainer, shared_rows};
+use gpu::{Config, Parameters, SHARED, Trainer, shared_rows};
 use models::{Activation, Architecture, Feature, INPUTS, View};
 use records::position::{GameResult, Label, Origin, Record};
 use shakmaty::fen::Fen;
@@ -14,6 +14,8 @@ type Device = cubecl::wgpu::WgpuRuntime;
 
 const BOUNDS: [f32; 4] = [1.6, 0.99, 1.98, 1.98];
 const HALF_K: f32 = 0.184104;
+const SHARE: f32 = 0.3;
+const RATE: f64 = 1e-3;
 
 fn client() -> ComputeClient<Device> {
     Device::client(&Default::default())
@@ -136,7 +138,6 @@ fn config(architecture: Architecture, batch: usize) -> Config {
         bounds,
         half_k: HALF_K,
         exponent: 1.0,
-        result_share: 0.3,
         weight_decay: 0.1,
         clip_norm: 2.0,
         betas: [0.9, 0.999],
@@ -180,7 +181,7 @@ fn sample(config: &Config, record: &Record) -> Sample {
     let views = config.architecture.inputs(&features).into_iter();
     let views = views.map(|view| view.into_iter().map(Feature::index).collect());
     let chance = (f64::from(inputs::target_pawns(record)) * f64::from(HALF_K)).tanh();
-    let share = f64::from(config.result_share);
+    let share = f64::from(SHARE);
     let target = match inputs::result(record) {
         Some(result) => (1.0 - share) * chance + share * f64::from(result),
         None => chance,
@@ -367,12 +368,8 @@ fn assert_close(found: &[f32], expected: &[f32], bound: f32, what: &str) {
     }
 }
 
-fn trainer(config: &Config, parameters: &Parameters, records: &[Record]) -> Trainer<Device> {
-    let mut trainer = Trainer::new(client(), config.clone(), parameters);
-    trainer.send_records(records);
-    let order: Vec<u32> = (0..records.len() as u32).collect();
-    trainer.send_order(&order);
-    trainer
+fn trainer(config: &Config, parameters: &Parameters) -> Trainer<Device> {
+    Trainer::new(client(), config.clone(), parameters)
 }
 
 #[test]
@@ -383,19 +380,18 @@ fn inputs_are_those_of_the_cpu() {
     assert!(kinds(|r| r.in_check()) > 1000);
     for architecture in architectures() {
         let config = config(architecture, 10_000);
-        let mut trainer = trainer(&config, &Parameters::zeros(architecture), &records);
-        for (part, records) in records.chunks(10_000).enumerate() {
-            let first = part * 10_000;
-            let found = trainer.inputs(first, records.len());
-            let (targets, buckets) = trainer.targets(first, records.len());
+        let mut trainer = trainer(&config, &Parameters::zeros(architecture));
+        for records in records.chunks(10_000) {
+            let found = trainer.derived(&trainer.send(records), SHARE);
             for (at, record) in records.iter().enumerate() {
                 let (views, target, bucket) = sample(&config, record);
-                for (view, expected) in views.iter().enumerate() {
-                    let found = found[view][at].iter().map(|&input| input as usize);
-                    assert!(found.eq(expected.iter().copied()), "{} {view}", record.epd());
+                for (found, expected) in found.inputs.iter().zip(&views) {
+                    let found = found[at].iter().map(|&input| input as usize);
+                    assert!(found.eq(expected.iter().copied()), "{}", record.epd());
                 }
-                assert!((f64::from(targets[at]) - target).abs() < 1e-6, "{}", record.epd());
-                assert_eq!(buckets[at] as usize, bucket);
+                let distance = f64::from(found.targets[at]) - target;
+                assert!(distance.abs() < 1e-6, "{}", record.epd());
+                assert_eq!(found.buckets[at] as usize, bucket);
             }
         }
     }
@@ -417,19 +413,16 @@ fn values_and_gradients_are_those_of_the_cpu() {
             };
             let samples: Vec<Sample> = records[..count].iter().map(|r| sample(&config, r)).collect();
             let (values, loss, gradient) = plain.pass(&samples);
-            let mut trainer = trainer(&config, &parameters, &records);
+            let mut trainer = trainer(&config, &parameters);
+            let batch = trainer.send(&records[..count]);
             let values: Vec<f32> = values.into_iter().map(|x| x as f32).collect();
-            assert_close(&trainer.values(0, count), &values, 1e-5, "value");
-            let found = trainer.gradient(0, count);
+            assert_close(&trainer.values(&batch), &values, 1e-5, "value");
+            let found = trainer.gradient(&batch, SHARE);
             for ((name, found), (_, expected)) in parts(&found).iter().zip(parts(&gradient)) {
                 let what = format!("{architecture}, {count} positions, {name}");
                 assert_close(found, expected, 1e-3, &what);
             }
-            trainer.learn(Step {
-                first: 0,
-                samples: count,
-                rate: 1e-3,
-            });
+            trainer.learn(&batch, RATE, SHARE);
             let measured = trainer.fetch();
             assert!((f64::from(measured[0].loss) - loss).abs() < 1e-5);
             let squares = |numbers: &[f32]| numbers.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
@@ -449,19 +442,25 @@ fn the_same_steps_give_the_same_bits() {
             ..config(architecture, 1000)
         };
         let parameters = random(architecture, 3);
+        let learn = |trainer: &mut Trainer<Device>, step: usize| {
+            let len = if step == 5 { 333 } else { 1000 };
+            let records = &records[step % 3 * 1000..][..len];
+            trainer.learn(&trainer.send(records), RATE, SHARE);
+        };
         let run = || {
-            let mut trainer = trainer(&config, &parameters, &records);
-            for step in 0..6 {
-                trainer.learn(Step {
-                    first: step % 3 * 1000,
-                    samples: if step == 5 { 333 } else { 1000 },
-                    rate: 1e-3,
-                });
-            }
-            (trainer.parameters(), trainer.fetch())
+            let mut trainer = trainer(&config, &parameters);
+            (0..6).for_each(|step| learn(&mut trainer, step));
+            (trainer.state(), trainer.fetch())
         };
         let (first, measured) = run();
         assert!(measured.iter().all(|step| step.gradient_norm > 1e-3));
-        assert!((first, measured) == run());
+        assert!((first.clone(), measured) == run());
+        // As well when it goes on from halfway.
+        let mut halfway = trainer(&config, &parameters);
+        (0..3).for_each(|step| learn(&mut halfway, step));
+        let mut resumed = trainer(&config, &Parameters::zeros(architecture));
+        resumed.restore(3, &halfway.state());
+        (3..6).for_each(|step| learn(&mut resumed, step));
+        assert!(resumed.state() == first);
     }
 }
