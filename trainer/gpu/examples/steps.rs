@@ -1,6 +1,6 @@
 //! How long a step takes, launch by launch and as a whole.
 //!
-//!     cargo run --release -p gpu --features cuda --example steps -- 2x512pb8 65536 512 512
+//!     cargo run --release -p gpu --features cuda --example steps -- 2x512 65536
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ fn main() {
         "451-32-32" => Architecture::ARTICLE,
         other => panic!("{other}"),
     };
-    let (batch, segment, units) = (number(1), number(2), number(3));
+    let batch = number(1);
     let records = positions(1 << 20);
     let began = Instant::now();
     let config = Config {
@@ -54,8 +54,6 @@ fn main() {
         clip_norm: 2.0,
         betas: [0.9, 0.999],
         epsilon: 1e-5,
-        segment,
-        units,
     };
     let mut parameters = Parameters::zeros(architecture);
     let mut random = fastrand::Rng::with_seed(1);
@@ -96,7 +94,7 @@ fn main() {
     }
     let seconds = began.elapsed().as_secs_f64();
     println!(
-        "{architecture} batch {batch} segment {segment} units {units}: {:.3} ms a step, {:.2} M positions/s",
+        "{architecture} batch {batch}: {:.3} ms a step, {:.2} M positions/s",
         1e3 * seconds / count as f64,
         (count * batch) as f64 / seconds / 1e6,
     );

@@ -186,6 +186,20 @@ impl Parameters {
         }
     }
 
+    /// All numbers, part by part.
+    pub fn numbers(&self) -> impl Iterator<Item = f32> {
+        let parts = (0..3 + 2 * self.later.len()).map(|part| self.part(part));
+        parts.flatten().copied()
+    }
+
+    /// The same, to be written.
+    pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        let later = self.later.iter_mut();
+        let later = later.flat_map(|(weight, bias)| weight.iter_mut().chain(bias));
+        let first = self.own.iter_mut().chain(&mut self.shared);
+        first.chain(&mut self.bias).chain(later)
+    }
+
     fn part(&self, part: usize) -> &[f32] {
         match part {
             0 => &self.own,

@@ -15,4 +15,10 @@ mod optimizer;
 mod trainer;
 
 pub use layout::{Parameters, SHARED, shared_rows};
-pub use trainer::{Batch, Config, Derived, Measured, State, Trainer};
+pub use trainer::{Batch, Config, Derived, Measured, State, Trainer, memory};
+
+pub use cubecl::Runtime;
+#[cfg(feature = "cuda")]
+pub use cubecl::cuda;
+#[cfg(feature = "wgpu")]
+pub use cubecl::wgpu;

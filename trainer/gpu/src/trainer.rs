@@ -7,7 +7,7 @@ use cubecl::server::Handle;
 use models::{Architecture, INPUTS};
 use records::position::Record;
 
-use crate::features::{self, ENTRIES};
+use crate::features::{self, ENTRIES, RECORD_WORDS};
 use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
 use crate::heads::{self, Dense, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
 use crate::layout::{Layout, NARROW, Parameters, SHARED, SLICE};
@@ -15,6 +15,13 @@ use crate::optimizer::{self, UNITS};
 
 /// Cubes that add up the squares of the gradient.
 const SQUARE_CUBES: usize = 128;
+/// Rows over which a cube adds up the gradient of the first layer's weights. On an H100 256 and
+/// 1,024 were slower.
+const SEGMENT: usize = 512;
+/// Units of such a cube, where the device has so many: on an H100 the more, the faster.
+const MOST_UNITS: usize = 1024;
+/// Batches that may wait on a device.
+const BATCHES: usize = 8;
 /// Steps whose measurements the device keeps.
 const RING: usize = 1024;
 
@@ -41,10 +48,6 @@ pub struct Config {
     pub betas: [f32; 2],
     /// What keeps AdamW from dividing by zero.
     pub epsilon: f32,
-    /// Rows of a segment of the first layer's gradient.
-    pub segment: usize,
-    /// Units of a cube that adds them up.
-    pub units: usize,
 }
 
 /// What a step measured, before it.
@@ -99,30 +102,84 @@ pub struct State {
     pub moments: [Parameters; 2],
 }
 
-/// Buffers on the device.
-struct Buffers {
-    lists: Handle,
-    lengths: Handle,
-    targets: Handle,
-    buckets: Handle,
-    weights: Handle,
-    sums: Handle,
-    losses: Handle,
-    slopes: Handle,
-    values: Handle,
-    hidden: Handle,
-    gradients: Handle,
-    transposed: Handle,
-    having: Handle,
-    row_parts: Handle,
-    bias_parts: Handle,
-    product_parts: Handle,
-    square_parts: Handle,
-    parameters: Handle,
-    moments: [Handle; 2],
-    gradient: Handle,
-    bounds: Handle,
-    ring: Handle,
+/// Buffers on the device, or what is said of each.
+struct Buffers<T> {
+    lists: T,
+    lengths: T,
+    targets: T,
+    buckets: T,
+    weights: T,
+    sums: T,
+    losses: T,
+    slopes: T,
+    values: T,
+    hidden: T,
+    gradients: T,
+    transposed: T,
+    having: T,
+    row_parts: T,
+    bias_parts: T,
+    product_parts: T,
+    square_parts: T,
+    parameters: T,
+    moments: [T; 2],
+    gradient: T,
+    bounds: T,
+    ring: T,
+}
+
+impl<T> Buffers<T> {
+    /// Makes a buffer of each size in words.
+    fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
+        let architecture = config.architecture;
+        let (views, width) = (architecture.views(), layout.width());
+        let capacity = capacity(config);
+        let rows = views * capacity;
+        let short = capacity / SHORT_SEGMENT;
+        let inputs = layout.later[0].inputs;
+        let narrow = layout.later.len() > 1;
+        let segments = if narrow { capacity / LONG_SEGMENT } else { short };
+        let only_narrow = |words: usize| if narrow { words } else { 0 };
+        // No buffer is empty, or shorter than a vector.
+        let mut room = |words: usize| make(words.max(4));
+        Buffers {
+            lists: room(ENTRIES * rows),
+            lengths: room(rows),
+            targets: room(capacity),
+            buckets: room(capacity),
+            weights: room((INPUTS + 1) * width),
+            sums: room(rows * width),
+            losses: room(capacity),
+            slopes: room(capacity),
+            values: room(capacity),
+            hidden: room(only_narrow(2 * capacity * NARROW)),
+            gradients: room(only_narrow(2 * capacity * NARROW)),
+            transposed: room(only_narrow(architecture.buckets * NARROW * inputs)),
+            having: room(rows / GROUP * INPUTS),
+            row_parts: room(rows / SEGMENT * INPUTS * width),
+            bias_parts: room(short * views * width),
+            product_parts: room(architecture.buckets * segments * layout.later[0].bucket_len()),
+            square_parts: room(SQUARE_CUBES),
+            parameters: room(layout.len),
+            moments: [room(layout.len), room(layout.len)],
+            gradient: room(layout.len),
+            bounds: room(layout.len),
+            ring: room(2 * RING),
+        }
+    }
+}
+
+/// Positions that buffers are made for: a batch, padded to whole segments.
+fn capacity(config: &Config) -> usize {
+    config.batch.next_multiple_of(SEGMENT.max(LONG_SEGMENT))
+}
+
+/// Bytes that training takes on a device, some batches that wait included.
+pub fn memory(config: &Config) -> u64 {
+    let layout = Layout::new(config.architecture);
+    let mut words = 0;
+    Buffers::new(config, &layout, |len| words += len as u64);
+    4 * (words + (BATCHES * config.batch * RECORD_WORDS) as u64)
 }
 
 /// A network on a device, and its optimizer.
@@ -133,7 +190,9 @@ pub struct Trainer<R: Runtime> {
     /// `batch`, padded to whole segments.
     capacity: usize,
     sums: Sums,
-    buffers: Buffers,
+    buffers: Buffers<Handle>,
+    /// Units of a cube that adds up rows.
+    units: usize,
     /// 0, 1, 2 and so on.
     in_order: Handle,
     step: u64,
@@ -192,45 +251,18 @@ impl<R: Runtime> Trainer<R> {
     pub fn new(client: ComputeClient<R>, config: Config, start: &Parameters) -> Trainer<R> {
         let architecture = config.architecture;
         let layout = Layout::new(architecture);
-        let views = architecture.views();
-        let capacity = config.batch.next_multiple_of(config.segment.max(LONG_SEGMENT));
-        let (rows, width) = (views * capacity, layout.width());
-        let segments = rows / config.segment;
-        let short = capacity / SHORT_SEGMENT;
-        let long = capacity / LONG_SEGMENT;
-        let narrow = layout.later.len() > 1;
-        let products = match narrow {
-            true => long * layout.later[0].bucket_len(),
-            false => short * layout.later[0].bucket_len(),
-        };
-        let room = |words: usize| client.empty(4 * words.max(4));
+        let capacity = capacity(&config);
+        let (views, width) = (architecture.views(), layout.width());
         let floats = |numbers: &[f32]| client.create_from_slice(bytemuck::cast_slice(numbers));
         let zeros = vec![0.0; layout.len];
-        let when = |needed: bool, words: usize| room(if needed { words } else { 0 });
         let buffers = Buffers {
-            lists: room(ENTRIES * rows),
-            lengths: room(rows),
-            targets: room(capacity),
-            buckets: room(capacity),
-            weights: room((INPUTS + 1) * width),
-            sums: room(rows * width),
-            losses: room(capacity),
-            slopes: room(capacity),
-            values: room(capacity),
-            hidden: when(narrow, 2 * capacity * NARROW),
-            gradients: when(narrow, 2 * capacity * NARROW),
-            transposed: when(narrow, architecture.buckets * NARROW * layout.later[0].inputs),
-            having: room(rows / GROUP * INPUTS),
-            row_parts: room(segments * INPUTS * width),
-            bias_parts: room(short * views * width),
-            product_parts: room(architecture.buckets * products),
-            square_parts: room(SQUARE_CUBES),
             parameters: floats(&layout.flat(start)),
             moments: [floats(&zeros), floats(&zeros)],
             gradient: floats(&zeros),
             bounds: floats(&bounds(&layout, &config.bounds)),
-            ring: room(2 * RING),
+            ..Buffers::new(&config, &layout, |words| client.empty(4 * words))
         };
+        let units = client.properties().hardware.max_units_per_cube as usize;
         Trainer {
             sums: Sums {
                 kind: Kind::from(architecture.activation),
@@ -248,6 +280,7 @@ impl<R: Runtime> Trainer<R> {
             layout,
             capacity,
             buffers,
+            units: if units < MOST_UNITS { UNITS } else { MOST_UNITS },
             step: 0,
             unseen: 0,
             times: None,
@@ -414,11 +447,11 @@ impl<R: Runtime> Trainer<R> {
             words(&b.lists), words(&b.lengths), words(&b.having), samples as u32,
             self.capacity, rows, UNITS,
         );
-        let segments = rows / self.config.segment;
+        let segments = rows / SEGMENT;
         launch!(
-            self, first_layer::add_rows, plane(segments, width / SLICE), self.config.units,
+            self, first_layer::add_rows, plane(segments, width / SLICE), self.units,
             words(&b.having), fours(&b.sums), fours(&b.row_parts),
-            self.config.segment / GROUP, width / 4, self.config.units,
+            SEGMENT / GROUP, width / 4, self.units,
         );
         launch!(
             self, first_layer::join_rows, cubes(INPUTS * width / 4), UNITS,

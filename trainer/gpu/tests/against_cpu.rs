@@ -142,8 +142,6 @@ fn config(architecture: Architecture, batch: usize) -> Config {
         clip_norm: 2.0,
         betas: [0.9, 0.999],
         epsilon: 1e-5,
-        segment: 512,
-        units: 256,
     }
 }
 
