@@ -7,8 +7,9 @@
 use cubecl::prelude::*;
 use models::INPUTS;
 
-use crate::features::{NO_INPUT, UNROLL};
+use crate::features::{ENTRIES, NO_INPUT, UNROLL};
 use crate::layout::{PIECES, SHARED, SLICE};
+use crate::optimizer::UNITS;
 
 /// Columns that a unit moves at a time.
 pub(crate) type Four = Vector<f32, Const<4>>;
@@ -167,31 +168,96 @@ pub(crate) fn find_rows(
     }
 }
 
+/// The rows of a segment that have each input, one list after the other, in ascending order:
+/// list `input` of a segment is `members[starts[segment, input]..starts[segment, input + 1]]`.
+/// A cube writes a segment's lists, a unit some neighbours of them.
+#[cube(launch_unchecked)]
+pub(crate) fn list_rows(
+    having: &Array<u32>,
+    starts: &mut Array<u32>,
+    members: &mut Array<u32>,
+    #[comptime] segment_groups: usize,
+) {
+    let mut counts = SharedMemory::<u32>::new(UNITS);
+    let unit = UNIT_POS as usize;
+    let segment = CUBE_POS_X as usize;
+    let first_group = segment * segment_groups;
+    let first = unit * comptime!(INPUTS.div_ceil(UNITS));
+    let end = min(first + comptime!(INPUTS.div_ceil(UNITS)), INPUTS);
+    let mut count = 0u32;
+    for input in first..end {
+        for group in first_group..first_group + segment_groups {
+            count += having[group * INPUTS + input].count_ones();
+        }
+    }
+    counts[unit] = count;
+    sync_cube();
+    // The sum of those of all units up to this one (Hillis and Steele, "Data parallel
+    // algorithms", 1986).
+    #[unroll]
+    for step in 0..8u32 {
+        let distance = comptime!(1usize << step);
+        let mut before = 0u32;
+        if unit >= distance {
+            before = counts[unit - distance];
+        }
+        sync_cube();
+        counts[unit] += before;
+        sync_cube();
+    }
+    let room = comptime!(segment_groups * GROUP * ENTRIES);
+    let mut at = segment * room + (counts[unit] - count) as usize;
+    for input in first..end {
+        starts[segment * comptime!(INPUTS + 1) + input] = at as u32;
+        for group in first_group..first_group + segment_groups {
+            let mut word = having[group * INPUTS + input];
+            while word != 0 {
+                members[at] = (group * GROUP) as u32 + u32::find_first_set(word) - 1;
+                at += 1;
+                word &= word - 1;
+            }
+        }
+    }
+    if unit == 0 {
+        let len = counts[comptime!(UNITS - 1)] as usize;
+        starts[segment * comptime!(INPUTS + 1) + INPUTS] = (segment * room + len) as u32;
+    }
+}
+
 /// The gradient of the weights, segment by segment, `[segments, INPUTS, width]`: for each input,
 /// the gradients of the sums of the rows that have it. A cube adds up a slice of a segment, whose
 /// gradients then stay in the L1 cache.
 #[cube(launch_unchecked)]
 pub(crate) fn add_rows(
-    having: &Array<u32>,
+    starts: &Array<u32>,
+    members: &Array<u32>,
     sums: &Array<Four>,
     parts: &mut Array<Four>,
-    #[comptime] segment_groups: usize,
     #[comptime] vectors: usize,
     #[comptime] units: usize,
 ) {
     let column = CUBE_POS_Y as usize * SLICE_VECTORS + UNIT_POS as usize % SLICE_VECTORS;
     let segment = CUBE_POS_X as usize;
-    let begin = segment * segment_groups;
     let mut input = UNIT_POS as usize / SLICE_VECTORS;
     while input < INPUTS {
+        let list = segment * comptime!(INPUTS + 1) + input;
+        let end = starts[list + 1] as usize;
+        let mut at = starts[list] as usize;
         let mut sum = Four::new(0.0);
-        for group in begin..begin + segment_groups {
-            let mut word = having[group * INPUTS + input];
-            while word != 0 {
-                let row = group * GROUP + u32::find_first_set(word) as usize - 1;
-                sum += sums[row * vectors + column];
-                word &= word - 1;
-            }
+        while at < end {
+            let row0 = members[at] as usize;
+            let row1 = members[min(at + 1, end - 1)] as usize;
+            let row2 = members[min(at + 2, end - 1)] as usize;
+            let row3 = members[min(at + 3, end - 1)] as usize;
+            let gradient0 = sums[row0 * vectors + column];
+            let gradient1 = sums[row1 * vectors + column];
+            let gradient2 = sums[row2 * vectors + column];
+            let gradient3 = sums[row3 * vectors + column];
+            sum += gradient0;
+            sum += gradient1 * Four::new(select(at + 1 < end, 1.0, 0.0));
+            sum += gradient2 * Four::new(select(at + 2 < end, 1.0, 0.0));
+            sum += gradient3 * Four::new(select(at + 3 < end, 1.0, 0.0));
+            at += UNROLL;
         }
         parts[(segment * INPUTS + input) * vectors + column] = sum;
         input += comptime!(units / SLICE_VECTORS);

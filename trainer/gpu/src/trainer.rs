@@ -117,6 +117,8 @@ struct Buffers<T> {
     gradients: T,
     transposed: T,
     having: T,
+    starts: T,
+    members: T,
     row_parts: T,
     bias_parts: T,
     product_parts: T,
@@ -156,6 +158,8 @@ impl<T> Buffers<T> {
             gradients: room(only_narrow(2 * capacity * NARROW)),
             transposed: room(only_narrow(architecture.buckets * NARROW * inputs)),
             having: room(rows / GROUP * INPUTS),
+            starts: room(rows / SEGMENT * (INPUTS + 1)),
+            members: room(rows * ENTRIES),
             row_parts: room(rows / SEGMENT * INPUTS * width),
             bias_parts: room(short * views * width),
             product_parts: room(architecture.buckets * segments * layout.later[0].bucket_len()),
@@ -449,9 +453,13 @@ impl<R: Runtime> Trainer<R> {
         );
         let segments = rows / SEGMENT;
         launch!(
+            self, first_layer::list_rows, plane(segments, 1), UNITS,
+            words(&b.having), words(&b.starts), words(&b.members), SEGMENT / GROUP,
+        );
+        launch!(
             self, first_layer::add_rows, plane(segments, width / SLICE), self.units,
-            words(&b.having), fours(&b.sums), fours(&b.row_parts),
-            SEGMENT / GROUP, width / 4, self.units,
+            words(&b.starts), words(&b.members), fours(&b.sums), fours(&b.row_parts),
+            width / 4, self.units,
         );
         launch!(
             self, first_layer::join_rows, cubes(INPUTS * width / 4), UNITS,

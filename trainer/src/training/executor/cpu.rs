@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use burn::backend::Autodiff;
-use burn::module::{AutodiffModule, Module};
+use burn::module::{AutodiffModule, Module, ModuleMapper, Param};
 use burn::optim::adaptor::OptimizerAdaptor;
 use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
 use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder};
+use burn::tensor::Tensor;
 use burn_flex::{Flex, FlexDevice};
 use datasets::Record;
 use models::{Architecture, Network};
@@ -34,6 +35,18 @@ pub struct CpuExecutor {
     measured: Vec<Measured>,
 }
 
+/// Makes parameters tracked, which [`AutodiffModule::from_inner`] leaves out.
+struct Tracked;
+
+impl ModuleMapper<Cpu> for Tracked {
+    fn map_float<const D: usize>(
+        &mut self,
+        parameter: Param<Tensor<Cpu, D>>,
+    ) -> Param<Tensor<Cpu, D>> {
+        parameter.map(|x| x.require_grad())
+    }
+}
+
 impl Executor for CpuExecutor {
     type Device = ();
     type Prepared = Samples;
@@ -55,7 +68,7 @@ impl Executor for CpuExecutor {
             .with_weight_decay(settings.weight_decay as f32)
             .init();
         Ok(CpuExecutor {
-            model: Model::from_inner(model),
+            model: Model::from_inner(model).map(&mut Tracked),
             optimizer,
             settings,
             measured: Vec::new(),
