@@ -12,7 +12,7 @@ use tests::annotated::{
     report, special, text_of, unannotated,
 };
 use tests::server::BreakingServer;
-use tests::{Said, run, sample};
+use tests::{Said, program, run, sample};
 
 /// A crash in every tenth search costs nothing: the search is done again.
 #[test]
@@ -276,6 +276,40 @@ fn an_output_of_other_settings_or_games_is_refused() {
     std::fs::write(&other, "mine").unwrap();
     annotate(&[&source], &fake(""), &other, &[]).failed(5, &["other.pgn.zst", "exists already"]);
     assert_eq!(std::fs::read(&other).unwrap(), b"mine");
+}
+
+/// A program that was replaced goes on with nothing, nor one whose files were.
+#[test]
+fn an_output_of_another_engine_is_refused() {
+    let (folder, source, out) = folder(&unannotated(20));
+    let [engine, weights] = ["engine", "weights"].map(|name| folder.path().join(name));
+    std::fs::copy(program("fake_engine").get_program(), &engine).unwrap();
+    std::fs::write(&weights, "one").unwrap();
+    let line = format!("{} weights={}", engine.display(), weights.display());
+    let annotate = || annotate(&[&source], &line, &out, &[]);
+    annotate().succeeded();
+    let refused = || annotate().failed(5, &["out.pgn.zst", "other settings (engine \"Fake of SHA"]);
+    std::fs::write(&weights, "two").unwrap();
+    refused();
+    std::fs::write(&weights, "one").unwrap();
+    let mut program = std::fs::read(&engine).unwrap();
+    let bytes = program.len();
+    program.extend(b"another build");
+    std::fs::write(&engine, &program).unwrap();
+    refused();
+    std::fs::write(&engine, &program[..bytes]).unwrap();
+    let again = annotate().succeeded();
+    assert!(again.err.contains("finished before"), "{}", again.err);
+}
+
+/// `--identify` tells what the record tells.
+#[test]
+fn what_evaluates_is_told_and_nothing_made() {
+    let (folder, source, out) = folder(&unannotated(20));
+    let known = annotate(&[&source], &fake(""), &out, &["--identify"]).succeeded();
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    let found = report(annotate(&[&source], &fake(""), &out, &["--json"]));
+    assert_eq!(found["engine"], known.out.trim_end());
 }
 
 /// Begins an output, and stops when it has a frame. Gives the process, which

@@ -11,6 +11,7 @@ fn ray_makes_the_dataset_that_one_machine_makes() {
     let said = run(python
         .args(["-m", "unittest", "discover", "-v", "-s"])
         .arg(root().join("ingest/cluster/tests"))
+        .env("PYTHONPATH", root().join("ingest/cluster"))
         .env("KIBITZ_INGEST", program_path("ingest")));
     let said = said.succeeded();
     assert!(said.err.contains("node_dies"), "{}", said.err);

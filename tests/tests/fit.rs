@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use test_support::send_signal;
@@ -46,16 +46,16 @@ fn fit(folder: &TrainingFolder, net: &str, arguments: &[&str]) -> Said {
     run(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
-/// Waits until the run of a net has taken a step, and so much longer.
-fn wait_for_a_step(net: &Path, longer: Duration) {
+/// Waits until the run of a net has taken a step, and so much longer, or has ended.
+fn wait_for_a_step(run: &mut Child, net: &Path, longer: Duration) {
     let checkpoint = net.with_extension("checkpoint");
     let written = || {
         fs::metadata(&checkpoint)
             .and_then(|file| file.modified())
             .ok()
     };
-    let (first, began) = (written(), Instant::now());
-    while written() == first && began.elapsed() < Duration::from_secs(60) {
+    let first = written();
+    while written() == first && run.try_wait().unwrap().is_none() {
         thread::sleep(Duration::from_millis(1));
     }
     thread::sleep(longer);
@@ -104,7 +104,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
     while kills < 3 {
         let mut child = command(&folder, net, &resumed(&SMALL)).spawn().unwrap();
         let delay = delays.next().expect("a cycle");
-        wait_for_a_step(&folder.path(net), Duration::from_millis(delay));
+        wait_for_a_step(&mut child, &folder.path(net), Duration::from_millis(delay));
         let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
@@ -149,8 +149,8 @@ fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
         command.current_dir(folder.path(""));
         command.arg("--default-signal").arg(trainer.get_program());
         command.args(trainer.get_args()).stdout(Stdio::null());
-        let child = command.stderr(Stdio::piped()).spawn().unwrap();
-        wait_for_a_step(&folder.path(&net), Duration::from_millis(20));
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_a_step(&mut child, &folder.path(&net), Duration::from_millis(20));
         send_signal(signal, &child);
         let said = Said::from(child.wait_with_output().unwrap());
         said.failed(code, &["--resume", &format!("{signal}.checkpoint")]);
@@ -542,7 +542,7 @@ fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
                     .spawn()
                     .unwrap();
                 // The first time in the second stage, once that has begun.
-                wait_for_a_step(net, Duration::from_millis(longer));
+                wait_for_a_step(&mut child, net, Duration::from_millis(longer));
                 let ended = child.try_wait().unwrap().is_some();
                 child.kill().unwrap();
                 child.wait().unwrap();
@@ -706,11 +706,20 @@ fn a_run_that_has_ended_can_be_given_more_epochs() {
     assert_eq!(training["restarts"], Value::from(vec![restart]));
 
     let net = "killed.safetensors";
-    for longer_by in [0, 20, 70] {
+    let (mut kills, mut delays) = (0, [0, 20, 70, 3].into_iter().cycle());
+    while kills < 3 {
         let mut child = command(&folder, net, &longer).spawn().unwrap();
-        wait_for_a_step(&folder.path(net), Duration::from_millis(longer_by));
+        let delay = delays.next().expect("a cycle");
+        wait_for_a_step(&mut child, &folder.path(net), Duration::from_millis(delay));
+        let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
+        // A run that was faster than its kill begins anew.
+        kills = if ended { 0 } else { kills + 1 };
+        if ended {
+            remove_run(&folder.path(net));
+            fit(&folder, net, &of("2")).succeeded();
+        }
     }
     fit(&folder, net, &longer).succeeded();
     assert!(results(&folder.path(net)) == quiet);

@@ -1,5 +1,6 @@
 //! Games of a net against itself, as data to train on.
 
+pub(crate) mod earlier;
 pub(crate) mod format;
 pub(crate) mod game;
 pub(crate) mod generator;

@@ -79,3 +79,64 @@ fn a_suite_is_counted_and_a_bad_line_named() {
         assert!(message.contains("mates.epd\" has no problem"), "{message}");
     }
 }
+
+/// A program is asked what the net in this process is asked, and its answers count the same.
+#[test]
+fn a_suite_asks_any_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("suite.epd");
+    let problems = "6k1/5ppp/8/8/8/8/8/K3R3 w - - bm #1; id \"mate\";\n\
+                    6k1/5ppp/8/8/8/8/8/K3R3 w - - bm #2; id \"wrong mate\";\n\
+                    4k2r/8/8/8/8/8/8/R3K3 w Qk - bm O-O-O Ra8+; id \"move\";\n\
+                    k7/8/8/8/8/8/8/K1R4R w - - am Rc2; c9 \"c1c7\"; c8 \"5\"; id \"points\";\n";
+    fs::write(&path, problems).unwrap();
+    let suite = |rest: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
+        command.arg("suite").arg(&path).args(["--json"]).args(rest);
+        command.output().unwrap()
+    };
+    let counts = |rest: &[&str]| -> serde_json::Value {
+        let output = suite(rest);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{message}");
+        let mut counts: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        counts["seconds"] = serde_json::Value::Null;
+        counts
+    };
+    let program = format!("cmd={}", test_support::program_path("engine").display());
+    for limit in [["--depth", "5"], ["--nodes", "2000"]] {
+        let mut own = counts(&limit);
+        assert_eq!(own["mates_shown"], 2, "{own}");
+        assert_eq!(own["mates_wrong"].as_array().unwrap().len(), 1, "{own}");
+        let with = |spec: &str| counts(&[&limit[..], &["--engine", spec]].concat());
+        assert_eq!(with("net=embedded hash=16 threads=1"), own);
+        // Its lines are not read, and its nodes are those that it told last.
+        let mut asked = with(&program);
+        assert!(asked["nodes"].as_u64() > Some(0), "{asked}");
+        own["mates_shown"] = serde_json::Value::Null;
+        own["nodes"] = asked["nodes"].take();
+        asked["nodes"] = own["nodes"].clone();
+        assert_eq!(asked, own);
+        assert_eq!(
+            counts(&[&limit[..], &["--engine", &program, "--go-mate"]].concat())["mates_found"],
+            2
+        );
+    }
+    let failed = |rest: &[&str], code: i32, words: &str| {
+        let output = suite(&[&["--depth", "2"], rest].concat());
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
+    };
+    failed(
+        &["--engine", &program, "--threads", "2"],
+        2,
+        "cannot be used with",
+    );
+    failed(&["--engine", "material depth=3"], 2, "not depth=3");
+    failed(&["--engine", "none.safetensors"], 3, "none.safetensors");
+    failed(&["--engine", "cmd=/none/engine"], 3, "/none/engine");
+    let crashes = "cmd='sh -c \"while read -r line; do case $line in uci) echo uciok;; \
+                   isready) echo readyok;; go*) exit;; esac; done\"'";
+    failed(&["--engine", crashes], 1, "asked for \"mate\": it ended");
+}

@@ -30,8 +30,11 @@ impl Files {
         let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("../books/openings.epd");
         let engine = test_support::program_path("engine");
         let mut command = Command::new(env!("CARGO_BIN_EXE_arena"));
-        command.arg("tune").arg("--engine");
-        command.arg(format!("cmd='{}'", engine.display()));
+        command.arg("tune");
+        if !rest.contains(&"--engine") {
+            command.arg("--engine");
+            command.arg(format!("cmd='{}'", engine.display()));
+        }
         command.arg("--parameters").arg(self.path("p.spsa"));
         command.arg("--book").arg(book);
         command.arg("--out").arg(self.path(out));
@@ -139,6 +142,8 @@ fn what_cannot_be_tuned_is_told() {
     failed(&mut files.tune("none/x.json", &games), 7, "none/x.json");
     for (parameters, code, reason) in [
         ("Taste, int, 1, 0, 2, 1, 0.002", 1, "no option"),
+        // Far from where it begins, but it may come to that.
+        ("Hash, int, 4, -1, 8, 1, 0.002", 1, "does not take \"-1\""),
         ("MultiPV, int, 1, 0, 2", 4, "line 1"),
         ("\n", 4, "there is none"),
         (
@@ -149,10 +154,57 @@ fn what_cannot_be_tuned_is_told() {
     ] {
         fs::write(files.path("p.spsa"), parameters).unwrap();
         failed(&mut files.tune("new.json", &games), code, reason);
+        assert!(!files.path("new.json").exists(), "{parameters}");
     }
     fs::remove_file(files.path("p.spsa")).unwrap();
     failed(&mut files.tune("new.json", &games), 3, "p.spsa");
-    let mut net = files.tune("new.json", &games);
-    net.args(["--engine", "material"]);
-    failed(&mut net, 2, "--engine");
+    let net = ["--games", "2", "--engine", "material"];
+    failed(&mut files.tune("new.json", &net), 2, "options of a program");
+}
+
+/// What failed leaves nothing that the corrected command stumbles over.
+#[test]
+fn a_run_that_did_not_begin_is_no_obstacle() {
+    let files = Files::new(PARAMETERS);
+    let code = |command: &mut Command| command.output().unwrap().status.code();
+    let games = ["--games", "2"];
+    let mut without_tables = files.tune("out.json", &games);
+    assert_eq!(code(without_tables.args(["--syzygy", "nowhere"])), Some(3));
+    let no_engine = ["--games", "2", "--engine", "cmd=true"];
+    assert_eq!(code(&mut files.tune("out.json", &no_engine)), Some(1));
+    assert!(!files.path("out.json").exists());
+    // As a kill before the first games leaves it.
+    let record = r#"{"format": 1, "settings": {"--games": "9"}, "results": []}"#;
+    fs::write(files.path("out.json"), record).unwrap();
+    json(&files.tune("out.json", &games).output().unwrap());
+}
+
+#[test]
+fn a_record_is_replaced_by_force_alone_and_another_engine_does_not_go_on() {
+    let files = Files::new(PARAMETERS);
+    let games = ["--games", "2"];
+    let record = files.path("out.json");
+    fs::write(&record, "mine").unwrap();
+    let tune = |rest: &[&str]| files.tune("out.json", &[&games[..], rest].concat());
+    let code = |command: &mut Command| command.output().unwrap().status.code();
+    assert_eq!(code(&mut tune(&[])), Some(5));
+    assert_eq!(
+        code(&mut tune(&["--force", "--engine", "cmd=true"])),
+        Some(1)
+    );
+    assert_eq!(fs::read_to_string(&record).unwrap(), "mine");
+    assert_eq!(code(&mut tune(&["--force", "--resume"])), Some(2));
+    let program = files.path("engine");
+    fs::copy(test_support::program_path("engine"), &program).unwrap();
+    let spec = format!("cmd='{}'", program.display());
+    json(&tune(&["--force", "--engine", &spec]).output().unwrap());
+    let resumed = || tune(&["--resume", "--engine", &spec]).output().unwrap();
+    json(&resumed());
+    let mut bytes = fs::read(&program).unwrap();
+    bytes.extend(b"another build");
+    fs::write(&program, bytes).unwrap();
+    let refused = resumed();
+    let message = String::from_utf8_lossy(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(5), "{message}");
+    assert!(message.contains("the program of engine 1 was"), "{message}");
 }

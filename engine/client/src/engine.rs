@@ -234,6 +234,11 @@ impl Engine {
         &self.name
     }
 
+    /// The options that the engine declares.
+    pub(crate) fn options(&self) -> &[EngineOption] {
+        &self.options
+    }
+
     /// Whether the engine has the option. Names have no case in UCI.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|option| option.is(name))

@@ -29,6 +29,7 @@
 
 mod engine;
 mod error;
+mod identity;
 mod info;
 mod library;
 mod options;
@@ -36,5 +37,6 @@ mod process;
 
 pub use engine::{Answer, Engine, Notice, Setup};
 pub use error::{EngineError, StartError};
+pub use identity::Identity;
 pub use info::{Info, Score, Scored};
 pub use library::{EvaluatorChoice, EvaluatorError, Library};

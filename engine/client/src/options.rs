@@ -6,6 +6,8 @@
 pub(crate) struct EngineOption {
     /// Names have no case in UCI, and may hold blanks.
     pub name: String,
+    /// The value that it has unless it is set; empty where none is declared.
+    pub default: String,
     kind: Kind,
 }
 
@@ -29,6 +31,7 @@ impl EngineOption {
         let (kind, details) = kind.split_once(' ').unwrap_or((kind, ""));
         Some(EngineOption {
             name: printable(name.trim()),
+            default: default(details),
             kind: match kind {
                 "check" => Kind::Check,
                 "button" => Kind::Button,
@@ -71,6 +74,17 @@ impl EngineOption {
 fn is_between(value: &str, least: i64, most: i64) -> bool {
     let number = value.parse::<i64>();
     number.is_ok_and(|number| (least..=most).contains(&number))
+}
+
+/// What `default` names, up to the next word of UCI: values may hold blanks.
+fn default(details: &str) -> String {
+    let details = format!(" {details} ");
+    let value = details
+        .split_once(" default ")
+        .map_or("", |(_, value)| value);
+    let ends = [" min ", " max ", " var "].map(|word| value.find(word));
+    let end = ends.into_iter().flatten().min();
+    printable(value[..end.unwrap_or(value.len())].trim())
 }
 
 /// `default 16 min 1 max 1024`
@@ -136,6 +150,26 @@ mod tests {
         assert!(set(file, "a\nquit").is_err());
         // A declaration without its bounds says nothing about them.
         assert!(set("name Skill type spin default 3", "7").is_ok());
+    }
+
+    #[test]
+    fn defaults_may_hold_blanks_or_nothing() {
+        for (declared, value) in [
+            ("name Hash type spin default 16 min 1 max 1024", "16"),
+            ("name Hash type spin min 1 max 1024 default 16", "16"),
+            (
+                "name File type string default /a b/net.nnue",
+                "/a b/net.nnue",
+            ),
+            (
+                "name Style type combo default Very Solid var Normal",
+                "Very Solid",
+            ),
+            ("name File type string default", ""),
+            ("name Clear Hash type button", ""),
+        ] {
+            assert_eq!(EngineOption::read(declared).unwrap().default, value);
+        }
     }
 
     #[test]

@@ -7,10 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uci_client::{Answer, Engine, EngineError, Notice, Score, Setup, StartError};
+use uci_client::{Answer, Engine, EngineError, Identity, Notice, Score, Setup, StartError};
 
-/// Longer than anything here takes, were it not stuck.
-const LONG: Duration = Duration::from_secs(50);
+/// Longer than anything takes that is not stuck, on a busy machine too.
+const LONG: Duration = Duration::from_secs(300);
+/// How long is waited for what never comes.
 const SHORT: Duration = Duration::from_millis(200);
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 
@@ -107,6 +108,82 @@ fn an_engine_is_set_up_and_answers() {
     assert_eq!(answer.info.exact(), Some(Score::Centipawns(21)));
 }
 
+/// Where files lie does not count, nor what is written to logs.
+#[test]
+fn an_engine_is_known_by_its_files_and_by_what_it_says() {
+    const SCRIPT: &str = "while read -r line; do case \"$line\" in\n\
+        uci) echo id name Toy 1; echo option name EvalFile type string default own.net\n\
+        echo option name Log File type string default; echo uciok;;\n\
+        isready) echo readyok;; esac; done\n";
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let identity = |folder: &Path| {
+        let path = |name: &str| folder.join(name).display().to_string();
+        let pair = |name: &str, file: &str| (name.to_string(), path(file));
+        let setup = Setup {
+            program: "sh".into(),
+            arguments: vec![path("toy.sh"), format!("--book={}", path("book"))],
+            options: vec![pair("evalfile", "net"), pair("Log File", "log")],
+            ..Setup::default()
+        };
+        let engine = start(&setup).unwrap();
+        Identity::of(&setup, &engine).unwrap()
+    };
+    let [one, other] = [&folders[0], &folders[1]].map(|folder| {
+        for (name, text) in [("toy.sh", SCRIPT), ("net", "net"), ("book", "book")] {
+            fs::write(folder.path().join(name), text).unwrap();
+        }
+        folder.path()
+    });
+    let first = identity(one);
+    let named: Vec<&str> = first.digests.iter().map(|(what, _)| &**what).collect();
+    let expected = [
+        "program",
+        "argument 1",
+        "argument 2",
+        "option EvalFile",
+        "options",
+    ];
+    assert_eq!((&*first.name, &*named), ("Toy 1", &expected[..]));
+    fs::write(one.join("log"), "what it did").unwrap();
+    assert_eq!(identity(one), first);
+    assert_eq!(identity(other), first);
+    for (file, text, what) in [
+        ("net", "another", "option EvalFile"),
+        ("book", "another", "argument 2"),
+        ("toy.sh", &*SCRIPT.replace("own.net", "new.net"), "options"),
+        ("toy.sh", &format!("{SCRIPT}# changed\n"), "argument 1"),
+    ] {
+        let before = fs::read(other.join(file)).unwrap();
+        fs::write(other.join(file), text).unwrap();
+        let changed = identity(other);
+        let mut pairs = changed.digests.iter().zip(&first.digests);
+        assert!(
+            pairs.any(|(now, before)| now.0 == what && now != before),
+            "{changed}"
+        );
+        assert_ne!(changed.to_string(), first.to_string());
+        fs::write(other.join(file), before).unwrap();
+    }
+    let renamed = SCRIPT.replace("Toy 1", "Toy 2");
+    fs::write(other.join("toy.sh"), renamed).unwrap();
+    assert_eq!(identity(other).name, "Toy 2");
+}
+
+/// A name alone is looked for as the system does that runs it.
+#[test]
+fn a_program_in_path_is_known_by_its_file() {
+    let script = "read -r line; echo uciok; read -r line; echo readyok; read -r line";
+    let program = |program: &str| {
+        let setup = Setup {
+            program: program.into(),
+            ..shell(script)
+        };
+        let engine = start(&setup).unwrap();
+        Identity::of(&setup, &engine).unwrap().digests
+    };
+    assert_eq!(program("sh"), program("/bin/sh"));
+}
+
 #[test]
 fn what_cannot_be_used_is_named() {
     let missing = Setup {
@@ -190,22 +267,25 @@ fn a_wait_ends_when_nobody_waits_any_more() {
     let started = Engine::start(&shell("exec sleep 1000"), &stop, &mut notice);
     assert!(matches!(started.err(), Some(StartError::Cancelled)));
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("pid");
-    let flood = format!("echo $$ >{}; exec yes info string x", file.display());
-    for go in ["sleep 1000", &flood] {
+    for go in ["exec sleep 1000", "exec yes info string x"] {
+        let file = folder.path().join(go);
         stop.store(false, Ordering::Relaxed);
-        let mut engine = start(&engine(":", go)).unwrap();
+        let go = format!("echo $$ >'{}'; {go}", file.display());
+        let mut engine = start(&engine(":", &go)).unwrap();
         engine.position("position startpos", &stop).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(SHORT);
+        let searches = thread::scope(|scope| {
+            let searches = scope.spawn(|| {
+                let searches = pids(&file, 1);
                 stop.store(true, Ordering::Relaxed);
+                searches
             });
             let answer = engine.go("go infinite", LONG, &stop);
             assert_eq!(answer.unwrap_err(), EngineError::Cancelled);
+            searches.join().unwrap()
         });
+        drop(engine);
+        assert_gone(&searches[0], true);
     }
-    assert_gone(&pids(&file, 1)[0], true);
 }
 
 #[test]
@@ -224,10 +304,10 @@ fn lines_that_are_no_text_or_never_end_are_survived() {
 fn an_engine_that_floods_is_held_to_its_time() {
     for line in ["bestmove", "readyok", "info string x", "info depth 1", ""] {
         let mut toy = start(&engine(":", &format!("exec yes '{line}'"))).unwrap();
-        let first = play(&mut toy, SHORT);
         if line == "bestmove" {
-            assert_eq!(first.unwrap().best, "");
+            assert_eq!(play(&mut toy, LONG).unwrap().best, "");
         } else {
+            let first = play(&mut toy, SHORT);
             assert_eq!(first.unwrap_err(), EngineError::TimedOut, "{line}");
         }
     }
@@ -328,7 +408,7 @@ fn an_engine_may_speak_until_it_has_ended() {
     let script = format!(
         "while read -r line; do case \"$line\" in\n\
          uci) echo uciok;; isready) echo readyok;;\n\
-         quit) for i in 1 2 3; do echo info string saving; sleep 0.1; done\n\
+         quit) sleep 0.1; for i in 1 2 3; do echo info string saving; done\n\
          echo all >{}; exit;; esac; done",
         file.display()
     );

@@ -1,8 +1,8 @@
 //! Syzygy endgame tables, read by shakmaty-syzygy.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::{fs, io};
 
 use cozy_chess::{Board, Color, Move};
 use shakmaty::{Chess, Position};
@@ -62,7 +62,7 @@ impl Syzygy {
             };
             let before = files + refused.len();
             // `add_directory` would stop at the first file of a wrong size.
-            for entry in fs::read_dir(folder).map_err(unreadable)? {
+            for entry in std::fs::read_dir(folder).map_err(unreadable)? {
                 let path = entry.map_err(unreadable)?.path();
                 match tables.add_file(&path) {
                     Ok(()) => files += 1,

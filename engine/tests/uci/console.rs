@@ -40,10 +40,11 @@ fn perft_counts_below_each_move_and_can_be_stopped() {
     assert_eq!(counts[21], "Nodes searched: 197281");
     uci.refused("go perft", "go perft wants a number of plies");
     // Centuries, but for the stop: no sum then, only the counts that are complete. What
-    // follows has its time from then on.
-    uci.send("position startpos\ngo perft 20");
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    uci.send("stop\ngo movetime 200");
+    // follows has its time from then on, however long that was: depth 4 takes far less.
+    uci.send("position startpos\ngo perft 20\nisready");
+    uci.until("readyok");
+    std::thread::sleep(std::time::Duration::from_millis(2_100));
+    uci.send("stop\ngo movetime 2000");
     let lines = uci.until("bestmove");
     assert!(
         lines.iter().all(|line| !line.starts_with("Nodes")),

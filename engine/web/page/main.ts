@@ -355,8 +355,8 @@ function connectStudy(app: App, rules: Rules) {
     $("pick-game-label").hidden = games.length < 2;
     pick.replaceChildren(
       ...games.map(({ tags }, index) => {
-        const tag = (name: string) => tags.find(([key]) => key === name)?.[1] ?? "?";
-        return make("option", { value: String(index), textContent: `${index + 1}. ${tag("White")} – ${tag("Black")}`, selected: index === chosen });
+        const tag = (name: string) => tags.find(([key]) => key.toLowerCase() === name)?.[1] ?? "?";
+        return make("option", { value: String(index), textContent: `${index + 1}. ${tag("white")} – ${tag("black")}`, selected: index === chosen });
       }),
     );
   };

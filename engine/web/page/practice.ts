@@ -27,6 +27,8 @@ export class Practice {
   private hints = 0;
   private searching = false;
   private readonly search: PuzzleSearch;
+  /** Judges the moves that are tried, while games may be searched. */
+  private readonly judge: PuzzleSearch;
 
   constructor(
     private readonly app: App,
@@ -34,6 +36,7 @@ export class Practice {
     module: WebAssembly.Module,
   ) {
     this.search = new PuzzleSearch(module, rules);
+    this.judge = new PuzzleSearch(module, rules);
     $("find-own").onclick = () => void this.find(ownGames());
     $("find-pgn").onclick = () => void this.find(this.gamesOfFile());
     $("puzzle-next").onclick = () => this.next();
@@ -150,7 +153,7 @@ export class Practice {
 
   private left() {
     this.current = null;
-    this.search.stop();
+    this.judge.stop();
     $("puzzle-told").textContent = "";
     this.show();
   }
@@ -158,13 +161,14 @@ export class Practice {
   private async tried(uci: string) {
     const puzzle = this.current;
     if (!puzzle) return;
-    const right = await this.search.solves(puzzle, uci).catch(() => null);
+    const right = await this.judge.solves(puzzle, uci).catch(() => null);
     if (right === null || this.current !== puzzle) return;
     if (!right) {
       this.app.undo();
       return this.tell("That is not it: try again, or ask for a hint.");
     }
     puzzle.solved += 1;
+    this.judge.stop();
     this.app.solved();
     this.current = null;
     this.tell(this.hints > 1 ? "That is the move." : "Right.");

@@ -1,7 +1,7 @@
 //! A game looked through after it was played: mistakes, what was better, how accurate each side was.
 
-use engine::cozy_chess::{Color, util};
-use engine::parse_move;
+use engine::cozy_chess::{Board, Color, util};
+use engine::{parse_move, write_move};
 use serde::{Deserialize, Serialize};
 
 use crate::error::RequestError;
@@ -102,8 +102,9 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
             Some(None) => ended(&walk, node, mover),
             None => continue,
         };
+        let better = normal(&before.pv, board, walk.chess960)?;
         let best = before.pv.first();
-        let played_best = best == Some(&tree.nodes[node].uci);
+        let played_best = better.first() == Some(&tree.nodes[node].uci);
         let loss = match played_best {
             true => 0.0,
             false => (chance(before.score, mover) - after).max(0.0),
@@ -120,13 +121,13 @@ pub fn review(request: ReviewRequest) -> Result<Review, RequestError> {
             None => format!("{word}."),
         };
         mark(&mut tree.nodes[node], glyph, &text);
-        add_line(&mut tree, parent, &before.pv);
+        add_line(&mut tree, parent, &better);
         mistakes.push(Mistake {
             node,
             side: mover.into(),
             text,
             loss,
-            better: before.pv.clone(),
+            better,
         });
     }
     Ok(Review {
@@ -172,6 +173,19 @@ fn mark(node: &mut Node, glyph: u8, text: &str) {
     if node.comment.is_empty() {
         node.comment = text.to_string();
     }
+}
+
+/// A line as the tree writes it: an engine writes castling by the rights of its position alone,
+/// which may not tell that the game is one of Chess960.
+fn normal(pv: &[String], board: &Board, chess960: bool) -> Result<Vec<String>, RequestError> {
+    let mut board = board.clone();
+    let written = pv.iter().map(|uci| {
+        let mv = parse_move(&board, uci)?;
+        let text = write_move(&board, mv, chess960);
+        board.play_unchecked(mv);
+        Ok(text)
+    });
+    written.collect()
 }
 
 /// Adds a line as a variation, as far as it is not there.
@@ -297,6 +311,30 @@ mod tests {
         let review = review(request).unwrap();
         let node = &review.edited.tree.nodes[3];
         assert_eq!((&node.glyphs, node.comment.as_str()), (&vec![5], "Bold."));
+    }
+
+    /// White may castle only as in standard chess, so the engine writes it so; the tree does not.
+    #[test]
+    fn castling_of_chess960_is_the_move_that_was_played() {
+        let start = "1rk5/8/8/8/8/8/8/1R2K2R w HBb - 0 1";
+        let moves = ["b1a1", "c8d8", "e1h1"].map(str::to_string);
+        let request = ReviewRequest {
+            tree: Tree::of_game(&Game {
+                start: Some(start.to_string()),
+                moves: moves.to_vec(),
+            }),
+            at: 0,
+            line: vec![1, 2, 3],
+            findings: vec![
+                finding(0, "b1a1"),
+                finding(0, "c8d8"),
+                finding(400, "e1g1 d8c8"),
+                finding(0, "d8c8"),
+            ],
+        };
+        let review = review(request).unwrap();
+        assert!(review.mistakes.is_empty());
+        assert_eq!(review.edited.tree.nodes.len(), 4);
     }
 
     #[test]

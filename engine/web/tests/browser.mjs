@@ -9,6 +9,9 @@ const FLAGS = [
   "--disable-component-update", "--disable-sync",
 ];
 
+/** How long, in milliseconds, is waited for what would otherwise never come: a busy machine may hold it up. */
+export const PATIENCE = 300_000;
+
 /** Notes that a test is left out, for the list at the end of `tests/all.sh`. */
 export function skip(why) {
   if (process.env.KIBITZ_SKIPS) appendFileSync(process.env.KIBITZ_SKIPS, `${why}\n`);
@@ -21,6 +24,7 @@ export async function open() {
   const browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     args: FLAGS,
+    timeout: PATIENCE,
   });
   const leave = async () => {
     // A search that was left behind would slow down the next test.
@@ -46,6 +50,7 @@ export async function visit(site, { path = "", init, ...options } = {}) {
 
 /** Another tab of a visitor; `ready` is false where the page will not start. */
 export async function tab({ url }, context, path = "", { ready = true } = {}) {
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
@@ -99,7 +104,7 @@ export const variations = (page) =>
 
 /** Waits for a message that says this. */
 export const toast = (page, text) =>
-  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text, { timeout: 10_000 });
+  page.waitForFunction((text) => document.getElementById("toast").checkVisibility() && document.getElementById("toast").textContent.includes(text), text);
 
 /** Drops a file on the page, as a visitor does who drags it from a folder. */
 export async function drop(page, name, bytes) {
@@ -137,12 +142,12 @@ export const sans = (page) =>
 
 /** Waits until these are the moves listed: the board tells of moves a moment later. */
 export async function played(page, ...expected) {
-  await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length, { timeout: 3000 }).catch(() => {});
+  await page.waitForFunction((number) => document.querySelectorAll("#moves button").length === number, expected.length).catch(() => {});
   assert.deepEqual(await sans(page), expected);
 }
 
 export const waitForMoves = (page, number) =>
-  page.waitForFunction((number) => document.querySelectorAll("#moves button").length >= number, number, { timeout: 20_000 });
+  page.waitForFunction((number) => document.querySelectorAll("#moves button").length >= number, number);
 
 /** Begins a game by the dialog: `choices` are names of fields and their values. */
 export async function newGame(page, choices) {

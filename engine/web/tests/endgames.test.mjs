@@ -13,7 +13,7 @@ const built = existsSync(new URL("../dist/tables", import.meta.url));
 const tables = { skip: !built && skip("the page was built without endgame tables") };
 /** White wins. */
 const WON = "#fen=4k3/8/4K3/4P3/8/8/8/8_w_-_-_0_1";
-const says = (page, text) => page.waitForFunction((text) => document.getElementById("tables").textContent === text, text, { timeout: 10_000 });
+const says = (page, text) => page.waitForFunction((text) => document.getElementById("tables").textContent === text, text);
 const asked = () => [...site.loads.keys()].filter((path) => path.includes("tables"));
 
 test("tables tell who wins, and how soon something happens", tables, async () => {
@@ -48,7 +48,7 @@ test("an engine at full strength plays by them to the mate", tables, async () =>
   const { page, errors } = await visit(site, { path: "#fen=8/8/8/8/3k4/8/8/KR6_w_-_-_0_1" });
   // A search of a depth of one would hardly mate.
   await newGame(page, { mode: "engines", strength: "depth", slider: 0, white: "material", black: "material", fromHere: true });
-  await page.waitForFunction(() => document.getElementById("status").textContent === "White wins: checkmate", null, { timeout: 60_000 });
+  await page.waitForFunction(() => document.getElementById("status").textContent === "White wins: checkmate");
   assert.ok((await sans(page)).length <= 32);
   assert.deepEqual(errors, []);
 });

@@ -28,7 +28,7 @@ async function begin(page, { first, second, strength = "1000 nodes", length }) {
   await page.waitForSelector("#panel-match button:has-text('Pause')");
 }
 const button = (page, text) => page.locator(`#panel-match button:has-text("${text}")`);
-const told = (page, text) => page.waitForSelector(`#panel-match p:has-text("${text}")`, { timeout: 120_000 });
+const told = (page, text) => page.waitForSelector(`#panel-match p:has-text("${text}")`);
 const games = (page) => page.$$eval(".match-games button", (buttons) => buttons.map((button) => button.textContent));
 
 test("every evaluator tells its strength and how that is known", { skip: unmeasured }, async () => {

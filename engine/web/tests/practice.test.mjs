@@ -10,7 +10,7 @@ afterEach(() => site.leave());
 after(() => site.close());
 
 const told = (page, pattern) =>
-  page.waitForFunction((source) => new RegExp(source).test(document.getElementById("puzzle-told").textContent), pattern.source, { timeout: 20_000 });
+  page.waitForFunction((source) => new RegExp(source).test(document.getElementById("puzzle-told").textContent), pattern.source);
 const kept = (page, name) => page.evaluate((name) => JSON.parse(localStorage.getItem(`kibitz.${name}`)), name);
 
 const MATES = '[White "A"]\n[Black "Me"]\n\n1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0\n\n[White "Me"]\n[Black "B"]\n\n1. f3 e5 2. g4 Qh4# 0-1';
@@ -56,6 +56,27 @@ test("mistakes of a PGN are puzzles: wrong moves go back, hints help, a right mo
   answer(page, true);
   await page.click("#puzzle-forget");
   assert.deepEqual(await kept(page, "puzzles"), []);
+  assert.deepEqual(errors, []);
+});
+
+test("a move is judged while games are searched, and the search goes on", async () => {
+  const { page, errors } = await visit(site);
+  await readPgn(page, MATES);
+  await page.click("#tab-own");
+  await page.click("#find-pgn");
+  await told(page, /^2 new puzzles\.$/);
+  // More games than are searched before the puzzle is judged.
+  const moves = "1. e4 e5 2. Nf3 Nc6 3. Bb5 a6 4. Ba4 Nf6 5. O-O Be7 6. Re1 b5 7. Bb3 d6 8. c3 O-O 9. h3 Na5 10. Bc2 c5 11. d4 Qc7";
+  await readPgn(page, `[White "A"]\n[Black "B"]\n\n${moves} *\n\n`.repeat(50));
+  await page.click("#tab-own");
+  await page.click("#find-pgn");
+  await told(page, /^Game 1 of 50/);
+  await page.click("#puzzle-next");
+  await type(page, "g6");
+  await played(page, "e4", "e5", "Qh5");
+  assert.equal(await page.textContent("#find-own"), "Stop");
+  await page.click("#find-own");
+  await told(page, /new puzzles?\.$/);
   assert.deepEqual(errors, []);
 });
 

@@ -224,7 +224,7 @@ test("a game is looked through: marks, accuracy, mistakes with the better line",
   const { page, errors } = await visit(site);
   await readPgn(page, "1. e4 e5 2. Qh5 Ke7 3. Qxe5# 1-0");
   await page.click("#review");
-  await page.waitForSelector("#reviewed:not([hidden])", { timeout: 60_000 });
+  await page.waitForSelector("#reviewed:not([hidden])");
   const sides = await page.$$eval("#reviewed li", (sides) => sides.map((side) => side.textContent));
   assert.match(sides[0], /^\d+ %accurate: /);
   assert.match(sides[1], /^\d+ %accurate: .*1 blunder/);

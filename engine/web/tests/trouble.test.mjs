@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { after, afterEach, before, test } from "node:test";
-import { newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
+import { PATIENCE, newGame, open, played, reload, sans, tab, toast, type, visit, waitForMoves } from "./browser.mjs";
 
 let site;
 before(async () => (site = await open()));
@@ -150,7 +150,7 @@ test("workers of games that are over are given back", async () => {
   }
   await newGame(page, { mode: "people" });
   // The browser takes a moment to end them.
-  for (let tries = 0; page.workers().length > 0 && tries < 50; tries += 1) await page.waitForTimeout(100);
+  for (let tries = 0; page.workers().length > 0 && tries < PATIENCE / 100; tries += 1) await page.waitForTimeout(100);
   assert.equal(page.workers().length, 0);
 });
 

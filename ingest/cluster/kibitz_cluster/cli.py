@@ -21,7 +21,7 @@ from kibitz_cluster.failure import (
     USAGE,
     Failure,
 )
-from kibitz_cluster.run import Run, connect
+from kibitz_cluster.run import Run, connect, failures
 from kibitz_cluster.work import Work
 
 EXIT_CODES = """\
@@ -166,8 +166,8 @@ def run_annotate(arguments: argparse.Namespace, options: list[str]) -> int:
     for name in ("depth", "nodes", "net", "engine"):
         if (value := getattr(arguments, name)) is not None:
             options = [f"--{name}", str(value), *options]
-    games = [arguments.games]
-    return make(arguments, games, options, tasks.annotate, tasks.join, tasks.ANNOTATED)
+    steps = (tasks.annotate, tasks.join, tasks.ANNOTATED)
+    return make(arguments, [arguments.games], options, *steps)
 
 
 def make(
@@ -184,9 +184,13 @@ def make(
     ingest = find_program(arguments.ingest)
     command = [version(ingest), *options]
     sources = dict.fromkeys(plan.find(place) for place in places)
+    connect(ingest)
+    if name == tasks.ANNOTATED:
+        # An engine or net that was replaced makes other parts, though it is called the same.
+        with failures():
+            command.append(ray.get(tasks.identify.remote(places[0], options)))
     size = arguments.part_size * 1e6
     parts = [part for source in sources for part in plan.parts(source, size, command)]
-    connect(ingest)
     cpus = arguments.cpus
 
     def start(node: plan.Node, reports: list[object]) -> ray.ObjectRef:

@@ -1,10 +1,11 @@
 """Drives a run: all tasks at once to Ray, which starts each when its inputs are there."""
 
+import contextlib
 import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import ray
@@ -39,6 +40,19 @@ def connect(ingest: Path) -> None:
             raise Failure(MISSING, f"no Ray cluster: {error}") from error
     # In place of Ray's handler.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+
+
+@contextlib.contextmanager
+def failures() -> Iterator[None]:
+    """Turns what Ray says of a task that failed into its failure."""
+    try:
+        yield
+    except RayTaskError as error:
+        if isinstance(error.cause, Failure):
+            raise error.cause from None
+        raise Failure(OTHER, str(error)) from None
+    except RayError as error:
+        raise Failure(OTHER, f"a task died again and again: {error}") from None
 
 
 Start = Callable[[Node, list[object]], ray.ObjectRef]
@@ -101,7 +115,7 @@ class Run:
         results = [self.submit(root) for root in self.roots]
         display = Display(self.state)
         waiting = list(self.tasks)
-        try:
+        with failures(), contextlib.closing(display):
             while waiting:
                 done, waiting = ray.wait(waiting, num_returns=1, timeout=WAKE_SECONDS)
                 for task in done:
@@ -113,11 +127,3 @@ class Run:
                 ray.get(result) if isinstance(result, ray.ObjectRef) else result
                 for result in results
             ])
-        except RayTaskError as error:
-            if isinstance(error.cause, Failure):
-                raise error.cause from None
-            raise Failure(OTHER, str(error)) from None
-        except RayError as error:
-            raise Failure(OTHER, f"a task died again and again: {error}") from None
-        finally:
-            display.close()

@@ -46,6 +46,13 @@ def annotate(part: Part, options: list[str], work: Work, threads: int) -> Report
 
 
 @again
+def identify(games: str, options: list[str]) -> str:
+    """What evaluates on the nodes, with the digests that it is known by."""
+    arguments = ["annotate", games, *options, "--identify", "--out", ANNOTATED]
+    return program.run(arguments, 1)[0].strip()
+
+
+@again
 def join(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
     """Joins all parts of annotated games."""
     return unite("join", program.annotated, ANNOTATED, node, work, threads, reports)

@@ -62,11 +62,11 @@ class Work:
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             lock.close()
-            raise Failure(
-                REFUSED,
-                f"{self.folder}: another run works here ({error.strerror}); wait for it, or give "
-                "another --work",
-            ) from None
+            # How POSIX says that another process holds the lock.
+            if not isinstance(error, (BlockingIOError, PermissionError)):
+                raise
+            why = "another run uses this folder; wait for it, or give another --work"
+            raise Failure(REFUSED, f"{self.folder}: {why}") from None
         shutil.rmtree(self.unfinished, ignore_errors=True)
         self.done.mkdir(exist_ok=True)
         self.unfinished.mkdir(exist_ok=True)

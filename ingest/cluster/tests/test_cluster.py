@@ -1,11 +1,13 @@
 """`kibitz-cluster` on several nodes: what it makes equals what `ingest` makes alone.
 
-KIBITZ_INGEST=target/debug/ingest python -m unittest discover -s ingest/cluster/tests -v
+PYTHONPATH=ingest/cluster KIBITZ_INGEST=target/debug/ingest \\
+    python -m unittest discover -s ingest/cluster/tests -v
 """
 
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -102,10 +104,10 @@ class ClusterTest(unittest.TestCase):
             (self.folder / f"may_{command}").unlink()
 
     def calls(self, command: str) -> list[list[str]]:
-        """The calls so far: process, its parent, and arguments."""
+        """The calls so far that made something: process, its parent, and arguments."""
         text = (self.folder / "calls").read_text()
         calls = [line.split() for line in text.splitlines()]
-        return [call for call in calls if call[2] == command]
+        return [call for call in calls if call[2] == command and "--identify" not in call]
 
     def build(self, sources: list[Path], *arguments: object) -> list[object]:
         """The arguments of `kibitz-cluster build`."""
@@ -243,6 +245,22 @@ class ClusterTest(unittest.TestCase):
         self.assert_ended(self.machines.run("annotate", games, *arguments), 0)
         self.assertEqual(out.read_bytes(), one.read_bytes())
         self.assertEqual(len(self.calls("annotate")), 3)
+
+    def test_parts_that_another_engine_made_are_not_taken(self) -> None:
+        engine, out = self.folder / "engine", self.folder / "all.pgn.zst"
+        shutil.copy2(INGEST.with_name("fake_engine"), engine)
+        arguments = ["annotate", SAMPLES[1], "--engine", engine, "--nodes", 3, "--part-size", 0.07]
+        arguments += ["--ingest", self.ingest, "--out", out]
+        fails = self.folder / "fail_join"
+        fails.write_text("7\n")
+        self.assert_ended(self.machines.run(*arguments), 7)
+        self.assert_ended(self.machines.run(*arguments), 7)
+        made = len(self.calls("annotate"))
+        with open(engine, "ab") as program:
+            program.write(b"another build")
+        fails.unlink()
+        self.assert_ended(self.machines.run(*arguments), 0)
+        self.assertEqual(len(self.calls("annotate")), 2 * made)
 
     def test_what_cannot_be_done_says_why(self) -> None:
         nowhere = self.folder / "nowhere.pgn.zst"

@@ -12,7 +12,7 @@ use datasets::{PartOf, PartRead};
 use host::StopSignal;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use uci_client::{Engine, EvaluatorChoice, Setup, StartError};
+use uci_client::{Engine, EvaluatorChoice, Identity, Setup, StartError};
 
 use crate::commands::values;
 use crate::report::reason::reason_text;
@@ -92,6 +92,9 @@ pub struct Arguments {
     /// Evaluate games anew that have evaluations; else they keep theirs
     #[arg(long)]
     replace: bool,
+    /// Print what evaluates, with the digests that it is known by, and end
+    #[arg(long)]
+    identify: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -176,6 +179,9 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let part = part.transpose()?;
     let stop = StopSignal::listen()?;
     let (evaluator, engine) = evaluator(arguments, &stop)?;
+    if arguments.identify {
+        return Ok(host::print(&format!("{engine}\n"))?);
+    }
     let task = Task {
         evaluator,
         limit: Limit::from(&arguments.limit),
@@ -249,7 +255,7 @@ fn setup(line: &str, options: &[(String, String)]) -> Setup {
     }
 }
 
-/// What evaluates, and what it calls itself. That it works is known then, too.
+/// What evaluates, and what it is known by. That it works is known then, too.
 fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, String)> {
     let EvaluatorArguments { engine, net } = &arguments.evaluator;
     if let Some(net) = net {
@@ -267,17 +273,19 @@ fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, Str
     }
     let setup = setup(engine.as_deref().unwrap_or_default(), &arguments.options);
     let started = Engine::start(&setup, stop.flag(), &mut |notice| host::tell(notice));
-    let name = match started {
-        Ok(engine) => engine.name().to_string(),
+    let engine = match started {
+        Ok(engine) => engine,
         Err(StartError::Cancelled) => bail!(Stopped::for_now(stop)),
         Err(error) => bail!(Error::Engine(error)),
     };
+    let identity = Identity::of(&setup, &engine)?;
+    drop(engine);
     let program = Program {
         setup,
         timeout: Duration::from_secs(arguments.timeout),
         ahead: arguments.ahead,
     };
-    Ok((Evaluator::Program(program), name))
+    Ok((Evaluator::Program(program), identity.to_string()))
 }
 
 /// Goes on where the output ends, to the end of the sources.

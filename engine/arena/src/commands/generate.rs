@@ -15,6 +15,7 @@ use host::{ExitCode, StopSignal, print, tell};
 
 use crate::games::adjudication::{Draw, Resign};
 use crate::players::spec::{self, EngineSpec, Net, Program};
+use crate::selfplay::earlier;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{MAX_PLIES, Rules};
 use crate::selfplay::generator::{Archive, Generator, Record, Work};
@@ -40,10 +41,11 @@ Example: half a million positions on all cores, to train the next net on:
 The engine is a net in this process: net=FILE.safetensors, net=embedded or net=material, with
 hash=MIB ({HASH_MIB} by default) and name=NAME. It forgets everything between games.
 
-The output is called FILE.part until it is whole, with a record of what makes it beside it in
-FILE.json. Interrupted in any way, the same command goes on; the file is then the same, byte for
-byte, as if nothing had happened, with any --concurrency. A game of {MAX_PLIES} plies is drawn.
-What is in the file: docs/self-play.md.
+The output is called FILE.part while it is made, with a record of what makes it beside it in
+FILE.json. Ctrl-C ends early: FILE has what was played so far. Interrupted in any way, the same
+command goes on; the file is then the same, byte for byte, as if nothing had happened, with any
+--concurrency. With more --games or --positions the command adds to a FILE that is whole. A game
+of {MAX_PLIES} plies is drawn. What is in the file: docs/self-play.md.
 
 Exit codes:
 {}",
@@ -71,6 +73,9 @@ pub struct GenerateArgs {
     /// The output: .pgn.zst, .pgn, or .viri for viriformat
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    /// Replace what --out holds, whatever made it
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     amount: Amount,
     /// Nodes after which a search begins no new iteration
@@ -159,6 +164,10 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
     let tables = open_tables(args.syzygy.as_deref())?;
     let settings = args.settings(&net, tables.as_ref())?;
     let rules = args.rules(tables);
+    match args.force {
+        true => earlier::remove(&args.out)?,
+        false => earlier::grow(&args.out, &settings)?,
+    }
     let (record, work) = match Archive::open(&args.out, settings, format.is_compressed())? {
         Opened::Finished(record) => {
             let out = args.out.display();
@@ -184,7 +193,7 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => report.text(),
     })?;
-    if record.finished {
+    if record.made_by.is_enough(&record.done.counts) {
         return Ok(ExitCode::Done);
     }
     tell("interrupted; the same command goes on");

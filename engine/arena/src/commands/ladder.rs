@@ -142,7 +142,7 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
         .map(|path| NewFile::create(path, ".tmp"));
     let plot = plot.transpose().map_err(cannot_write())?;
     let mut tallies = vec![MatchScore::default(); meetings.len()];
-    let end = play(args, &engines, &names, &meetings, &stop, &mut tallies);
+    let end = End::of(play(args, &engines, &names, &meetings, &stop, &mut tallies));
     if end.is_ok() || games(&tallies) > 0 {
         let ladder = Ladder::new(&names, &meetings, &tallies);
         print(&match args.json {
@@ -197,12 +197,13 @@ fn play(
     ];
     let settings = settings.map(|(name, value)| (name.to_string(), value));
     let settings = Settings::from(settings);
-    let settings = || (args.conditions).settings(settings, engines, &paces, &book);
+    let rules = args.conditions.rules()?;
+    let settings = || (args.conditions).settings(settings, engines, &paces, &book, stop.flag());
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tallies[pair.number % meetings.len()].add(&pair.tally);
     }
-    let tournament = (args.conditions).tournament(engines, &paces, &played, stop.flag())?;
+    let tournament = (args.conditions).tournament(engines, &paces, rules, &played, stop.flag());
     let schedule = |number: usize| {
         let round = number / meetings.len();
         ((round as u64) < pairs).then(|| Pairing {

@@ -99,7 +99,7 @@ pub fn run(args: &MatchArgs) -> Result<ExitCode> {
     let names = spec::names(&engines);
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let mut tally = MatchScore::default();
-    let end = play(args, &engines, &names, &stop, &mut tally);
+    let end = End::of(play(args, &engines, &names, &stop, &mut tally));
     let state = args.state(&tally);
     if end.is_ok() || tally.games() > 0 {
         let summary = Summary::new(&names, &tally, state);
@@ -140,7 +140,8 @@ fn play(
     if let Some(sprt) = args.sprt {
         settings.insert("--sprt".to_string(), sprt.to_string());
     }
-    let settings = || (args.conditions).settings(settings, engines, &paces, &book);
+    let rules = args.conditions.rules()?;
+    let settings = || (args.conditions).settings(settings, engines, &paces, &book, stop.flag());
     let (mut file, played) = args.kept.open(settings)?;
     for pair in &played {
         tally.add(&pair.tally);
@@ -148,7 +149,7 @@ fn play(
     if args.is_decided(tally) {
         return Ok(End::Enough);
     }
-    let tournament = (args.conditions).tournament(engines, &paces, &played, stop.flag())?;
+    let tournament = (args.conditions).tournament(engines, &paces, rules, &played, stop.flag());
     let schedule = |number: usize| {
         let scheduled = pairs.is_none_or(|pairs| (number as u64) < pairs);
         scheduled.then(|| Pairing {

@@ -1,22 +1,24 @@
-//! `arena suite`: test positions through the library, and what the search solves.
+//! `arena suite`: test positions, and what an engine solves of them.
 
 mod epd;
+mod solver;
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use cozy_chess::util::display_san_move;
-use engine::{Engine, Evaluator, Limits, Outcome, Position, Score, Signals, TimeBudget};
-use host::{ExitCode, print};
+use host::{ExitCode, StopSignal, print};
 use serde::Serialize;
 use thiserror::Error;
+use uci_client::Score;
 
+use crate::players::spec::EngineSpec;
 use crate::tournament::progress::Progress;
-use crate::usage::exit_codes;
+use crate::usage::{exit_codes, usage};
 use epd::{Problem, Task};
+use solver::{Solution, Solver};
 
 /// Far more than any suite has.
 const MAX_BYTES: u64 = 1 << 30;
@@ -34,9 +36,13 @@ fn help() -> String {
     ]);
     format!(
         "\
-Example: arena suite wac.epd --nodes 100000 --json
+Examples:
+  arena suite wac.epd --nodes 100000 --json
+  arena suite wac.epd --nodes 100000 --engine 'cmd=\"stockfish\" option.Hash=64'
 
-Each problem is searched from an empty table. `bm` and `am` count by the move played, STS's `c8`
+The engine is the net within, unless --engine names another as `arena match` does: a net, net=FILE
+with hash=MIB and threads=N, or a program, cmd=\"PROGRAM ARGUMENTS\" option.NAME=VALUE. Each
+problem is searched from an empty table. `bm` and `am` count by the move played, STS's `c8`
 and `c9` give points, `bm #N` asks for the mate in N moves.
 
 Exit codes:
@@ -60,8 +66,11 @@ pub struct SuiteArgs {
     /// Plies a problem
     #[arg(long, group = "limit")]
     depth: Option<u64>,
-    /// Threads of the search
-    #[arg(long, default_value_t = 1)]
+    /// The engine that is asked; see below
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<EngineSpec>,
+    /// Threads of the search; with --engine give threads= or option.Threads=
+    #[arg(long, default_value_t = 1, conflicts_with = "engine")]
     threads: usize,
     /// Tell the search which mate is asked for, as `go mate N` does
     #[arg(long)]
@@ -72,14 +81,17 @@ pub struct SuiteArgs {
 }
 
 impl SuiteArgs {
-    /// What one search may use.
-    fn limits(&self) -> Limits {
-        let time = self.movetime.map(Duration::from_millis);
-        Limits {
-            nodes: self.nodes,
-            time: time.map(|time| TimeBudget::fixed(time, Duration::ZERO)),
-            depth: self.depth,
-            ..Limits::default()
+    /// The engine that is asked.
+    fn engine(&self) -> Result<EngineSpec> {
+        let own = format!("net=embedded threads={}", self.threads);
+        let engine = self.engine.clone().map_or_else(|| own.parse(), Ok);
+        let engine: EngineSpec = engine.map_err(|why| usage(&format!("--threads: {why}")))?;
+        match engine.pace {
+            None => Ok(engine),
+            Some(pace) => Err(usage(&format!(
+                "--engine: give the limit as an option, not {}",
+                pace.argument()
+            ))),
         }
     }
 }
@@ -112,49 +124,6 @@ impl ProblemError {
     }
 }
 
-/// An engine and what each of its searches may use.
-struct Solver {
-    engine: Engine,
-    limits: Limits,
-    go_mate: bool,
-}
-
-impl Solver {
-    fn new(args: &SuiteArgs) -> Result<Solver> {
-        let evaluator = Evaluator::embedded().context("the embedded network")?;
-        let mut engine = Engine::new(evaluator);
-        engine.set_threads(args.threads);
-        Ok(Solver {
-            engine,
-            limits: args.limits(),
-            go_mate: args.go_mate,
-        })
-    }
-
-    fn search(&mut self, problem: &Problem) -> Outcome {
-        let mut limits = self.limits.clone();
-        if let Task::Mate(moves) = problem.task
-            && self.go_mate
-        {
-            limits.mate = Some(moves.unsigned_abs());
-        }
-        // The library reads no clock: its caller does. Another thread could set
-        // `stop`; here nothing but the limits ends a search.
-        let start = Instant::now();
-        let stop = AtomicBool::new(false);
-        let signals = Signals {
-            stop: &stop,
-            pondering: None,
-            elapsed: &|| start.elapsed(),
-        };
-        // So that no problem profits from the one before.
-        self.engine.clear();
-        // The callback hears of every iteration; the outcome is enough here.
-        self.engine
-            .search(&problem.position, &limits, &signals, &mut |_| {})
-    }
-}
-
 /// The counts of a suite.
 #[derive(Default, Serialize)]
 struct SuiteScore {
@@ -166,8 +135,9 @@ struct SuiteScore {
     /// Problems that ask for a mate; of these, those where any was announced.
     mates: usize,
     mates_found: usize,
-    /// Of these, those whose line is legal and ends in the mate announced.
-    mates_shown: usize,
+    /// Of these, those whose line is legal and ends in the mate announced; `None` of a
+    /// program, whose lines are not read.
+    mates_shown: Option<usize>,
     /// Mates shorter than the published ones, or for the wrong side.
     mates_wrong: Vec<String>,
     unsolved: Vec<String>,
@@ -177,25 +147,25 @@ struct SuiteScore {
 
 impl SuiteScore {
     /// Counts a problem; whether it is solved.
-    fn count(&mut self, problem: &Problem, outcome: &Outcome) -> bool {
+    fn count(&mut self, problem: &Problem, solution: &Solution) -> bool {
         let solved = match &problem.task {
-            Task::Mate(moves) => self.count_mate(*moves, problem, outcome),
+            Task::Mate(moves) => self.count_mate(*moves, problem, solution),
             Task::Move {
                 best,
                 avoid,
                 points,
             } => {
                 let worth =
-                    |(mv, points): &(_, u32)| (Some(*mv) == outcome.best).then_some(*points);
+                    |(mv, points): &(_, u32)| (Some(*mv) == solution.best).then_some(*points);
                 self.points += points.iter().find_map(worth).unwrap_or(0);
                 self.most_points += points.iter().map(|(_, points)| *points).max().unwrap_or(0);
-                outcome.best.is_some_and(|mv| {
+                solution.best.is_some_and(|mv| {
                     (best.is_empty() || best.contains(&mv)) && !avoid.contains(&mv)
                 })
             }
         };
         self.problems += 1;
-        self.nodes += outcome.nodes;
+        self.nodes += solution.nodes;
         if solved {
             self.solved += 1;
         } else {
@@ -204,13 +174,15 @@ impl SuiteScore {
         solved
     }
 
-    fn count_mate(&mut self, published: i32, problem: &Problem, outcome: &Outcome) -> bool {
+    fn count_mate(&mut self, published: i32, problem: &Problem, solution: &Solution) -> bool {
         self.mates += 1;
-        let Some(found) = mate_in(outcome.score) else {
+        let Some(Score::Mate(found)) = solution.score else {
             return false;
         };
         self.mates_found += 1;
-        self.mates_shown += usize::from(line_mates(&problem.position, outcome));
+        if let Some(shown) = &mut self.mates_shown {
+            *shown += usize::from(solution.line_mates);
+        }
         if found.signum() != published.signum() || found.abs() < published.abs() {
             let id = &problem.id;
             self.mates_wrong
@@ -236,10 +208,13 @@ impl SuiteScore {
         }
         if self.mates > 0 {
             let share = percent(self.mates_found as f64, self.mates as f64);
+            let shown = self.mates_shown;
+            let shown = shown.map_or(String::new(), |shown| {
+                format!(" {shown} shown to their end;")
+            });
             text += &format!(
-                "mates   {} found, {share:.1} %; {} shown to their end; {} wrong\n",
+                "mates   {} found, {share:.1} %;{shown} {} wrong\n",
                 self.mates_found,
-                self.mates_shown,
                 self.mates_wrong.len()
             );
             for wrong in &self.mates_wrong {
@@ -250,42 +225,29 @@ impl SuiteScore {
     }
 }
 
-/// The moves to an announced mate, negative where the side to move is mated.
-fn mate_in(score: Score) -> Option<i32> {
-    let plies = score.plies_to_mate()? as i32;
-    Some(match score > Score::DRAW {
-        true => (plies + 1) / 2,
-        false => -plies / 2,
-    })
-}
-
-/// Whether the best line is legal and ends in mate after as many plies as the
-/// score says.
-fn line_mates(position: &Position, outcome: &Outcome) -> bool {
-    let line = outcome.lines.first().map_or(&[][..], |line| &line.pv);
-    let mut position = position.clone();
-    line.iter().all(|&mv| position.play(mv).is_ok())
-        && outcome.score.plies_to_mate() == Some(line.len())
-        && position.board().status() == cozy_chess::GameStatus::Won
-}
-
 /// Solves the suite and prints the counts.
 ///
 /// # Errors
-/// Where the file cannot be read, or a line of it is no problem.
+/// Where the file cannot be read, a line of it is no problem, or the engine fails.
 pub fn run(args: &SuiteArgs) -> Result<ExitCode> {
-    let tally = solve(args)?;
+    let stop = StopSignal::listen().context("cannot listen to signals")?;
+    let tally = match solve(args, &stop) {
+        Err(_) if stop.is_asked() => return Ok(stop.exit_code()),
+        solved => solved?,
+    };
     print(&match args.json {
         true => serde_json::to_string(&tally)? + "\n",
         false => tally.table(),
     })?;
     Ok(match tally.mates_wrong.is_empty() {
+        _ if stop.is_asked() => stop.exit_code(),
         true => ExitCode::Done,
         false => ExitCode::Other,
     })
 }
 
-fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
+/// Solves problem after problem, until `stop` is set.
+fn solve(args: &SuiteArgs, stop: &StopSignal) -> Result<SuiteScore> {
     let bytes = host::read(&args.suite, MAX_BYTES)?;
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().filter(|line| !line.trim().is_empty());
@@ -296,14 +258,22 @@ fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
         let path = args.suite.clone();
         return Err(ProblemError::Empty { path }.into());
     }
-    let mut solver = Solver::new(args)?;
-    let mut tally = SuiteScore::default();
+    let mut solver = Solver::new(args, stop.flag())?;
+    let mut tally = SuiteScore {
+        mates_shown: solver.reads_lines().then_some(0),
+        ..SuiteScore::default()
+    };
     let mut progress = Progress::new(Some(problems.len() as u64), 0);
     let start = Instant::now();
     for problem in &problems {
-        let outcome = solver.search(problem);
-        if !tally.count(problem, &outcome) && !args.json {
-            progress.suspend(|| print(&(played(problem, &outcome) + "\n")))?;
+        let solution = solver.solve(problem);
+        // A search that was broken off tells nothing of the engine.
+        if stop.is_asked() {
+            break;
+        }
+        let solution = solution?;
+        if !tally.count(problem, &solution) && !args.json {
+            progress.suspend(|| print(&(played(problem, &solution) + "\n")))?;
         }
         progress.show(tally.problems as u64, |_| {
             format!("{} of {} solved", tally.solved, tally.problems)
@@ -314,16 +284,20 @@ fn solve(args: &SuiteArgs) -> Result<SuiteScore> {
 }
 
 /// What was played where something else was asked.
-fn played(problem: &Problem, outcome: &Outcome) -> String {
+fn played(problem: &Problem, solution: &Solution) -> String {
     let board = problem.position.board();
-    let best = outcome
+    let score = match solution.score {
+        Some(Score::Centipawns(centipawns)) => format!("cp {centipawns}"),
+        Some(Score::Mate(moves)) => format!("mate {moves}"),
+        None => "no score".to_string(),
+    };
+    let best = solution
         .best
         .map(|mv| display_san_move(board, mv).to_string());
     format!(
-        "{}  {} ({}, depth {})",
+        "{}  {} ({score}, depth {})",
         problem.id,
         best.as_deref().unwrap_or("no move"),
-        outcome.score,
-        outcome.depth
+        solution.depth
     )
 }

@@ -16,14 +16,16 @@ use host::{Action, ExitCode, FileError, StopSignal, print, tell};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::games::openings::Book;
 use crate::games::pairing::{OptionValues, Pairing};
+use crate::players::player::Player;
 use crate::players::spec::{EngineSpec, Program};
 use crate::statistics::spsa::{Parameter, Spsa};
 use crate::tournament::conditions::{Conditions, even, manners};
-use crate::tournament::games_file::Settings;
+use crate::tournament::games_file::{Existing, Settings};
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
-use crate::tournament::schedule::End;
+use crate::tournament::schedule::{End, Tournament};
 use crate::usage::{exit_codes, usage};
 
 use record::Record;
@@ -89,12 +91,15 @@ pub struct TuneArgs {
     games: u64,
     #[command(flatten)]
     conditions: Conditions,
-    /// The record of the run, from which --resume goes on; it must not be there yet
+    /// The record of the run, from which --resume goes on; one that exists is replaced only with --force
     #[arg(long, value_name = "FILE.json")]
     out: PathBuf,
     /// Go on with the run of --out; begin where there is none
     #[arg(long)]
     resume: bool,
+    /// Replace what --out holds, once the engine has started
+    #[arg(long, conflicts_with = "resume")]
+    force: bool,
     /// Draw each parameter's way here
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -141,7 +146,7 @@ pub fn run(args: &TuneArgs) -> Result<ExitCode> {
     let plot = (args.plot.as_deref()).map(|path| NewFile::create(path, ".tmp"));
     let plot = plot.transpose().map_err(cannot_write())?;
     let mut run = Run::new(Spsa::new(parameters, args.games / 2, args.conditions.seed));
-    let end = play(args, &mut run, &stop)?;
+    let end = End::of(play(args, &mut run, &stop))?;
     print(&match args.json {
         true => serde_json::to_string(&run.summary())? + "\n",
         false => run.table(),
@@ -170,10 +175,30 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     for parameter in &run.spsa.parameters {
         settings.insert(parameter.name.clone(), parameter.to_string());
     }
-    let settings = args.conditions.settings(settings, &specs, &paces, &book)?;
-    let mut record = Record::open(&args.out, settings, args.resume)?;
+    let rules = args.conditions.rules()?;
+    let settings = (args.conditions).settings(settings, &specs, &paces, &book, stop.flag())?;
+    run.check(&args.engine, stop)?;
+    let existing = Existing::of(args.resume, args.force);
+    let mut record = Record::open(&args.out, settings, existing)?;
     record.results.iter().for_each(|&result| run.learn(result));
-    let tournament = (args.conditions).tournament(&specs, &paces, &[], stop.flag())?;
+    let tournament = (args.conditions).tournament(&specs, &paces, rules, &[], stop.flag());
+    let end = play_batches(args, &tournament, &book, run, &mut record);
+    record.remove_if_empty(&args.out);
+    if matches!(end, Ok(End::Stopped)) {
+        tell("interrupted; the same command with --resume goes on");
+    }
+    end
+}
+
+/// Plays batch after batch of iterations, and records each.
+fn play_batches(
+    args: &TuneArgs,
+    tournament: &Tournament,
+    book: &Book,
+    run: &mut Run,
+    record: &mut Record,
+) -> Result<End> {
+    let iterations = args.games / 2;
     let mut progress = Progress::new(Some(args.games), run.games());
     let mut end = End::Complete;
     while run.learnt < iterations && end == End::Complete {
@@ -212,10 +237,6 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
             record.results.extend(results);
             record.save(&args.out)?;
         }
-    }
-    drop(progress);
-    if end == End::Stopped {
-        tell("interrupted; the same command with --resume goes on");
     }
     Ok(end)
 }
@@ -278,6 +299,20 @@ impl Run {
             learnt: 0,
             spsa,
         }
+    }
+
+    /// Makes sure that the engine takes every value that a parameter may have.
+    ///
+    /// # Errors
+    /// Where it cannot be started, lacks an option or refuses a value.
+    fn check(&self, engine: &EngineSpec, stop: &StopSignal) -> Result<()> {
+        let mut player = Player::start(engine, stop.flag())?;
+        for parameter in &self.spsa.parameters {
+            let values = [parameter.min, parameter.max, parameter.start];
+            let options = values.map(|value| (parameter.name.clone(), value.to_string()));
+            player.set_options(&options)?;
+        }
+        Ok(())
     }
 
     /// What both engines are to be set to in an iteration.

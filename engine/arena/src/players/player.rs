@@ -1,11 +1,12 @@
 //! An engine at the board, in a process of its own or in this one.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use engine::DEFAULT_HASH_MIB;
+use engine::{DEFAULT_HASH_MIB, Evaluator};
 use host::tell;
 use uci_client::{Answer, Engine, EngineError, EvaluatorChoice, Library, StartError};
 
@@ -35,18 +36,7 @@ impl Player {
                 let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;
                 Ok(Player::Process(Box::new(engine)))
             }
-            Program::Net(net) => {
-                let library = library(net);
-                let library = match &net.evaluation {
-                    EvaluatorChoice::File(path) if is_command(path) => library.with_context(|| {
-                        format!(
-                            "{path:?} is taken for a net's file (a program would be cmd={path:?})"
-                        )
-                    }),
-                    _ => library,
-                };
-                Ok(Player::Library(Box::new(library?)))
-            }
+            Program::Net(net) => Ok(Player::Library(Box::new(library(net)?))),
         }
     }
 
@@ -140,9 +130,26 @@ impl Player {
     }
 }
 
-/// Loads a net.
+/// Loads a net. Gives its file too, empty where material alone counts.
+///
+/// # Errors
+/// Where it cannot be read or is refused.
+pub fn load(net: &Net) -> Result<(Evaluator, Cow<'static, [u8]>)> {
+    let loaded = net.evaluation.load();
+    match &net.evaluation {
+        EvaluatorChoice::File(path) if is_command(path) => loaded.with_context(|| {
+            format!("{path:?} is taken for a net's file (a program would be cmd={path:?})")
+        }),
+        _ => Ok(loaded?),
+    }
+}
+
+/// The library with a net.
+///
+/// # Errors
+/// As [`load`], or if there is no memory for the transposition table.
 pub fn library(net: &Net) -> Result<Library> {
-    let (evaluator, _) = net.evaluation.load()?;
+    let (evaluator, _) = load(net)?;
     let hash = net.hash.unwrap_or(DEFAULT_HASH_MIB);
     Library::new(evaluator, hash, net.threads).context("hash=")
 }

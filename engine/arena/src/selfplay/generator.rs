@@ -67,9 +67,9 @@ struct Played {
 }
 
 impl Generator<'_> {
-    /// Goes on with an output until it has all games, or `stop` is set. `show` sees
-    /// what is counted after each game. The record that it gives is finished where
-    /// all is there.
+    /// Goes on with an output until it has all games, or `stop` is set, and gives it its
+    /// name. `show` sees what is counted after each game. Of an output without a game nothing
+    /// stays.
     ///
     /// # Errors
     /// Where the net cannot be loaded or the output cannot be written. What the
@@ -109,7 +109,7 @@ impl Generator<'_> {
             drop(sender);
             let mut early = BTreeMap::new();
             let written = (|| {
-                if self.is_enough(&output.tally) {
+                if self.settings.is_enough(&output.tally) {
                     return Ok(());
                 }
                 for played in &played {
@@ -119,7 +119,7 @@ impl Generator<'_> {
                         output.push(&played)?;
                         output.work.time = start.elapsed();
                         show(&output.tally, &output.work);
-                        if self.is_enough(&output.tally) {
+                        if self.settings.is_enough(&output.tally) {
                             return Ok(());
                         }
                     }
@@ -131,17 +131,8 @@ impl Generator<'_> {
             written
         });
         output.work.time = start.elapsed();
-        let enough = self.is_enough(&output.tally);
+        let enough = self.settings.is_enough(&output.tally);
         output.close(done, enough)
-    }
-
-    /// Whether an output has all games.
-    fn is_enough(&self, tally: &Tally) -> bool {
-        let Settings {
-            games, positions, ..
-        } = *self.settings;
-        games.is_some_and(|games| tally.games >= games)
-            || positions.is_some_and(|positions| tally.positions >= positions)
     }
 
     /// Plays games until none is left or `stop` is set.
@@ -195,17 +186,24 @@ impl Output {
         Ok(())
     }
 
-    /// Finishes the output where it has all games. Of one that is interrupted, what
-    /// is no whole frame is played again.
+    /// Gives the output its name, unless it has no game or could not be made. One that is
+    /// interrupted keeps its whole frames, so that it goes on to the same bytes; only if it
+    /// has none, it keeps what there is of the first.
     fn close(mut self, done: Result<()>, enough: bool) -> Result<(Record, Work)> {
-        if done.is_ok() && enough {
-            self.archive.append(&self.frame)?;
-            return Ok((self.archive.finish(self.tally)?, self.work));
-        }
         let record = self.archive.record().clone();
-        if record.done.counts.games == 0 {
-            self.archive.remove()?;
+        let has_frames = record.done.counts.games > 0;
+        match done {
+            Ok(()) if enough || (!has_frames && self.tally.games > 0) => {
+                self.archive.append(&self.frame)?;
+                Ok((self.archive.finish(self.tally)?, self.work))
+            }
+            Ok(()) if has_frames => Ok((self.archive.finish(record.done.counts)?, self.work)),
+            done => {
+                if !has_frames {
+                    self.archive.remove()?;
+                }
+                done.map(|()| (record, self.work))
+            }
         }
-        done.map(|()| (record, self.work))
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::selfplay::tally::Tally;
+
 /// The program and its version.
 pub const PROGRAM: &str = concat!("kibitz ", env!("CARGO_PKG_VERSION"));
 
@@ -48,6 +50,21 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// The same settings for as many games or positions as `other` asks for.
+    pub fn with_amount_of(self, other: &Settings) -> Settings {
+        Settings {
+            games: other.games,
+            positions: other.positions,
+            ..self
+        }
+    }
+
+    /// Whether an output of so many games and positions has all that is asked for.
+    pub fn is_enough(&self, tally: &Tally) -> bool {
+        self.games.is_some_and(|games| tally.games >= games)
+            || (self.positions).is_some_and(|positions| tally.positions >= positions)
+    }
+
     /// The program as games name it: with its commit and what matters most.
     pub fn annotator(&self) -> String {
         let commit = self.commit.as_ref().map(|commit| format!(" {commit}"));

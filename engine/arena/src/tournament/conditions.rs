@@ -17,11 +17,12 @@ use crate::games::adjudication::{Draw, Resign};
 use crate::games::game::Rules;
 use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
+use crate::players::player;
 use crate::players::spec::{EngineSpec, Net, Program};
-use crate::tournament::games_file::{GamesFile, PlayedPair, Settings};
+use crate::tournament::games_file::{Existing, GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
-use host::FileError;
+use uci_client::{Engine, Identity};
 
 /// More games than anybody waits for.
 const MOST_GAMES: u64 = 1_000_000_000;
@@ -74,7 +75,7 @@ pub struct Conditions {
 /// Where games are kept.
 #[derive(Args)]
 pub struct KeptGames {
-    /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; FILE must not be there yet
+    /// Write the games here, and beside them FILE.jsonl, from which --resume goes on; a FILE that exists is replaced only with --force
     #[arg(long, value_name = "FILE")]
     pub pgn: Option<PathBuf>,
     /// Go on with the games of --pgn, where the same command was interrupted; begin where there are none
@@ -83,6 +84,9 @@ pub struct KeptGames {
     /// Write behind the games that --pgn has already, whatever they are; what is interrupted then cannot go on
     #[arg(long, requires = "pgn", conflicts_with = "resume")]
     append: bool,
+    /// Replace the games of --pgn, once the engines have started
+    #[arg(long, requires = "pgn", conflicts_with_all = ["resume", "append"])]
+    force: bool,
 }
 
 /// What is said of all engines at once.
@@ -131,33 +135,39 @@ impl Conditions {
         specs.iter().map(pace).collect()
     }
 
-    /// A tournament of these engines under these conditions, but for the pairs that
-    /// were played before.
+    /// What all games are played under.
     ///
     /// # Errors
     /// Where there are no tables in a folder.
+    pub fn rules(&self) -> Result<Rules> {
+        let tables = open_tables(self.syzygy.as_deref())?;
+        Ok(Rules {
+            margin: Duration::from_millis(self.margin_ms),
+            resign: self.resign,
+            draw: self.draw,
+            tables: tables.map(|tables| Arc::new(tables) as Arc<dyn Tablebase>),
+            max_plies: 2 * usize::from(self.max_moves),
+        })
+    }
+
+    /// A tournament of these engines under these conditions, but for the pairs that
+    /// were played before.
     pub fn tournament<'a>(
         &self,
         specs: &'a [EngineSpec],
         paces: &'a [Pace],
+        rules: Rules,
         played: &[PlayedPair],
         stop: &'a AtomicBool,
-    ) -> Result<Tournament<'a>> {
-        let tables = open_tables(self.syzygy.as_deref())?;
-        Ok(Tournament {
+    ) -> Tournament<'a> {
+        Tournament {
             specs,
             paces,
-            rules: Rules {
-                margin: Duration::from_millis(self.margin_ms),
-                resign: self.resign,
-                draw: self.draw,
-                tables: tables.map(|tables| Arc::new(tables) as Arc<dyn Tablebase>),
-                max_plies: 2 * usize::from(self.max_moves),
-            },
+            rules,
             done: played.iter().map(|pair| pair.number).collect(),
             concurrency: self.concurrency.into(),
             stop,
-        })
+        }
     }
 
     /// The openings in the order that the seed gives them. A book with fewer
@@ -185,28 +195,32 @@ impl Conditions {
     }
 
     /// What decides which games are played: what the command gives, and all these
-    /// conditions.
+    /// conditions. Each engine is started once, and each net loaded.
     ///
     /// # Errors
-    /// Where a net cannot be read.
+    /// Where an engine cannot be started, or a net or a program's file cannot be read;
+    /// `StartError::Cancelled` where `stop` was set meanwhile.
     pub fn settings(
         &self,
         mut settings: Settings,
         specs: &[EngineSpec],
         paces: &[Pace],
         book: &Book,
-    ) -> Result<Settings, FileError> {
+        stop: &AtomicBool,
+    ) -> Result<Settings> {
+        let mut known: Vec<(&Program, Vec<(String, String)>)> = Vec::new();
+        for spec in specs {
+            if known.iter().all(|(program, _)| **program != spec.program) {
+                known.push((&spec.program, identity(&spec.program, stop)?));
+            }
+        }
         let mut add = |name: &str, value: String| settings.insert(name.to_string(), value);
         for ((spec, pace), number) in specs.iter().zip(paces).zip(1..) {
             add(&format!("engine {number}"), spec.text.clone());
             add(&format!("the limit of engine {number}"), pace.argument());
-            if let Program::Net(net) = &spec.program
-                && let Some(digest) = net_sha256(net)?
-            {
-                add(
-                    &format!("the net of engine {number}"),
-                    format!("of SHA-256 {digest}"),
-                );
+            let identity = known.iter().find(|(program, _)| **program == spec.program);
+            for (what, value) in identity.iter().flat_map(|(_, identity)| identity) {
+                add(&format!("the {what} of engine {number}"), value.clone());
             }
         }
         let openings = format!("{} openings, SHA-256 {}", book.len(), book.digest);
@@ -234,10 +248,10 @@ impl KeptGames {
     /// before. Only then are `settings` asked for.
     ///
     /// # Errors
-    /// Where it cannot be used, or a net cannot be read.
+    /// Where it cannot be used, or `settings` fails.
     pub fn open(
         &self,
-        settings: impl FnOnce() -> Result<Settings, FileError>,
+        settings: impl FnOnce() -> Result<Settings>,
     ) -> Result<(Option<GamesFile>, Vec<PlayedPair>)> {
         let Some(path) = &self.pgn else {
             return Ok((None, Vec::new()));
@@ -245,7 +259,8 @@ impl KeptGames {
         if self.append {
             return Ok((Some(GamesFile::behind(path)?), Vec::new()));
         }
-        let (file, played) = GamesFile::open(path, settings()?, self.resume)?;
+        let existing = Existing::of(self.resume, self.force);
+        let (file, played) = GamesFile::open(path, settings()?, existing)?;
         if !played.is_empty() {
             tell(format!(
                 "{path:?}: going on after {} games",
@@ -265,12 +280,30 @@ pub fn open_tables(paths: Option<&OsStr>) -> Result<Option<Syzygy>> {
     paths.map(open).transpose().context("--syzygy")
 }
 
+/// What an engine is known by beside its specification: the digests of a net or of a
+/// program's files, and what the program says of itself, each under its name.
+fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)>> {
+    let of = |digest: String| format!("of SHA-256 {digest}");
+    Ok(match program {
+        Program::Net(net) => {
+            let digest = net_sha256(net)?.map(|digest| ("net".to_string(), of(digest)));
+            digest.into_iter().collect()
+        }
+        Program::Command(setup) => {
+            let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;
+            let Identity { name, digests } = Identity::of(setup, &engine)?;
+            let digests = digests.into_iter().map(|(what, digest)| (what, of(digest)));
+            digests.chain([("name".to_string(), name)]).collect()
+        }
+    })
+}
+
 /// The SHA-256 of a net's file, in hexadecimal digits; `None` for material.
 ///
 /// # Errors
-/// Where the file cannot be read.
-pub fn net_sha256(net: &Net) -> Result<Option<String>, FileError> {
-    let bytes = net.evaluation.bytes()?;
+/// Where the net cannot be loaded.
+pub fn net_sha256(net: &Net) -> Result<Option<String>> {
+    let (_, bytes) = player::load(net)?;
     let digest = || format!("{:x}", Sha256::digest(&bytes));
     Ok((!bytes.is_empty()).then(digest))
 }

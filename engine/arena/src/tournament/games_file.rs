@@ -32,7 +32,9 @@ pub type Settings = BTreeMap<String, String>;
 #[derive(Debug, Error)]
 pub enum GamesError {
     /// There are games.
-    #[error("{path:?} exists already; go on with its match by --resume, or give another --pgn")]
+    #[error(
+        "{path:?} exists already; go on with its match by --resume, replace it by --force, or give another --pgn"
+    )]
     Exists {
         /// The games.
         path: PathBuf,
@@ -87,6 +89,28 @@ pub enum GamesError {
     },
 }
 
+/// How an output is treated that holds work already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse it.
+    Refuse,
+    /// Continue it, if the same command began it.
+    Resume,
+    /// Replace it, whatever it is.
+    Replace,
+}
+
+impl Existing {
+    /// The treatment that `--resume` or `--force` asks for; at most one of them is given.
+    pub fn of(resume: bool, force: bool) -> Existing {
+        match (resume, force) {
+            (_, true) => Existing::Replace,
+            (true, false) => Existing::Resume,
+            (false, false) => Existing::Refuse,
+        }
+    }
+}
+
 /// What the record begins with.
 const FIRST_FIELD: &str = "{\"format\":";
 
@@ -130,7 +154,7 @@ struct Record {
 
 impl GamesFile {
     /// Opens a file for the games of a match, and gives what was played of it.
-    /// It must not be there, or hold no byte, unless the match is to go on.
+    /// A file that holds anything is treated as `existing` says.
     ///
     /// # Errors
     /// [`GamesError`] where something else is there, [`FileError`] where it
@@ -138,21 +162,22 @@ impl GamesFile {
     pub fn open(
         path: &Path,
         settings: Settings,
-        resume: bool,
+        existing: Existing,
     ) -> Result<(GamesFile, Vec<PlayedPair>)> {
         // A link that leads nowhere yet is there, too.
         let made_games = fs::symlink_metadata(path).is_err();
         let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
-            return Ok((GamesFile::stream(path, resume)?, Vec::new()));
+            return Ok((GamesFile::stream(path, existing)?, Vec::new()));
         }
         let size = there.as_ref().map_or(0, fs::Metadata::len);
         let record_path = record_of(path);
-        if size > 0 && !resume {
-            bail!(GamesError::Exists { path: path.into() });
-        }
-        if size > 0 && !record_path.exists() {
-            bail!(no_record(path, record_path));
+        match existing {
+            Existing::Refuse if size > 0 => bail!(GamesError::Exists { path: path.into() }),
+            Existing::Resume if size > 0 && !record_path.exists() => {
+                bail!(no_record(path, record_path));
+            }
+            _ => {}
         }
         let writes = || FileError::to(Action::Write, &record_path);
         let mut options = File::options();
@@ -168,6 +193,11 @@ impl GamesFile {
             Err(fs::TryLockError::Error(error)) => bail!(writes()(error)),
         }
         // Now nobody else writes.
+        if existing == Existing::Replace {
+            let games = options.open(path).and_then(|games| games.set_len(0));
+            games.map_err(FileError::to(Action::Write, path))?;
+            file.set_len(0).map_err(writes())?;
+        }
         let size = fs::metadata(path).map_or(0, |there| there.len());
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
@@ -185,7 +215,9 @@ impl GamesFile {
                 path: record_path,
                 what: "the games that it counts are gone",
             }),
-            Some(_) if !resume => bail!(GamesError::Exists { path: path.into() }),
+            Some(_) if existing == Existing::Refuse => {
+                bail!(GamesError::Exists { path: path.into() })
+            }
             Some(read) => {
                 if let Some(difference) = difference(&read.head.settings, &head.settings) {
                     let path = path.into();
@@ -221,7 +253,7 @@ impl GamesFile {
     /// the games for torn. [`FileError`] where it cannot be read or written.
     pub fn behind(path: &Path) -> Result<GamesFile> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            return GamesFile::stream(path, false);
+            return GamesFile::stream(path, Existing::Refuse);
         }
         let file = fs::canonicalize(path).unwrap_or_else(|_| path.into());
         if record_of(path).exists() || record_of(&file).exists() {
@@ -241,10 +273,10 @@ impl GamesFile {
     }
 
     /// A pipe or a device: games are written to it and forgotten.
-    fn stream(path: &Path, resume: bool) -> Result<GamesFile> {
+    fn stream(path: &Path, existing: Existing) -> Result<GamesFile> {
         let games = File::options().write(true).open(path);
         let games = games.map_err(FileError::to(Action::Write, path))?;
-        if resume {
+        if existing == Existing::Resume {
             bail!(GamesError::NoFile { path: path.into() });
         }
         Ok(GamesFile {

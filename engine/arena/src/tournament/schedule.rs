@@ -62,6 +62,24 @@ pub enum End {
     Stopped,
 }
 
+impl End {
+    /// The end of a tournament that may have been stopped while an engine started.
+    ///
+    /// # Errors
+    /// All others.
+    pub fn of(played: Result<End>) -> Result<End> {
+        match played {
+            Err(error) if is_cancelled(&error) => Ok(End::Stopped),
+            played => played,
+        }
+    }
+}
+
+/// Whether an engine was not waited for, because the tournament was stopped.
+fn is_cancelled(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StartError::Cancelled))
+}
+
 impl Tournament<'_> {
     /// Plays what is scheduled until nothing is left or `record`, which gets
     /// each pair of games as it ends, has enough.
@@ -236,7 +254,7 @@ impl Seats<'_> {
         }
         let Tournament { specs, stop, .. } = *self.tournament;
         match Player::start(&specs[engine], stop) {
-            Err(error) if matches!(error.downcast_ref(), Some(StartError::Cancelled)) => Ok(None),
+            Err(error) if is_cancelled(&error) => Ok(None),
             started => started.map(Some),
         }
     }

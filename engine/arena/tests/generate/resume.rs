@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Output, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -49,7 +49,15 @@ fn a_killed_run_goes_on_to_the_same_file() {
         let with = |concurrency| [&arguments[..], &["--concurrency", concurrency]].concat();
         let mut expected = statistics(&with("1"), &whole);
         let (mut kills, mut resumed) = (0, 0);
-        for concurrency in ["3", "2", "1", "5"] {
+        for concurrency in ["3", "2", "1", "5"].into_iter().cycle() {
+            if kills > 2 && resumed > 1 {
+                break;
+            }
+            if out.exists() {
+                // A run that was faster than its kill begins anew.
+                fs::remove_file(&out).unwrap();
+                fs::remove_file(beside(&out, ".json")).unwrap();
+            }
             let mut run = command(&with(concurrency), &out);
             let run = run.stdout(Stdio::null()).stderr(Stdio::piped());
             let (before, mut run) = (size(&out), run.spawn().unwrap());
@@ -57,19 +65,18 @@ fn a_killed_run_goes_on_to_the_same_file() {
                 sleep(Duration::from_millis(1));
             }
             sleep(Duration::from_millis(random(&mut seed) % 20));
-            kills += u32::from(run.try_wait().unwrap().is_none());
             run.kill().unwrap();
             let said = run.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&said.stderr).into_owned();
+            let said = String::from_utf8_lossy(&said.stderr);
             resumed += u32::from(said.contains("going on after"));
-            if kills == 1 && beside(&out, ".part").exists() {
+            kills += u32::from(!out.exists());
+            if beside(&out, ".part").exists() {
                 // As a kill in the middle of a write leaves it.
                 let mut torn = fs::read(beside(&out, ".part")).unwrap();
                 torn.extend(b"[Event \"Kib\0\0");
                 fs::write(beside(&out, ".part"), torn).unwrap();
             }
         }
-        assert!(kills > 1 && resumed > 1, "{name}: {kills} kills, {resumed}");
         let mut found = statistics(&with("2"), &out);
         assert!(
             fs::read(&out).unwrap() == fs::read(&whole).unwrap(),
@@ -91,28 +98,136 @@ fn a_killed_run_goes_on_to_the_same_file() {
     }
 }
 
-/// A signal that asks to stop: what is whole stays, and is told.
-#[test]
-fn an_interrupted_run_tells_what_there_is() {
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("games.pgn");
-    let arguments = [&NET[..], &["--games", "1000000"]].concat();
-    let mut command = command(&arguments, &out);
+/// Starts a run, and asks it to stop once the output has more than `bytes`.
+fn interrupt(arguments: &[&str], out: &Path, bytes: u64) -> Output {
+    let mut command = command(arguments, out);
     let run = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = run.spawn().unwrap();
-    while size(&out) == 0 && run.try_wait().unwrap().is_none() {
+    while size(out) <= bytes && run.try_wait().unwrap().is_none() {
         sleep(Duration::from_millis(1));
     }
     test_support::send_signal("INT", &run);
-    let said = run.wait_with_output().unwrap();
-    assert_eq!(said.status.code(), Some(130));
-    assert!(String::from_utf8_lossy(&said.stderr).contains("the same command goes on"));
-    let statistics: Value = serde_json::from_slice(&said.stdout).unwrap();
-    let games = statistics["games"].as_u64().unwrap();
-    assert!(games > 0 && games.is_multiple_of(32), "{games}");
-    assert_eq!(statistics["finished"], false);
-    let text = fs::read_to_string(beside(&out, ".part")).unwrap();
-    assert_eq!(text.matches("[Event ").count() as u64, games);
+    run.wait_with_output().unwrap()
+}
+
+/// A signal that asks to stop: the output is whole with what was played, and the same
+/// command goes on to the same bytes.
+#[test]
+fn an_interrupted_run_leaves_a_whole_file_and_goes_on() {
+    for name in ["games.pgn", "games.pgn.zst", "games.viri"] {
+        let folder = tempfile::tempdir().unwrap();
+        let [whole, out] = ["whole", "cut"].map(|cut| folder.path().join(cut).join(name));
+        for path in [&whole, &out] {
+            fs::create_dir(path.parent().unwrap()).unwrap();
+        }
+        let endless = [&NET[..], &["--games", "1000000"]].concat();
+        let (mut games, mut bytes) = (0, 0);
+        for _ in 0..2 {
+            let said = interrupt(&endless, &out, bytes);
+            assert_eq!(said.status.code(), Some(130));
+            assert!(String::from_utf8_lossy(&said.stderr).contains("the same command goes on"));
+            let statistics: Value = serde_json::from_slice(&said.stdout).unwrap();
+            assert_eq!(statistics["finished"], false);
+            let before = games;
+            games = statistics["games"].as_u64().unwrap();
+            assert!(games > before && games.is_multiple_of(32), "{games}");
+            bytes = fs::metadata(&out).unwrap().len();
+            assert_eq!(statistics["bytes"], bytes);
+            assert!(!beside(&out, ".part").exists());
+            if name == "games.pgn" {
+                let text = fs::read_to_string(&out).unwrap();
+                assert_eq!(text.matches("[Event ").count() as u64, games);
+            }
+        }
+        // Less than there is would have to be cut off.
+        let fewer = [&NET[..], &["--games", "1"]].concat();
+        let (code, message) = refusal(&fewer, &out);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains("games 1000000, now 1"), "{message}");
+        let more = (games + 5).to_string();
+        let more = [&NET[..], &["--games", &more]].concat();
+        assert_eq!(statistics(&more, &out)["finished"], true);
+        statistics(&more, &whole);
+        assert!(
+            fs::read(&out).unwrap() == fs::read(&whole).unwrap(),
+            "{name}"
+        );
+        assert_eq!(record(&out), record(&whole));
+    }
+}
+
+/// Of a first frame that is interrupted, what there is stays; without a game, nothing.
+#[test]
+fn an_output_grows_by_as_many_games_as_are_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let grown = |out: &Path, amount: [&str; 2]| statistics(&[&NET[..], &amount].concat(), out);
+    for name in ["games.pgn", "games.viri", "games.pgn.zst"] {
+        let [out, whole] = [path(name), path(&format!("whole-{name}"))];
+        assert_eq!(grown(&out, ["--games", "3"])["games"], 3);
+        assert_eq!(grown(&out, ["--games", "4"])["run"]["games"], 1);
+        let positions = grown(&out, ["--positions", "3000"]);
+        assert!(positions["positions"].as_u64() >= Some(3000), "{positions}");
+        let games = positions["games"].as_u64().unwrap() + 1;
+        assert_eq!(
+            grown(&out, ["--games", &games.to_string()])["run"]["games"],
+            1
+        );
+        grown(&whole, ["--games", &games.to_string()]);
+        let text = |path: &Path| match name.ends_with(".zst") {
+            // Frames are cut where the file grew.
+            true => zstd::decode_all(fs::File::open(path).unwrap()).unwrap(),
+            false => fs::read(path).unwrap(),
+        };
+        assert!(text(&out) == text(&whole), "{name}");
+        let counts = |path: &Path| {
+            let mut done = record(path)["done"].take();
+            done["bytes"] = Value::Null;
+            done["sha256"] = Value::Null;
+            done
+        };
+        assert_eq!(counts(&out), counts(&whole));
+        // An output that was changed does not grow, and stays under its name.
+        let mut changed = fs::read(&out).unwrap();
+        changed[100] ^= 1;
+        fs::write(&out, &changed).unwrap();
+        let (code, message) = refusal(&[&NET[..], &["--games", "999"]].concat(), &out);
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains("not those that were written"), "{message}");
+        assert_eq!(fs::read(&out).unwrap(), changed);
+    }
+    // Killed once it has its other name, or before it counts more games.
+    let out = path("killed.pgn");
+    grown(&out, ["--games", "3"]);
+    fs::rename(&out, beside(&out, ".part")).unwrap();
+    assert_eq!(grown(&out, ["--games", "4"])["run"]["games"], 1);
+    // Removed since: it begins anew.
+    fs::remove_file(&out).unwrap();
+    assert_eq!(grown(&out, ["--games", "5"])["run"]["games"], 5);
+}
+
+#[test]
+fn an_output_is_replaced_by_force_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let games = |more: &[&'static str]| [&NET[..], &["--games", "2"], more].concat();
+    let [out, expected] = [path("games.pgn"), path("expected.pgn")];
+    statistics(&games(&[]), &expected);
+    fs::write(&out, "mine").unwrap();
+    let (code, message) = refusal(&games(&["--force", "--syzygy", "nowhere"]), &out);
+    assert_eq!(
+        (code, fs::read(&out).unwrap()),
+        (Some(3), b"mine".to_vec()),
+        "{message}"
+    );
+    statistics(&games(&["--force"]), &out);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
+    // Of other settings, unfinished or whole.
+    statistics(&games(&["--seed", "2", "--force"]), &out);
+    fs::rename(&out, beside(&out, ".part")).unwrap();
+    statistics(&games(&["--force"]), &out);
+    assert_eq!(fs::read(&out).unwrap(), fs::read(&expected).unwrap());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 4);
 }
 
 /// The last game is the one that reaches the number, and no later one.
@@ -158,7 +273,7 @@ fn other_settings_are_refused_by_name() {
     refused(&with(1, "embedded"), "net \"material\", now \"embedded\"");
     refused(&with(1, "material hash=1"), "hash_mib 4, now 1");
     refused(&with(3, "60"), "nodes 50, now 60");
-    refused(&with(5, "4"), "games 3, now 4");
+    refused(&with(5, "2"), "games 3, now 2");
     for (more, words) in [
         (&["--seed", "2"][..], "seed 1, now 2"),
         (&["--chess960"], "chess960 false, now true"),
@@ -225,11 +340,15 @@ fn outputs_of_others_stay() {
     while size(&out) == 0 {
         sleep(Duration::from_millis(1));
     }
-    let (code, message) = refusal(&long, &out);
+    let more = [&long[..5], &["2000000"]].concat();
+    let force = [&long[..], &["--force"]].concat();
+    let refusals = [&long[..], &more, &force].map(|arguments| refusal(arguments, &out));
     running.kill().unwrap();
     running.wait().unwrap();
-    assert_eq!(code, Some(5), "{message}");
-    assert!(message.contains("in use"), "{message}");
+    for (code, message) in refusals {
+        assert_eq!(code, Some(5), "{message}");
+        assert!(message.contains("in use"), "{message}");
+    }
 }
 
 /// A net that stays as it is; by its first move, nothing is exactly even to it.

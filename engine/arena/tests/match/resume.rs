@@ -7,7 +7,7 @@ use std::{fs, thread};
 
 use serde_json::Value;
 
-use super::{command, play, result};
+use super::{command, engine, play, result};
 
 /// Two engines that play the same games each time.
 const ENGINES: [&str; 6] = [
@@ -82,20 +82,27 @@ fn a_killed_match_goes_on_to_the_same_games_and_result() {
         let pgn = cut.to_str().unwrap();
         let mut arguments = arguments(pgn);
         arguments.push("--resume");
-        let mut kills = 0;
-        for pairs in [1, 3, 5] {
+        let (mut kills, mut pairs) = (0, [1, 3, 5].into_iter().cycle());
+        while kills < 3 {
+            let pairs = pairs.next().unwrap();
             let mut running = start(&arguments);
             wait_for(&mut running, pgn, pairs);
             // In the middle of a game, or of a write.
             thread::sleep(Duration::from_millis(pairs as u64));
-            kills += u32::from(running.try_wait().unwrap().is_none());
+            let ended = running.try_wait().unwrap().is_some();
             running.kill().unwrap();
             running.wait().unwrap();
-            if pairs == 1 && is_whole(&cut) {
+            if ended {
+                // A match that was faster than its kill begins anew.
+                fs::remove_file(&cut).unwrap();
+                fs::remove_file(cut.with_extension("pgn.jsonl")).unwrap();
+                continue;
+            }
+            kills += 1;
+            if kills == 1 && is_whole(&cut) {
                 tear(&cut);
             }
         }
-        assert!(kills > 0, "it was always too late");
         let resumed = play(&arguments);
         let message = String::from_utf8_lossy(&resumed.stderr);
         assert!(message.contains("going on after"), "{message}");
@@ -302,8 +309,13 @@ fn what_the_match_did_not_make_stays() {
         "\0\0\0",
     ] {
         fs::write(&record, torn).unwrap();
+        // Nothing is touched before the engines have started.
         assert_eq!(start("cmd=true", &pgn).status.code(), Some(1), "{torn}");
-        assert!(!pgn.exists() && !record.exists(), "{torn}");
+        assert!(!pgn.exists(), "{torn}");
+        assert_eq!(fs::read_to_string(&record).unwrap(), torn);
+        assert_eq!(start("material", &pgn).status.code(), Some(0), "{torn}");
+        fs::remove_file(&pgn).unwrap();
+        fs::remove_file(&record).unwrap();
     }
     #[cfg(unix)]
     {
@@ -384,6 +396,70 @@ fn a_difference_of_settings_is_refused_by_name() {
     // How many play at a time, and how long, is no other match.
     fs::copy(source.join("../../models/default.safetensors"), net).unwrap();
     result(&[&with(5, "4")[..], &["--concurrency", "2"]].concat());
+}
+
+/// A program is not known by what it is called.
+#[test]
+fn a_program_that_was_replaced_is_another_engine() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let [pgn, program, net] = ["games.pgn", "engine", "net.safetensors"].map(path);
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let load = |name: &str| fs::copy(models.join(name), &net).unwrap();
+    fs::copy(engine(), &program).unwrap();
+    load("default.safetensors");
+    let spec = format!("cmd={program} option.EvalFile={net}");
+    let play_on = |games: &str, spec: &str| {
+        let engines = ["--engine", spec, "--engine", "material", "--depth", "1"];
+        play(&[&engines[..], &["--games", games, "--pgn", &pgn, "--resume"]].concat())
+    };
+    let refused = |spec: &str, words: &str| {
+        let output = play_on("4", spec);
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(5), "{message}");
+        assert!(message.contains(words), "{words}: {message}");
+    };
+    assert_eq!(play_on("2", &spec).status.code(), Some(0));
+    let before = fs::read(&pgn).unwrap();
+    load("linear.safetensors");
+    refused(&spec, "the option EvalFile of engine 1 was of SHA-256");
+    load("default.safetensors");
+    let mut bytes = fs::read(&program).unwrap();
+    bytes.extend(b"another build");
+    fs::write(&program, &bytes).unwrap();
+    refused(&spec, "the program of engine 1 was of SHA-256");
+    assert_eq!(fs::read(&pgn).unwrap(), before);
+    fs::copy(engine(), &program).unwrap();
+    assert_eq!(play_on("4", &spec).status.code(), Some(0));
+    assert_eq!(games(Path::new(&pgn)).len(), 4);
+}
+
+/// Games are replaced where it is asked for, and only by engines that work.
+#[test]
+fn games_are_replaced_by_force_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (pgn, record) = (path("games.pgn"), path("games.pgn.jsonl"));
+    let force = |engine: &str, rest: &[&str]| {
+        let engines = ["--engine", engine, "--engine", "material", "--depth", "1"];
+        let games = ["--games", "2", "--force", "--pgn", pgn.to_str().unwrap()];
+        play(&[&engines[..], &games, rest].concat()).status.code()
+    };
+    let mine = "[Event \"mine\"]\n\n1. e4 *\n";
+    fs::write(&pgn, mine).unwrap();
+    fs::write(&record, "not a record").unwrap();
+    assert_eq!(force("cmd=true", &[]), Some(1));
+    assert_eq!(force("none.safetensors", &[]), Some(3));
+    assert_eq!(force("material", &["--syzygy", "nowhere"]), Some(3));
+    assert_eq!(force("material", &["--resume"]), Some(2));
+    assert_eq!(force("material", &["--append"]), Some(2));
+    assert_eq!(fs::read_to_string(&pgn).unwrap(), mine);
+    assert_eq!(fs::read_to_string(&record).unwrap(), "not a record");
+    for _ in 0..2 {
+        assert_eq!(force("material", &[]), Some(0));
+        assert_eq!(games(&pgn).len(), 2);
+        assert!(!fs::read_to_string(&pgn).unwrap().contains("mine"));
+    }
 }
 
 #[test]

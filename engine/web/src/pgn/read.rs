@@ -165,7 +165,8 @@ struct Movetext {
 
 impl Movetext {
     fn begin(tags: Vec<(String, String)>) -> Result<Movetext, RequestError> {
-        let tag = |name: &str| tags.iter().find(|(known, _)| known == name);
+        let is = |(known, _): &&(String, String), name: &str| known.eq_ignore_ascii_case(name);
+        let tag = |name: &str| tags.iter().find(|tag| is(tag, name));
         if let Some((_, variant)) = tag("Variant")
             && !CHESS.contains(&variant.trim().to_ascii_lowercase().as_str())
         {
@@ -175,11 +176,15 @@ impl Movetext {
             Some((_, fen)) => read_fen(fen)?,
             None => Board::startpos(),
         };
+        let mut faults = Vec::new();
+        if tag("SetUp").is_some_and(|(_, value)| value == "1") && tag("FEN").is_none() {
+            faults.push("The tags announce a position that they do not give".to_string());
+        }
         let usual = opening == Board::startpos();
         let mut tree = Tree::new((!usual).then(|| write_fen(&opening)));
         tree.tags = tags;
         tree.tags
-            .retain(|(name, _)| !matches!(name.as_str(), "FEN" | "SetUp"));
+            .retain(|tag| !is(&tag, "FEN") && !is(&tag, "SetUp"));
         Ok(Movetext {
             tree,
             walk: Walk {
@@ -188,7 +193,7 @@ impl Movetext {
                 moves: vec![None],
             },
             lines: vec![Line::from(0)],
-            faults: Vec::new(),
+            faults,
             more: 0,
         })
     }

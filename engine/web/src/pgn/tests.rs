@@ -332,3 +332,44 @@ fn read_error(text: &str) -> String {
         .map(|error| error.to_string())
         .unwrap_or_default()
 }
+
+/// Past a null move all moves would be those of the wrong side.
+#[test]
+fn null_moves_end_their_line() {
+    for null in ["--", "Z0", "0000", "@@@@", "null"] {
+        let text =
+            format!("[FEN \"4k3/8/5n2/8/8/2N5/8/4K3 w - - 0 1\"]\n\n1. Kd2 {null} 2. Ne4 Nd5 *");
+        let read = game(&text);
+        assert_eq!(moves(&read), ["e1d2"], "{null}");
+        assert_eq!(read.faults.len(), 1, "{null}: {:?}", read.faults);
+    }
+}
+
+/// Below a FEN that is overlooked the moves would be played from the usual start.
+#[test]
+fn tags_of_the_start_count_in_any_case() {
+    let text = "[fen \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[SETUP \"1\"]\n\n1. e4 *";
+    let read = game(text);
+    assert_eq!(read.faults, [""; 0]);
+    assert!(read.tree.start.is_some() && read.tree.tags.is_empty());
+    assert_same(text);
+    let other = super::read("[VARIANT \"Atomic\"]\n\n1. e4 *");
+    assert!(matches!(other, Err(RequestError::Variant(_))));
+    assert_same(
+        "[variant \"Chess960\"]\n[FEN \"1rk5/8/8/8/8/8/8/1R2K2R w HBb - 0 1\"]\n\n1. Ra1 *",
+    );
+    let announced = game("[SetUp \"1\"]\n\n1. e4 *");
+    assert_eq!(announced.faults.len(), 1);
+}
+
+/// What introduces a variation is written where it has become the main line.
+#[test]
+fn a_promoted_variation_keeps_what_introduces_it() {
+    let read = game("1. e4 e5 ({ Or so: } 1... c5 2. Nf3) *");
+    let at = moves(&read).iter().position(|&uci| uci == "c7c5").unwrap() + 1;
+    let promoted = crate::tree::edit(read.tree, at, crate::tree::Edit::Promote).unwrap();
+    assert_eq!(
+        written(&promoted.tree, "*"),
+        "[Result \"*\"]\n\n1. e4 { Or so: } 1... c5 (1... e5) 2. Nf3 *\n"
+    );
+}

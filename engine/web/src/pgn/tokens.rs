@@ -37,6 +37,9 @@ const RESULTS: [(&str, &str); 7] = [
     ("*", "*"),
 ];
 
+/// Null moves as programs write them: no move of chess, but the turn passes.
+const NULL_MOVES: [&str; 5] = ["--", "Z0", "0000", "@@@@", "null"];
+
 /// Glyphs that are written as signs. The longer ones come first.
 const SIGNS: [(&str, u8); 21] = [
     ("!!", 3),
@@ -228,7 +231,7 @@ fn looks_like_move(word: &str) -> bool {
         .any(|start| word.starts_with(start));
     let bytes = word.as_bytes();
     let square = |pair: &[u8]| matches!(pair, [b'a'..=b'h', b'1'..=b'8']);
-    castles || matches!(word, "--" | "Z0") || bytes.windows(2).any(square)
+    castles || NULL_MOVES.contains(&word) || bytes.windows(2).any(square)
 }
 
 /// A tag pair at the beginning of a text: name, value and length.

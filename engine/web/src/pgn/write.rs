@@ -41,7 +41,7 @@ pub fn write(game: &WrittenGame) -> Result<String, RequestError> {
         None => tags.push(("Result".to_string(), result.clone())),
     }
     let opening = &walk.boards[0];
-    let variant = tags.iter().any(|(name, _)| name == "Variant");
+    let variant = (tags.iter()).any(|(name, _)| name.eq_ignore_ascii_case("Variant"));
     let tags: String = (tags.iter())
         .map(|(name, value)| pgn::tag(name, &value.replace(['\n', '\r'], " ")))
         .collect();
@@ -66,8 +66,6 @@ pub fn write(game: &WrittenGame) -> Result<String, RequestError> {
             }
             Step::Variation(node) => {
                 words.open();
-                words
-                    .comment(Some(tree.nodes[node].before.clone()).filter(|text| !text.is_empty()));
                 words.play(tree, &walk, node);
             }
             Step::End => words.close(),
@@ -132,6 +130,8 @@ impl Words {
         };
         let said = &tree.nodes[node];
         let board = &walk.boards[said.parent];
+        // Of a variation that was made the main line, it stands behind the move before.
+        self.comment(Some(said.before.clone()).filter(|text| !text.is_empty()));
         if board.side_to_move() == Color::White || !self.follows {
             self.word(pgn::number(board));
         }

@@ -18,6 +18,7 @@ pub struct Report<'a> {
     out: &'a Path,
     /// Bytes of the output.
     bytes: u64,
+    /// Whether it has all that was asked for.
     finished: bool,
     settings: &'a Settings,
     games: u64,
@@ -107,7 +108,7 @@ impl<'a> Report<'a> {
         Report {
             out,
             bytes: record.done.bytes,
-            finished: record.finished,
+            finished: record.made_by.is_enough(tally),
             settings: &record.made_by,
             games: tally.games,
             positions: tally.positions,

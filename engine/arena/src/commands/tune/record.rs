@@ -1,6 +1,7 @@
 //! A run of SPSA on disk: what was asked for, and the results so far. All else follows
 //! from them, so that a run that was killed goes on as if it had not been.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -8,7 +9,7 @@ use host::{Action, FileError, durable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::tournament::games_file::{Settings, difference};
+use crate::tournament::games_file::{Existing, Settings, difference};
 
 /// The version of the record.
 const FORMAT: u32 = 1;
@@ -19,7 +20,9 @@ const MAX_BYTES: u64 = 1 << 30;
 #[derive(Debug, Error)]
 pub enum RecordError {
     /// There is one.
-    #[error("{path:?} exists already; go on with its run by --resume, or give another --out")]
+    #[error(
+        "{path:?} exists already; go on with its run by --resume, replace it by --force, or give another --out"
+    )]
     Exists {
         /// The record.
         path: PathBuf,
@@ -50,12 +53,13 @@ pub struct Record {
 }
 
 impl Record {
-    /// Begins a record, or reads the one that is there.
+    /// Begins a record, or reads the one that is there. A record with results is treated as
+    /// `existing` says; one without is replaced.
     ///
     /// # Errors
     /// [`RecordError`] where something else is there, [`FileError`] where it cannot be
     /// read or written.
-    pub fn open(path: &Path, settings: Settings, resume: bool) -> Result<Record> {
+    pub fn open(path: &Path, settings: Settings, existing: Existing) -> Result<Record> {
         let there = match host::read(path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.source.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -66,23 +70,35 @@ impl Record {
             settings,
             results: Vec::new(),
         };
-        if there.is_empty() {
+        let before = serde_json::from_slice::<Record>(&there).ok();
+        let before = before.filter(|before| before.format == FORMAT);
+        // A run that was killed before its first games leaves such a record.
+        let is_empty = before
+            .as_ref()
+            .is_some_and(|before| before.results.is_empty());
+        if there.is_empty() || is_empty || existing == Existing::Replace {
             record.save(path)?;
             return Ok(record);
         }
         let path = path.to_path_buf();
-        if !resume {
+        if existing == Existing::Refuse {
             bail!(RecordError::Exists { path });
         }
-        match serde_json::from_slice::<Record>(&there) {
-            Ok(before) if before.format == FORMAT => {
-                if let Some(difference) = difference(&before.settings, &record.settings) {
-                    bail!(RecordError::OtherSettings { path, difference });
-                }
-                record.results = before.results;
-                Ok(record)
-            }
-            _ => bail!(RecordError::Unreadable { path }),
+        let Some(before) = before else {
+            bail!(RecordError::Unreadable { path });
+        };
+        if let Some(difference) = difference(&before.settings, &record.settings) {
+            bail!(RecordError::OtherSettings { path, difference });
+        }
+        record.results = before.results;
+        Ok(record)
+    }
+
+    /// Removes the record of a run without results, so that it does not block the next run.
+    pub fn remove_if_empty(&self, path: &Path) {
+        if self.results.is_empty() {
+            // Best effort: `open` replaces a record without results.
+            let _ = fs::remove_file(path);
         }
     }
 

@@ -42,7 +42,7 @@ pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
         let ends = match token {
             Token::Tag(name, _) => {
                 depth = 0;
-                moved || name == "FEN"
+                moved || is_fen(name)
             }
             Token::Result => depth == 0,
             _ => false,
@@ -53,7 +53,7 @@ pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
         }
         let game = games.len() + 1;
         match token {
-            Token::Tag("FEN", fen) => {
+            Token::Tag(name, fen) if is_fen(name) => {
                 let start = parse_fen(fen).map_err(|source| GameError::Start { game, source })?;
                 present = Some(Position::of(start));
             }
@@ -72,6 +72,12 @@ pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
     }
     games.extend(present.map(|position| position.board().clone()));
     Ok(games)
+}
+
+/// Whether a tag of this name gives the start. Letter case does not count: below a FEN that is
+/// overlooked the moves would be played from the usual start.
+fn is_fen(name: &str) -> bool {
+    name.eq_ignore_ascii_case("FEN")
 }
 
 fn play(position: &mut Position, san: &str) -> Option<()> {
@@ -134,6 +140,8 @@ impl<'a> Iterator for Tokens<'a> {
             if !"[{;()}]".contains(first) {
                 match self.take_word() {
                     "1-0" | "0-1" | "1/2-1/2" | "*" => return Some(Token::Result),
+                    // A null move is no move number: what follows is the other side's.
+                    "0000" => return Some(Token::Word("0000")),
                     // With zeros, as some write it.
                     word if word.starts_with("0-0-0") => return Some(Token::Word("O-O-O")),
                     word if word.starts_with("0-0") => return Some(Token::Word("O-O")),
@@ -200,6 +208,7 @@ mod tests {
             format!("[White \"a\"] [SetUp \"1\"][FEN \"{fen}\"]\n\n1. 0-0 *"),
             format!("[Round ]\n[White \"a \\\"b\\\" c\"]\n[FEN \"{fen}\"]1.O-O *"),
             format!("[FEN \"{castled}\"]\n*"),
+            format!("[SETUP \"1\"]\n[Fen \"{fen}\"]\n\n1. O-O *"),
         ] {
             assert_eq!(fens(&text), [castled], "{text}");
         }
@@ -219,6 +228,7 @@ mod tests {
             ("1. e4 *\n1. e4 e4 *", "game 2: \"e4\""),
             ("[FEN \"8/8 w\"]\n*", "game 1: "),
             ("what is this", "game 1: \"what\""),
+            ("1. e4 0000 2. d4 *", "game 1: \"0000\""),
         ] {
             let error = last_positions(text).unwrap_err().to_string();
             assert!(error.starts_with(reason), "{error}");

@@ -1,0 +1,145 @@
+//! The engine that solves a suite: a net in this process, or a UCI program.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use cozy_chess::{GameStatus, Move};
+use engine::{Limits, Outcome, Position, TimeBudget, is_chess960, parse_move, write_fen};
+use uci_client::{Engine, Library, Score};
+
+use super::SuiteArgs;
+use super::epd::{Problem, Task};
+use crate::players::pace::PATIENCE;
+use crate::players::player::Player;
+
+/// How long a program may search where no time is given.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// An engine with the limits of its searches.
+pub struct Solver<'a> {
+    player: Player,
+    args: &'a SuiteArgs,
+    stop: &'a AtomicBool,
+}
+
+/// An engine's answer to a problem.
+pub struct Solution {
+    /// The move; `None` if the engine names none that is legal.
+    pub best: Option<Move>,
+    /// The last exact score, for the side to move.
+    pub score: Option<Score>,
+    /// Plies that were searched.
+    pub depth: u32,
+    /// Nodes that were searched; of a program, as it last told.
+    pub nodes: u64,
+    /// Whether the best line is read, is legal, and ends in the mate that the score announces.
+    pub line_mates: bool,
+}
+
+impl<'a> Solver<'a> {
+    /// Starts the engine.
+    ///
+    /// # Errors
+    /// Where a program cannot be started, or a net not be loaded.
+    pub fn new(args: &'a SuiteArgs, stop: &'a AtomicBool) -> Result<Solver<'a>> {
+        let player = Player::start(&args.engine()?, stop)?;
+        Ok(Solver { player, args, stop })
+    }
+
+    /// Whether the engine's lines are read: those of a program are not.
+    pub fn reads_lines(&self) -> bool {
+        matches!(self.player, Player::Library(_))
+    }
+
+    /// Searches a problem; no problem profits from the one before.
+    ///
+    /// # Errors
+    /// Where a program crashes or hangs.
+    pub fn solve(&mut self, problem: &Problem) -> Result<Solution> {
+        let mate = match problem.task {
+            Task::Mate(moves) if self.args.go_mate => Some(moves.unsigned_abs()),
+            _ => None,
+        };
+        match &mut self.player {
+            Player::Library(library) => {
+                let limits = limits(self.args, mate);
+                Ok(search(library, &problem.position, &limits, self.stop))
+            }
+            Player::Process(engine) => ask(engine, problem, self.args, mate, self.stop)
+                .with_context(|| format!("{}, asked for {:?}", engine.name(), problem.id)),
+        }
+    }
+}
+
+/// What a search in this process may use.
+fn limits(args: &SuiteArgs, mate: Option<u32>) -> Limits {
+    let time = args.movetime.map(Duration::from_millis);
+    Limits {
+        nodes: args.nodes,
+        time: time.map(|time| TimeBudget::fixed(time, Duration::ZERO)),
+        depth: args.depth,
+        mate,
+        ..Limits::default()
+    }
+}
+
+fn search(
+    library: &mut Library,
+    position: &Position,
+    limits: &Limits,
+    stop: &AtomicBool,
+) -> Solution {
+    library.new_game();
+    let outcome = library.search(position, limits, stop, &mut |_| {});
+    Solution {
+        best: outcome.best,
+        score: Some(outcome.score.into()),
+        depth: outcome.depth,
+        nodes: outcome.nodes,
+        line_mates: line_mates(position, &outcome),
+    }
+}
+
+/// Whether the best line is legal and ends in mate after as many plies as the
+/// score says.
+fn line_mates(position: &Position, outcome: &Outcome) -> bool {
+    let line = outcome.lines.first().map_or(&[][..], |line| &line.pv);
+    let mut position = position.clone();
+    line.iter().all(|&mv| position.play(mv).is_ok())
+        && outcome.score.plies_to_mate() == Some(line.len())
+        && position.board().status() == GameStatus::Won
+}
+
+fn ask(
+    engine: &mut Engine,
+    problem: &Problem,
+    args: &SuiteArgs,
+    mate: Option<u32>,
+    stop: &AtomicBool,
+) -> Result<Solution> {
+    let board = problem.position.board();
+    let mut go = "go".to_string();
+    let of = [
+        ("mate", mate.map(u64::from)),
+        ("nodes", args.nodes),
+        ("movetime", args.movetime),
+        ("depth", args.depth),
+    ];
+    for (name, value) in of {
+        go += &value.map_or(String::new(), |value| format!(" {name} {value}"));
+    }
+    let movetime = args.movetime.map(Duration::from_millis);
+    let patience = movetime.map_or(LONGEST, |time| time + PATIENCE);
+    engine.new_game(is_chess960(board));
+    engine.ready(stop)?;
+    engine.position(&format!("position fen {}", write_fen(board)), stop)?;
+    let answer = engine.go(&go, patience, stop)?;
+    Ok(Solution {
+        best: parse_move(board, &answer.best).ok(),
+        score: answer.info.exact(),
+        depth: answer.info.depth.unwrap_or_default(),
+        nodes: answer.info.nodes.unwrap_or_default(),
+        line_mates: false,
+    })
+}
