@@ -459,8 +459,8 @@ pub(crate) fn derive(
     let sign = 1.0 - 2.0 * f32::cast_from(black_to_move);
     let chance = tanh(sign * label / 100.0 * half_k);
     let result = (outcome >> 16) & 3;
-    let blended = (1.0 - result_share) * chance
-        + result_share * sign * (f32::cast_from(result) - 1.0);
+    let blended =
+        (1.0 - result_share) * chance + result_share * sign * (f32::cast_from(result) - 1.0);
     targets[sample as usize] = select(result == 3, chance, blended);
     let width = comptime!(32u32.div_ceil(bucket_count));
     let bucket = (max(pieces, 2u32) - 2) / width;

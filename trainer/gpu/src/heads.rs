@@ -155,7 +155,13 @@ fn loss(value: f32, target: f32, half_k: f32, exponent: f32, #[comptime] first_p
 
 /// How fast it grows with the value.
 #[cube]
-fn slope(value: f32, target: f32, half_k: f32, exponent: f32, #[comptime] first_power: bool) -> f32 {
+fn slope(
+    value: f32,
+    target: f32,
+    half_k: f32,
+    exponent: f32,
+    #[comptime] first_power: bool,
+) -> f32 {
     let chance = tanh(value * half_k);
     let distance = chance - target;
     let sign = select(distance > 0.0, 1.0, select(distance < 0.0, -1.0, 0.0));
@@ -196,7 +202,8 @@ pub(crate) fn evaluate_one(
         bucket = buckets[sample] as usize * comptime!(output.bucket_len());
         let mut input = lane;
         while input < output.inputs {
-            value += activation(sums, sample, input, of) * parameters[output.begin + bucket + input];
+            value +=
+                activation(sums, sample, input, of) * parameters[output.begin + bucket + input];
             input += NARROW;
         }
     }
@@ -206,8 +213,8 @@ pub(crate) fn evaluate_one(
         let target = targets[sample];
         values[sample] = value;
         losses[sample] = loss(value, target, half_k, exponent, first_power);
-        slopes[sample] = slope(value, target, half_k, exponent, first_power)
-            / f32::cast_from(samples);
+        slopes[sample] =
+            slope(value, target, half_k, exponent, first_power) / f32::cast_from(samples);
     }
 }
 

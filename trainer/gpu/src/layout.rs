@@ -147,7 +147,11 @@ impl Layout {
                 let begin = layer.begin + output / outputs * layer.bucket_len();
                 let at = |input: usize| begin + input * layer.outputs + output % outputs;
                 for input in 0..inputs {
-                    let padded = if index == 0 { self.second_input(input) } else { input };
+                    let padded = if index == 0 {
+                        self.second_input(input)
+                    } else {
+                        input
+                    };
                     call(3 + 2 * index, input * all + output, at(padded));
                 }
                 call(4 + 2 * index, output, at(layer.inputs));
@@ -231,7 +235,11 @@ pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
     let of_piece = (input < PIECES * 64).then(|| {
         let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
         let edge = file.min(7 - file);
-        [piece, PIECES + piece * 8 + rank, PIECES * 9 + piece * 4 + edge]
+        [
+            piece,
+            PIECES + piece * 8 + rank,
+            PIECES * 9 + piece * 4 + edge,
+        ]
     });
     let threats = Threats::FIRST_INPUT..Threats::FIRST_INPUT + Threats::INPUTS;
     let of_threat = threats
@@ -269,7 +277,10 @@ mod tests {
                     *number = count as f32;
                 }
             }
-            assert_eq!(count, architecture.parameters() + SHARED * architecture.first);
+            assert_eq!(
+                count,
+                architecture.parameters() + SHARED * architecture.first
+            );
             let flat = layout.flat(&parameters);
             let filled = flat.iter().filter(|&&number| number != 0.0);
             assert_eq!(filled.count(), count);

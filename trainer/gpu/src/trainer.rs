@@ -140,7 +140,11 @@ impl<T> Buffers<T> {
         let short = capacity / SHORT_SEGMENT;
         let inputs = layout.later[0].inputs;
         let narrow = layout.later.len() > 1;
-        let segments = if narrow { capacity / LONG_SEGMENT } else { short };
+        let segments = if narrow {
+            capacity / LONG_SEGMENT
+        } else {
+            short
+        };
         let only_narrow = |words: usize| if narrow { words } else { 0 };
         // No buffer is empty, or shorter than a vector.
         let mut room = |words: usize| make(words.max(4));
@@ -284,7 +288,11 @@ impl<R: Runtime> Trainer<R> {
             layout,
             capacity,
             buffers,
-            units: if units < MOST_UNITS { UNITS } else { MOST_UNITS },
+            units: if units < MOST_UNITS {
+                UNITS
+            } else {
+                MOST_UNITS
+            },
             step: 0,
             unseen: 0,
             times: None,
@@ -315,23 +323,49 @@ impl<R: Runtime> Trainer<R> {
         let square_parts = SQUARE_CUBES;
         let b = &self.buffers;
         launch!(
-            self, optimizer::add_squares, plane(SQUARE_CUBES, 1), UNITS,
-            words(&b.gradient), words(&b.square_parts), self.layout.len,
+            self,
+            optimizer::add_squares,
+            plane(SQUARE_CUBES, 1),
+            UNITS,
+            words(&b.gradient),
+            words(&b.square_parts),
+            self.layout.len,
         );
         launch!(
-            self, optimizer::measure, plane(1, 1), UNITS,
-            words(&b.losses), words(&b.square_parts), words(&b.ring),
-            batch.samples as u32, slot, square_parts,
+            self,
+            optimizer::measure,
+            plane(1, 1),
+            UNITS,
+            words(&b.losses),
+            words(&b.square_parts),
+            words(&b.ring),
+            batch.samples as u32,
+            slot,
+            square_parts,
         );
         let [beta1, beta2] = self.config.betas;
         let correction = |beta: f32| 1.0 / (1.0 - beta.powi(self.step.min(1 << 30) as i32));
         let decay = 1.0 - rate * f64::from(self.config.weight_decay);
         launch!(
-            self, optimizer::adamw, cubes(self.layout.len), UNITS,
-            words(&b.gradient), words(&b.ring), words(&b.bounds),
-            words(&b.parameters), words(&b.moments[0]), words(&b.moments[1]),
-            slot, self.config.clip_norm, rate as f32, decay as f32,
-            correction(beta1), correction(beta2), beta1, beta2, self.config.epsilon,
+            self,
+            optimizer::adamw,
+            cubes(self.layout.len),
+            UNITS,
+            words(&b.gradient),
+            words(&b.ring),
+            words(&b.bounds),
+            words(&b.parameters),
+            words(&b.moments[0]),
+            words(&b.moments[1]),
+            slot,
+            self.config.clip_norm,
+            rate as f32,
+            decay as f32,
+            correction(beta1),
+            correction(beta2),
+            beta1,
+            beta2,
+            self.config.epsilon,
             self.layout.len,
         );
     }
@@ -341,9 +375,15 @@ impl<R: Runtime> Trainer<R> {
         let width = self.layout.width();
         let b = &self.buffers;
         launch!(
-            self, first_layer::compose, cubes((INPUTS + 1) * width), UNITS,
-            words(&b.parameters), words(&b.weights),
-            self.config.own_scale, self.config.bounds[0], width,
+            self,
+            first_layer::compose,
+            cubes((INPUTS + 1) * width),
+            UNITS,
+            words(&b.parameters),
+            words(&b.weights),
+            self.config.own_scale,
+            self.config.bounds[0],
+            width,
         );
     }
 
@@ -352,11 +392,23 @@ impl<R: Runtime> Trainer<R> {
         let architecture = self.config.architecture;
         let b = &self.buffers;
         launch!(
-            self, features::derive, cubes(batch.samples), UNITS,
-            words(&batch.records), words(&batch.order), words(&b.lists), words(&b.lengths),
-            words(&b.targets), words(&b.buckets),
-            batch.first as u32, batch.samples as u32, result_share, self.config.half_k,
-            self.sums.views as u32, architecture.mirrored, architecture.buckets as u32,
+            self,
+            features::derive,
+            cubes(batch.samples),
+            UNITS,
+            words(&batch.records),
+            words(&batch.order),
+            words(&b.lists),
+            words(&b.lengths),
+            words(&b.targets),
+            words(&b.buckets),
+            batch.first as u32,
+            batch.samples as u32,
+            result_share,
+            self.config.half_k,
+            self.sums.views as u32,
+            architecture.mirrored,
+            architecture.buckets as u32,
             self.capacity as u32,
         );
     }
@@ -379,32 +431,68 @@ impl<R: Runtime> Trainer<R> {
         let vectors = of.width / 4;
         let b = &self.buffers;
         launch!(
-            self, first_layer::sum_rows,
-            plane(rows / GROUP, of.width / SLICE), GROUP * SLICE_VECTORS,
-            words(&b.lists), words(&b.lengths), fours(&b.weights), fours(&b.parameters),
-            fours(&b.sums), samples as u32, self.capacity, rows, vectors,
+            self,
+            first_layer::sum_rows,
+            plane(rows / GROUP, of.width / SLICE),
+            GROUP * SLICE_VECTORS,
+            words(&b.lists),
+            words(&b.lengths),
+            fours(&b.weights),
+            fours(&b.parameters),
+            fours(&b.sums),
+            samples as u32,
+            self.capacity,
+            rows,
+            vectors,
             self.layout.bias() / 4,
         );
         let exponent = self.config.exponent;
         let count = plane(samples.div_ceil(SAMPLES), 1);
         if self.layout.later.len() == 1 {
             launch!(
-                self, heads::evaluate_one, count, UNITS,
-                words(&b.sums), words(&b.parameters), words(&b.targets), words(&b.buckets),
-                words(&b.losses), words(&b.slopes), words(&b.values),
-                samples as u32, self.config.half_k, exponent, exponent == 1.0,
-                of, self.dense(0),
+                self,
+                heads::evaluate_one,
+                count,
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.targets),
+                words(&b.buckets),
+                words(&b.losses),
+                words(&b.slopes),
+                words(&b.values),
+                samples as u32,
+                self.config.half_k,
+                exponent,
+                exponent == 1.0,
+                of,
+                self.dense(0),
             );
         } else {
             let last = self.layout.later.len() - 1;
             let third = (last == 2).then(|| self.dense(1));
             launch!(
-                self, heads::evaluate_narrow, count, UNITS,
-                words(&b.sums), words(&b.parameters), words(&b.targets), words(&b.buckets),
-                words(&b.losses), words(&b.slopes), words(&b.values),
-                words(&b.hidden), words(&b.gradients),
-                samples as u32, self.config.half_k, exponent, exponent == 1.0,
-                of, self.dense(0), third, self.dense(last),
+                self,
+                heads::evaluate_narrow,
+                count,
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.targets),
+                words(&b.buckets),
+                words(&b.losses),
+                words(&b.slopes),
+                words(&b.values),
+                words(&b.hidden),
+                words(&b.gradients),
+                samples as u32,
+                self.config.half_k,
+                exponent,
+                exponent == 1.0,
+                of,
+                self.dense(0),
+                third,
+                self.dense(last),
             );
         }
     }
@@ -418,10 +506,20 @@ impl<R: Runtime> Trainer<R> {
         let b = &self.buffers;
         if self.layout.later.len() == 1 {
             launch!(
-                self, heads::back_one, plane(short, (inputs + 1).div_ceil(UNITS)), UNITS,
-                words(&b.sums), words(&b.parameters), words(&b.slopes), words(&b.buckets),
-                words(&b.bias_parts), words(&b.product_parts),
-                samples as u32, buckets, of, self.dense(0),
+                self,
+                heads::back_one,
+                plane(short, (inputs + 1).div_ceil(UNITS)),
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.slopes),
+                words(&b.buckets),
+                words(&b.bias_parts),
+                words(&b.product_parts),
+                samples as u32,
+                buckets,
+                of,
+                self.dense(0),
             );
             self.join_products(0, short);
         } else {
@@ -431,44 +529,98 @@ impl<R: Runtime> Trainer<R> {
             }
             let b = &self.buffers;
             launch!(
-                self, heads::transpose, cubes(buckets * NARROW * inputs), UNITS,
-                words(&b.parameters), words(&b.transposed), buckets, self.dense(0),
+                self,
+                heads::transpose,
+                cubes(buckets * NARROW * inputs),
+                UNITS,
+                words(&b.parameters),
+                words(&b.transposed),
+                buckets,
+                self.dense(0),
             );
             launch!(
-                self, heads::back_narrow, plane(short, inputs.div_ceil(UNITS)), UNITS,
-                words(&b.sums), words(&b.transposed), words(&b.gradients), words(&b.buckets),
-                words(&b.bias_parts), samples as u32, of,
+                self,
+                heads::back_narrow,
+                plane(short, inputs.div_ceil(UNITS)),
+                UNITS,
+                words(&b.sums),
+                words(&b.transposed),
+                words(&b.gradients),
+                words(&b.buckets),
+                words(&b.bias_parts),
+                samples as u32,
+                of,
             );
         }
         let b = &self.buffers;
         launch!(
-            self, optimizer::join, cubes(width), UNITS,
-            words(&b.bias_parts), words(&b.gradient), (short * of.views) as u32,
-            width, self.layout.bias(),
+            self,
+            optimizer::join,
+            cubes(width),
+            UNITS,
+            words(&b.bias_parts),
+            words(&b.gradient),
+            (short * of.views) as u32,
+            width,
+            self.layout.bias(),
         );
         launch!(
-            self, first_layer::find_rows, plane(rows / (GROUP * GROUPS), 1), UNITS,
-            words(&b.lists), words(&b.lengths), words(&b.having), samples as u32,
-            self.capacity, rows, UNITS,
+            self,
+            first_layer::find_rows,
+            plane(rows / (GROUP * GROUPS), 1),
+            UNITS,
+            words(&b.lists),
+            words(&b.lengths),
+            words(&b.having),
+            samples as u32,
+            self.capacity,
+            rows,
+            UNITS,
         );
         let segments = rows / SEGMENT;
         launch!(
-            self, first_layer::list_rows, plane(segments, 1), UNITS,
-            words(&b.having), words(&b.starts), words(&b.members), SEGMENT / GROUP,
+            self,
+            first_layer::list_rows,
+            plane(segments, 1),
+            UNITS,
+            words(&b.having),
+            words(&b.starts),
+            words(&b.members),
+            SEGMENT / GROUP,
         );
         launch!(
-            self, first_layer::add_rows, plane(segments, width / SLICE), self.units,
-            words(&b.starts), words(&b.members), fours(&b.sums), fours(&b.row_parts),
-            width / 4, self.units,
+            self,
+            first_layer::add_rows,
+            plane(segments, width / SLICE),
+            self.units,
+            words(&b.starts),
+            words(&b.members),
+            fours(&b.sums),
+            fours(&b.row_parts),
+            width / 4,
+            self.units,
         );
         launch!(
-            self, first_layer::join_rows, cubes(INPUTS * width / 4), UNITS,
-            fours(&b.row_parts), words(&b.parameters), fours(&b.gradient),
-            segments as u32, self.config.own_scale, self.config.bounds[0], width / 4,
+            self,
+            first_layer::join_rows,
+            cubes(INPUTS * width / 4),
+            UNITS,
+            fours(&b.row_parts),
+            words(&b.parameters),
+            fours(&b.gradient),
+            segments as u32,
+            self.config.own_scale,
+            self.config.bounds[0],
+            width / 4,
         );
         launch!(
-            self, first_layer::share, cubes(SHARED * width), UNITS,
-            words(&b.gradient), self.config.own_scale, width,
+            self,
+            first_layer::share,
+            cubes(SHARED * width),
+            UNITS,
+            words(&b.gradient),
+            self.config.own_scale,
+            width,
         );
     }
 
@@ -480,15 +632,29 @@ impl<R: Runtime> Trainer<R> {
         let plane_len = self.capacity * NARROW;
         let b = &self.buffers;
         let inputs = if layer == 0 { &b.sums } else { &b.hidden };
-        let gradients = if layer == last { &b.slopes } else { &b.gradients };
+        let gradients = if layer == last {
+            &b.slopes
+        } else {
+            &b.gradients
+        };
         let inputs_begin = layer.saturating_sub(1) * plane_len;
         let gradients_begin = if layer == last { 0 } else { layer * plane_len };
         let weights = (dense.inputs + 1) * dense.outputs;
         launch!(
-            self, heads::add_products, plane(long, weights.div_ceil(UNITS)), UNITS,
-            words(inputs), words(gradients), words(&b.buckets), words(&b.product_parts),
-            samples as u32, self.config.architecture.buckets,
-            (layer == 0).then_some(self.sums), inputs_begin, gradients_begin, dense,
+            self,
+            heads::add_products,
+            plane(long, weights.div_ceil(UNITS)),
+            UNITS,
+            words(inputs),
+            words(gradients),
+            words(&b.buckets),
+            words(&b.product_parts),
+            samples as u32,
+            self.config.architecture.buckets,
+            (layer == 0).then_some(self.sums),
+            inputs_begin,
+            gradients_begin,
+            dense,
         );
         self.join_products(layer, long);
     }
@@ -498,8 +664,15 @@ impl<R: Runtime> Trainer<R> {
         let len = self.config.architecture.buckets * layer.bucket_len();
         let b = &self.buffers;
         launch!(
-            self, optimizer::join, cubes(len), UNITS,
-            words(&b.product_parts), words(&b.gradient), segments as u32, len, layer.begin,
+            self,
+            optimizer::join,
+            cubes(len),
+            UNITS,
+            words(&b.product_parts),
+            words(&b.gradient),
+            segments as u32,
+            len,
+            layer.begin,
         );
     }
 
@@ -543,9 +716,15 @@ impl<R: Runtime> Trainer<R> {
         let lengths: Vec<u32> = self.read(&self.buffers.lengths);
         let list = |row: usize| -> Vec<u32> {
             let entries = (0..lengths[row] as usize).map(|entry| lists[entry * rows + row]);
-            entries.filter(|&input| input != features::NO_INPUT).collect()
+            entries
+                .filter(|&input| input != features::NO_INPUT)
+                .collect()
         };
-        let view = |view: usize| (0..samples).map(|at| list(view * self.capacity + at)).collect();
+        let view = |view: usize| {
+            (0..samples)
+                .map(|at| list(view * self.capacity + at))
+                .collect()
+        };
         let mut derived = Derived {
             inputs: (0..self.sums.views).map(view).collect(),
             targets: self.read(&self.buffers.targets),
@@ -603,7 +782,10 @@ impl<R: Runtime> Trainer<R> {
     }
 
     fn read<T: bytemuck::Pod>(&self, handle: &Handle) -> Vec<T> {
-        let bytes = self.client.read_one(handle.clone()).expect("a device that works");
+        let bytes = self
+            .client
+            .read_one(handle.clone())
+            .expect("a device that works");
         bytemuck::pod_collect_to_vec(&bytes)
     }
 }

@@ -1,5 +1,7 @@
 //! What a GPU computes, against plain loops in f64.
 
+use std::{any, panic};
+
 use cubecl::prelude::*;
 use gpu::{Config, Parameters, SHARED, Trainer, shared_rows};
 use models::{Activation, Architecture, Feature, INPUTS, View};
@@ -7,18 +9,45 @@ use records::position::{GameResult, Label, Origin, Record};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
-#[cfg(feature = "cuda")]
-type Device = cubecl::cuda::CudaRuntime;
-#[cfg(not(feature = "cuda"))]
-type Device = cubecl::wgpu::WgpuRuntime;
-
 const BOUNDS: [f32; 4] = [1.6, 0.99, 1.98, 1.98];
 const HALF_K: f32 = 0.184104;
 const SHARE: f32 = 0.3;
 const RATE: f64 = 1e-3;
 
-fn client() -> ComputeClient<Device> {
-    Device::client(&Default::default())
+/// Runs a test on the first device of each interface that is built in, and says where there is
+/// none.
+macro_rules! on_devices {
+    ($($test:ident),* $(,)?) => {
+        #[cfg(feature = "cuda")]
+        mod cuda {
+            $(#[test]
+            fn $test() {
+                super::with_device::<cubecl::cuda::CudaRuntime>(super::$test);
+            })*
+        }
+
+        #[cfg(feature = "wgpu")]
+        mod wgpu {
+            $(#[test]
+            fn $test() {
+                super::with_device::<cubecl::wgpu::WgpuRuntime>(super::$test);
+            })*
+        }
+    };
+}
+
+on_devices!(
+    inputs_are_those_of_the_cpu,
+    values_and_gradients_are_those_of_the_cpu,
+    the_same_steps_give_the_same_bits,
+);
+
+/// Calls a test with a client, if there is a device.
+fn with_device<R: Runtime>(test: fn(&ComputeClient<R>)) {
+    match panic::catch_unwind(|| R::client(&Default::default())) {
+        Ok(client) => test(&client),
+        Err(_) => test_support::skip(&format!("no device for {}", any::type_name::<R>())),
+    }
 }
 
 /// Positions of random games, half of them of Chess960.
@@ -73,7 +102,9 @@ fn start(random: &mut fastrand::Rng) -> Chess {
         rank[free[random.usize(..free.len())]] = piece;
     }
     for piece in ['r', 'k', 'r'] {
-        let free = (0..8).find(|&file| rank[file] == ' ').expect("three are left");
+        let free = (0..8)
+            .find(|&file| rank[file] == ' ')
+            .expect("three are left");
         rank[free] = piece;
     }
     let rank: String = rank.iter().collect();
@@ -184,7 +215,11 @@ fn sample(config: &Config, record: &Record) -> Sample {
         Some(result) => (1.0 - share) * chance + share * f64::from(result),
         None => chance,
     };
-    (views.collect(), target, inputs::bucket(config.architecture, record))
+    (
+        views.collect(),
+        target,
+        inputs::bucket(config.architecture, record),
+    )
 }
 
 impl Plain<'_> {
@@ -257,9 +292,8 @@ impl Plain<'_> {
                 let out: Vec<f64> = (0..outputs)
                     .map(|output| {
                         let inputs = layers[index].iter().enumerate();
-                        let products = inputs.map(|(input, x)| {
-                            x * f64::from(weight[input * all + begin + output])
-                        });
+                        let products = inputs
+                            .map(|(input, x)| x * f64::from(weight[input * all + begin + output]));
                         products.sum::<f64>() + f64::from(bias[begin + output])
                     })
                     .collect();
@@ -271,7 +305,9 @@ impl Plain<'_> {
             let distance = (value * k).tanh() - target;
             total += distance.abs().powf(exponent);
             let mut back = vec![
-                exponent * distance.abs().powf(exponent - 1.0) * distance.signum()
+                exponent
+                    * distance.abs().powf(exponent - 1.0)
+                    * distance.signum()
                     * k
                     * (1.0 - (value * k).tanh().powi(2))
                     / samples.len() as f64,
@@ -337,7 +373,10 @@ impl Plain<'_> {
             own: single(gradient),
             shared: single(shared),
             bias: single(bias_gradient),
-            later: later.into_iter().map(|(w, b)| (single(w), single(b))).collect(),
+            later: later
+                .into_iter()
+                .map(|(w, b)| (single(w), single(b)))
+                .collect(),
         };
         (values, total / samples.len() as f64, found)
     }
@@ -366,19 +405,22 @@ fn assert_close(found: &[f32], expected: &[f32], bound: f32, what: &str) {
     }
 }
 
-fn trainer(config: &Config, parameters: &Parameters) -> Trainer<Device> {
-    Trainer::new(client(), config.clone(), parameters)
+fn trainer<R: Runtime>(
+    client: &ComputeClient<R>,
+    config: &Config,
+    parameters: &Parameters,
+) -> Trainer<R> {
+    Trainer::new(client.clone(), config.clone(), parameters)
 }
 
-#[test]
-fn inputs_are_those_of_the_cpu() {
+fn inputs_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(100_000);
     let kinds = |test: fn(&Record) -> bool| records.iter().filter(|r| test(r)).count();
     assert!(kinds(|r| r.en_passant().is_some()) > 50);
     assert!(kinds(|r| r.in_check()) > 1000);
     for architecture in architectures() {
         let config = config(architecture, 10_000);
-        let mut trainer = trainer(&config, &Parameters::zeros(architecture));
+        let mut trainer = trainer(client, &config, &Parameters::zeros(architecture));
         for records in records.chunks(10_000) {
             let found = trainer.derived(&trainer.send(records), SHARE);
             for (at, record) in records.iter().enumerate() {
@@ -395,8 +437,7 @@ fn inputs_are_those_of_the_cpu() {
     }
 }
 
-#[test]
-fn values_and_gradients_are_those_of_the_cpu() {
+fn values_and_gradients_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(1500);
     for (seed, architecture) in architectures().into_iter().enumerate() {
         for (exponent, count) in [(1.0, 1500), (2.5, 700), (1.0, 1)] {
@@ -409,9 +450,12 @@ fn values_and_gradients_are_those_of_the_cpu() {
                 config: &config,
                 parameters: &parameters,
             };
-            let samples: Vec<Sample> = records[..count].iter().map(|r| sample(&config, r)).collect();
+            let samples: Vec<Sample> = records[..count]
+                .iter()
+                .map(|r| sample(&config, r))
+                .collect();
             let (values, loss, gradient) = plain.pass(&samples);
-            let mut trainer = trainer(&config, &parameters);
+            let mut trainer = trainer(client, &config, &parameters);
             let batch = trainer.send(&records[..count]);
             let values: Vec<f32> = values.into_iter().map(|x| x as f32).collect();
             assert_close(&trainer.values(&batch), &values, 1e-5, "value");
@@ -423,7 +467,8 @@ fn values_and_gradients_are_those_of_the_cpu() {
             trainer.learn(&batch, RATE, SHARE);
             let measured = trainer.fetch();
             assert!((f64::from(measured[0].loss) - loss).abs() < 1e-5);
-            let squares = |numbers: &[f32]| numbers.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
+            let squares =
+                |numbers: &[f32]| numbers.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>();
             let norm: f64 = parts(&gradient).iter().map(|(_, part)| squares(part)).sum();
             assert!((f64::from(measured[0].gradient_norm) / norm.sqrt() - 1.0).abs() < 1e-3);
         }
@@ -431,8 +476,7 @@ fn values_and_gradients_are_those_of_the_cpu() {
 }
 
 /// Two runs of steps, with clipping at work: the same bits.
-#[test]
-fn the_same_steps_give_the_same_bits() {
+fn the_same_steps_give_the_same_bits<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(3000);
     for architecture in architectures() {
         let config = Config {
@@ -440,13 +484,13 @@ fn the_same_steps_give_the_same_bits() {
             ..config(architecture, 1000)
         };
         let parameters = random(architecture, 3);
-        let learn = |trainer: &mut Trainer<Device>, step: usize| {
+        let learn = |trainer: &mut Trainer<R>, step: usize| {
             let len = if step == 5 { 333 } else { 1000 };
             let records = &records[step % 3 * 1000..][..len];
             trainer.learn(&trainer.send(records), RATE, SHARE);
         };
         let run = || {
-            let mut trainer = trainer(&config, &parameters);
+            let mut trainer = trainer(client, &config, &parameters);
             (0..6).for_each(|step| learn(&mut trainer, step));
             (trainer.state(), trainer.fetch())
         };
@@ -454,9 +498,9 @@ fn the_same_steps_give_the_same_bits() {
         assert!(measured.iter().all(|step| step.gradient_norm > 1e-3));
         assert!((first.clone(), measured) == run());
         // As well when it goes on from halfway.
-        let mut halfway = trainer(&config, &parameters);
+        let mut halfway = trainer(client, &config, &parameters);
         (0..3).for_each(|step| learn(&mut halfway, step));
-        let mut resumed = trainer(&config, &Parameters::zeros(architecture));
+        let mut resumed = trainer(client, &config, &Parameters::zeros(architecture));
         resumed.restore(3, &halfway.state());
         (3..6).for_each(|step| learn(&mut resumed, step));
         assert!(resumed.state() == first);

@@ -9,8 +9,8 @@ use crate::commands::output::json;
 use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::training::executor::Executor;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::throughput::{self, Bench, BenchReport};
 
 const EXAMPLE: &str = "\

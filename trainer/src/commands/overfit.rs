@@ -10,8 +10,8 @@ use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::input::playouts;
-use crate::training::executor::Executor;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::overfit::{self, Learned, Task};
 
 const EXAMPLE: &str = "\

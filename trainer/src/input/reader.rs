@@ -139,7 +139,10 @@ mod tests {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(AHEAD);
             scope.spawn(move || send_batches(order, filter, (SIZE, skip), threads, &sender));
-            receiver.into_iter().map(|batch| batch.expect("a batch")).collect()
+            receiver
+                .into_iter()
+                .map(|batch| batch.expect("a batch"))
+                .collect()
         })
     }
 

@@ -82,7 +82,11 @@ impl Job for Steps {
             step(&mut second, number);
         });
         measured.extend(second.fetch());
-        assert_eq!(first.network(), second.network(), "as if nothing had been between");
+        assert_eq!(
+            first.network(),
+            second.network(),
+            "as if nothing had been between"
+        );
         assert!(second.is_finite());
         Ok((second.network(), measured))
     }
@@ -93,12 +97,19 @@ fn steps_are_those_of_the_cpu_and_go_on_from_a_record() {
     let _turn = turn();
     for architecture in [SMALL, ONE_LAYER] {
         let (expected, steps) = Steps(architecture).run::<CpuExecutor>(&()).expect("steps");
-        assert!(steps.iter().all(|step| step.gradient_norm > SETTINGS.clip_norm));
+        assert!(
+            steps
+                .iter()
+                .all(|step| step.gradient_norm > SETTINGS.clip_norm)
+        );
         on_gpus(Steps(architecture), |found| {
             let (network, found) = found.expect("steps");
             for (found, expected) in found.iter().zip(&steps) {
                 let close = |x: f32, y: f32| (x - y).abs() < 2e-3 * y.abs();
-                assert!(close(found.loss, expected.loss), "{found:?}, not {expected:?}");
+                assert!(
+                    close(found.loss, expected.loss),
+                    "{found:?}, not {expected:?}"
+                );
                 assert_eq!(found.learning_rate, expected.learning_rate);
             }
             for (found, expected) in network.layers().iter().zip(expected.layers()) {
@@ -162,7 +173,10 @@ impl Job for TooMuch {
 fn too_little_memory_is_foreseen() {
     on_gpus(TooMuch, |found| {
         let error = found.unwrap_err();
-        assert!(matches!(error, TrainerError::TooLittleMemory { .. }), "{error}");
+        assert!(
+            matches!(error, TrainerError::TooLittleMemory { .. }),
+            "{error}"
+        );
         assert!(error.to_string().contains("--batch"), "{error}");
         assert_eq!(error.exit_code() as u8, 8);
     });

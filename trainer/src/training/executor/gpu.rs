@@ -140,7 +140,13 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
             return Err("they are of another network".to_string());
         }
         let moments = [first, second];
-        self.trainer.restore(steps, &State { parameters, moments });
+        self.trainer.restore(
+            steps,
+            &State {
+                parameters,
+                moments,
+            },
+        );
         Ok(())
     }
 }
