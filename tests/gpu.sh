@@ -1,86 +1,139 @@
 #!/usr/bin/env bash
-# What a GPU is good for, in one call, from nothing: builds the programs, runs the tests
-# that compare the device with the processor, makes a dump of annotated games by
-# generator and a dataset from it, runs `trainer bench` with sparse and dense inputs and
-# in half precision, and `trainer fit`, and compares the net's values with the
-# processor's. Writes report.json and report.md to --out. Without a GPU, `--device vulkan`
-# (in software) or `--device cpu` with `--games 300 --epochs 2 --seconds 1 --batches 512`
-# shows how it goes.
-. "$(dirname "$0")/setup.sh"
+# What a GPU is good for, in one call of some minutes: `trainer bench` of three networks in
+# three batches, then the tests against the processor, then `trainer fit` of the default recipe's
+# network on the games it is given (or else on generated ones), then report.json and report.md in
+# --out. A step that fails is named in the report and stops nothing but itself.
+#
+#   tests/gpu.sh [--device cuda|vulkan|cpu] [--data FILE]... [--epochs N] [--batches N,N,N]
+#                [--seconds S] [--games N] [--out FOLDER] [--programs FOLDER]
+#   tests/gpu.sh --pack FOLDER
+#
+# --pack builds the programs and tests into FOLDER, for a machine without Rust, where
+# --programs names it. Without a GPU, `--device vulkan` (in software) or `--device cpu` with
+# `--games 300 --epochs 2 --seconds 1 --batches 512` shows how it goes.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
-device=cuda games=60000 epochs=20 seconds=10 batches=16384,65536,262144 out=out/gpu
+device=cuda epochs=24 batches=16384,32768,65536 seconds=3 games=60000 out=out/gpu programs= pack=
+data=()
 while [ $# -gt 0 ]; do
     case $1 in
-        --device | --games | --epochs | --seconds | --batches | --out) declare "${1#--}=${2:?a value}" ;;
+        --device | --epochs | --batches | --seconds | --games | --out | --programs | --pack)
+            declare "${1#--}=${2:?a value}"
+            ;;
+        --data) data+=("${2:?a file}") ;;
         *)
-            echo "usage: $0 [--device cuda[:N,...]|vulkan[:N]|cpu] [--games N] [--epochs N] [--seconds S] [--batches N,...] [--out FOLDER]" >&2
+            sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
             exit 2
             ;;
     esac
     shift 2
 done
 
-step() { printf '\n== %s\n' "$*"; }
-bin=${CARGO_TARGET_DIR:-target}/release
-IFS=, read -ra batches <<<"$batches"
-# fit takes the first: by default, that of datasets of millions.
-batch=${batches[0]}
-# What the trainer is built with.
-trainer=() forms=(sparse dense half)
-case $device in
-    cuda*) ;;
-    cpu) trainer=(--no-default-features) forms=(sparse) ;;
-    *) trainer=(--no-default-features --features "${device%%:*},autotune") ;;
-esac
+# build FOLDER: the programs, and the tests as programs.
+build() {
+    (
+        . "$root/tests/setup.sh"
+        features=(--features vulkan)
+        case $device in
+            cpu) features=(--no-default-features) ;;
+            vulkan*) features=(--no-default-features --features vulkan) ;;
+        esac
+        cargo build --release --locked -p trainer "${features[@]}"
+        cargo build --release --locked -p ingest -p arena -p tests
+        tests=$(cargo test --release --locked -p trainer "${features[@]}" --lib --no-run \
+            --message-format=json)
+        tests+=$(cargo test --release --locked -p gpu --features "${device%%:*}" --test against_cpu \
+            --no-run --message-format=json)
+        mkdir -p "$1"
+        bin=${CARGO_TARGET_DIR:-target}/release
+        cp "$bin"/{trainer,ingest,arena,generate_dump,check_golden} "$1"
+        printf '%s' "$tests" | python3 -c '
+import json, sys
+for line in sys.stdin.read().splitlines():
+    made = json.loads(line)
+    if made.get("executable") and made["profile"]["test"]:
+        print(made["target"]["name"], made["executable"])
+' | while read -r name path; do cp "$path" "$1/test-$name"; done
+    )
+}
+if [ -n "$pack" ]; then
+    build "$pack"
+    exit
+fi
 mkdir -p "$out"
+out=$(cd "$out" && pwd)
+if [ -z "$programs" ]; then
+    programs=$out/programs
+    build "$programs"
+fi
+programs=$(cd "$programs" && pwd)
+PATH=$programs:$PATH
 
-step "build the programs"
-cargo build --release --locked -p trainer "${trainer[@]}"
-cargo build --release --locked -p ingest -p tests
+failed=()
+# step NAME COMMAND...: its output goes to the terminal and to NAME.log.
+step() {
+    local name=$1 began=$SECONDS
+    shift
+    printf '\n== %s\n' "$name"
+    if "$@" 2>&1 | tee "$out/$name.log"; then
+        echo "$name: $((SECONDS - began)) s"
+    else
+        failed+=("$name")
+        echo "$name failed after $((SECONDS - began)) s"
+    fi
+}
 
-step "the device"
-"$bin/trainer" devices | tee "$out/devices.txt"
-# Ends the script, with trainer's message and exit code, where there is none.
-"$bin/trainer" bench --device "$device" --batch 512 --seconds 0.1
+trainer devices | tee "$out/devices.txt"
+# Ends here, with trainer's message and exit code, where the device is not there.
+trainer bench --device "$device" --hidden 32,16,16 --batch 512 --seconds 0.1
+
+networks=(
+    "451,32,32"
+    "512 --view both --activation squared-clipped-relu --buckets 8"
+    "256,32,32 --view both --mirrored --activation pairwise-clipped-relu --buckets 8"
+)
+bench() {
+    local at=0 batch network
+    for network in "${networks[@]}"; do
+        for batch in ${batches//,/ }; do
+            # shellcheck disable=SC2086
+            trainer bench --device "$device" --hidden $network --batch "$batch" \
+                --seconds "$seconds" --json >"$out/bench-$at-$batch.json" || return
+        done
+        at=$((at + 1))
+    done
+}
+step bench bench
 
 if [ "$device" != cpu ]; then
-    step "the tests of GPUs"
-    cargo test --release --locked -p trainer "${trainer[@]}" --lib against_cpu
+    step tests-trainer test-trainer against_cpu
+    step tests-gpu test-against_cpu --test-threads=1
 fi
 
-step "a dataset of $games generated games, all of them annotated"
-dump=$out/generated-$games.pgn.zst dataset=$out/generated-$games.dataset
-[ -e "$dump" ] || {
-    "$bin/generate_dump" --games "$games" --annotated 100 --level 3 --out "$dump.part"
-    mv "$dump.part" "$dump"
-}
-"$bin/ingest" build "$dump" --out "$dataset"
-"$bin/ingest" stats "$dataset" --json >"$out/dataset.json"
+dataset=$out/all.dataset
+if [ ! -e "$dataset" ]; then
+    if [ ${#data[@]} = 0 ]; then
+        data=("$out/generated-$games.pgn.zst")
+        [ -e "${data[0]}" ] || {
+            generate_dump --games "$games" --annotated 100 --level 3 --out "${data[0]}.part"
+            mv "${data[0]}.part" "${data[0]}"
+        }
+    fi
+    step dataset ingest build "${data[@]}" --quiet --validation-percent 2 --out "$dataset"
+fi
+ingest stats "$dataset" --json >"$out/dataset.json"
 
-step "trainer bench: reader, device, both, and the limit"
-for form in "${forms[@]}"; do
-    case $form in
-        half) how=(--precision half) ;;
-        *) how=(--inputs "$form") ;;
-    esac
-    for size in "${batches[@]}"; do
-        "$bin/trainer" bench --data "$dataset" --device "$device" "${how[@]}" \
-            --batch "$size" --seconds "$seconds" --json | tee "$out/bench-$form-$size.json"
-    done
-done
-
-step "trainer fit: $epochs epochs"
-net=$out/net.safetensors
-# Of an earlier call; trainer writes over no net.
+read -r -a default <<<"${networks[1]}"
 rm -f "$out"/net.*
-"$bin/trainer" fit --data "$dataset" --device "$device" --batch "$batch" --epochs "$epochs" \
-    --out "$net" --json >"$out/fit.json"
+fit() {
+    trainer fit --data "$dataset" --device "$device" --hidden "${default[@]}" --epochs "$epochs" \
+        --batch "$(cut -d, -f2 <<<"$batches,$batches")" --weight-decay 0.1 --own-scale 1 \
+        --out "$out/net.safetensors" --json >"$out/fit.json"
+}
+step fit fit
 
-step "the device's values against the processor's"
-# A GPU may multiply in TF32, whose numbers have 10 bits behind the point; the bound
-# leaves room for that, and the distance itself is in the report.
-"$bin/check_golden" "$net" --bound 0.01 | tee "$out/golden.json"
-
-step "report"
 gpu=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null || echo none)
-python3 tests/gpu_report.py "$out" "${forms[*]}" "${batches[*]}" "$gpu" "$(git describe --always --dirty)"
+revision=$(git -C "$root" describe --always --dirty 2>/dev/null || echo unknown)
+python3 "$root/tests/gpu_report.py" "$out" "$gpu" "$revision" "${failed[@]}"
+[ ${#failed[@]} = 0 ]

@@ -13,7 +13,6 @@ use tests::{Said, run};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
-const REFUSED: i32 = 5;
 const NO_DEVICE: i32 = 8;
 const DIVERGED: i32 = 9;
 
@@ -116,8 +115,6 @@ fn a_run_reaches_the_processors_figures_and_goes_on_after_a_kill() {
             apart < 1e-4,
             "{gpu}: {resumed} after a kill, {found} without"
         );
-        fit(&folder, gpu, &net, &["--resume", "--precision", "half"])
-            .failed(REFUSED, &["--precision was full, now is half"]);
     }
 }
 
@@ -137,15 +134,4 @@ fn a_device_that_is_not_there_is_an_error() {
     for device in ["cuda:99", "vulkan:99"] {
         fit(&folder, device, "n.safetensors", &[]).failed(NO_DEVICE, &["no device", device]);
     }
-}
-
-#[test]
-fn the_processor_has_no_half_precision() {
-    let folder = TrainingFolder::new(SAMPLE);
-    let half = ["--precision", "half"];
-    let why = ["device cpu", "--precision full"];
-    fit(&folder, "cpu", "n.safetensors", &half).failed(NO_DEVICE, &why);
-    assert!(!folder.path("n.checkpoint").exists());
-    let bench = ["bench", "--device", "cpu", "--precision", "half"];
-    folder.run(&bench).failed(NO_DEVICE, &why);
 }

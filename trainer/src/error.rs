@@ -105,14 +105,20 @@ pub enum TrainerError {
         /// What was found instead.
         found: String,
     },
-    /// The device asked for computes nothing in half precision.
+    /// The device has less memory than training takes.
     #[error(
-        "device {device} has no half precision: only GPUs that store and compute f16 do; use \
-         --precision full"
+        "device {device} has {} MiB of memory, and training takes {} MiB; choose a smaller \
+         --batch or fewer neurons",
+        memory >> 20,
+        needed >> 20
     )]
-    NoHalf {
+    TooLittleMemory {
         /// The device, as the command line names it.
         device: String,
+        /// Bytes that training takes.
+        needed: u64,
+        /// Bytes that there are.
+        memory: u64,
     },
     /// A device, or its driver, failed in the middle of its work.
     #[error(
@@ -210,7 +216,7 @@ impl TrainerError {
             | TrainerError::NotTrainable { .. } => ExitCode::Net,
             TrainerError::Unwritable { .. } => ExitCode::Write,
             TrainerError::NoDevice { .. }
-            | TrainerError::NoHalf { .. }
+            | TrainerError::TooLittleMemory { .. }
             | TrainerError::DeviceFailed { .. } => ExitCode::NoDevice,
             TrainerError::Diverged { .. } => ExitCode::Diverged,
             TrainerError::NotByHeart { .. } => ExitCode::Other,

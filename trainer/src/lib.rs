@@ -4,9 +4,6 @@
 //! model and its arithmetic), `report` (figures and pictures), `training` (a run),
 //! `commands` (the command line). All of them may use `error` and `files`.
 
-// The way of a batch through Burn's own operations is taken on GPUs, and by tests.
-#![cfg_attr(not(feature = "kernels"), allow(dead_code))]
-
 mod commands;
 mod error;
 mod files;

@@ -6,24 +6,21 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::commands::output::json;
+use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::network::evaluate::Train;
-use crate::network::first_layer::Inputs;
-use crate::network::precision::Precision;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::throughput::{self, Bench, BenchReport};
 
 const EXAMPLE: &str = "\
 Examples:
   trainer bench --data june.dataset
   trainer bench --device cuda --json        no dataset: the device alone
-  trainer bench --device cuda --inputs dense
+  trainer bench --device cuda --hidden 512 --view both --buckets 8
 
 Rates are samples a second of each part alone and of reader and device together, as
-`trainer fit` runs them, on the network 902-451-32-32-1. What the device can do at most comes from
-its own speed, in products of square f32 matrices and in memory, and from the arithmetic
-and the bytes that a sample costs, which are counted, not measured.";
+`trainer fit` runs them, of the network that the options name.";
 
 /// Arguments of `trainer bench`.
 #[derive(Debug, Args)]
@@ -32,21 +29,16 @@ pub struct Arguments {
     /// Dataset to read; without it, positions of random games are trained on
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device: auto takes the best GPU, or the CPU where there is none; cuda:0,1 shares each
-    /// step between two (`trainer devices` lists them)
+    /// Device: auto takes the best GPU that works, or the CPU where there is none (`trainer
+    /// devices` lists them)
     #[arg(
         long,
-        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
         default_value = "auto"
     )]
     device: DeviceChoice,
-    /// How a GPU's first layer takes its inputs: sparse adds up the rows of the active ones,
-    /// dense multiplies all of them, nearly all zero
-    #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
-    inputs: Inputs,
-    /// How a GPU computes hidden neurons; half reads and writes fewer bytes
-    #[arg(long, value_enum, default_value_t = Precision::Full)]
-    precision: Precision,
+    #[command(flatten)]
+    network: NetworkOptions,
     /// Positions a step
     #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
           value_parser = values::batch)]
@@ -70,13 +62,13 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
         Some(path) => Some(dataset::open_to_train_on(path)?),
         None => None,
     };
+    let (architecture, _) = arguments.network.start()?.network();
     let plan = Bench {
+        architecture,
         dataset: dataset.as_ref(),
         batch: arguments.batch,
         time: arguments.seconds,
         device,
-        inputs: arguments.inputs,
-        precision: arguments.precision,
     };
     let report = plan.device.run(&plan)?;
     Ok(host::print(&match arguments.json {
@@ -88,7 +80,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
 impl Job for &Bench<'_> {
     type Output = BenchReport;
 
-    fn run<B: Train>(self, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
-        throughput::bench::<B>(self, devices)
+    fn run<E: Executor>(self, device: &E::Device) -> Result<BenchReport, TrainerError> {
+        throughput::bench::<E>(self, device)
     }
 }

@@ -12,12 +12,10 @@ use crate::commands::output::{held_out_figures, json};
 use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::network::evaluate::Train;
-use crate::network::first_layer::Inputs;
 use crate::network::net;
-use crate::network::precision::Precision;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::plan::Plan;
 use crate::training::run::{self, Summary};
 
@@ -68,21 +66,14 @@ pub struct Arguments {
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net,
           required_unless_present = "print_recipe")]
     out: Option<PathBuf>,
-    /// Device: auto takes the best GPU, or the CPU where there is none; cuda:0,1 shares each
-    /// step between two (`trainer devices` lists them)
+    /// Device: auto takes the best GPU that works, or the CPU where there is none (`trainer
+    /// devices` lists them)
     #[arg(
         long,
-        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
         default_value = "auto"
     )]
     device: DeviceChoice,
-    /// How a GPU's first layer takes its inputs: sparse adds up the rows of the active ones,
-    /// dense multiplies all of them, nearly all zero
-    #[arg(long, value_enum, default_value_t = Inputs::Sparse)]
-    inputs: Inputs,
-    /// How a GPU computes hidden neurons; half reads and writes fewer bytes
-    #[arg(long, value_enum, default_value_t = Precision::Full)]
-    precision: Precision,
     #[command(flatten)]
     network: NetworkOptions,
     #[command(flatten)]
@@ -140,8 +131,6 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     }
     let settings = Settings {
         device: &device,
-        inputs: arguments.inputs,
-        precision: arguments.precision,
         checkpoint_every: arguments.checkpoint_minutes,
         resume: arguments.resume,
     };
@@ -183,8 +172,6 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
 #[derive(Clone, Copy)]
 struct Settings<'a> {
     device: &'a Device,
-    inputs: Inputs,
-    precision: Precision,
     checkpoint_every: Duration,
     resume: bool,
 }
@@ -204,8 +191,6 @@ fn plan(
     Ok(Plan {
         out: outs[index].clone(),
         device: settings.device.clone(),
-        inputs: settings.inputs,
-        precision: settings.precision,
         seed: recipe.seed,
         checkpoint_every: settings.checkpoint_every,
         resume: settings.resume,
@@ -247,8 +232,8 @@ struct Fit<'a> {
 impl Job for Fit<'_> {
     type Output = Summary;
 
-    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Summary, TrainerError> {
-        run::fit::<B>(self.dataset, self.plan, devices, self.stop)
+    fn run<E: Executor>(self, device: &E::Device) -> Result<Summary, TrainerError> {
+        run::fit::<E>(self.dataset, self.plan, device, self.stop)
     }
 }
 

@@ -10,8 +10,8 @@ use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::input::playouts;
-use crate::network::evaluate::Train;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::overfit::{self, Learned, Task};
 
 const EXAMPLE: &str = "\
@@ -31,7 +31,7 @@ pub struct Arguments {
     /// Device: auto takes the best GPU, or the CPU where there is none
     #[arg(
         long,
-        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
         default_value = "auto"
     )]
     device: DeviceChoice,
@@ -108,7 +108,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
 impl Job for Task {
     type Output = Learned;
 
-    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Learned, TrainerError> {
-        overfit::overfit::<B>(self, devices)
+    fn run<E: Executor>(self, device: &E::Device) -> Result<Learned, TrainerError> {
+        overfit::overfit::<E>(self, device)
     }
 }

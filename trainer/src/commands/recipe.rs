@@ -18,9 +18,7 @@ use crate::commands::values;
 use crate::error::TrainerError;
 use crate::input::filter::{Filter, Selection};
 use crate::network::clipping::CLIP_NORM;
-use crate::network::first_layer::Inputs;
 use crate::network::net::{self, Net};
-use crate::network::precision::Precision;
 use crate::training::device::Device;
 use crate::training::plan::{Plan, ResultShare, batch_for};
 use crate::training::regularisation::Regularisation;
@@ -369,8 +367,6 @@ impl Stage {
             architecture: start.architecture,
             init: start.net,
             device: Device::Cpu,
-            inputs: Inputs::default(),
-            precision: Precision::default(),
             selection,
             epochs: self.epochs.unwrap_or(5),
             restarts: Vec::new(),

@@ -11,9 +11,9 @@ use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
 use crate::files;
-use crate::network::evaluate::Train;
 use crate::report::rates;
 use crate::training::device::{Device, DeviceChoice, Job};
+use crate::training::executor::Executor;
 use crate::training::plan::batch_for;
 use crate::training::regularisation::Regularisation;
 use crate::training::tuning::{self, RangeTest, Tuning};
@@ -40,7 +40,7 @@ pub struct Arguments {
     /// Device: auto takes the best GPU, or the CPU where there is none
     #[arg(
         long,
-        value_name = "auto|cpu|cuda[:N,...]|vulkan[:N]|metal",
+        value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
         default_value = "auto"
     )]
     device: DeviceChoice,
@@ -123,8 +123,8 @@ struct Tune<'a> {
 impl Job for Tune<'_> {
     type Output = Tuning;
 
-    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Tuning, TrainerError> {
-        tuning::tune::<B>(self.test, self.dataset, devices)
+    fn run<E: Executor>(self, device: &E::Device) -> Result<Tuning, TrainerError> {
+        tuning::tune::<E>(self.test, self.dataset, device)
     }
 }
 

@@ -10,9 +10,8 @@ use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::{self, Scope};
 
-use datasets::{Dataset, Error, Shuffled, Split};
+use datasets::{Dataset, Error, Record, Shuffled, Split};
 
-use crate::input::batch::Batch;
 use crate::input::filter::Filter;
 
 /// Batches prepared ahead of the device.
@@ -34,7 +33,7 @@ pub fn read_epoch<'scope>(
     (seed, epoch): (u64, u64),
     size: usize,
     skip: u64,
-) -> Receiver<Result<Batch, Error>> {
+) -> Receiver<Result<Vec<Record>, Error>> {
     let (sender, receiver) = sync_channel(AHEAD);
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     scope.spawn(move || {
@@ -58,7 +57,7 @@ fn send_batches(
     filter: Filter,
     (size, skip): (usize, u64),
     threads: usize,
-    sender: &SyncSender<Result<Batch, Error>>,
+    sender: &SyncSender<Result<Vec<Record>, Error>>,
 ) -> Result<(), Error> {
     let skipped = skip.saturating_mul(size as u64);
     let (first, mut skipped) = match filter == Filter::NONE {
@@ -98,7 +97,7 @@ fn send_batches(
                 rest = left;
                 if pending.len() == size {
                     let full = std::mem::replace(&mut pending, Vec::with_capacity(size));
-                    if sender.send(Ok(Batch::new(full))).is_err() {
+                    if sender.send(Ok(full)).is_err() {
                         return Ok(());
                     }
                 }
@@ -106,7 +105,7 @@ fn send_batches(
         }
         if !pending.is_empty() {
             // The last batch: what becomes of it changes nothing here.
-            let _ = sender.send(Ok(Batch::new(pending)));
+            let _ = sender.send(Ok(pending));
         }
         Ok(())
     })
@@ -129,7 +128,6 @@ fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use datasets::Record;
 
     use crate::input::filter::Selection;
     use crate::testing;
@@ -141,8 +139,10 @@ mod tests {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(AHEAD);
             scope.spawn(move || send_batches(order, filter, (SIZE, skip), threads, &sender));
-            let records = |batch: Result<Batch, Error>| batch.expect("a batch").records;
-            receiver.into_iter().map(records).collect()
+            receiver
+                .into_iter()
+                .map(|batch| batch.expect("a batch"))
+                .collect()
         })
     }
 
@@ -214,7 +214,7 @@ mod tests {
         let dataset = testing::dataset(folder.path(), 10_000);
         thread::scope(|scope| {
             let batches = read_epoch(scope, &dataset, Filter::NONE, (1, 1), 10, 0);
-            assert_eq!(batches.recv().unwrap().unwrap().records.len(), 10);
+            assert_eq!(batches.recv().unwrap().unwrap().len(), 10);
         });
     }
 }

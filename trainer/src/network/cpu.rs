@@ -35,7 +35,6 @@ use burn_flex::{Flex, FlexTensor};
 use datasets::Record;
 use models::{Architecture, Network};
 
-use crate::network::cost::Cost;
 use crate::network::target::Aim;
 use crate::network::tensors::Layers;
 use forward::{Activations, forward};
@@ -136,11 +135,6 @@ impl Evaluator {
         let samples = Samples::new(self.0.layout.architecture, records, Aim::LABEL);
         samples.in_order(&forward(Level::best(), &self.0, &samples.blocks).output)
     }
-}
-
-/// What training on a batch costs, a sample.
-pub fn cost(architecture: Architecture, samples: &Samples) -> Cost {
-    Cost::of_kernel(architecture, samples.len(), samples.active())
 }
 
 /// A batch that went forward.
@@ -274,7 +268,7 @@ mod tests {
             let buckets = TensorData::new(records.iter().map(bucket).collect(), [records.len()]);
             Tensor::from_data(buckets, (&device, DType::I32))
         });
-        model.values_by_operations(first, |x, dtype| x.cast(dtype), buckets.as_ref())
+        model.values_by_operations(first, buckets.as_ref())
     }
 
     /// Values and gradients of a batch, by the kernel itself.

@@ -12,10 +12,10 @@
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
-use clap::ValueEnum;
 use models::{Architecture, INPUTS, Layer, Network, Piece, Threats, material};
-use serde::Serialize;
 
+#[cfg(feature = "gpu")]
+use crate::network::model::filled;
 use crate::network::tensors::{clip_parameter, floats, product};
 
 /// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
@@ -35,17 +35,6 @@ const PAWN_AT_START: f32 = 0.05;
 /// Where a neuron starts with material equal: inside the clipped ReLU's range.
 const BIAS_AT_START: f32 = 0.3;
 
-/// How a GPU takes the inputs. The CPU has a way of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Inputs {
-    /// As lists of those that are one, whose rows are added up.
-    #[default]
-    Sparse,
-    /// As a matrix of zeros and ones, for a matrix product.
-    Dense,
-}
-
 /// 902 inputs to the first hidden layer.
 #[derive(Module, Debug)]
 pub struct FirstLayer<B: Backend> {
@@ -59,8 +48,6 @@ pub struct FirstLayer<B: Backend> {
     pub bias: Param<Tensor<B, 1>>,
     /// `[INPUTS, SHARED]`: one where an input takes part in a shared column.
     membership: Tensor<B, 2>,
-    #[module(skip)]
-    inputs: Inputs,
 }
 
 impl<B: Backend> FirstLayer<B> {
@@ -76,7 +63,6 @@ impl<B: Backend> FirstLayer<B> {
             shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
             bias: Param::from_tensor(Tensor::from_data(bias, device)),
             membership: membership(device),
-            inputs: Inputs::default(),
         }
     }
 
@@ -106,7 +92,6 @@ impl<B: Backend> FirstLayer<B> {
             shared: Param::from_tensor(shared),
             bias: Param::from_tensor(bias),
             membership: membership(device),
-            inputs: Inputs::default(),
         }
     }
 
@@ -122,14 +107,21 @@ impl<B: Backend> FirstLayer<B> {
         }
     }
 
-    /// The same layer, which takes its inputs so.
-    pub fn with_inputs(self, inputs: Inputs) -> FirstLayer<B> {
-        FirstLayer { inputs, ..self }
+    /// What the own parts count.
+    #[cfg(feature = "gpu")]
+    pub fn own_scale(&self) -> f32 {
+        self.own_scale
     }
 
-    /// How it takes its inputs.
-    pub fn inputs(&self) -> Inputs {
-        self.inputs
+    /// The same layer with other numbers.
+    #[cfg(feature = "gpu")]
+    pub fn with_parameters(self, parameters: &gpu::Parameters) -> FirstLayer<B> {
+        FirstLayer {
+            own: filled(self.own, &parameters.own),
+            shared: filled(self.shared, &parameters.shared),
+            bias: filled(self.bias, &parameters.bias),
+            ..self
+        }
     }
 
     /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].

@@ -5,12 +5,13 @@ use std::iter;
 use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
-use burn::tensor::{FloatDType, Int, Tensor, TensorData};
+use burn::tensor::{Tensor, TensorData};
 use models::{Activation, Architecture, Layer, Network};
 
-use crate::network::first_layer::{self, FirstLayer, Inputs};
-use crate::network::precision::Precision;
-use crate::network::tensors::{Layers, clip_parameter, floats, product};
+use crate::network::first_layer::{self, FirstLayer};
+use crate::network::tensors::{Layers, clip_parameter, floats};
+#[cfg(test)]
+use {crate::network::tensors::product, burn::tensor::Int};
 
 /// How far a layer's weights may grow whose inputs are the first layer's activations: up
 /// to 127 / 128 they fit i8 at 128 steps to the unit. A net with larger ones lost three
@@ -47,8 +48,6 @@ pub struct Model<B: Backend> {
     later: Vec<Linear<B>>,
     #[module(skip)]
     architecture: Architecture,
-    #[module(skip)]
-    precision: Precision,
 }
 
 impl<B: Backend> Model<B> {
@@ -62,7 +61,6 @@ impl<B: Backend> Model<B> {
                 .map(|layer| linear(layer, device))
                 .collect(),
             architecture: network.architecture(),
-            precision: Precision::default(),
         }
     }
 
@@ -102,27 +100,39 @@ impl<B: Backend> Model<B> {
         }
     }
 
-    /// The same model, whose first layer takes its inputs so on a GPU.
-    pub fn with_inputs(self, inputs: Inputs) -> Model<B> {
-        Model {
-            first: self.first.with_inputs(inputs),
-            ..self
+    /// What the own parts of the first layer count.
+    #[cfg(feature = "gpu")]
+    pub fn own_scale(&self) -> f32 {
+        self.first.own_scale()
+    }
+
+    /// The numbers that are trained.
+    #[cfg(feature = "gpu")]
+    pub fn parameters(&self) -> gpu::Parameters {
+        let later = self.later.iter();
+        gpu::Parameters {
+            own: floats(self.first.own.val()),
+            shared: floats(self.first.shared.val()),
+            bias: floats(self.first.bias.val()),
+            later: later
+                .map(|linear| (floats(linear.weight.val()), floats(bias(linear))))
+                .collect(),
         }
     }
 
-    /// How its first layer takes its inputs on a GPU.
-    pub fn inputs(&self) -> Inputs {
-        self.first.inputs()
-    }
-
-    /// The same model, whose hidden neurons a GPU computes so.
-    pub fn with_precision(self, precision: Precision) -> Model<B> {
-        Model { precision, ..self }
-    }
-
-    /// How a GPU computes its hidden neurons.
-    pub fn precision(&self) -> Precision {
-        self.precision
+    /// The same model with other numbers, of a model of the same parts.
+    #[cfg(feature = "gpu")]
+    pub fn with_parameters(self, parameters: &gpu::Parameters) -> Model<B> {
+        let later = self.later.into_iter().zip(&parameters.later);
+        let later = later.map(|(linear, (weight, bias))| Linear {
+            weight: filled(linear.weight, weight),
+            bias: linear.bias.map(|old| filled(old, bias)),
+        });
+        Model {
+            later: later.collect(),
+            first: self.first.with_parameters(parameters),
+            ..self
+        }
     }
 
     /// Copies the network back.
@@ -140,15 +150,17 @@ impl<B: Backend> Model<B> {
         let first = (self.first.weight(), self.first.bias.val());
         iter::once(first).chain(later).collect()
     }
+}
 
-    /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations
-    /// but for the first layer: `first` gives its sums, `[batch, neurons]`, of a view,
-    /// the mover's being 0, of its weights and its bias, and `cast` changes a tensor's
-    /// type. `buckets`, `[batch]`, are the samples', where there are several.
+#[cfg(test)]
+impl<B: Backend> Model<B> {
+    /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations: what the
+    /// kernels are compared with. `first` gives the first layer's sums, `[batch, neurons]`, of a
+    /// view, the mover's being 0, of its weights and its bias. `buckets`, `[batch]`, are the
+    /// samples', where there are several.
     pub fn values_by_operations(
         &self,
         first: impl Fn(usize, Tensor<B, 2>, Tensor<B, 1>) -> Tensor<B, 2>,
-        cast: impl Fn(Tensor<B, 2>, FloatDType) -> Tensor<B, 2>,
         buckets: Option<&Tensor<B, 1, Int>>,
     ) -> Tensor<B, 1> {
         let architecture = self.architecture();
@@ -159,16 +171,11 @@ impl<B: Backend> Model<B> {
             1 => view(0),
             _ => Tensor::cat(vec![view(0), view(1)], 1),
         };
-        let last = layers.len() - 1;
         for (index, (weight, bias)) in layers.enumerate() {
             if index > 0 {
                 x = x.clamp(0.0, 1.0);
             }
-            let dtype = match index == last {
-                true => FloatDType::F32,
-                false => self.precision.of_hidden(),
-            };
-            x = product(cast(x, dtype), cast(weight, dtype)) + cast(bias.unsqueeze(), dtype);
+            x = product(x, weight) + bias.unsqueeze();
             if let Some(buckets) = buckets {
                 x = of_bucket(x, architecture.buckets, buckets);
             }
@@ -178,6 +185,7 @@ impl<B: Backend> Model<B> {
 }
 
 /// The first layer's activations, from its sums.
+#[cfg(test)]
 fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tensor<B, 2> {
     let clipped = sums.clamp(0.0, 1.0);
     match architecture.activation {
@@ -191,6 +199,7 @@ fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tenso
 }
 
 /// The outputs of each sample's own bucket, of those of all that follow each other.
+#[cfg(test)]
 fn of_bucket<B: Backend>(
     outputs: Tensor<B, 2>,
     buckets: usize,
@@ -216,6 +225,18 @@ impl<B: AutodiffBackend> Model<B> {
             ..self
         }
     }
+}
+
+/// The parameter with other numbers.
+#[cfg(feature = "gpu")]
+pub fn filled<B: Backend, const D: usize>(
+    parameter: Param<Tensor<B, D>>,
+    numbers: &[f32],
+) -> Param<Tensor<B, D>> {
+    parameter.map(|old| {
+        let data = TensorData::new(numbers.to_vec(), old.shape());
+        Tensor::from_data(data, &old.device())
+    })
 }
 
 fn linear<B: Backend>(layer: &Layer, device: &B::Device) -> Linear<B> {
@@ -250,13 +271,15 @@ fn clip<B: AutodiffBackend>(linear: Linear<B>, bound: f32) -> Linear<B> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+
     use burn::backend::Autodiff;
     use burn_flex::Flex;
     use datasets::Record;
     use models::Feature;
 
     use crate::input::position::features;
-    use crate::network::evaluate::Evaluate;
+    use crate::network::cpu::Samples;
     use crate::network::target::Aim;
     use crate::testing::{architectures, games, turn};
 
@@ -267,7 +290,7 @@ mod tests {
             let device = Default::default();
             let model = Model::<Flex>::new(&network, &device);
             let records = games(100);
-            for (record, value) in records.iter().zip(model.values(&records, &device)) {
+            for (record, value) in records.iter().zip(model.values(&records)) {
                 let on: Vec<Feature> = features(record).collect();
                 let expected = network.evaluate(&on);
                 assert!(
@@ -308,7 +331,7 @@ mod tests {
     fn loss(network: &Network, records: &[Record]) -> f64 {
         let device = Default::default();
         let model = Model::<Flex>::new(network, &device);
-        let samples = Flex::samples(network.architecture(), records, Aim::LABEL, &device);
+        let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
         f64::from(model.loss(&samples, 1.0).into_scalar())
     }
 
@@ -328,7 +351,7 @@ mod tests {
         let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
         let gradients = model
             .loss(
-                &<Autodiff<Flex>>::samples(architecture, &records, Aim::LABEL, &device),
+                &Arc::new(Samples::new(architecture, &records, Aim::LABEL)),
                 1.0,
             )
             .backward();

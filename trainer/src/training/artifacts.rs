@@ -1,14 +1,13 @@
 //! What a run leaves beside its net, and the net itself.
 
-use datasets::{Dataset, Split};
+use burn_flex::Flex;
+use datasets::{Dataset, Record, Split};
 use models::{Metadata, Network};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
-use crate::input::batch::Batch;
-use crate::network::evaluate::Evaluate;
 use crate::network::model::Model;
 use crate::report::curves;
 use crate::training::golden;
@@ -20,7 +19,7 @@ use crate::training::plan::Plan;
 pub struct RunArtifacts<'a> {
     plan: &'a Plan,
     metadata: Metadata,
-    golden: Option<Batch>,
+    golden: Option<Vec<Record>>,
     /// The run so far.
     pub history: History,
     /// The file of the best net so far.
@@ -69,12 +68,12 @@ impl<'a> RunArtifacts<'a> {
     /// # Errors
     /// [`TrainerError::Unwritable`], or [`TrainerError::NetRefused`] if the net was made by
     /// a trainer that knew another kind of net.
-    pub fn write_net<B: Evaluate>(&self, device: &B::Device) -> Result<(), TrainerError> {
+    pub fn write_net(&self) -> Result<(), TrainerError> {
         let Some(bytes) = &self.net else {
             return Ok(());
         };
         files::write(&self.plan.out, bytes)?;
-        let Some(batch) = &self.golden else {
+        let Some(records) = &self.golden else {
             return Ok(());
         };
         let (network, _) =
@@ -82,8 +81,8 @@ impl<'a> RunArtifacts<'a> {
                 path: self.plan.out.clone(),
                 error,
             })?;
-        let model = Model::<B>::new(&network, device);
-        let vectors = golden::vectors(&model, batch, device);
+        let model = Model::<Flex>::new(&network, &Default::default());
+        let vectors = golden::vectors(&model, records);
         let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
         files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())
     }
@@ -117,13 +116,13 @@ fn lines(values: &[impl Serialize]) -> String {
 
 /// The positions of the golden vectors: from the held-out games, the same in
 /// every run. `None` if no game is held out.
-fn golden_batch(dataset: &Dataset) -> Result<Option<Batch>, TrainerError> {
+fn golden_batch(dataset: &Dataset) -> Result<Option<Vec<Record>>, TrainerError> {
     let block = dataset
         .shuffled(Split::Validation, 0, 0)?
         .next()
         .transpose()?;
     Ok(block.map(|mut records| {
         records.truncate(golden::POSITIONS);
-        Batch::new(records)
+        records
     }))
 }

@@ -1,6 +1,6 @@
 //! Which device to train on.
 
-#[cfg(all(test, feature = "kernels"))]
+#[cfg(all(test, feature = "gpu"))]
 mod against_cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -10,13 +10,10 @@ mod wgpu;
 use std::fmt;
 use std::str::FromStr;
 
-use burn::backend::Autodiff;
-use burn_flex::{Flex, FlexDevice};
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::network::evaluate::Train;
-use crate::network::precision::Precision;
+use crate::training::executor::{CpuExecutor, Executor};
 
 /// How a GPU is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -53,7 +50,7 @@ impl Api {
             Api::Metal => wgpu::gpus(self),
             #[cfg(not(all(feature = "cuda", feature = "vulkan", feature = "metal")))]
             _ => Err(format!(
-                "this trainer was built without it; build it with --features {},autotune",
+                "this trainer was built without it; build it with --features {}",
                 self.name()
             )),
         }
@@ -80,14 +77,13 @@ pub enum DeviceChoice {
     Named(Device),
 }
 
-/// The device, or the GPUs together, to train on.
+/// The device to train on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
     /// The CPU.
     Cpu,
-    /// The GPUs of these numbers, one at least and all different, which share each
-    /// step.
-    Gpus(Api, Vec<usize>),
+    /// The GPU of this number.
+    Gpu(Api, usize),
 }
 
 impl FromStr for DeviceChoice {
@@ -99,39 +95,21 @@ impl FromStr for DeviceChoice {
             "cpu" => return Ok(DeviceChoice::Named(Device::Cpu)),
             _ => {}
         }
-        let (name, numbers) = text.split_once(':').unwrap_or((text, "0"));
+        let (name, number) = text.split_once(':').unwrap_or((text, "0"));
         let api = Api::ALL.into_iter().find(|api| api.name() == name);
-        let api = api.ok_or("expected auto, cpu, cuda, vulkan or metal; cuda:N or cuda:N,N,...")?;
-        Ok(DeviceChoice::Named(Device::Gpus(
-            api,
-            gpu_numbers(numbers)?,
-        )))
-    }
-}
-
-/// The numbers of GPUs, between commas.
-fn gpu_numbers(text: &str) -> Result<Vec<usize>, String> {
-    let mut numbers = Vec::new();
-    for number in text.split(',') {
+        let api = api.ok_or("expected auto, cpu, cuda, vulkan or metal; or cuda:N")?;
         let number = number
             .parse()
             .map_err(|_| format!("{number:?} is not the number of a GPU"))?;
-        if numbers.contains(&number) {
-            return Err(format!("GPU {number} is named twice"));
-        }
-        numbers.push(number);
+        Ok(DeviceChoice::Named(Device::Gpu(api, number)))
     }
-    Ok(numbers)
 }
 
 impl fmt::Display for Device {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Device::Cpu => f.write_str("cpu"),
-            Device::Gpus(api, numbers) => {
-                let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-                write!(f, "{}:{}", api.name(), numbers.join(","))
-            }
+            Device::Gpu(api, number) => write!(f, "{}:{number}", api.name()),
         }
     }
 }
@@ -141,11 +119,11 @@ pub trait Job {
     /// What comes out.
     type Output;
 
-    /// Does it on the devices of one backend, one at least.
+    /// Does it on a device.
     ///
     /// # Errors
     /// [`TrainerError`].
-    fn run<B: Train>(self, devices: &[B::Device]) -> Result<Self::Output, TrainerError>;
+    fn run<E: Executor>(self, device: &E::Device) -> Result<Self::Output, TrainerError>;
 }
 
 impl Device {
@@ -159,8 +137,8 @@ impl Device {
             DeviceChoice::Auto => return Ok(Device::best()),
             DeviceChoice::Named(device) => device,
         };
-        if let Device::Gpus(api, numbers) = &device {
-            check(*api, numbers).map_err(|found| TrainerError::NoDevice {
+        if let Device::Gpu(api, number) = device {
+            check(api, number).map_err(|found| TrainerError::NoDevice {
                 device: device.to_string(),
                 found,
             })?;
@@ -168,13 +146,21 @@ impl Device {
         Ok(device)
     }
 
-    /// The first GPU that is no software, or the CPU.
+    /// Returns the first GPU that works and is no software, or the CPU. Says why it passes over a
+    /// GPU.
     fn best() -> Device {
-        let real = |api: &Api| api.gpus().ok()?.iter().position(|gpu| !gpu.software);
-        let found = Api::ALL
-            .into_iter()
-            .find_map(|api| Some((api, real(&api)?)));
-        found.map_or(Device::Cpu, |(api, gpu)| Device::Gpus(api, vec![gpu]))
+        for api in Api::ALL {
+            let gpus = api.gpus().unwrap_or_default();
+            let Some(number) = gpus.iter().position(|gpu| !gpu.software) else {
+                continue;
+            };
+            let device = Device::Gpu(api, number);
+            match check(api, number) {
+                Ok(()) => return device,
+                Err(why) => host::tell(format_args!("not on {device}: {why}")),
+            }
+        }
+        Device::Cpu
     }
 
     /// Does a job.
@@ -183,54 +169,35 @@ impl Device {
     /// Those of the job, and [`TrainerError::DeviceFailed`] if a GPU fails in the middle.
     pub fn run<J: Job>(&self, job: J) -> Result<J::Output, TrainerError> {
         match self {
-            Device::Cpu => job.run::<Autodiff<Flex>>(&[FlexDevice]),
+            Device::Cpu => job.run::<CpuExecutor>(&()),
             #[cfg(feature = "cuda")]
-            Device::Gpus(Api::Cuda, gpus) => cuda::run(job, gpus),
+            Device::Gpu(Api::Cuda, number) => cuda::run(job, *number),
             #[cfg(feature = "wgpu")]
-            Device::Gpus(api @ (Api::Vulkan | Api::Metal), gpus) => wgpu::run(job, *api, gpus),
+            Device::Gpu(api @ (Api::Vulkan | Api::Metal), number) => wgpu::run(job, *api, *number),
             #[cfg(not(all(feature = "cuda", feature = "wgpu")))]
-            Device::Gpus(..) => unreachable!("`find` found it"),
-        }
-    }
-
-    /// Makes sure that it can compute hidden neurons so; `devices` are what the backend
-    /// calls it.
-    ///
-    /// # Errors
-    /// [`TrainerError::NoHalf`].
-    pub fn check_precision<B: Train>(
-        &self,
-        precision: Precision,
-        devices: &[B::Device],
-    ) -> Result<(), TrainerError> {
-        let can = |device| B::computes_in(precision, device);
-        match devices.iter().all(can) {
-            true => Ok(()),
-            false => Err(TrainerError::NoHalf {
-                device: self.to_string(),
-            }),
+            Device::Gpu(..) => unreachable!("`find` found it"),
         }
     }
 }
 
-/// Whether the GPUs of these numbers are there, and can share steps.
-fn check(api: Api, numbers: &[usize]) -> Result<(), String> {
+/// Makes sure that a GPU is there, and that it compiles and runs a kernel.
+fn check(api: Api, number: usize) -> Result<(), String> {
     let count = api.gpus()?.len();
-    if let Some(missing) = numbers.iter().find(|&&number| number >= count) {
+    if number >= count {
         return Err(format!(
-            "no number {missing}: there are {count} (`trainer devices` lists them)"
+            "no number {number}: there are {count} (`trainer devices` lists them)"
         ));
     }
     #[cfg(feature = "cuda")]
-    if api == Api::Cuda && numbers.len() > 1 {
-        cuda::check_exchange()?;
+    if api == Api::Cuda {
+        cuda::probe(number)?;
     }
     Ok(())
 }
 
-/// Does work on a GPU: where Burn or a driver panics, in whatever thread, the message
-/// becomes a failure. Both say so in no other way that there is too little memory.
-#[cfg(feature = "kernels")]
+/// Does work on a GPU: where CubeCL or a driver panics, in whatever thread, the message
+/// becomes a failure.
+#[cfg(feature = "gpu")]
 fn guarded<T>(
     device: &Device,
     work: impl FnOnce() -> Result<T, TrainerError>,
@@ -285,7 +252,7 @@ impl Devices {
         for api in Api::ALL {
             match api.gpus() {
                 Ok(gpus) => devices.extend(gpus.into_iter().enumerate().map(|(number, gpu)| {
-                    let device = Device::Gpus(api, vec![number]).to_string();
+                    let device = Device::Gpu(api, number).to_string();
                     Listed { device, gpu }
                 })),
                 Err(why) => unusable.push((api, why)),
@@ -315,41 +282,26 @@ mod tests {
     fn devices_have_names() {
         assert_eq!("auto".parse(), Ok(DeviceChoice::Auto));
         assert_eq!("cpu".parse(), Ok(DeviceChoice::Named(Device::Cpu)));
-        let gpus =
-            |api, numbers: &[usize]| Ok(DeviceChoice::Named(Device::Gpus(api, numbers.to_vec())));
-        let cuda = |numbers: &[usize]| gpus(Api::Cuda, numbers);
-        assert_eq!("cuda".parse(), cuda(&[0]));
-        assert_eq!("cuda:3".parse(), cuda(&[3]));
-        assert_eq!("cuda:0,1".parse(), cuda(&[0, 1]));
-        assert_eq!("cuda:7,2,5".parse(), cuda(&[7, 2, 5]));
+        let gpu = |api, number| Ok(DeviceChoice::Named(Device::Gpu(api, number)));
+        assert_eq!("cuda".parse(), gpu(Api::Cuda, 0));
+        assert_eq!("cuda:3".parse(), gpu(Api::Cuda, 3));
         for wrong in [
-            "", "gpu", "cuda:", "cuda:-1", "cuda:x", "cpu:0", "cuda:0,", "cuda:,1", "cuda:0-1",
+            "", "gpu", "cuda:", "cuda:-1", "cuda:x", "cpu:0", "cuda:0,1", "cuda:0-1",
         ] {
             assert!(wrong.parse::<DeviceChoice>().is_err(), "{wrong}");
         }
-        assert_eq!("vulkan".parse(), gpus(Api::Vulkan, &[0]));
-        assert_eq!("vulkan:1".parse(), gpus(Api::Vulkan, &[1]));
-        assert_eq!("metal".parse(), gpus(Api::Metal, &[0]));
-        assert_eq!(Device::Gpus(Api::Cuda, vec![7, 2]).to_string(), "cuda:7,2");
-    }
-
-    #[test]
-    fn a_gpu_cannot_be_named_twice() {
-        for twice in ["cuda:1,1", "cuda:1,0,01"] {
-            let error = twice.parse::<DeviceChoice>().unwrap_err();
-            assert_eq!(error, "GPU 1 is named twice", "{twice}");
-        }
+        assert_eq!("vulkan".parse(), gpu(Api::Vulkan, 0));
+        assert_eq!("metal".parse(), gpu(Api::Metal, 0));
+        assert_eq!(Device::Gpu(Api::Cuda, 7).to_string(), "cuda:7");
     }
 
     #[test]
     fn a_gpu_that_is_not_there_is_an_error_and_auto_takes_the_cpu() {
         for api in Api::ALL {
-            for gpus in [vec![999], vec![0, 999]] {
-                let choice = DeviceChoice::Named(Device::Gpus(api, gpus));
-                let error = Device::find(choice).unwrap_err();
-                assert_eq!(error.exit_code() as u8, 8);
-                assert!(error.to_string().contains("999"), "{error}");
-            }
+            let choice = DeviceChoice::Named(Device::Gpu(api, 999));
+            let error = Device::find(choice).unwrap_err();
+            assert_eq!(error.exit_code() as u8, 8);
+            assert!(error.to_string().contains("999"), "{error}");
         }
         // Software is no GPU.
         let real = |gpus: Vec<Gpu>| gpus.iter().any(|gpu| !gpu.software);

@@ -6,39 +6,42 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::{self, Scope};
 
-use datasets::Error;
+use datasets::{Error, Record};
 use models::Architecture;
 
-use crate::input::batch::Batch;
-use crate::network::evaluate::{Evaluate, Parts};
 use crate::network::target::Aim;
+use crate::training::executor::Executor;
+
+/// A batch made ready, and its number of positions.
+pub type Ready<E> = (<E as Executor>::Prepared, usize);
 
 /// Threads that make batches ready, at most. All cores find the inputs of a batch
 /// together; joining what they found is the work of one.
 const MOST_THREADS: usize = 4;
 
-/// Makes a reader's batches ready for networks of these parts and for so many devices,
-/// in their order. `aim` gets the number of the batch, counted from 0. Threads of their
-/// own stay a few batches ahead; dropping the iterator ends them.
-pub fn feed<'scope, B: Evaluate>(
+/// Makes a reader's batches ready for networks of these parts, in their order. `aim` gets the
+/// number of the batch, counted from 0. Threads of their own stay a few batches ahead; dropping
+/// the iterator ends them.
+pub fn feed<'scope, E: Executor>(
     scope: &'scope Scope<'scope, '_>,
-    batches: Receiver<Result<Batch, Error>>,
+    batches: Receiver<Result<Vec<Record>, Error>>,
     architecture: Architecture,
-    devices: usize,
     aim: impl Fn(u64) -> Aim + Send + Sync + 'scope,
-) -> impl Iterator<Item = Result<Parts<B>, Error>> + 'scope {
+) -> impl Iterator<Item = Result<Ready<E>, Error>> + 'scope {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
-    let prepare =
-        move |number, batch: Batch| Parts::new(architecture, &batch, aim(number), devices);
+    let prepare = move |number, records: Vec<Record>| {
+        let positions = records.len();
+        (E::prepare(architecture, records, aim(number)), positions)
+    };
     prepared(scope, batches, threads.min(MOST_THREADS), prepare)
 }
 
 /// What `prepare` makes of each batch and its number, in order, made by so many threads.
 fn prepared<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
-    batches: Receiver<Result<Batch, Error>>,
+    batches: Receiver<Result<Vec<Record>, Error>>,
     threads: usize,
-    prepare: impl Fn(u64, Batch) -> T + Send + Sync + 'scope,
+    prepare: impl Fn(u64, Vec<Record>) -> T + Send + Sync + 'scope,
 ) -> impl Iterator<Item = Result<T, Error>> + 'scope {
     let prepare = Arc::new(prepare);
     let (work, done): (Vec<_>, Vec<_>) = (0..threads)
@@ -76,14 +79,12 @@ fn prepared<'scope, T: Send + 'scope>(
 mod tests {
     use super::*;
 
-    use datasets::Record;
-
     use crate::testing::games;
 
-    fn sent(batches: Vec<Vec<Record>>) -> Receiver<Result<Batch, Error>> {
+    fn sent(batches: Vec<Vec<Record>>) -> Receiver<Result<Vec<Record>, Error>> {
         let (sender, receiver) = sync_channel(batches.len());
         for batch in batches {
-            sender.send(Ok(Batch::new(batch))).unwrap();
+            sender.send(Ok(batch)).unwrap();
         }
         receiver
     }
@@ -95,11 +96,11 @@ mod tests {
         for threads in [1, 2, 4, 30] {
             let made: Vec<(u64, Vec<Record>)> = thread::scope(|scope| {
                 // The first of each thread takes longest.
-                let prepare = |number, batch: Batch| {
+                let prepare = |number, batch: Vec<Record>| {
                     if number < threads as u64 {
                         thread::sleep(std::time::Duration::from_millis(20));
                     }
-                    (number, batch.records)
+                    (number, batch)
                 };
                 let made = prepared(scope, sent(batches.clone()), threads, prepare);
                 made.collect::<Result<_, _>>().unwrap()

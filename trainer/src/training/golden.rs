@@ -1,14 +1,14 @@
 //! Golden vectors: what the trained net says of a few positions, computed by
-//! Burn on the device it was trained on, and what its integers say, for the
+//! Burn on the CPU, and what its integers say, for the
 //! engine and for other frameworks to agree with.
 
+use burn_flex::Flex;
+use datasets::Record;
 use models::Feature;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::input::batch::Batch;
 use crate::input::position;
-use crate::network::evaluate::Evaluate;
 use crate::network::model::Model;
 use crate::report::integers::IntegersTally;
 
@@ -28,10 +28,10 @@ struct Vector {
 }
 
 /// The golden vectors of a model on a batch of positions, as JSON.
-pub fn vectors<B: Evaluate>(model: &Model<B>, batch: &Batch, device: &B::Device) -> Value {
-    let values = model.values(&batch.records, device);
+pub fn vectors(model: &Model<Flex>, records: &[Record]) -> Value {
+    let values = model.values(records);
     let integers = IntegersTally::new(&model.network());
-    let vectors = batch.records.iter().zip(values).map(|(record, pawns)| {
+    let vectors = records.iter().zip(values).map(|(record, pawns)| {
         let features: Vec<Feature> = position::features(record).collect();
         Vector {
             epd: record.epd(),

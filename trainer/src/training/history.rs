@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::course::{Course, Stretch};
 use crate::report::curves::Point;
-use crate::training::readings::Measured;
+use crate::training::learner::Measured;
 use crate::training::validation::Validation;
 
 /// An epoch that was run to its end: a line of the metrics.

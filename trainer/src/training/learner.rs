@@ -1,24 +1,13 @@
 //! One step of training.
 
-use burn::module::Module;
-use burn::optim::adaptor::OptimizerAdaptor;
-use burn::optim::{AdamW, AdamWConfig, Optimizer};
-use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder, RecorderError};
+use burn_flex::Flex;
 use models::Network;
 use serde_json::{Value, json};
 
-use crate::network::clipping;
-use crate::network::evaluate::Train;
-use crate::network::finite::is_finite;
+use crate::error::TrainerError;
 use crate::network::model::Model;
-use crate::training::readings::Reading;
-use crate::training::replicas::Replicas;
+use crate::training::executor::{BETAS, EPSILON, Executor, Settings};
 use crate::training::schedule::Schedule;
-
-/// How fast AdamW forgets gradients and their squares, and what keeps it from
-/// dividing by zero: Burn's defaults, named so that they stay what they are.
-const BETAS: [f64; 2] = [0.9, 0.999];
-const EPSILON: f64 = 1e-5;
 
 /// The optimizer as a net's metadata names it.
 pub fn metadata(weight_decay: f64) -> Value {
@@ -30,76 +19,83 @@ pub fn metadata(weight_decay: f64) -> Value {
     })
 }
 
-/// A model with its optimizer, which is on the first of its devices, and its
-/// place in the schedule.
-pub struct Learner<B: Train> {
-    replicas: Replicas<B>,
-    optimizer: OptimizerAdaptor<AdamW, Model<B>, B>,
-    schedule: Schedule,
-    clip_norm: f32,
-    loss_exponent: f64,
-    step: u64,
+/// What a step measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// Positions in the batch.
+    pub samples: u64,
+    /// The mean loss of the batch, before the step.
+    pub loss: f32,
+    /// The length of the gradient, before it was clipped.
+    pub gradient_norm: f32,
+    /// The learning rate of the step.
+    pub learning_rate: f64,
 }
 
-/// Parameters and moments in Burn's own format, f32.
-type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+/// A network that is trained, its optimizer, and its place in the schedule.
+pub struct Learner<E: Executor> {
+    executor: E,
+    schedule: Schedule,
+    step: u64,
+    /// Positions and learning rates of the steps that nobody has looked at: each look waits for
+    /// the device.
+    unseen: Vec<(u64, f64)>,
+}
 
-impl<B: Train> Learner<B> {
-    /// Starts from a model. Weights decay by `weight_decay`
-    /// ([`Regularisation`](crate::training::regularisation::Regularisation)), gradients
-    /// are shortened to the length `clip_norm`.
+impl<E: Executor> Learner<E> {
+    /// Starts from a model.
+    ///
+    /// # Errors
+    /// [`TrainerError::TooLittleMemory`].
     pub fn new(
-        replicas: Replicas<B>,
+        device: &E::Device,
+        model: Model<Flex>,
         schedule: Schedule,
-        weight_decay: f64,
-        clip_norm: f32,
-    ) -> Learner<B> {
-        let optimizer = AdamWConfig::new()
-            .with_beta_1(BETAS[0] as f32)
-            .with_beta_2(BETAS[1] as f32)
-            .with_epsilon(EPSILON as f32)
-            .with_weight_decay(weight_decay as f32)
-            .init();
-        Learner {
-            replicas,
-            optimizer,
+        settings: Settings,
+    ) -> Result<Learner<E>, TrainerError> {
+        Ok(Learner {
+            executor: E::start(device, model, settings)?,
             schedule,
-            clip_norm,
-            loss_exponent: 1.0,
             step: 0,
-        }
+            unseen: Vec::new(),
+        })
     }
 
-    /// The same by another power of the distance than the first
-    /// ([`target::loss`](crate::network::target::loss)).
-    pub fn with_loss_exponent(self, loss_exponent: f64) -> Learner<B> {
-        Learner {
-            loss_exponent,
-            ..self
-        }
+    /// The device's side.
+    pub fn executor(&mut self) -> &mut E {
+        &mut self.executor
     }
 
-    /// Takes one step of AdamW on a batch, which lies on the devices as
-    /// [`Parts`](crate::network::evaluate::Parts) lays it, and clips the
-    /// weights to what integer inference can hold. What it measured, before the
-    /// step, stays on the first device.
-    pub fn learn(&mut self, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
-        self.learn_at(self.schedule.rate(self.step), parts)
+    /// Takes a step on a batch of so many positions.
+    pub fn learn(&mut self, batch: &E::Batch, samples: usize) {
+        self.learn_at(self.schedule.rate(self.step), batch, samples);
     }
 
     /// The same at another learning rate than the schedule's.
-    pub fn learn_at(&mut self, rate: f64, parts: Vec<B::Samples>) -> Reading<B::InnerBackend> {
-        let (loss, mut gradients) = self.replicas.gradients(parts, self.loss_exponent);
-        let model = self.replicas.first();
-        let gradient_norm = clipping::clip(model, &mut gradients, self.clip_norm);
-        let model = self.optimizer.step(rate, model.clone(), gradients);
-        self.replicas.set(model.clipped());
+    pub fn learn_at(&mut self, rate: f64, batch: &E::Batch, samples: usize) {
+        self.executor.learn(batch, rate);
         self.step += 1;
-        Reading {
-            loss,
-            gradient_norm,
-            learning_rate: rate,
+        self.unseen.push((samples as u64, rate));
+    }
+
+    /// Number of steps that nobody has looked at.
+    pub fn unseen(&self) -> usize {
+        self.unseen.len()
+    }
+
+    /// What these steps measured, in order. Waits for the device.
+    pub fn fetch(&mut self) -> Vec<Measured> {
+        if self.unseen.is_empty() {
+            return Vec::new();
         }
+        let steps = self.unseen.drain(..).zip(self.executor.fetch());
+        let steps = steps.map(|((samples, learning_rate), found)| Measured {
+            samples,
+            loss: found.loss,
+            gradient_norm: found.gradient_norm,
+            learning_rate,
+        });
+        steps.collect()
     }
 
     /// Steps that were taken.
@@ -114,66 +110,63 @@ impl<B: Train> Learner<B> {
 
     /// The network as it is now.
     pub fn network(&self) -> Network {
-        self.replicas.first().network()
+        self.executor.network()
     }
 
     /// Whether every parameter is a finite number.
     pub fn is_finite(&self) -> bool {
-        is_finite(self.replicas.first())
+        self.executor.is_finite()
     }
 
     /// Parameters and moments, to the bit.
     pub fn record(&self) -> Vec<u8> {
-        let model = self.replicas.first().clone();
-        let state = (model.into_record(), self.optimizer.to_record());
-        let bytes = Recorder::<B>::record(&Format::default(), state, ());
-        bytes.expect("tensors can be written to memory")
+        self.executor.record()
     }
 
-    /// Goes on as a learner would that had taken so many steps and given this
-    /// record. `device` is the first.
+    /// Goes on as a learner would that had taken so many steps and given this record.
     ///
     /// # Errors
-    /// If the record is damaged.
-    pub fn restore(
-        mut self,
-        step: u64,
-        record: Vec<u8>,
-        device: &B::Device,
-    ) -> Result<Learner<B>, RecorderError> {
-        let (model, optimizer) = Recorder::<B>::load(&Format::default(), record, device)?;
-        let model = self.replicas.first().clone().load_record(model);
-        self.replicas.set(model);
-        Ok(Learner {
-            optimizer: self.optimizer.load_record(optimizer),
-            step,
-            ..self
-        })
+    /// Says how the record is damaged.
+    pub fn restore(mut self, step: u64, record: Vec<u8>) -> Result<Learner<E>, String> {
+        self.executor.restore(step, record)?;
+        Ok(Learner { step, ..self })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::FlexDevice;
+    use std::sync::Arc;
+
     use models::Architecture;
 
-    use crate::network::evaluate::Evaluate;
+    use crate::network::cpu::Samples;
     use crate::network::target::Aim;
-    use crate::testing::{Cpu, SMALL, games, record, turn};
+    use crate::testing::{SMALL, games, record, turn};
+    use crate::training::executor::CpuExecutor;
 
-    fn alone(model: Model<Cpu>) -> Replicas<Cpu> {
-        Replicas::new(model, &[FlexDevice])
+    fn learner(model: Model<Flex>, schedule: Schedule, clip_norm: f32) -> Learner<CpuExecutor> {
+        let settings = Settings {
+            batch: 64,
+            weight_decay: 0.3,
+            clip_norm,
+            loss_exponent: 1.0,
+        };
+        Learner::new(&(), model, schedule, settings).expect("room")
+    }
+
+    /// The loss of a step on a batch.
+    fn loss(learner: &mut Learner<CpuExecutor>, batch: &Arc<Samples>) -> f32 {
+        learner.learn(batch, batch.len());
+        learner.fetch()[0].loss
     }
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
         let device = Default::default();
-        let samples = Cpu::samples(SMALL, &games(64), Aim::LABEL, &device);
+        let samples = Arc::new(Samples::new(SMALL, &games(64), Aim::LABEL));
         let start = Model::fresh(SMALL, seed, &device);
-        let mut learner = Learner::<Cpu>::new(alone(start), Schedule::new(5e-3, steps), 0.3, 1.0);
-        let losses = (0..steps)
-            .map(|_| learner.learn(vec![samples.clone()]).loss.into_scalar())
-            .collect();
+        let mut learner = learner(start, Schedule::new(5e-3, steps), 1.0);
+        let losses = (0..steps).map(|_| loss(&mut learner, &samples)).collect();
         (learner.network(), losses)
     }
 
@@ -200,11 +193,11 @@ mod tests {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let device = Default::default();
-        let samples = Cpu::samples(SMALL, &[start; 4], Aim::LABEL, &device);
+        let samples = Arc::new(Samples::new(SMALL, &[start; 4], Aim::LABEL));
         let fresh = Model::fresh(SMALL, 3, &device);
-        let mut learner = Learner::<Cpu>::new(alone(fresh), Schedule::new(1.0, 40), 0.3, 1.0);
+        let mut learner = learner(fresh, Schedule::new(1.0, 40), 1.0);
         for _ in 0..40 {
-            learner.learn(vec![samples.clone()]);
+            loss(&mut learner, &samples);
         }
         let network = learner.network();
         let widest = network.layers()[3]
@@ -215,22 +208,17 @@ mod tests {
         models::QuantisedNetwork::new(&network).unwrap();
     }
 
-    fn batch() -> Vec<<Cpu as Evaluate>::Samples> {
-        vec![Cpu::samples(
-            Architecture::ARTICLE,
-            &games(64),
-            Aim::LABEL,
-            &FlexDevice,
-        )]
+    fn batch() -> Arc<Samples> {
+        Arc::new(Samples::new(Architecture::ARTICLE, &games(64), Aim::LABEL))
     }
 
     /// A learner of the full size, and its state after some steps.
-    fn after(steps: u64, clip_norm: f32) -> (Learner<Cpu>, Network) {
+    fn after(steps: u64, clip_norm: f32) -> (Learner<CpuExecutor>, Network) {
         let device = Default::default();
         let start = Model::new(&Network::random(Architecture::ARTICLE, 4), &device);
-        let mut learner = Learner::new(alone(start), Schedule::new(1e-2, 20), 0.3, clip_norm);
+        let mut learner = learner(start, Schedule::new(1e-2, 20), clip_norm);
         for _ in 0..steps {
-            learner.learn(batch());
+            loss(&mut learner, &batch());
         }
         let network = learner.network();
         (learner, network)
@@ -242,19 +230,15 @@ mod tests {
         let (undisturbed, _) = after(9, 1.0);
         let (halfway, network) = after(5, 1.0);
         let fresh = after(0, 1.0).0;
-        let mut resumed = fresh
-            .restore(5, halfway.record(), &Default::default())
-            .unwrap();
+        let mut resumed = fresh.restore(5, halfway.record()).unwrap();
         assert_eq!(resumed.network(), network);
         for _ in 5..9 {
-            resumed.learn(batch());
+            loss(&mut resumed, &batch());
         }
         assert_eq!(resumed.steps(), 9);
         assert_eq!(resumed.rate(), undisturbed.rate());
         assert_eq!(resumed.network(), undisturbed.network());
-        let damaged = after(0, 1.0)
-            .0
-            .restore(5, vec![0x80; 100], &Default::default());
+        let damaged = after(0, 1.0).0.restore(5, vec![0x80; 100]);
         assert!(damaged.is_err());
     }
 
@@ -263,7 +247,8 @@ mod tests {
         let _turn = turn();
         let norm = {
             let (mut learner, _) = after(0, 1.0);
-            learner.learn(batch()).gradient_norm.into_scalar()
+            learner.learn(&batch(), 64);
+            learner.fetch()[0].gradient_norm
         };
         let (_, free) = after(1, 1e9);
         assert_eq!(after(1, norm * 1.001).1, free, "not acting");

@@ -6,14 +6,11 @@ use models::{Architecture, Network};
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::input::batch::Batch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::{Parts, Train};
 use crate::network::model::Model;
 use crate::network::target::Aim;
+use crate::training::executor::{Executor, Settings};
 use crate::training::learner::Learner;
-use crate::training::readings::Unseen;
-use crate::training::replicas::Replicas;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::{Decay, Schedule};
 
@@ -63,34 +60,35 @@ impl Learned {
 ///
 /// # Errors
 /// [`TrainerError`].
-pub fn overfit<B: Train>(task: Task, devices: &[B::Device]) -> Result<Learned, TrainerError> {
-    let batch = Batch::new(task.records);
-    let parts = Parts::<B>::new(task.architecture, &batch, Aim::LABEL, devices.len());
-    let parts = parts.send(devices);
-    let model = Model::start(
-        task.init.as_ref(),
-        task.architecture,
-        task.seed,
-        &devices[0],
-    );
+pub fn overfit<E: Executor>(task: Task, device: &E::Device) -> Result<Learned, TrainerError> {
+    let init = task.init.as_ref();
+    let model = Model::start(init, task.architecture, task.seed, &Default::default());
     let schedule = Schedule::new(LEARNING_RATE, task.steps).with_decay(Decay::Linear);
+    let positions = task.records.len();
     // Nothing holds it back.
-    let replicas = Replicas::new(model.with_own_scale(1.0), devices);
-    let mut learner = Learner::<B>::new(replicas, schedule, 0.0, CLIP_NORM);
-    let mut unseen = Unseen::default();
+    let settings = Settings {
+        batch: positions,
+        weight_decay: 0.0,
+        clip_norm: CLIP_NORM,
+        loss_exponent: 1.0,
+    };
+    let model = model.with_own_scale(1.0);
+    let mut learner = Learner::<E>::new(device, model, schedule, settings)?;
+    let prepared = E::prepare(task.architecture, task.records, Aim::LABEL);
+    let batch = learner.executor().send(prepared);
     let mut learned = Learned {
-        positions: batch.records.len(),
+        positions,
         steps: 0,
         first_loss: f32::NAN,
         loss: f32::NAN,
         below: task.below,
     };
     while learned.steps < task.steps && !learned.by_heart() {
-        unseen.push(learner.learn(parts.clone()), batch.records.len());
-        if unseen.len() < LOOK_EVERY && learner.steps() < task.steps {
+        learner.learn(&batch, positions);
+        if learner.unseen() < LOOK_EVERY && learner.steps() < task.steps {
             continue;
         }
-        for step in unseen.fetch() {
+        for step in learner.fetch() {
             if learned.steps == 0 {
                 learned.first_loss = step.loss;
             }
@@ -104,9 +102,8 @@ pub fn overfit<B: Train>(task: Task, devices: &[B::Device]) -> Result<Learned, T
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::FlexDevice;
-
-    use crate::testing::{Cpu, games, turn};
+    use crate::testing::{games, turn};
+    use crate::training::executor::CpuExecutor;
 
     #[test]
     fn a_batch_is_learned_by_heart_or_not_in_time() {
@@ -119,13 +116,13 @@ mod tests {
             below: 0.02,
             seed: 1,
         };
-        let learned = overfit::<Cpu>(task(3000), &[FlexDevice]).unwrap();
+        let learned = overfit::<CpuExecutor>(task(3000), &()).unwrap();
         assert!(learned.by_heart(), "{learned:?}");
         assert!(
             learned.first_loss > 0.1 && learned.steps < 3000,
             "{learned:?}"
         );
-        let learned = overfit::<Cpu>(task(5), &[FlexDevice]).unwrap();
+        let learned = overfit::<CpuExecutor>(task(5), &()).unwrap();
         assert!(!learned.by_heart() && learned.steps == 5, "{learned:?}");
     }
 }

@@ -9,9 +9,7 @@ use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
 use crate::input::filter::{Filter, Selection};
-use crate::network::first_layer::Inputs;
 use crate::network::net::Net;
-use crate::network::precision::Precision;
 use crate::network::target::{self, Aim};
 use crate::training::device::Device;
 use crate::training::learner;
@@ -27,12 +25,8 @@ pub struct Plan {
     pub architecture: Architecture,
     /// The net to start from, instead of fresh weights.
     pub init: Option<Net>,
-    /// The device, or the GPUs that share each step.
+    /// The device.
     pub device: Device,
-    /// How a GPU's first layer takes its inputs.
-    pub inputs: Inputs,
-    /// How a GPU computes hidden neurons.
-    pub precision: Precision,
     /// The positions to train on.
     pub selection: Selection,
     /// Passes over them.
@@ -178,10 +172,6 @@ impl Plan {
         let restarts: Vec<Value> = restarts.collect();
         if !restarts.is_empty() {
             metadata.training["restarts"] = restarts.into();
-        }
-        if self.device != Device::Cpu {
-            metadata.training["inputs"] = json!(self.inputs);
-            metadata.training["precision"] = json!(self.precision);
         }
         metadata.dataset = dataset_metadata(dataset);
         metadata

@@ -14,21 +14,19 @@ use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::input::filter::Dropped;
 use crate::input::reader::read_epoch;
-use crate::network::evaluate::{Evaluate, Parts, Train};
 use crate::network::model::Model;
 use crate::network::net;
 use crate::report::live::State as PageState;
 use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
-use crate::training::feed::feed;
+use crate::training::executor::{Executor, Settings};
+use crate::training::feed::{Ready, feed};
 use crate::training::history::{Epoch, History};
 use crate::training::learner::Learner;
 use crate::training::live::LivePage;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
-use crate::training::readings::Unseen;
 use crate::training::regularisation::Regularisation;
-use crate::training::replicas::Replicas;
 use crate::training::validation::{Validation, validate};
 
 /// Steps between two looks at what they measured: each waits for the device.
@@ -68,21 +66,18 @@ pub struct Summary {
 /// `NAME.report.html` (the page of a run that goes on), and `NAME.checkpoint`, from
 /// which [`Plan::resume`] goes on.
 ///
-/// Each step is shared among `devices`, one at least; all else is done on the
-/// first.
-///
 /// # Errors
 /// [`TrainerError`]; a net that was written before stays.
-pub fn fit<B: Train>(
+pub fn fit<E: Executor>(
     dataset: &Dataset,
     plan: &mut Plan,
-    devices: &[B::Device],
+    device: &E::Device,
     stop: &StopSignal,
 ) -> Result<Summary, TrainerError> {
     if plan.resume {
         extend_if_asked(dataset, plan)?;
     }
-    let mut run = Run::<B>::begin(dataset, plan, devices, stop)?;
+    let mut run = Run::<E>::begin(dataset, plan, device, stop)?;
     if run.artifacts.history.epoch() > plan.epochs {
         return Ok(run.summary());
     }
@@ -100,18 +95,15 @@ pub fn fit<B: Train>(
     ended.map(|()| run.summary())
 }
 
-/// The parts of a batch and its number of positions, if there is one more.
-type Received<B> = Result<Option<(Vec<<B as Evaluate>::Samples>, usize)>, TrainerError>;
+/// A batch on the device and its number of positions, if there is one more.
+type Received<E> = Result<Option<(<E as Executor>::Batch, usize)>, TrainerError>;
 
 /// A run between two steps.
-struct Run<'a, B: Train> {
+struct Run<'a, E: Executor> {
     dataset: &'a Dataset,
     plan: &'a Plan,
-    devices: &'a [B::Device],
     stop: &'a StopSignal,
-    learner: Learner<B>,
-    /// Steps that the history does not know of yet.
-    unseen: Unseen<B::InnerBackend>,
+    learner: Learner<E>,
     artifacts: RunArtifacts<'a>,
     checkpoint: Checkpoint,
     /// When the checkpoint was written.
@@ -125,17 +117,15 @@ struct Run<'a, B: Train> {
     page: LivePage,
 }
 
-impl<'a, B: Train> Run<'a, B> {
+impl<'a, E: Executor> Run<'a, E> {
     /// Begins a run, or goes on with one.
     fn begin(
         dataset: &'a Dataset,
         plan: &'a Plan,
-        devices: &'a [B::Device],
+        device: &E::Device,
         stop: &'a StopSignal,
-    ) -> Result<Run<'a, B>, TrainerError> {
-        plan.device.check_precision::<B>(plan.precision, devices)?;
+    ) -> Result<Run<'a, E>, TrainerError> {
         let now = Instant::now();
-        let device = &devices[0];
         let metadata = plan.metadata(dataset);
         let checkpoint = Checkpoint::new(plan.beside(CHECKPOINT), metadata.clone());
         let Regularisation {
@@ -143,19 +133,21 @@ impl<'a, B: Train> Run<'a, B> {
             weight_decay,
         } = plan.regularisation;
         let init = plan.init.as_ref().map(|net| &net.network);
-        let start = Model::start(init, plan.architecture, plan.seed, device);
-        let schedule = plan.schedule();
-        let start = start.with_own_scale(own_scale).with_inputs(plan.inputs);
-        let start = start.with_precision(plan.precision);
-        let replicas = Replicas::new(start, devices);
-        let mut learner = Learner::new(replicas, schedule, weight_decay, plan.clip_norm)
-            .with_loss_exponent(plan.loss_exponent);
+        let start = Model::start(init, plan.architecture, plan.seed, &Default::default());
+        let start = start.with_own_scale(own_scale);
+        let settings = Settings {
+            batch: plan.batch.min(plan.selection.positions as usize),
+            weight_decay,
+            clip_norm: plan.clip_norm,
+            loss_exponent: plan.loss_exponent,
+        };
+        let mut learner = Learner::new(device, start, plan.schedule(), settings)?;
         let (mut history, mut net) = (History::default(), None);
         let resumed = before(&checkpoint, plan, &metadata)?;
         let begins = resumed.is_none();
         if let Some(state) = resumed {
             learner = learner
-                .restore(state.history.steps, state.record, device)
+                .restore(state.history.steps, state.record)
                 .map_err(|error| checkpoint.refused(&format!("its weights: {error}")))?;
             (history, net) = (state.history, state.net);
         }
@@ -164,10 +156,8 @@ impl<'a, B: Train> Run<'a, B> {
         let mut run = Run {
             dataset,
             plan,
-            devices,
             stop,
             learner,
-            unseen: Unseen::default(),
             artifacts: RunArtifacts::new(dataset, plan, metadata, history, net)?,
             checkpoint,
             saved: now,
@@ -181,7 +171,7 @@ impl<'a, B: Train> Run<'a, B> {
             run.save()?;
         }
         // Of the checkpoint, whatever was written after it when the program ended.
-        run.artifacts.write_net::<B::InnerBackend>(device)?;
+        run.artifacts.write_net()?;
         run.artifacts.write_course()?;
         Ok(run)
     }
@@ -209,13 +199,12 @@ impl<'a, B: Train> Run<'a, B> {
             let batches = read_epoch(scope, dataset, filter, order, plan.batch, done);
             let first = self.learner.steps();
             let aim = move |number| plan.aim(first + number);
-            let devices = self.devices.len();
-            let mut batches = feed::<B>(scope, batches, plan.architecture, devices, aim);
+            let mut batches = feed::<E>(scope, batches, plan.architecture, aim);
             let began = Instant::now();
             let mut next = self.receive(&mut batches)?;
             let mut received = Instant::now();
             let mut waiting = received - began;
-            while let Some((parts, samples)) = next {
+            while let Some((batch, samples)) = next {
                 if self.stop.is_asked() {
                     self.save()?;
                     return Err(TrainerError::Interrupted {
@@ -223,13 +212,12 @@ impl<'a, B: Train> Run<'a, B> {
                         exit_code: self.stop.exit_code(),
                     });
                 }
-                let reading = self.learner.learn(parts);
+                self.learner.learn(&batch, samples);
                 let queued = Instant::now();
-                // The next batch is sent to the devices before this one is
+                // The next batch is sent to the device before this one is
                 // waited for.
                 next = self.receive(&mut batches)?;
                 let sent = Instant::now();
-                self.unseen.push(reading, samples);
                 self.look_if_due()?;
                 let computing = (queued - received) + sent.elapsed();
                 self.artifacts.history.pass.spend(waiting, computing);
@@ -242,17 +230,16 @@ impl<'a, B: Train> Run<'a, B> {
         })
     }
 
-    /// The batch of the next step, a part on each device, and its number of positions.
-    /// `None` at the end of the epoch.
+    /// The batch of the next step, on the device, and its number of positions. `None` at the end
+    /// of the epoch.
     fn receive(
-        &self,
-        batches: &mut impl Iterator<Item = Result<Parts<B>, datasets::Error>>,
-    ) -> Received<B> {
-        let Some(parts) = batches.next().transpose()? else {
+        &mut self,
+        batches: &mut impl Iterator<Item = Result<Ready<E>, datasets::Error>>,
+    ) -> Received<E> {
+        let Some((prepared, positions)) = batches.next().transpose()? else {
             return Ok(None);
         };
-        let positions = parts.positions;
-        Ok(Some((parts.send(self.devices), positions)))
+        Ok(Some((self.learner.executor().send(prepared), positions)))
     }
 
     /// Looks at what the last steps measured, where it is time to.
@@ -261,7 +248,7 @@ impl<'a, B: Train> Run<'a, B> {
         let page = self.page.is_due();
         if self.saved.elapsed() >= self.plan.checkpoint_every {
             self.save()?;
-        } else if show || page || self.unseen.len() == LOOK_EVERY {
+        } else if show || page || self.learner.unseen() == LOOK_EVERY {
             self.look()?;
         }
         if show {
@@ -284,7 +271,7 @@ impl<'a, B: Train> Run<'a, B> {
 
     /// Takes what the last steps measured into the history.
     fn look(&mut self) -> Result<(), TrainerError> {
-        let steps = self.unseen.fetch();
+        let steps = self.learner.fetch();
         let broken = steps.iter().position(|step| {
             let numbers = [step.loss, step.gradient_norm];
             !numbers.iter().all(|number| number.is_finite())
@@ -351,7 +338,7 @@ impl<'a, B: Train> Run<'a, B> {
                 number,
             );
             if let Ok(batch) = batches.recv() {
-                for record in &batch?.records {
+                for record in &batch? {
                     record.write_line(&mut text);
                 }
             }
@@ -388,8 +375,7 @@ impl<'a, B: Train> Run<'a, B> {
         // The checkpoint first: all else is made from it.
         self.save()?;
         if kept {
-            self.artifacts
-                .write_net::<B::InnerBackend>(&self.devices[0])?;
+            self.artifacts.write_net()?;
         }
         self.artifacts.write_course()
     }
@@ -616,13 +602,11 @@ mod tests {
 
     use crate::input::filter::{Filter, Selection};
     use crate::network::clipping::CLIP_NORM;
-    use crate::network::first_layer::Inputs;
-    use crate::network::precision::Precision;
-    use crate::testing::{self, Cpu, SMALL};
+    use crate::testing::{self, SMALL};
     use crate::training::device::Device;
+    use crate::training::executor::CpuExecutor;
     use crate::training::plan::ResultShare;
     use crate::training::schedule::Decay;
-    use burn_flex::FlexDevice;
 
     const EPOCHS: u64 = 3;
 
@@ -633,8 +617,6 @@ mod tests {
             init: None,
             device: Device::Cpu,
             selection: Selection::new(Filter::NONE, dataset).unwrap(),
-            inputs: Inputs::default(),
-            precision: Precision::default(),
             epochs: EPOCHS,
             restarts: Vec::new(),
             batch: 100,
@@ -664,7 +646,7 @@ mod tests {
     fn stopped(dataset: &Dataset, plan: &mut Plan) -> Option<State> {
         let stop = StopSignal::default();
         stop.flag().store(true, Ordering::Relaxed);
-        let ended = fit::<Cpu>(dataset, plan, &[FlexDevice], &stop);
+        let ended = fit::<CpuExecutor>(dataset, plan, &(), &stop);
         assert!(matches!(
             ended,
             Ok(_) | Err(TrainerError::Interrupted { .. })
@@ -695,7 +677,7 @@ mod tests {
         let work = || {
             let stop = StopSignal::default();
             let mut plan = plan(&dataset, &path("run"), false);
-            fit::<Cpu>(&dataset, &mut plan, &[FlexDevice], &stop).unwrap()
+            fit::<CpuExecutor>(&dataset, &mut plan, &(), &stop).unwrap()
         };
         let summary = files::watched::after_each_file(keep, work);
         // At the start and after each epoch a checkpoint, the metrics and the steps, then
@@ -739,7 +721,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let dataset = testing::dataset_with(place.path(), 1500, 20);
         let mut begun = plan(&dataset, place.path(), false);
-        fit::<Cpu>(&dataset, &mut begun, &[FlexDevice], &StopSignal::default()).unwrap();
+        fit::<CpuExecutor>(&dataset, &mut begun, &(), &StopSignal::default()).unwrap();
         let net = fs::read(&begun.out).unwrap();
         fs::remove_file(&begun.out).unwrap();
         let mut again = plan(&dataset, place.path(), true);
@@ -749,7 +731,7 @@ mod tests {
         let other = Network::random(SMALL, 9).to_bytes(&Metadata::new(SMALL, "another"));
         for bytes in [&other[..], b"no net"] {
             fs::write(&begun.out, bytes).unwrap();
-            let ended = fit::<Cpu>(&dataset, &mut again, &[FlexDevice], &StopSignal::default());
+            let ended = fit::<CpuExecutor>(&dataset, &mut again, &(), &StopSignal::default());
             let error = ended.err().unwrap();
             assert_eq!(error.exit_code() as u8, 5);
             assert!(error.to_string().contains("no net of the run"), "{error}");

@@ -132,7 +132,7 @@ impl Tables {
                 let order = (plan.seed, epoch);
                 let mut asked = Instant::now();
                 for batch in read_epoch(scope, dataset, Filter::NONE, order, plan.batch, 0) {
-                    let records = batch?.records;
+                    let records = batch?;
                     let received = Instant::now();
                     let rate = schedule.rate(adam.steps);
                     loss += adam.step(&records, rate);

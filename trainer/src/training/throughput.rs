@@ -1,202 +1,189 @@
-//! How fast the reader is, how fast the device, how fast both together, and how
-//! fast the device could be.
+//! How fast the reader is, how fast the device, and how fast both together.
 
 use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use burn::tensor::backend::Backend;
-use burn::tensor::{Distribution, Tensor};
-use datasets::Dataset;
+use datasets::{Dataset, Record};
 use models::Architecture;
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::input::batch::Batch;
 use crate::input::filter::Filter;
 use crate::input::playouts;
 use crate::input::reader::read_epoch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::{Parts, Train};
-use crate::network::first_layer::Inputs;
 use crate::network::model::Model;
-use crate::network::precision::Precision;
 use crate::network::target::Aim;
 use crate::training::device::Device;
+use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
-use crate::training::replicas::Replicas;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::Schedule;
 
-/// Sides of the square matrices whose products are measured: doubled from the
-/// first, until one product takes a hundredth of a second, or to the last.
-const SIDES: [usize; 5] = [512, 1024, 2048, 4096, 8192];
-
-/// Numbers in the tensor that is copied to measure memory: 512 MiB, beyond any
-/// cache.
-const COPIED: usize = 1 << 27;
-
-/// Steps before measuring begins: kernels are compiled and chosen in them.
+/// Steps before measuring begins.
 const WARM_UP: usize = 3;
+/// Steps whose parts are measured one by one; of each part the fastest counts.
+const TIMED_STEPS: usize = 5;
 
 /// What to measure, and on what.
 pub struct Bench<'a> {
+    /// The parts of the network.
+    pub architecture: Architecture,
     /// The dataset to read; without one, the device is measured alone.
     pub dataset: Option<&'a Dataset>,
     /// Positions a step; fewer, if the dataset has fewer.
     pub batch: usize,
     /// How long each part is measured.
     pub time: Duration,
-    /// The devices, for the report.
+    /// The device, for the report.
     pub device: Device,
-    /// How a GPU's first layer takes its inputs.
-    pub inputs: Inputs,
-    /// How a GPU computes hidden neurons.
-    pub precision: Precision,
 }
 
 /// What `trainer bench` prints.
 #[derive(Debug, Serialize)]
 pub struct BenchReport {
     device: String,
-    /// Of a GPU.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    inputs: Option<Inputs>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    precision: Option<Precision>,
     batch: usize,
     architecture: Architecture,
+    /// From the start of the measurement until the first step had ended: what a device needs to
+    /// make its kernels.
+    first_step_seconds: f64,
     samples_per_second: Rates,
-    /// What training a sample costs, counted.
-    sample: Sample,
-    /// What the first device does by itself, measured.
-    measured: DeviceSpeed,
-    /// Samples a second that the devices would reach, all as fast as the first,
-    /// if they did nothing but ...
-    limit: Limit,
+    /// Milliseconds of a step, part by part.
+    step_milliseconds: StepParts,
+    /// Milliseconds of each kernel that is launched in a step, the host waiting for each; none on
+    /// the CPU.
+    kernel_milliseconds: Vec<(String, f64)>,
 }
 
 #[derive(Debug, Serialize)]
 struct Rates {
-    /// Batches read, made ready for the devices and dropped; none without a dataset.
+    /// Batches read and made ready for the device; none without a dataset.
     reader: Option<f64>,
-    /// One batch made ready for the devices, and sent to them, again and again.
+    /// One batch made ready for the device, and sent to it, again and again.
     upload: f64,
-    /// Steps on one batch that stays on the devices.
+    /// Steps on one batch that stays on the device.
     device: f64,
     /// Steps on what is read; none without a dataset.
     both: Option<f64>,
 }
 
+/// Of a step on the CPU, `derive` is part of sending and the rest is one.
 #[derive(Debug, Serialize)]
-struct Sample {
-    flop: f64,
-    memory_bytes: f64,
-    upload_bytes: f64,
+struct StepParts {
+    read: Option<f64>,
+    send: f64,
+    derive: Option<f64>,
+    forward: Option<f64>,
+    backward: Option<f64>,
+    optimizer: Option<f64>,
+    /// All of it on the device.
+    step: f64,
 }
 
-#[derive(Debug, Serialize)]
-struct DeviceSpeed {
-    /// In products of square f32 matrices.
-    flop_per_second: f64,
-    /// Read and written, by a copy with an addition; on a CPU by one thread.
-    memory_bytes_per_second: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Limit {
-    /// ... a sample's arithmetic.
-    arithmetic: f64,
-    /// ... a sample's reading and writing of memory.
-    memory: f64,
-}
-
-/// Measures devices, one at least, that share each step, and the reader of a
-/// dataset.
+/// Measures a device and the reader of a dataset.
 ///
 /// # Errors
-/// [`TrainerError::Data`] if the dataset cannot be read; [`TrainerError::NoHalf`].
-pub fn bench<B: Train>(plan: &Bench, devices: &[B::Device]) -> Result<BenchReport, TrainerError> {
-    plan.device.check_precision::<B>(plan.precision, devices)?;
-    let architecture = Architecture::ARTICLE;
-    let clock = Clock::<B> {
-        time: plan.time,
-        devices,
-    };
+/// [`TrainerError::Data`] if the dataset cannot be read; [`TrainerError::TooLittleMemory`].
+pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchReport, TrainerError> {
+    let architecture = plan.architecture;
     // What a position costs depends on what stands on it: the same for all parts.
-    let batch = match plan.dataset {
+    let records = match plan.dataset {
         Some(dataset) => first_batch(dataset, plan.batch)?,
-        None => Batch::new(playouts::games(plan.batch)),
+        None => playouts::games(plan.batch),
     };
-    let samples = batch.records.len();
-    let cost = B::cost(
-        architecture,
-        plan.inputs,
-        plan.precision,
-        &B::samples(architecture, &batch.records, Aim::LABEL, &devices[0]),
-    );
-    let sample = Sample {
-        flop: cost.flop,
-        memory_bytes: cost.bytes,
-        upload_bytes: cost.sent,
+    let samples = records.len();
+    let settings = Settings {
+        batch: samples,
+        weight_decay: 0.1,
+        clip_norm: CLIP_NORM,
+        loss_exponent: 1.0,
     };
-    let measured = DeviceSpeed {
-        flop_per_second: square_products(&clock),
-        memory_bytes_per_second: copies(&clock),
-    };
-    let count = devices.len() as f64;
-    let limit = Limit {
-        arithmetic: count * measured.flop_per_second / sample.flop,
-        memory: count * measured.memory_bytes_per_second / sample.memory_bytes,
-    };
-    let made_ready = |batch| Parts::<B>::new(architecture, batch, Aim::LABEL, devices.len());
-    let upload = clock.rate(|| {
-        made_ready(&batch).send(devices);
+    let start = Model::fresh(architecture, 1, &Default::default());
+    // The rates of learning and decay make no difference to that of training.
+    let schedule = Schedule::new(1e-4, 1 << 20);
+    let began = Instant::now();
+    let mut learner = Learner::<E>::new(device, start, schedule, settings)?;
+    let prepared = E::prepare(architecture, records.clone(), Aim::LABEL);
+    let batch = learner.executor().send(prepared);
+    learner.learn(&batch, samples);
+    learner.fetch();
+    let first_step_seconds = began.elapsed().as_secs_f64();
+    let mut kernels: Vec<(String, f64)> = Vec::new();
+    for _ in 0..TIMED_STEPS {
+        let parts = learner.executor().step_parts(&batch).into_iter();
+        let parts: Vec<(String, f64)> = parts.map(|(name, s)| (name.into(), 1e3 * s)).collect();
+        match kernels.is_empty() {
+            true => kernels = parts,
+            false => {
+                let pairs = kernels.iter_mut().zip(parts);
+                pairs.for_each(|(best, found)| best.1 = best.1.min(found.1));
+            }
+        }
+    }
+    let clock = Clock { time: plan.time };
+    let upload = clock.rate(&mut learner, |learner| {
+        let prepared = E::prepare(architecture, records.clone(), Aim::LABEL);
+        learner.executor().send(prepared);
         samples
     });
-    let start = Model::fresh(architecture, 1, &devices[0])
-        .with_inputs(plan.inputs)
-        .with_precision(plan.precision);
-    let start = Replicas::new(start, devices);
-    // The rates of learning and decay make no difference to that of training.
-    let mut learner = Learner::<B>::new(start, Schedule::new(1e-4, 1 << 20), 0.1, CLIP_NORM);
-    let ready = made_ready(&batch).send(devices);
-    let alone = clock.rate(|| {
-        learner.learn(ready.clone());
+    let alone = clock.rate(&mut learner, |learner| {
+        learner.learn(&batch, samples);
         samples
     });
     let (reader, both) = match plan.dataset {
         Some(dataset) => {
-            let reader = read_endlessly(dataset, plan.batch, &clock, drop)?;
-            let both = read_endlessly(dataset, plan.batch, &clock, |parts| {
-                learner.learn(parts.send(devices));
+            let order = (dataset, samples, architecture);
+            let reader = read_endlessly(order, &clock, &mut learner, |_, _, _| {})?;
+            let both = read_endlessly(order, &clock, &mut learner, |learner, ready, samples| {
+                let batch = learner.executor().send(ready);
+                learner.learn(&batch, samples);
             })?;
             (Some(reader), Some(both))
         }
         None => (None, None),
     };
+    let milliseconds = |rate: f64| 1e3 * samples as f64 / rate;
+    let of = |names: &[&str]| {
+        let named = |(name, _): &&(String, f64)| names.contains(&&name[..]);
+        let times = kernels.iter().filter(named).map(|(_, time)| time);
+        (!kernels.is_empty()).then(|| times.sum())
+    };
+    let forward = of(&["compose", "sum_rows", "evaluate_one", "evaluate_narrow"]);
+    let optimizer = of(&["add_squares", "measure", "adamw"]);
+    let derive = of(&["derive"]);
+    let all: f64 = kernels.iter().map(|(_, time)| time).sum();
+    let others = [derive, forward, optimizer].into_iter().flatten();
+    let others: f64 = others.sum();
     Ok(BenchReport {
         device: plan.device.to_string(),
-        inputs: (plan.device != Device::Cpu).then_some(plan.inputs),
-        precision: (plan.device != Device::Cpu).then_some(plan.precision),
         batch: samples,
         architecture,
+        first_step_seconds,
         samples_per_second: Rates {
             reader,
             upload,
             device: alone,
             both,
         },
-        sample,
-        measured,
-        limit,
+        step_milliseconds: StepParts {
+            read: reader.map(milliseconds),
+            send: milliseconds(upload),
+            derive,
+            forward,
+            backward: (!kernels.is_empty()).then_some(all - others),
+            optimizer,
+            step: milliseconds(alone),
+        },
+        kernel_milliseconds: kernels,
     })
 }
 
 /// The batch that an epoch begins with, of `size` positions if the dataset has
 /// as many.
-fn first_batch(dataset: &Dataset, size: usize) -> Result<Batch, TrainerError> {
+fn first_batch(dataset: &Dataset, size: usize) -> Result<Vec<Record>, TrainerError> {
     let batch = thread::scope(|scope| {
         let batches = read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0);
         batches.recv().expect("there are positions to train on")
@@ -204,98 +191,61 @@ fn first_batch(dataset: &Dataset, size: usize) -> Result<Batch, TrainerError> {
     Ok(batch?)
 }
 
-/// Measures work on devices, which may be behind the host.
-struct Clock<'a, B: Backend> {
+/// Measures work on a device, which may be behind the host.
+struct Clock {
     time: Duration,
-    devices: &'a [B::Device],
 }
 
-impl<B: Backend> Clock<'_, B> {
+impl Clock {
     /// Does a step again and again; how much of what it returns is done a
-    /// second. The host waits for the devices as often as in training.
-    fn rate(&self, mut step: impl FnMut() -> usize) -> f64 {
+    /// second. The host waits for the device as often as in training.
+    fn rate<E: Executor>(
+        &self,
+        learner: &mut Learner<E>,
+        mut step: impl FnMut(&mut Learner<E>) -> usize,
+    ) -> f64 {
+        let wait = |learner: &mut Learner<E>| {
+            learner.executor().wait();
+            learner.fetch();
+        };
         for _ in 0..WARM_UP {
-            step();
+            step(learner);
         }
-        self.wait();
+        wait(learner);
         let began = Instant::now();
         let mut done = 0;
         for steps in 1usize.. {
-            done += step();
+            done += step(learner);
             if steps.is_multiple_of(LOOK_EVERY) {
-                self.wait();
+                wait(learner);
             }
             if began.elapsed() >= self.time {
                 break;
             }
         }
-        self.wait();
+        wait(learner);
         done as f64 / began.elapsed().as_secs_f64()
     }
-
-    fn wait(&self) {
-        for device in self.devices {
-            B::sync(device).expect("the device carries out what it is given");
-        }
-    }
 }
 
-/// Floating-point operations a second of square matrix products: of the side
-/// that gives the most.
-fn square_products<B: Backend>(clock: &Clock<B>) -> f64 {
-    let mut most = 0f64;
-    for side in SIDES {
-        // Columns sum to about one, so that numbers stay what they are however
-        // often they are multiplied.
-        let random = Distribution::Uniform(0.0, 2.0 / side as f64);
-        let matrix = Tensor::<B, 2>::random([side, side], random, &clock.devices[0]);
-        let mut product = matrix.clone();
-        let products = clock.rate(|| {
-            product = product.clone().matmul(matrix.clone());
-            1
-        });
-        most = most.max(products * 2.0 * (side as f64).powi(3));
-        if products < 100.0 {
-            break;
-        }
-    }
-    most
-}
-
-/// Bytes a second that are read and written when a large tensor is copied.
-fn copies<B: Backend>(clock: &Clock<B>) -> f64 {
-    let mut tensor = Tensor::<B, 1>::zeros([COPIED], &clock.devices[0]);
-    let copies = clock.rate(|| {
-        tensor = tensor.clone() + 1.0;
-        // One at a time: two could be done in one go.
-        clock.wait();
-        1
-    });
-    copies * (2 * COPIED * size_of::<f32>()) as f64
-}
-
-/// Takes a dataset's batches, made ready for the devices, epoch after epoch; how many
-/// samples a second come that way through `step`.
-fn read_endlessly<B: Train>(
-    dataset: &Dataset,
-    size: usize,
-    clock: &Clock<B>,
-    mut step: impl FnMut(Parts<B>),
+/// Positions a second that are read, epoch after epoch, and given to `take`.
+fn read_endlessly<E: Executor>(
+    (dataset, batch, architecture): (&Dataset, usize, Architecture),
+    clock: &Clock,
+    learner: &mut Learner<E>,
+    mut take: impl FnMut(&mut Learner<E>, E::Prepared, usize),
 ) -> Result<f64, TrainerError> {
     thread::scope(|scope| {
-        let devices = clock.devices.len();
-        let mut batches = (0..).flat_map(|epoch| {
-            let batches = read_epoch(scope, dataset, Filter::NONE, (1, epoch), size, 0);
-            feed(scope, batches, Architecture::ARTICLE, devices, |_| {
-                Aim::LABEL
-            })
+        let epochs = (0..).map(|epoch| {
+            let batches = read_epoch(scope, dataset, Filter::NONE, (1, epoch), batch, 0);
+            feed::<E>(scope, batches, architecture, |_| Aim::LABEL)
         });
+        let mut batches = epochs.flatten();
         let mut failure = None;
-        let rate = clock.rate(|| match batches.next() {
-            Some(Ok(parts)) => {
-                let positions = parts.positions;
-                step(parts);
-                positions
+        let rate = clock.rate(learner, |learner| match batches.next() {
+            Some(Ok((ready, samples))) => {
+                take(learner, ready, samples);
+                samples
             }
             Some(Err(error)) => {
                 failure = Some(error);
@@ -315,19 +265,8 @@ impl fmt::Display for BenchReport {
         let rates = &self.samples_per_second;
         writeln!(
             f,
-            "{:#} on {}{}{}, batches of {}",
-            self.architecture,
-            self.device,
-            match self.inputs {
-                Some(Inputs::Sparse) => " with sparse inputs",
-                Some(Inputs::Dense) => " with dense inputs",
-                None => "",
-            },
-            match self.precision {
-                Some(Precision::Half) => " in half precision",
-                Some(Precision::Full) | None => "",
-            },
-            self.batch
+            "{:#} on {}, batches of {}",
+            self.architecture, self.device, self.batch
         )?;
         let mut row = |name: &str, rate: f64, what: &str| {
             writeln!(f, "{name:12}{rate:>13.0} samples/s  {what}")
@@ -344,22 +283,26 @@ impl fmt::Display for BenchReport {
         if let Some(both) = rates.both {
             row("both", both, "read, sent and trained on")?;
         }
-        let DeviceSpeed {
-            flop_per_second,
-            memory_bytes_per_second,
-        } = self.measured;
-        let arithmetic = format!(
-            "at most, by arithmetic: {:.2} Mflop a sample, {:.3} Tflop/s",
-            self.sample.flop / 1e6,
-            flop_per_second / 1e12
-        );
-        let memory = format!(
-            "at most, by memory: {:.1} KB a sample, {:.1} GB/s",
-            self.sample.memory_bytes / 1e3,
-            memory_bytes_per_second / 1e9
-        );
-        row("limit", self.limit.arithmetic, &arithmetic)?;
-        row("limit", self.limit.memory, &memory)?;
+        let parts = &self.step_milliseconds;
+        let parts = [
+            ("read", parts.read),
+            ("send", Some(parts.send)),
+            ("derive", parts.derive),
+            ("forward", parts.forward),
+            ("backward", parts.backward),
+            ("optimizer", parts.optimizer),
+            ("step", Some(parts.step)),
+        ];
+        for (name, time) in parts {
+            if let Some(time) = time {
+                writeln!(f, "{name:12}{time:>13.3} ms a batch")?;
+            }
+        }
+        writeln!(
+            f,
+            "the first step had ended after {:.1} s",
+            self.first_step_seconds
+        )?;
         if let Some((reader, both)) = rates.reader.zip(rates.both) {
             writeln!(f, "{}", verdict(reader, rates.device, both))?;
         }
@@ -384,26 +327,24 @@ fn verdict(reader: f64, device: f64, both: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn::backend::Autodiff;
-    use burn_flex::{Flex, FlexDevice};
     use datasets::Split;
 
     use crate::testing;
+    use crate::training::executor::CpuExecutor;
 
     #[test]
-    fn measures_every_part_and_the_limit() {
+    fn measures_every_part() {
         let _turn = testing::turn();
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 3000);
         let plan = Bench {
+            architecture: Architecture::ARTICLE,
             dataset: Some(&dataset),
             batch: 64,
             time: Duration::from_millis(10),
             device: Device::Cpu,
-            inputs: Inputs::default(),
-            precision: Precision::default(),
         };
-        let report = bench::<Autodiff<Flex>>(&plan, &[FlexDevice]).unwrap();
+        let report = bench::<CpuExecutor>(&plan, &()).unwrap();
         let Rates {
             reader,
             upload,
@@ -418,7 +359,7 @@ mod tests {
             batch: 1 << 20,
             ..plan
         };
-        let report = bench::<Autodiff<Flex>>(&small, &[FlexDevice]).unwrap();
+        let report = bench::<CpuExecutor>(&small, &()).unwrap();
         assert_eq!(report.batch as u64, dataset.len(Split::Train));
         let text = report.to_string();
         for word in [
@@ -427,7 +368,7 @@ mod tests {
             "upload",
             "device",
             "both",
-            "limit",
+            "step",
         ] {
             assert!(text.contains(word), "{word}: {text}");
         }

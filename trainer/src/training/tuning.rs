@@ -12,14 +12,12 @@ use crate::error::TrainerError;
 use crate::input::filter::Filter;
 use crate::input::reader::read_epoch;
 use crate::network::clipping::CLIP_NORM;
-use crate::network::evaluate::Train;
 use crate::network::model::Model;
 use crate::network::target::Aim;
+use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
-use crate::training::readings::Unseen;
 use crate::training::regularisation::Regularisation;
-use crate::training::replicas::Replicas;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::Schedule;
 
@@ -86,44 +84,44 @@ impl RangeTest {
 ///
 /// # Errors
 /// [`TrainerError::Data`].
-pub fn tune<B: Train>(
+pub fn tune<E: Executor>(
     test: &RangeTest,
     dataset: &Dataset,
-    devices: &[B::Device],
+    device: &E::Device,
 ) -> Result<Tuning, TrainerError> {
     let Regularisation {
         own_scale,
         weight_decay,
     } = test.regularisation;
-    let model = Model::start(
-        test.init.as_ref(),
-        test.architecture,
-        test.seed,
-        &devices[0],
-    );
-    let replicas = Replicas::new(model.with_own_scale(own_scale), devices);
+    let init = test.init.as_ref();
+    let model = Model::start(init, test.architecture, test.seed, &Default::default());
     // Its own rates are not used.
     let schedule = Schedule::new(test.to, test.steps);
-    let mut learner = Learner::<B>::new(replicas, schedule, weight_decay, CLIP_NORM);
+    let settings = Settings {
+        batch: test.batch,
+        weight_decay,
+        clip_norm: CLIP_NORM,
+        loss_exponent: 1.0,
+    };
+    let model = model.with_own_scale(own_scale);
+    let mut learner = Learner::<E>::new(device, model, schedule, settings)?;
     let mut losses = Vec::new();
     for epoch in 1.. {
         thread::scope(|scope| -> Result<(), TrainerError> {
-            let mut unseen = Unseen::default();
             let left = (test.steps - learner.steps()) as usize;
             let order = (test.seed, epoch);
             let batches = read_epoch(scope, dataset, Filter::NONE, order, test.batch, 0);
             let aim = |_| Aim::LABEL;
-            let batches = feed::<B>(scope, batches, test.architecture, devices.len(), aim);
-            for parts in batches.take(left) {
-                let parts = parts?;
-                let positions = parts.positions;
-                let rate = test.rate(learner.steps());
-                unseen.push(learner.learn_at(rate, parts.send(devices)), positions);
-                if unseen.len() == LOOK_EVERY {
-                    losses.extend(unseen.fetch().iter().map(|step| f64::from(step.loss)));
+            let batches = feed::<E>(scope, batches, test.architecture, aim);
+            for ready in batches.take(left) {
+                let (prepared, positions) = ready?;
+                let batch = learner.executor().send(prepared);
+                learner.learn_at(test.rate(learner.steps()), &batch, positions);
+                if learner.unseen() == LOOK_EVERY {
+                    losses.extend(learner.fetch().iter().map(|step| f64::from(step.loss)));
                 }
             }
-            losses.extend(unseen.fetch().iter().map(|step| f64::from(step.loss)));
+            losses.extend(learner.fetch().iter().map(|step| f64::from(step.loss)));
             Ok(())
         })?;
         if learner.steps() == test.steps {
@@ -160,9 +158,9 @@ fn found(test: &RangeTest, losses: &[f64]) -> Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::FlexDevice;
 
-    use crate::testing::{self, Cpu, SMALL, turn};
+    use crate::testing::{self, SMALL, turn};
+    use crate::training::executor::CpuExecutor;
 
     fn test(steps: u64) -> RangeTest {
         RangeTest {
@@ -206,7 +204,7 @@ mod tests {
         let _turn = turn();
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 3_000);
-        let found = tune::<Cpu>(&test(150), &dataset, &[FlexDevice]).unwrap();
+        let found = tune::<CpuExecutor>(&test(150), &dataset, &()).unwrap();
         assert_eq!(found.points.len(), 150);
         assert!(
             (1e-4..0.1).contains(&found.suggested),

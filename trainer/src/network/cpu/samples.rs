@@ -75,12 +75,6 @@ impl Samples {
         self.targets.len()
     }
 
-    /// Inputs that are on in a sample, on average, of one view.
-    pub fn active(&self) -> f64 {
-        let inputs = self.blocks.iter().map(|block| block.views[0].inputs.len());
-        inputs.sum::<usize>() as f64 / self.len() as f64
-    }
-
     /// What was found of each sample, in the order of the records.
     pub fn in_order(&self, found: &[f32]) -> Vec<f32> {
         let mut ordered = vec![0.0; found.len()];

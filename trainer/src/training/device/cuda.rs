@@ -2,23 +2,49 @@
 
 use std::panic::{self, UnwindSafe};
 
-use burn::backend::Autodiff;
+use burn::tensor::Tensor;
 use burn_cuda::{Cuda, CudaDevice};
 use cudarc::driver::result;
+use cudarc::nvrtc::CompileOptions;
+use gpu::cuda::CudaRuntime;
+use gpu::cuda::install::cuda_path;
 
 use super::{Api, Device, Gpu, Job, guarded};
 use crate::error::TrainerError;
+use crate::training::executor::{GpuDevice, GpuExecutor};
 
-/// All that there are, in CUDA's order, or why CUDA cannot be used.
+/// The way to CUDA's compiler and its headers for a machine that has the driver alone.
+const REMEDY: &str = "\
+    python3 -m venv ~/cuda && ~/cuda/bin/pip install nvidia-cuda-nvrtc==13.0.* \
+    nvidia-cuda-runtime==13.0.* && export CUDA_PATH=$(echo ~/cuda/lib/python3*/site-packages/nvidia/cu13) \
+    && export LD_LIBRARY_PATH=$CUDA_PATH/lib";
+
+/// Returns all that there are, in CUDA's order.
+///
+/// # Errors
+/// Says why CUDA cannot be used, and what brings what is missing.
 pub fn gpus() -> Result<Vec<Gpu>, String> {
-    let compiler = if_installed(|| cudarc::nvrtc::compile_ptx(""));
     let count = if_installed(cudarc::driver::CudaContext::device_count)
         .ok_or("the NVIDIA driver (libcuda) is not installed")?
         .map_err(|error| format!("the NVIDIA driver says {error}"))?;
-    compiler
-        .ok_or("CUDA's run-time compiler (libnvrtc) is not installed")?
-        .map_err(|error| format!("CUDA's run-time compiler says {error}"))?;
+    check_compiler()?;
     (0..count).map(gpu).collect()
+}
+
+/// Makes sure that CUDA's run-time compiler is there, and finds its headers.
+fn check_compiler() -> Result<(), String> {
+    let missing = |what: &str| format!("{what} is not installed; {REMEDY}");
+    let root = cuda_path().ok_or_else(|| missing("CUDA (no CUDA_PATH, no /usr/local/cuda)"))?;
+    let options = CompileOptions {
+        include_paths: vec![root.join("include").display().to_string()],
+        ..CompileOptions::default()
+    };
+    let source = "#include <cuda_runtime.h>";
+    let compiled = move || cudarc::nvrtc::compile_ptx_with_opts(source, options);
+    if_installed(compiled)
+        .ok_or_else(|| missing("CUDA's run-time compiler (libnvrtc)"))?
+        .map_err(|error| format!("CUDA's run-time compiler says {error}; {REMEDY}"))?;
+    Ok(())
 }
 
 fn gpu(number: i32) -> Result<Gpu, String> {
@@ -33,23 +59,33 @@ fn gpu(number: i32) -> Result<Gpu, String> {
     })
 }
 
-/// Whether GPUs can exchange tensors: Burn does it by NCCL.
-pub fn check_exchange() -> Result<(), String> {
-    if_installed(cudarc::nccl::result::get_nccl_version)
-        .ok_or("NCCL (libnccl), by which GPUs exchange tensors, is not installed")?
-        .map_err(|error| format!("NCCL says {:?}", error.0))?;
-    Ok(())
+/// Makes sure that a GPU compiles a kernel and computes what it should: a sum of Burn's.
+pub fn probe(number: usize) -> Result<(), String> {
+    let device = CudaDevice::new(number);
+    let sum = guarded(&Device::Gpu(Api::Cuda, number), || {
+        let numbers = Tensor::<Cuda, 1>::from_floats([1.0, 2.0, 3.0], &device);
+        Ok((numbers + 1.0).into_data())
+    });
+    let sum = sum.map_err(|error| error.to_string())?;
+    match sum.to_vec::<f32>() {
+        Ok(sum) if sum == [2.0, 3.0, 4.0] => Ok(()),
+        found => Err(format!("it adds 1 to 1, 2 and 3 and finds {found:?}")),
+    }
 }
 
-/// Does a job on the GPUs of these numbers.
-pub fn run<J: Job>(job: J, numbers: &[usize]) -> Result<J::Output, TrainerError> {
-    let devices: Vec<CudaDevice> = numbers.iter().copied().map(CudaDevice::new).collect();
-    let device = Device::Gpus(Api::Cuda, numbers.to_vec());
-    guarded(&device, || job.run::<Autodiff<Cuda>>(&devices))
+/// Does a job on the GPU of this number.
+pub fn run<J: Job>(job: J, number: usize) -> Result<J::Output, TrainerError> {
+    let name = Device::Gpu(Api::Cuda, number);
+    let device = GpuDevice {
+        device: CudaDevice::new(number),
+        name: name.to_string(),
+        memory: gpu(number as i32).ok().and_then(|gpu| gpu.memory),
+    };
+    guarded(&name, || job.run::<GpuExecutor<CudaRuntime>>(&device))
 }
 
 /// Calls into one of CUDA's libraries; `None` if it is not installed. cudarc panics
-/// then, and Burn would let it do so in a thread of its own; here, before Burn touches
+/// then, and CubeCL would let it do so in a thread of its own; here, before CubeCL touches
 /// CUDA, it can be caught.
 fn if_installed<T>(call: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     let hook = panic::take_hook();

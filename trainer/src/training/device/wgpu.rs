@@ -4,13 +4,12 @@ use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use burn::backend::Autodiff;
-use burn_wgpu::graphics::AutoGraphicsApi;
-use burn_wgpu::{RuntimeOptions, Wgpu, WgpuDevice, init_setup};
+use gpu::wgpu::{AutoGraphicsApi, RuntimeOptions, WgpuDevice, WgpuRuntime, init_setup};
 use wgpu::{Adapter, Backends, DeviceType, Instance, InstanceDescriptor};
 
 use super::{Api, Device, Gpu, Job, guarded};
 use crate::error::TrainerError;
+use crate::training::executor::{GpuDevice, GpuExecutor};
 
 /// All GPUs that an interface finds, the best first; or why there is none.
 pub fn gpus(api: Api) -> Result<Vec<Gpu>, String> {
@@ -36,7 +35,7 @@ pub fn gpus(api: Api) -> Result<Vec<Gpu>, String> {
     Ok(gpus.collect())
 }
 
-/// The GPUs by what Burn calls them: discrete ones, then those that share the
+/// The GPUs by what CubeCL calls them: discrete ones, then those that share the
 /// processor's memory, then virtual ones, then software.
 fn adapters(api: Api) -> Vec<(WgpuDevice, Adapter)> {
     let backends = match api {
@@ -60,7 +59,7 @@ fn adapters(api: Api) -> Vec<(WgpuDevice, Adapter)> {
     add(DeviceType::DiscreteGpu, WgpuDevice::DiscreteGpu);
     add(DeviceType::IntegratedGpu, WgpuDevice::IntegratedGpu);
     add(DeviceType::VirtualGpu, WgpuDevice::VirtualGpu);
-    // Burn has no more than one.
+    // CubeCL has no more than one.
     add(DeviceType::Cpu, |_| WgpuDevice::Cpu);
     found.dedup_by_key(|(device, _)| device.clone());
     found
@@ -95,7 +94,7 @@ fn memory(_adapter: &Adapter) -> Option<u64> {
     None
 }
 
-/// Makes a device ready. Burn refuses to do so twice in a process.
+/// Makes a device ready. CubeCL refuses to do so twice in a process.
 fn set_up(device: &WgpuDevice) {
     static READY: Mutex<Vec<WgpuDevice>> = Mutex::new(Vec::new());
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,16 +104,17 @@ fn set_up(device: &WgpuDevice) {
     }
 }
 
-/// Does a job on the GPUs of these numbers in [`gpus`].
-pub fn run<J: Job>(job: J, api: Api, numbers: &[usize]) -> Result<J::Output, TrainerError> {
-    let device = Device::Gpus(api, numbers.to_vec());
-    let adapters = adapters(api);
-    let devices: Vec<WgpuDevice> = numbers
-        .iter()
-        .map(|&number| adapters[number].0.clone())
-        .collect();
-    guarded(&device, || {
-        devices.iter().for_each(set_up);
-        job.run::<Autodiff<Wgpu>>(&devices)
+/// Does a job on the GPU of this number in [`gpus`].
+pub fn run<J: Job>(job: J, api: Api, number: usize) -> Result<J::Output, TrainerError> {
+    let name = Device::Gpu(api, number);
+    let (device, adapter) = adapters(api).swap_remove(number);
+    let device = GpuDevice {
+        device,
+        name: name.to_string(),
+        memory: memory(&adapter),
+    };
+    guarded(&name, || {
+        set_up(&device.device);
+        job.run::<GpuExecutor<WgpuRuntime>>(&device)
     })
 }

@@ -1,0 +1,290 @@
+//! Where each number of a network lies in the flat buffers of a GPU.
+//!
+//! Parameters, their two moments and their gradient are buffers of one layout:
+//!
+//! | part | shape |
+//! |---|---|
+//! | own | `[INPUTS, width]` |
+//! | shared | `[SHARED, width]` |
+//! | bias of the first layer | `[width]` |
+//! | each later layer | `[buckets, inputs + 1, outputs]`, the bias as the last input |
+//!
+//! Widths are padded, so that kernels have no remainders. Padding holds zeros and keeps
+//! them: a weight of 0 passes no gradient on, and an activation of 0 brings none.
+
+use models::{Activation, Architecture, INPUTS, Threats};
+
+/// Columns of the first layer that a cube works on: a cache line of f32.
+pub(crate) const SLICE: usize = 32;
+/// Neurons of the second and third hidden layer, padded.
+pub(crate) const NARROW: usize = 32;
+/// Own and their P N B R Q K.
+pub(crate) const PIECES: usize = 12;
+/// Shared rows of the first layer: of each piece one, 8 for its ranks and 4 for its
+/// distances from the edge; and one of each threat.
+pub const SHARED: usize = PIECES * (1 + 8 + 4) + Threats::INPUTS;
+
+/// The padded sizes of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Layout {
+    pub architecture: Architecture,
+    /// Activations of a view, padded to whole slices.
+    pub activations: usize,
+    /// Sums that an activation is made of: two where it is their product, else one.
+    pub factors: usize,
+    pub later: Vec<Later>,
+    /// Numbers in all.
+    pub len: usize,
+}
+
+/// A layer behind the first.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Later {
+    /// Inputs, padded, without the bias.
+    pub inputs: usize,
+    /// Outputs, padded.
+    pub outputs: usize,
+    /// Where it begins.
+    pub begin: usize,
+}
+
+impl Later {
+    /// Numbers of a bucket.
+    pub fn bucket_len(&self) -> usize {
+        (self.inputs + 1) * self.outputs
+    }
+}
+
+impl Layout {
+    pub fn new(architecture: Architecture) -> Layout {
+        let activations = architecture.activations().next_multiple_of(SLICE);
+        let factors = match architecture.activation {
+            Activation::PairwiseClippedRelu => 2,
+            _ => 1,
+        };
+        let mut len = (INPUTS + SHARED + 1) * factors * activations;
+        let mut inputs = architecture.views() * activations;
+        let mut later = Vec::new();
+        let hidden = [architecture.second, architecture.third].into_iter();
+        for outputs in hidden.flatten().map(|_| NARROW).chain([1]) {
+            let layer = Later {
+                inputs,
+                outputs,
+                begin: len,
+            };
+            len += architecture.buckets * layer.bucket_len();
+            later.push(layer);
+            inputs = outputs;
+        }
+        Layout {
+            architecture,
+            activations,
+            factors,
+            later,
+            len,
+        }
+    }
+
+    /// Sums of a view, padded.
+    pub fn width(&self) -> usize {
+        self.factors * self.activations
+    }
+
+    /// Where the shared rows begin.
+    pub fn shared(&self) -> usize {
+        INPUTS * self.width()
+    }
+
+    /// Where the first layer's bias begins.
+    pub fn bias(&self) -> usize {
+        (INPUTS + SHARED) * self.width()
+    }
+
+    /// The column in which the first layer's neuron lies.
+    fn column(&self, neuron: usize) -> usize {
+        let half = self.architecture.activations();
+        neuron / half * self.activations + neuron % half
+    }
+
+    /// Where an input of the layer behind the first lies, padded.
+    fn second_input(&self, input: usize) -> usize {
+        let activations = self.architecture.activations();
+        input / activations * self.activations + input % activations
+    }
+
+    /// The parameters in this layout.
+    pub fn flat(&self, parameters: &Parameters) -> Vec<f32> {
+        let mut flat = vec![0.0; self.len];
+        self.each(|part, index, at| flat[at] = parameters.part(part)[index]);
+        flat
+    }
+
+    /// The parameters again.
+    pub fn parameters(&self, flat: &[f32]) -> Parameters {
+        let mut found = Parameters::zeros(self.architecture);
+        self.each(|part, index, at| found.part_mut(part)[index] = flat[at]);
+        found
+    }
+
+    /// Calls with the number of a part ([`Parameters::part`]), an index into it, and where
+    /// that number lies in the flat buffer.
+    fn each(&self, mut call: impl FnMut(usize, usize, usize)) {
+        let (first, width) = (self.architecture.first, self.width());
+        let begins = [(INPUTS, 0), (SHARED, self.shared()), (1, self.bias())];
+        for (part, (rows, begin)) in begins.into_iter().enumerate() {
+            for row in 0..rows {
+                for neuron in 0..first {
+                    let at = begin + row * width + self.column(neuron);
+                    call(part, row * first + neuron, at);
+                }
+            }
+        }
+        let buckets = self.architecture.buckets;
+        let sizes = self.architecture.layers();
+        for (index, (layer, &(all, inputs))) in self.later.iter().zip(&sizes[1..]).enumerate() {
+            let outputs = all / buckets;
+            for output in 0..all {
+                let begin = layer.begin + output / outputs * layer.bucket_len();
+                let at = |input: usize| begin + input * layer.outputs + output % outputs;
+                for input in 0..inputs {
+                    let padded = if index == 0 {
+                        self.second_input(input)
+                    } else {
+                        input
+                    };
+                    call(3 + 2 * index, input * all + output, at(padded));
+                }
+                call(4 + 2 * index, output, at(layer.inputs));
+            }
+        }
+    }
+}
+
+/// The numbers that are trained: of the first layer its own, its shared part and its bias,
+/// of each later layer weights and bias. All weights are `[inputs, outputs]`; behind the
+/// first layer the outputs of all buckets follow each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// `[INPUTS, first]`.
+    pub own: Vec<f32>,
+    /// `[SHARED, first]`.
+    pub shared: Vec<f32>,
+    /// `[first]`.
+    pub bias: Vec<f32>,
+    /// Weights and bias of each layer behind the first.
+    pub later: Vec<(Vec<f32>, Vec<f32>)>,
+}
+
+impl Parameters {
+    /// All of them 0.
+    pub fn zeros(architecture: Architecture) -> Parameters {
+        let sizes = architecture.layers();
+        let later = sizes[1..].iter();
+        Parameters {
+            own: vec![0.0; INPUTS * architecture.first],
+            shared: vec![0.0; SHARED * architecture.first],
+            bias: vec![0.0; architecture.first],
+            later: later
+                .map(|&(outputs, inputs)| (vec![0.0; inputs * outputs], vec![0.0; outputs]))
+                .collect(),
+        }
+    }
+
+    /// All numbers, part by part.
+    pub fn numbers(&self) -> impl Iterator<Item = f32> {
+        let parts = (0..3 + 2 * self.later.len()).map(|part| self.part(part));
+        parts.flatten().copied()
+    }
+
+    /// The same, to be written.
+    pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f32> {
+        let later = self.later.iter_mut();
+        let later = later.flat_map(|(weight, bias)| weight.iter_mut().chain(bias));
+        let first = self.own.iter_mut().chain(&mut self.shared);
+        first.chain(&mut self.bias).chain(later)
+    }
+
+    fn part(&self, part: usize) -> &[f32] {
+        match part {
+            0 => &self.own,
+            1 => &self.shared,
+            2 => &self.bias,
+            _ => {
+                let (weight, bias) = &self.later[(part - 3) / 2];
+                if part % 2 == 1 { weight } else { bias }
+            }
+        }
+    }
+
+    fn part_mut(&mut self, part: usize) -> &mut [f32] {
+        match part {
+            0 => &mut self.own,
+            1 => &mut self.shared,
+            2 => &mut self.bias,
+            _ => {
+                let (weight, bias) = &mut self.later[(part - 3) / 2];
+                if part % 2 == 1 { weight } else { bias }
+            }
+        }
+    }
+}
+
+/// The shared rows that an input's row takes part in: three of a piece, one of a threat,
+/// else none.
+pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
+    let of_piece = (input < PIECES * 64).then(|| {
+        let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
+        let edge = file.min(7 - file);
+        [
+            piece,
+            PIECES + piece * 8 + rank,
+            PIECES * 9 + piece * 4 + edge,
+        ]
+    });
+    let threats = Threats::FIRST_INPUT..Threats::FIRST_INPUT + Threats::INPUTS;
+    let of_threat = threats
+        .contains(&input)
+        .then(|| PIECES * 13 + input - Threats::FIRST_INPUT);
+    of_piece.into_iter().flatten().chain(of_threat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use models::View;
+
+    #[test]
+    fn every_parameter_has_a_place_of_its_own() {
+        let small = Architecture::hidden([50, 7, 5]);
+        let pairwise = Architecture {
+            view: View::Both,
+            activation: Activation::PairwiseClippedRelu,
+            buckets: 3,
+            third: None,
+            ..small
+        };
+        let one = Architecture {
+            second: None,
+            ..pairwise
+        };
+        for architecture in [small, pairwise, one] {
+            let layout = Layout::new(architecture);
+            let mut parameters = Parameters::zeros(architecture);
+            let mut count = 0;
+            for part in 0..3 + 2 * parameters.later.len() {
+                for number in parameters.part_mut(part) {
+                    count += 1;
+                    *number = count as f32;
+                }
+            }
+            assert_eq!(
+                count,
+                architecture.parameters() + SHARED * architecture.first
+            );
+            let flat = layout.flat(&parameters);
+            let filled = flat.iter().filter(|&&number| number != 0.0);
+            assert_eq!(filled.count(), count);
+            assert_eq!(layout.parameters(&flat), parameters);
+        }
+    }
+}

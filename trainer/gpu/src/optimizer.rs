@@ -1,0 +1,129 @@
+//! The sums over a batch, and the step of AdamW.
+
+use cubecl::prelude::*;
+
+/// Units of cubes that add up.
+pub(crate) const UNITS: usize = 256;
+
+/// Adds up segments of `len` numbers each into the gradient from `begin` on.
+#[cube(launch_unchecked)]
+pub(crate) fn join(
+    parts: &Array<f32>,
+    gradient: &mut Array<f32>,
+    segments: u32,
+    #[comptime] len: usize,
+    #[comptime] begin: usize,
+) {
+    if ABSOLUTE_POS >= len {
+        terminate!();
+    }
+    let mut sum = 0.0f32;
+    for segment in 0..segments as usize {
+        sum += parts[segment * len + ABSOLUTE_POS];
+    }
+    gradient[begin + ABSOLUTE_POS] = sum;
+}
+
+/// Adds up what the units of a cube hold, in an order that depends on nothing; every unit gets
+/// the sum.
+#[cube]
+fn add_units(value: f32) -> f32 {
+    let mut sums = SharedMemory::<f32>::new(UNITS);
+    let unit = UNIT_POS as usize;
+    sums[unit] = value;
+    sync_cube();
+    #[unroll]
+    for step in 0..8u32 {
+        let half = comptime!(UNITS >> (step + 1));
+        if unit < half {
+            sums[unit] += sums[unit + half];
+        }
+        sync_cube();
+    }
+    sums[0]
+}
+
+/// The squares of the gradient, added up by cube.
+#[cube(launch_unchecked)]
+pub(crate) fn add_squares(gradient: &Array<f32>, parts: &mut Array<f32>, #[comptime] len: usize) {
+    let mut at = CUBE_POS_X as usize * UNITS + UNIT_POS as usize;
+    let mut sum = 0.0f32;
+    while at < len {
+        sum += gradient[at] * gradient[at];
+        at += CUBE_COUNT_X as usize * UNITS;
+    }
+    let sum = add_units(sum);
+    if UNIT_POS == 0 {
+        parts[CUBE_POS_X as usize] = sum;
+    }
+}
+
+/// What a step measured, into the ring: the mean loss, and the length of the gradient.
+#[cube(launch_unchecked)]
+pub(crate) fn measure(
+    losses: &Array<f32>,
+    squares: &Array<f32>,
+    ring: &mut Array<f32>,
+    samples: u32,
+    slot: u32,
+    #[comptime] square_parts: usize,
+) {
+    let unit = UNIT_POS as usize;
+    let mut loss = 0.0f32;
+    let mut at = unit;
+    while at < samples as usize {
+        loss += losses[at];
+        at += UNITS;
+    }
+    let mut square = 0.0f32;
+    let mut at = unit;
+    while at < square_parts {
+        square += squares[at];
+        at += UNITS;
+    }
+    let loss = add_units(loss);
+    sync_cube();
+    let square = add_units(square);
+    if unit == 0 {
+        ring[2 * slot as usize] = loss / f32::cast_from(samples);
+        ring[2 * slot as usize + 1] = square.sqrt();
+    }
+}
+
+/// A step of AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) by a
+/// gradient that is shortened to the length `clip_norm`, and the clamp of each parameter to its
+/// bound. `correction1` and `correction2` are 1 / (1 - beta^t).
+#[cube(launch_unchecked)]
+pub(crate) fn adamw(
+    gradient: &Array<f32>,
+    ring: &Array<f32>,
+    bounds: &Array<f32>,
+    parameters: &mut Array<f32>,
+    moments1: &mut Array<f32>,
+    moments2: &mut Array<f32>,
+    slot: u32,
+    clip_norm: f32,
+    rate: f32,
+    decay: f32,
+    correction1: f32,
+    correction2: f32,
+    beta1: f32,
+    beta2: f32,
+    epsilon: f32,
+    #[comptime] len: usize,
+) {
+    if ABSOLUTE_POS >= len {
+        terminate!();
+    }
+    let norm = ring[2 * slot as usize + 1];
+    let shortened = select(norm > clip_norm, clip_norm / norm, 1.0);
+    let gradient = gradient[ABSOLUTE_POS] * shortened;
+    let moment1 = beta1 * moments1[ABSOLUTE_POS] + (1.0 - beta1) * gradient;
+    let moment2 = beta2 * moments2[ABSOLUTE_POS] + (1.0 - beta2) * gradient * gradient;
+    moments1[ABSOLUTE_POS] = moment1;
+    moments2[ABSOLUTE_POS] = moment2;
+    let delta = moment1 * correction1 / ((moment2 * correction2).sqrt() + epsilon);
+    let parameter = parameters[ABSOLUTE_POS] * decay - delta * rate;
+    let bound = bounds[ABSOLUTE_POS];
+    parameters[ABSOLUTE_POS] = min(max(parameter, -bound), bound);
+}

@@ -1,0 +1,803 @@
+//! The host's side of a step.
+
+use std::time::{Duration, Instant};
+
+use cubecl::prelude::*;
+use cubecl::server::Handle;
+use models::{Architecture, INPUTS};
+use records::position::Record;
+
+use crate::features::{self, ENTRIES, RECORD_WORDS};
+use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
+use crate::heads::{self, Dense, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
+use crate::layout::{Layout, NARROW, Parameters, SHARED, SLICE};
+use crate::optimizer::{self, UNITS};
+
+/// Cubes that add up the squares of the gradient.
+const SQUARE_CUBES: usize = 128;
+/// Rows over which a cube adds up the gradient of the first layer's weights. On an H100 256 and
+/// 1,024 were slower.
+const SEGMENT: usize = 512;
+/// Units of such a cube, where the device has so many: on an H100 the more, the faster.
+const MOST_UNITS: usize = 1024;
+/// Batches that may wait on a device.
+const BATCHES: usize = 8;
+/// Steps whose measurements the device keeps.
+const RING: usize = 1024;
+
+/// What does not change from step to step.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The network's parts.
+    pub architecture: Architecture,
+    /// Positions of a batch, at most.
+    pub batch: usize,
+    /// What an own part of the first layer counts, a power of two.
+    pub own_scale: f32,
+    /// How far from zero the numbers of each layer may be.
+    pub bounds: Vec<f32>,
+    /// Half of the K of the win chance, per pawn.
+    pub half_k: f32,
+    /// The power of the distance that is the loss.
+    pub exponent: f32,
+    /// How fast weights decay, in units of the learning rate.
+    pub weight_decay: f32,
+    /// The length to which gradients are shortened.
+    pub clip_norm: f32,
+    /// AdamW's memory of gradients and of their squares.
+    pub betas: [f32; 2],
+    /// What keeps AdamW from dividing by zero.
+    pub epsilon: f32,
+}
+
+/// What a step measured, before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The mean loss of the batch.
+    pub loss: f32,
+    /// The length of the gradient before it was shortened.
+    pub gradient_norm: f32,
+}
+
+/// Positions on a device: some of the records that lie there, in an order. A clone is cheap.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    records: Handle,
+    /// Numbers of records.
+    order: Handle,
+    /// Where the batch begins in the order.
+    first: usize,
+    samples: usize,
+}
+
+impl Batch {
+    /// The number of positions.
+    pub fn len(&self) -> usize {
+        self.samples
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0
+    }
+}
+
+/// What a device derives from records.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Derived {
+    /// The active inputs, `[views][batch]`.
+    pub inputs: Vec<Vec<Vec<u32>>>,
+    /// The win chances that training aims at, `[batch]`.
+    pub targets: Vec<f32>,
+    /// `[batch]`.
+    pub buckets: Vec<u32>,
+}
+
+/// What a run goes on from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The parameters.
+    pub parameters: Parameters,
+    /// AdamW's mean of gradients, and of their squares.
+    pub moments: [Parameters; 2],
+}
+
+/// Buffers on the device, or what is said of each.
+struct Buffers<T> {
+    lists: T,
+    lengths: T,
+    targets: T,
+    buckets: T,
+    weights: T,
+    sums: T,
+    losses: T,
+    slopes: T,
+    values: T,
+    hidden: T,
+    gradients: T,
+    transposed: T,
+    having: T,
+    starts: T,
+    members: T,
+    row_parts: T,
+    bias_parts: T,
+    product_parts: T,
+    square_parts: T,
+    parameters: T,
+    moments: [T; 2],
+    gradient: T,
+    bounds: T,
+    ring: T,
+}
+
+impl<T> Buffers<T> {
+    /// Makes a buffer of each size in words.
+    fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
+        let architecture = config.architecture;
+        let (views, width) = (architecture.views(), layout.width());
+        let capacity = capacity(config);
+        let rows = views * capacity;
+        let short = capacity / SHORT_SEGMENT;
+        let inputs = layout.later[0].inputs;
+        let narrow = layout.later.len() > 1;
+        let segments = if narrow {
+            capacity / LONG_SEGMENT
+        } else {
+            short
+        };
+        let only_narrow = |words: usize| if narrow { words } else { 0 };
+        // No buffer is empty, or shorter than a vector.
+        let mut room = |words: usize| make(words.max(4));
+        Buffers {
+            lists: room(ENTRIES * rows),
+            lengths: room(rows),
+            targets: room(capacity),
+            buckets: room(capacity),
+            weights: room((INPUTS + 1) * width),
+            sums: room(rows * width),
+            losses: room(capacity),
+            slopes: room(capacity),
+            values: room(capacity),
+            hidden: room(only_narrow(2 * capacity * NARROW)),
+            gradients: room(only_narrow(2 * capacity * NARROW)),
+            transposed: room(only_narrow(architecture.buckets * NARROW * inputs)),
+            having: room(rows / GROUP * INPUTS),
+            starts: room(rows / SEGMENT * (INPUTS + 1)),
+            members: room(rows * ENTRIES),
+            row_parts: room(rows / SEGMENT * INPUTS * width),
+            bias_parts: room(short * views * width),
+            product_parts: room(architecture.buckets * segments * layout.later[0].bucket_len()),
+            square_parts: room(SQUARE_CUBES),
+            parameters: room(layout.len),
+            moments: [room(layout.len), room(layout.len)],
+            gradient: room(layout.len),
+            bounds: room(layout.len),
+            ring: room(2 * RING),
+        }
+    }
+}
+
+/// Positions that buffers are made for: a batch, padded to whole segments.
+fn capacity(config: &Config) -> usize {
+    config.batch.next_multiple_of(SEGMENT.max(LONG_SEGMENT))
+}
+
+/// Bytes that training takes on a device, some batches that wait included.
+pub fn memory(config: &Config) -> u64 {
+    let layout = Layout::new(config.architecture);
+    let mut words = 0;
+    Buffers::new(config, &layout, |len| words += len as u64);
+    4 * (words + (BATCHES * config.batch * RECORD_WORDS) as u64)
+}
+
+/// A network on a device, and its optimizer.
+pub struct Trainer<R: Runtime> {
+    client: ComputeClient<R>,
+    config: Config,
+    layout: Layout,
+    /// `batch`, padded to whole segments.
+    capacity: usize,
+    sums: Sums,
+    buffers: Buffers<Handle>,
+    /// Units of a cube that adds up rows.
+    units: usize,
+    /// 0, 1, 2 and so on.
+    in_order: Handle,
+    step: u64,
+    /// Steps that nobody has looked at.
+    unseen: usize,
+    /// Time of each launch, where it is asked for.
+    times: Option<Vec<(&'static str, Duration)>>,
+}
+
+/// Array argument of all of a buffer, whose elements are so large.
+fn array<R: Runtime>(handle: &Handle, bytes: usize) -> ArrayArg<R> {
+    let len = handle.size_in_used() as usize / bytes;
+    // SAFETY: it is as long as it says.
+    unsafe { ArrayArg::from_raw_parts(handle.clone(), len) }
+}
+
+fn words<R: Runtime>(handle: &Handle) -> ArrayArg<R> {
+    array(handle, 4)
+}
+
+fn fours<R: Runtime>(handle: &Handle) -> ArrayArg<R> {
+    array(handle, 16)
+}
+
+fn cubes(units: usize) -> CubeCount {
+    CubeCount::Static(units.div_ceil(UNITS) as u32, 1, 1)
+}
+
+fn plane(x: usize, y: usize) -> CubeCount {
+    CubeCount::Static(x as u32, y as u32, 1)
+}
+
+/// Launches a kernel, and measures it where times are asked for.
+macro_rules! launch {
+    ($self:ident, $module:ident::$kernel:ident, $count:expr, $units:expr, $($argument:expr),* $(,)?) => {
+        let began = $self.times.is_some().then(Instant::now);
+        // SAFETY: every kernel stays within the buffers, whose sizes are those of the layout
+        // that it is made for; `unchecked` leaves out what would clamp its indices.
+        unsafe {
+            $module::$kernel::launch_unchecked::<R>(
+                &$self.client,
+                $count,
+                CubeDim::new_1d($units as u32),
+                $($argument),*
+            )
+        };
+        if let (Some(times), Some(began)) = (&mut $self.times, began) {
+            cubecl::future::block_on($self.client.sync()).expect("a device that works");
+            times.push((stringify!($kernel), began.elapsed()));
+        }
+    };
+}
+
+impl<R: Runtime> Trainer<R> {
+    /// Puts a network on a device.
+    pub fn new(client: ComputeClient<R>, config: Config, start: &Parameters) -> Trainer<R> {
+        let architecture = config.architecture;
+        let layout = Layout::new(architecture);
+        let capacity = capacity(&config);
+        let (views, width) = (architecture.views(), layout.width());
+        let floats = |numbers: &[f32]| client.create_from_slice(bytemuck::cast_slice(numbers));
+        let zeros = vec![0.0; layout.len];
+        let buffers = Buffers {
+            parameters: floats(&layout.flat(start)),
+            moments: [floats(&zeros), floats(&zeros)],
+            gradient: floats(&zeros),
+            bounds: floats(&bounds(&layout, &config.bounds)),
+            ..Buffers::new(&config, &layout, |words| client.empty(4 * words))
+        };
+        let units = client.properties().hardware.max_units_per_cube as usize;
+        Trainer {
+            sums: Sums {
+                kind: Kind::from(architecture.activation),
+                views,
+                activations: layout.activations,
+                width,
+                capacity,
+            },
+            in_order: {
+                let numbers: Vec<u32> = (0..config.batch as u32).collect();
+                client.create_from_slice(bytemuck::cast_slice(&numbers))
+            },
+            client,
+            config,
+            layout,
+            capacity,
+            buffers,
+            units: if units < MOST_UNITS {
+                UNITS
+            } else {
+                MOST_UNITS
+            },
+            step: 0,
+            unseen: 0,
+            times: None,
+        }
+    }
+
+    /// Sends records as a batch of their own.
+    pub fn send(&self, records: &[Record]) -> Batch {
+        assert!(records.len() <= self.config.batch, "more than was foreseen");
+        Batch {
+            records: self.client.create_from_slice(Record::bytes_of(records)),
+            order: self.in_order.clone(),
+            first: 0,
+            samples: records.len(),
+        }
+    }
+
+    /// Takes a step on a batch at a learning rate. A game's result counts `result_share` in what
+    /// it aims at, from 0 to 1, and the label the rest.
+    pub fn learn(&mut self, batch: &Batch, rate: f64, result_share: f32) {
+        assert!(self.unseen < RING, "fetch before");
+        self.step += 1;
+        let slot = ((self.step - 1) % RING as u64) as u32;
+        self.unseen += 1;
+        self.compose();
+        self.evaluate(batch, result_share);
+        self.gradients(batch.samples);
+        let square_parts = SQUARE_CUBES;
+        let b = &self.buffers;
+        launch!(
+            self,
+            optimizer::add_squares,
+            plane(SQUARE_CUBES, 1),
+            UNITS,
+            words(&b.gradient),
+            words(&b.square_parts),
+            self.layout.len,
+        );
+        launch!(
+            self,
+            optimizer::measure,
+            plane(1, 1),
+            UNITS,
+            words(&b.losses),
+            words(&b.square_parts),
+            words(&b.ring),
+            batch.samples as u32,
+            slot,
+            square_parts,
+        );
+        let [beta1, beta2] = self.config.betas;
+        let correction = |beta: f32| 1.0 / (1.0 - beta.powi(self.step.min(1 << 30) as i32));
+        let decay = 1.0 - rate * f64::from(self.config.weight_decay);
+        launch!(
+            self,
+            optimizer::adamw,
+            cubes(self.layout.len),
+            UNITS,
+            words(&b.gradient),
+            words(&b.ring),
+            words(&b.bounds),
+            words(&b.parameters),
+            words(&b.moments[0]),
+            words(&b.moments[1]),
+            slot,
+            self.config.clip_norm,
+            rate as f32,
+            decay as f32,
+            correction(beta1),
+            correction(beta2),
+            beta1,
+            beta2,
+            self.config.epsilon,
+            self.layout.len,
+        );
+    }
+
+    /// Puts the first layer's weights together.
+    fn compose(&mut self) {
+        let width = self.layout.width();
+        let b = &self.buffers;
+        launch!(
+            self,
+            first_layer::compose,
+            cubes((INPUTS + 1) * width),
+            UNITS,
+            words(&b.parameters),
+            words(&b.weights),
+            self.config.own_scale,
+            self.config.bounds[0],
+            width,
+        );
+    }
+
+    /// Derives the inputs of positions.
+    fn derive(&mut self, batch: &Batch, result_share: f32) {
+        let architecture = self.config.architecture;
+        let b = &self.buffers;
+        launch!(
+            self,
+            features::derive,
+            cubes(batch.samples),
+            UNITS,
+            words(&batch.records),
+            words(&batch.order),
+            words(&b.lists),
+            words(&b.lengths),
+            words(&b.targets),
+            words(&b.buckets),
+            batch.first as u32,
+            batch.samples as u32,
+            result_share,
+            self.config.half_k,
+            self.sums.views as u32,
+            architecture.mirrored,
+            architecture.buckets as u32,
+            self.capacity as u32,
+        );
+    }
+
+    /// A layer behind the first, as kernels know it.
+    fn dense(&self, layer: usize) -> Dense {
+        let layer = &self.layout.later[layer];
+        Dense {
+            inputs: layer.inputs,
+            outputs: layer.outputs,
+            begin: layer.begin,
+        }
+    }
+
+    /// Values, losses and their slopes.
+    fn evaluate(&mut self, batch: &Batch, result_share: f32) {
+        self.derive(batch, result_share);
+        let samples = batch.samples;
+        let (of, rows) = (self.sums, self.sums.views * self.capacity);
+        let vectors = of.width / 4;
+        let b = &self.buffers;
+        launch!(
+            self,
+            first_layer::sum_rows,
+            plane(rows / GROUP, of.width / SLICE),
+            GROUP * SLICE_VECTORS,
+            words(&b.lists),
+            words(&b.lengths),
+            fours(&b.weights),
+            fours(&b.parameters),
+            fours(&b.sums),
+            samples as u32,
+            self.capacity,
+            rows,
+            vectors,
+            self.layout.bias() / 4,
+        );
+        let exponent = self.config.exponent;
+        let count = plane(samples.div_ceil(SAMPLES), 1);
+        if self.layout.later.len() == 1 {
+            launch!(
+                self,
+                heads::evaluate_one,
+                count,
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.targets),
+                words(&b.buckets),
+                words(&b.losses),
+                words(&b.slopes),
+                words(&b.values),
+                samples as u32,
+                self.config.half_k,
+                exponent,
+                exponent == 1.0,
+                of,
+                self.dense(0),
+            );
+        } else {
+            let last = self.layout.later.len() - 1;
+            let third = (last == 2).then(|| self.dense(1));
+            launch!(
+                self,
+                heads::evaluate_narrow,
+                count,
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.targets),
+                words(&b.buckets),
+                words(&b.losses),
+                words(&b.slopes),
+                words(&b.values),
+                words(&b.hidden),
+                words(&b.gradients),
+                samples as u32,
+                self.config.half_k,
+                exponent,
+                exponent == 1.0,
+                of,
+                self.dense(0),
+                third,
+                self.dense(last),
+            );
+        }
+    }
+
+    /// The gradient of all parameters.
+    fn gradients(&mut self, samples: usize) {
+        let (of, rows, width) = (self.sums, self.sums.views * self.capacity, self.sums.width);
+        let buckets = self.config.architecture.buckets;
+        let short = samples.div_ceil(SHORT_SEGMENT);
+        let inputs = self.layout.later[0].inputs;
+        let b = &self.buffers;
+        if self.layout.later.len() == 1 {
+            launch!(
+                self,
+                heads::back_one,
+                plane(short, (inputs + 1).div_ceil(UNITS)),
+                UNITS,
+                words(&b.sums),
+                words(&b.parameters),
+                words(&b.slopes),
+                words(&b.buckets),
+                words(&b.bias_parts),
+                words(&b.product_parts),
+                samples as u32,
+                buckets,
+                of,
+                self.dense(0),
+            );
+            self.join_products(0, short);
+        } else {
+            let last = self.layout.later.len() - 1;
+            for layer in 0..=last {
+                self.add_products(layer, samples);
+            }
+            let b = &self.buffers;
+            launch!(
+                self,
+                heads::transpose,
+                cubes(buckets * NARROW * inputs),
+                UNITS,
+                words(&b.parameters),
+                words(&b.transposed),
+                buckets,
+                self.dense(0),
+            );
+            launch!(
+                self,
+                heads::back_narrow,
+                plane(short, inputs.div_ceil(UNITS)),
+                UNITS,
+                words(&b.sums),
+                words(&b.transposed),
+                words(&b.gradients),
+                words(&b.buckets),
+                words(&b.bias_parts),
+                samples as u32,
+                of,
+            );
+        }
+        let b = &self.buffers;
+        launch!(
+            self,
+            optimizer::join,
+            cubes(width),
+            UNITS,
+            words(&b.bias_parts),
+            words(&b.gradient),
+            (short * of.views) as u32,
+            width,
+            self.layout.bias(),
+        );
+        launch!(
+            self,
+            first_layer::find_rows,
+            plane(rows / (GROUP * GROUPS), 1),
+            UNITS,
+            words(&b.lists),
+            words(&b.lengths),
+            words(&b.having),
+            samples as u32,
+            self.capacity,
+            rows,
+            UNITS,
+        );
+        let segments = rows / SEGMENT;
+        launch!(
+            self,
+            first_layer::list_rows,
+            plane(segments, 1),
+            UNITS,
+            words(&b.having),
+            words(&b.starts),
+            words(&b.members),
+            SEGMENT / GROUP,
+        );
+        launch!(
+            self,
+            first_layer::add_rows,
+            plane(segments, width / SLICE),
+            self.units,
+            words(&b.starts),
+            words(&b.members),
+            fours(&b.sums),
+            fours(&b.row_parts),
+            width / 4,
+            self.units,
+        );
+        launch!(
+            self,
+            first_layer::join_rows,
+            cubes(INPUTS * width / 4),
+            UNITS,
+            fours(&b.row_parts),
+            words(&b.parameters),
+            fours(&b.gradient),
+            segments as u32,
+            self.config.own_scale,
+            self.config.bounds[0],
+            width / 4,
+        );
+        launch!(
+            self,
+            first_layer::share,
+            cubes(SHARED * width),
+            UNITS,
+            words(&b.gradient),
+            self.config.own_scale,
+            width,
+        );
+    }
+
+    /// The gradient of a layer's weights behind the first, where there is a second.
+    fn add_products(&mut self, layer: usize, samples: usize) {
+        let last = self.layout.later.len() - 1;
+        let dense = self.dense(layer);
+        let long = samples.div_ceil(LONG_SEGMENT);
+        let plane_len = self.capacity * NARROW;
+        let b = &self.buffers;
+        let inputs = if layer == 0 { &b.sums } else { &b.hidden };
+        let gradients = if layer == last {
+            &b.slopes
+        } else {
+            &b.gradients
+        };
+        let inputs_begin = layer.saturating_sub(1) * plane_len;
+        let gradients_begin = if layer == last { 0 } else { layer * plane_len };
+        let weights = (dense.inputs + 1) * dense.outputs;
+        launch!(
+            self,
+            heads::add_products,
+            plane(long, weights.div_ceil(UNITS)),
+            UNITS,
+            words(inputs),
+            words(gradients),
+            words(&b.buckets),
+            words(&b.product_parts),
+            samples as u32,
+            self.config.architecture.buckets,
+            (layer == 0).then_some(self.sums),
+            inputs_begin,
+            gradients_begin,
+            dense,
+        );
+        self.join_products(layer, long);
+    }
+
+    fn join_products(&mut self, layer: usize, segments: usize) {
+        let layer = &self.layout.later[layer];
+        let len = self.config.architecture.buckets * layer.bucket_len();
+        let b = &self.buffers;
+        launch!(
+            self,
+            optimizer::join,
+            cubes(len),
+            UNITS,
+            words(&b.product_parts),
+            words(&b.gradient),
+            segments as u32,
+            len,
+            layer.begin,
+        );
+    }
+
+    /// What the steps since the last call measured, in their order.
+    pub fn fetch(&mut self) -> Vec<Measured> {
+        let ring: Vec<f32> = self.read(&self.buffers.ring);
+        let first = self.step - self.unseen as u64;
+        let found = (first..self.step).map(|step| {
+            let slot = (step % RING as u64) as usize;
+            Measured {
+                loss: ring[2 * slot],
+                gradient_norm: ring[2 * slot + 1],
+            }
+        });
+        self.unseen = 0;
+        found.collect()
+    }
+
+    /// Values in pawns, from the mover's view, `[batch]`.
+    pub fn values(&mut self, batch: &Batch) -> Vec<f32> {
+        self.compose();
+        self.evaluate(batch, 0.0);
+        let mut values = self.read(&self.buffers.values);
+        values.truncate(batch.samples);
+        values
+    }
+
+    /// The gradient of the mean loss.
+    pub fn gradient(&mut self, batch: &Batch, result_share: f32) -> Parameters {
+        self.compose();
+        self.evaluate(batch, result_share);
+        self.gradients(batch.samples);
+        self.layout.parameters(&self.read(&self.buffers.gradient))
+    }
+
+    /// What the device derives from records.
+    pub fn derived(&mut self, batch: &Batch, result_share: f32) -> Derived {
+        self.derive(batch, result_share);
+        let (rows, samples) = (self.sums.views * self.capacity, batch.samples);
+        let lists: Vec<u32> = self.read(&self.buffers.lists);
+        let lengths: Vec<u32> = self.read(&self.buffers.lengths);
+        let list = |row: usize| -> Vec<u32> {
+            let entries = (0..lengths[row] as usize).map(|entry| lists[entry * rows + row]);
+            entries
+                .filter(|&input| input != features::NO_INPUT)
+                .collect()
+        };
+        let view = |view: usize| {
+            (0..samples)
+                .map(|at| list(view * self.capacity + at))
+                .collect()
+        };
+        let mut derived = Derived {
+            inputs: (0..self.sums.views).map(view).collect(),
+            targets: self.read(&self.buffers.targets),
+            buckets: self.read(&self.buffers.buckets),
+        };
+        derived.targets.truncate(samples);
+        derived.buckets.truncate(samples);
+        derived
+    }
+
+    /// Steps that were taken.
+    pub fn steps(&self) -> u64 {
+        self.step
+    }
+
+    /// Parameters and moments, to the bit.
+    pub fn state(&self) -> State {
+        let [first, second] = &self.buffers.moments;
+        State {
+            parameters: self.parameters(),
+            moments: [first, second].map(|moment| self.layout.parameters(&self.read(moment))),
+        }
+    }
+
+    /// Goes on as after so many steps.
+    pub fn restore(&mut self, step: u64, state: &State) {
+        let send = |parameters: &Parameters| {
+            let flat = self.layout.flat(parameters);
+            self.client.create_from_slice(bytemuck::cast_slice(&flat))
+        };
+        let [first, second] = &state.moments;
+        let moments = [send(first), send(second)];
+        self.buffers.parameters = send(&state.parameters);
+        self.buffers.moments = moments;
+        self.step = step;
+        self.unseen = 0;
+    }
+
+    /// The parameters.
+    pub fn parameters(&self) -> Parameters {
+        self.layout.parameters(&self.read(&self.buffers.parameters))
+    }
+
+    /// Waits for the device.
+    pub fn wait(&self) {
+        cubecl::future::block_on(self.client.sync()).expect("a device that works");
+    }
+
+    /// Measures a step launch by launch, waiting for each.
+    pub fn timed(&mut self, batch: &Batch, rate: f64) -> Vec<(&'static str, Duration)> {
+        self.wait();
+        self.times = Some(Vec::new());
+        self.learn(batch, rate, 0.0);
+        self.times.take().expect("it was there")
+    }
+
+    fn read<T: bytemuck::Pod>(&self, handle: &Handle) -> Vec<T> {
+        let bytes = self
+            .client
+            .read_one(handle.clone())
+            .expect("a device that works");
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+}
+
+/// The bound of each parameter: none where the first layer's are put together.
+fn bounds(layout: &Layout, of_layers: &[f32]) -> Vec<f32> {
+    let mut bounds = vec![f32::MAX; layout.len];
+    let ends = layout.later.iter().map(|layer| layer.begin).skip(1);
+    let ends: Vec<usize> = ends.chain([layout.len]).collect();
+    bounds[layout.bias()..layout.later[0].begin].fill(of_layers[0]);
+    for (index, (layer, end)) in layout.later.iter().zip(ends).enumerate() {
+        bounds[layer.begin..end].fill(of_layers[index + 1]);
+    }
+    bounds
+}

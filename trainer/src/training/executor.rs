@@ -1,0 +1,100 @@
+//! Where steps of training are carried out: on the CPU by Burn, or on a GPU.
+
+mod cpu;
+#[cfg(feature = "gpu")]
+mod gpu;
+
+use burn_flex::Flex;
+use datasets::Record;
+use models::{Architecture, Network};
+
+use crate::error::TrainerError;
+use crate::network::model::Model;
+use crate::network::target::Aim;
+
+pub use cpu::CpuExecutor;
+#[cfg(feature = "gpu")]
+pub use gpu::{GpuDevice, GpuExecutor};
+
+/// AdamW's decay rates of the means of gradients and of their squares, and what keeps it from
+/// dividing by zero: Burn's defaults, named so that they stay what they are.
+pub const BETAS: [f64; 2] = [0.9, 0.999];
+/// See [`BETAS`].
+pub const EPSILON: f64 = 1e-5;
+
+/// What an optimizer does in every step alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Positions of a batch, at most.
+    pub batch: usize,
+    /// How fast weights decay, in units of the learning rate
+    /// ([`Regularisation`](crate::training::regularisation::Regularisation)).
+    pub weight_decay: f64,
+    /// The length that gradients are shortened to.
+    pub clip_norm: f32,
+    /// The power of the distance in win chance that is minimised.
+    pub loss_exponent: f64,
+}
+
+/// What a step measured, before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The mean loss of the batch.
+    pub loss: f32,
+    /// The length of the gradient, before it was shortened.
+    pub gradient_norm: f32,
+}
+
+/// A network and its optimizer on a device.
+pub trait Executor: Sized {
+    /// The device, where there are several.
+    type Device;
+    /// Positions made ready, still on the host.
+    type Prepared: Send + 'static;
+    /// Positions on the device. A clone is cheap.
+    type Batch: Clone;
+
+    /// Makes records ready. Any thread can do it.
+    fn prepare(architecture: Architecture, records: Vec<Record>, aim: Aim) -> Self::Prepared;
+
+    /// Puts a model on a device.
+    ///
+    /// # Errors
+    /// [`TrainerError::TooLittleMemory`].
+    fn start(
+        device: &Self::Device,
+        model: Model<Flex>,
+        settings: Settings,
+    ) -> Result<Self, TrainerError>;
+
+    /// Sends positions to the device.
+    fn send(&self, prepared: Self::Prepared) -> Self::Batch;
+
+    /// Takes one step of AdamW at a learning rate, and clips the weights to what integer
+    /// inference can hold. It may end later.
+    fn learn(&mut self, batch: &Self::Batch, rate: f64);
+
+    /// What the steps since the last call measured, in order; waits for them.
+    fn fetch(&mut self) -> Vec<Measured>;
+
+    /// Waits until every step has ended.
+    fn wait(&self);
+
+    /// The time of each part of a step on a batch, in seconds: none where a step is one part.
+    fn step_parts(&mut self, batch: &Self::Batch) -> Vec<(&'static str, f64)>;
+
+    /// The network as it is now.
+    fn network(&self) -> Network;
+
+    /// Whether every parameter is a finite number.
+    fn is_finite(&self) -> bool;
+
+    /// Parameters and moments, to the bit.
+    fn record(&self) -> Vec<u8>;
+
+    /// Goes on as after so many steps that left this record.
+    ///
+    /// # Errors
+    /// Says how the record is damaged.
+    fn restore(&mut self, steps: u64, record: Vec<u8>) -> Result<(), String>;
+}

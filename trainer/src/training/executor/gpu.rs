@@ -1,0 +1,152 @@
+//! Steps on a GPU.
+
+use burn_flex::Flex;
+use datasets::Record;
+use gpu::{Config, Parameters, Runtime, State, Trainer};
+use inputs::K;
+use models::{Architecture, Network};
+
+use super::{BETAS, EPSILON, Executor, Measured, Settings};
+use crate::error::TrainerError;
+use crate::network::model::{Model, bound};
+use crate::network::target::Aim;
+
+/// A GPU as CubeCL knows it, and what is known of it.
+pub struct GpuDevice<R: Runtime> {
+    /// What CubeCL calls it.
+    pub device: R::Device,
+    /// What the command line calls it.
+    pub name: String,
+    /// Its memory in bytes, where that can be asked for.
+    pub memory: Option<u64>,
+}
+
+/// A network and its optimizer on a GPU.
+pub struct GpuExecutor<R: Runtime> {
+    trainer: Trainer<R>,
+    /// A model of the same parts.
+    model: Model<Flex>,
+}
+
+/// What a record of a GPU begins with.
+const MAGIC: &[u8; 16] = b"kibitz gpu v1\n\0\0";
+
+impl<R: Runtime> Executor for GpuExecutor<R> {
+    type Device = GpuDevice<R>;
+    type Prepared = (Vec<Record>, Aim);
+    type Batch = (gpu::Batch, Aim);
+
+    fn prepare(_: Architecture, records: Vec<Record>, aim: Aim) -> (Vec<Record>, Aim) {
+        (records, aim)
+    }
+
+    fn start(
+        device: &GpuDevice<R>,
+        model: Model<Flex>,
+        settings: Settings,
+    ) -> Result<GpuExecutor<R>, TrainerError> {
+        let architecture = model.architecture();
+        let bounds = (0..architecture.layers().len()).map(|layer| bound(architecture, layer));
+        let config = Config {
+            architecture,
+            batch: settings.batch,
+            own_scale: model.own_scale(),
+            bounds: bounds.collect(),
+            half_k: (K / 2.0) as f32,
+            exponent: settings.loss_exponent as f32,
+            weight_decay: settings.weight_decay as f32,
+            clip_norm: settings.clip_norm,
+            betas: BETAS.map(|beta| beta as f32),
+            epsilon: EPSILON as f32,
+        };
+        let needed = gpu::memory(&config);
+        if let Some(memory) = device.memory.filter(|&memory| memory < needed) {
+            return Err(TrainerError::TooLittleMemory {
+                device: device.name.clone(),
+                needed,
+                memory,
+            });
+        }
+        let client = R::client(&device.device);
+        let trainer = Trainer::new(client, config, &model.parameters());
+        Ok(GpuExecutor { trainer, model })
+    }
+
+    fn send(&self, (records, aim): (Vec<Record>, Aim)) -> (gpu::Batch, Aim) {
+        (self.trainer.send(&records), aim)
+    }
+
+    fn learn(&mut self, (batch, aim): &(gpu::Batch, Aim), rate: f64) {
+        self.trainer.learn(batch, rate, aim.result_share);
+    }
+
+    fn fetch(&mut self) -> Vec<Measured> {
+        let measured = self.trainer.fetch().into_iter();
+        let measured = measured.map(|step| Measured {
+            loss: step.loss,
+            gradient_norm: step.gradient_norm,
+        });
+        measured.collect()
+    }
+
+    fn wait(&self) {
+        self.trainer.wait();
+    }
+
+    fn step_parts(&mut self, (batch, _): &(gpu::Batch, Aim)) -> Vec<(&'static str, f64)> {
+        let launches = self.trainer.timed(batch, 0.0).into_iter();
+        launches
+            .map(|(kernel, time)| (kernel, time.as_secs_f64()))
+            .collect()
+    }
+
+    fn network(&self) -> Network {
+        let parameters = self.trainer.parameters();
+        self.model.clone().with_parameters(&parameters).network()
+    }
+
+    fn is_finite(&self) -> bool {
+        let parameters = self.trainer.parameters();
+        parameters.numbers().all(|number| number.is_finite())
+    }
+
+    fn record(&self) -> Vec<u8> {
+        let State {
+            parameters,
+            moments,
+        } = self.trainer.state();
+        let mut bytes = MAGIC.to_vec();
+        for part in [&parameters, &moments[0], &moments[1]] {
+            bytes.extend(part.numbers().flat_map(|number| number.to_le_bytes()));
+        }
+        bytes
+    }
+
+    fn restore(&mut self, steps: u64, record: Vec<u8>) -> Result<(), String> {
+        let numbers = record
+            .strip_prefix(MAGIC)
+            .ok_or("they are of the CPU, or of a trainer before version 0.3")?;
+        let mut numbers = numbers.as_chunks::<4>().0.iter();
+        let mut fill = || {
+            let mut part = Parameters::zeros(self.model.architecture());
+            for number in part.numbers_mut() {
+                *number = f32::from_le_bytes(*numbers.next()?);
+            }
+            Some(part)
+        };
+        let state = fill().zip(fill()).zip(fill());
+        let ((parameters, first), second) = state.ok_or("they end early")?;
+        if numbers.next().is_some() {
+            return Err("they are of another network".to_string());
+        }
+        let moments = [first, second];
+        self.trainer.restore(
+            steps,
+            &State {
+                parameters,
+                moments,
+            },
+        );
+        Ok(())
+    }
+}
