@@ -461,19 +461,19 @@ mod tests {
             (SkipReason::BadMonth, labels / 20),
             (SkipReason::NotQuiet, labels / 3),
         ];
-        let entry = SourceEntry {
-            name: "lichess_db_standard_rated_2026-06.pgn.zst".to_string(),
-            bytes: labels,
-            digest: String::new(),
-            head: String::new(),
-            part: None,
-            damage: None,
-            tally: SourceCounts {
-                labels: 60 * labels / months.len().max(1) as u64,
-                months: months.clone(),
-                ..SourceCounts::default()
-            },
+        let tally = SourceCounts {
+            labels: 60 * labels / months.len().max(1) as u64,
+            months: months.clone(),
+            ..SourceCounts::default()
         };
+        let entry: SourceEntry = serde_json::from_value(serde_json::json!({
+            "name": "lichess_db_standard_rated_2026-06.pgn.zst",
+            "bytes": labels,
+            "digest": "",
+            "damage": null,
+            "tally": tally,
+        }))
+        .expect("an entry of a manifest");
         let mut histogram = Histogram::new();
         for (i, count) in histogram.labels.iter_mut().enumerate() {
             *count = labels / (1 + i.abs_diff(20).pow(2) as u64);

@@ -39,7 +39,7 @@ struct Planes {
     black: u32,
 }
 
-/// What one side has, by kind, and what attacks a kind from below.
+/// Attacked squares of a side: by pawns, by pawns and minor pieces, by these and rooks, by all.
 #[derive(CubeType, Clone, Copy)]
 struct Attacks {
     pawns: Squares,
@@ -126,7 +126,7 @@ fn stepped(a: Squares, #[comptime] by: i32) -> Squares {
     off_files(moved(a, by), comptime!(wrapped(by)))
 }
 
-/// What sliders attack in one direction, up to the first piece (Kogge-Stone fill,
+/// Attacked squares of sliders in one direction, up to the first piece (Kogge-Stone fill,
 /// https://www.chessprogramming.org/Kogge-Stone_Algorithm).
 #[cube]
 fn slid(sliders: Squares, empty: Squares, #[comptime] by: i32) -> Squares {
@@ -183,7 +183,7 @@ fn king_attacks(king: Squares) -> Squares {
     )
 }
 
-/// What the pieces of a side attack. `forward` is 8 for White, -8 for Black.
+/// Attacked squares of a side's pieces. `forward` is 8 for White, -8 for Black.
 #[cube]
 fn attacks(
     sets: (Squares, Squares, Squares, Squares, Squares, Squares),

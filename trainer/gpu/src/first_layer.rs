@@ -143,7 +143,7 @@ pub(crate) fn find_rows(
         at += units;
     }
     sync_cube();
-    // One unit a row, so that no two write to the same word.
+    // Each row is written by one unit, so that no two write to the same word.
     let row = CUBE_POS_X as usize * comptime!(GROUPS * GROUP) + unit;
     if unit < comptime!(GROUPS * GROUP) && row % capacity < samples as usize {
         for entry in 0..lengths[row] as usize {

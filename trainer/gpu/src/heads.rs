@@ -18,12 +18,12 @@ pub(crate) const SHORT_SEGMENT: usize = 128;
 /// Positions over which it does so of other weights behind the first layer.
 pub(crate) const LONG_SEGMENT: usize = 512;
 
-/// How activations come of sums, and where they lie.
+/// Layout of the first layer's sums, and the activation applied to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sums {
     pub kind: Kind,
     pub views: usize,
-    /// Of a view, padded.
+    /// Activations of a view, padded.
     pub activations: usize,
     /// Sums of a row, padded.
     pub width: usize,
@@ -153,7 +153,7 @@ fn loss(value: f32, target: f32, half_k: f32, exponent: f32, #[comptime] first_p
     }
 }
 
-/// How fast it grows with the value.
+/// Derivative of the loss by the value.
 #[cube]
 fn slope(
     value: f32,
@@ -438,7 +438,7 @@ pub(crate) fn back_narrow(
     }
 }
 
-/// By segment, the gradient of a layer's weights and bias, `[segments, buckets, inputs + 1,
+/// Gradients of a layer's weights and bias, summed by segment, `[segments, buckets, inputs + 1,
 /// outputs]`, whose inputs are activations of `inputs` (`from_sums`) or neurons, `[capacity,
 /// NARROW]`, and the gradients of whose sums are `gradients`, `[capacity, outputs]`. A unit adds
 /// up one weight's.

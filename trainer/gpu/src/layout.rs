@@ -196,7 +196,7 @@ impl Parameters {
         parts.flatten().copied()
     }
 
-    /// The same, to be written.
+    /// All numbers as [`Parameters::numbers`], mutable.
     pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f32> {
         let later = self.later.iter_mut();
         let later = later.flat_map(|(weight, bias)| weight.iter_mut().chain(bias));

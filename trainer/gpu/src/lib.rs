@@ -1,5 +1,5 @@
-//! Training on a GPU, in kernels of its own: records go up, and nothing comes down but what is
-//! looked at.
+//! A training step on a GPU, in kernels of its own. The host sends records of 32 bytes, and reads
+//! back losses, gradient norms and parameters when asked for them.
 //!
 //! One source in CubeCL serves CUDA, and by WGSL Vulkan and Metal. A step is some fifteen launches
 //! of fixed shapes, so that nothing is tried out and the first comes as soon as the kernels are

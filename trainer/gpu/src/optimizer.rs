@@ -58,7 +58,7 @@ pub(crate) fn add_squares(gradient: &Array<f32>, parts: &mut Array<f32>, #[compt
     }
 }
 
-/// What a step measured, into the ring: the mean loss, and the length of the gradient.
+/// Writes the mean loss of a step and the norm of its gradient to the ring.
 #[cube(launch_unchecked)]
 pub(crate) fn measure(
     losses: &Array<f32>,

@@ -25,32 +25,32 @@ const BATCHES: usize = 8;
 /// Steps whose measurements the device keeps.
 const RING: usize = 1024;
 
-/// What does not change from step to step.
+/// Settings of a run, the same in every step.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The network's parts.
     pub architecture: Architecture,
     /// Positions of a batch, at most.
     pub batch: usize,
-    /// What an own part of the first layer counts, a power of two.
+    /// Factor of the first layer's own weights, a power of two.
     pub own_scale: f32,
-    /// How far from zero the numbers of each layer may be.
+    /// Largest absolute value of the weights and biases of each layer.
     pub bounds: Vec<f32>,
     /// Half of the K of the win chance, per pawn.
     pub half_k: f32,
     /// The power of the distance that is the loss.
     pub exponent: f32,
-    /// How fast weights decay, in units of the learning rate.
+    /// Weight decay, in units of the learning rate.
     pub weight_decay: f32,
     /// The length to which gradients are shortened.
     pub clip_norm: f32,
     /// AdamW's memory of gradients and of their squares.
     pub betas: [f32; 2],
-    /// What keeps AdamW from dividing by zero.
+    /// AdamW's epsilon, which keeps it from dividing by zero.
     pub epsilon: f32,
 }
 
-/// What a step measured, before it.
+/// Loss and gradient norm of a step, measured before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The mean loss of the batch.
@@ -82,7 +82,7 @@ impl Batch {
     }
 }
 
-/// What a device derives from records.
+/// Inputs, targets and buckets that a device derives from records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
     /// The active inputs, `[views][batch]`.
@@ -93,7 +93,7 @@ pub struct Derived {
     pub buckets: Vec<u32>,
 }
 
-/// What a run goes on from.
+/// State of a run: parameters and moments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
     /// The parameters.
@@ -131,7 +131,7 @@ struct Buffers<T> {
 }
 
 impl<T> Buffers<T> {
-    /// Makes a buffer of each size in words.
+    /// Calls `make` with the length of each buffer in words.
     fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
         let architecture = config.architecture;
         let (views, width) = (architecture.views(), layout.width());
@@ -204,7 +204,7 @@ pub struct Trainer<R: Runtime> {
     /// 0, 1, 2 and so on.
     in_order: Handle,
     step: u64,
-    /// Steps that nobody has looked at.
+    /// Number of steps whose measurements were not fetched.
     unseen: usize,
     /// Time of each launch, where it is asked for.
     times: Option<Vec<(&'static str, Duration)>>,
@@ -676,7 +676,7 @@ impl<R: Runtime> Trainer<R> {
         );
     }
 
-    /// What the steps since the last call measured, in their order.
+    /// Returns loss and gradient norm of each step since the last call, in order.
     pub fn fetch(&mut self) -> Vec<Measured> {
         let ring: Vec<f32> = self.read(&self.buffers.ring);
         let first = self.step - self.unseen as u64;
@@ -708,7 +708,7 @@ impl<R: Runtime> Trainer<R> {
         self.layout.parameters(&self.read(&self.buffers.gradient))
     }
 
-    /// What the device derives from records.
+    /// Returns inputs, targets and buckets of a batch, as the device derives them.
     pub fn derived(&mut self, batch: &Batch, result_share: f32) -> Derived {
         self.derive(batch, result_share);
         let (rows, samples) = (self.sums.views * self.capacity, batch.samples);

@@ -22,12 +22,12 @@ pub const BETAS: [f64; 2] = [0.9, 0.999];
 /// See [`BETAS`].
 pub const EPSILON: f64 = 1e-5;
 
-/// What an optimizer does in every step alike.
+/// Settings of the optimizer, the same in every step.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Positions of a batch, at most.
     pub batch: usize,
-    /// How fast weights decay, in units of the learning rate
+    /// Weight decay, in units of the learning rate
     /// ([`Regularisation`](crate::training::regularisation::Regularisation)).
     pub weight_decay: f64,
     /// The length that gradients are shortened to.
@@ -36,7 +36,7 @@ pub struct Settings {
     pub loss_exponent: f64,
 }
 
-/// What a step measured, before it.
+/// Loss and gradient norm of a step, measured before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The mean loss of the batch.
@@ -74,7 +74,8 @@ pub trait Executor: Sized {
     /// inference can hold. It may end later.
     fn learn(&mut self, batch: &Self::Batch, rate: f64);
 
-    /// What the steps since the last call measured, in order; waits for them.
+    /// Returns loss and gradient norm of each step since the last call, in order. Waits for the
+    /// steps.
     fn fetch(&mut self) -> Vec<Measured>;
 
     /// Waits until every step has ended.
@@ -83,7 +84,7 @@ pub trait Executor: Sized {
     /// The time of each part of a step on a batch, in seconds: none where a step is one part.
     fn step_parts(&mut self, batch: &Self::Batch) -> Vec<(&'static str, f64)>;
 
-    /// The network as it is now.
+    /// Returns the network with its current weights.
     fn network(&self) -> Network;
 
     /// Whether every parameter is a finite number.

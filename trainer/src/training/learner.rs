@@ -1,4 +1,4 @@
-//! One step of training.
+//! Learner: a network in training, with its optimizer and its place in the schedule.
 
 use burn_flex::Flex;
 use models::Network;
@@ -19,7 +19,7 @@ pub fn metadata(weight_decay: f64) -> Value {
     })
 }
 
-/// What a step measured.
+/// Loss, gradient norm and learning rate of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Positions in the batch.
@@ -37,8 +37,8 @@ pub struct Learner<E: Executor> {
     executor: E,
     schedule: Schedule,
     step: u64,
-    /// Positions and learning rates of the steps that nobody has looked at: each look waits for
-    /// the device.
+    /// Batch sizes and learning rates of the steps whose measurements were not fetched: fetching
+    /// waits for the device.
     unseen: Vec<(u64, f64)>,
 }
 
@@ -71,19 +71,19 @@ impl<E: Executor> Learner<E> {
         self.learn_at(self.schedule.rate(self.step), batch, samples);
     }
 
-    /// The same at another learning rate than the schedule's.
+    /// Takes a step at a learning rate that need not be the schedule's.
     pub fn learn_at(&mut self, rate: f64, batch: &E::Batch, samples: usize) {
         self.executor.learn(batch, rate);
         self.step += 1;
         self.unseen.push((samples as u64, rate));
     }
 
-    /// Number of steps that nobody has looked at.
+    /// Number of steps whose measurements were not fetched.
     pub fn unseen(&self) -> usize {
         self.unseen.len()
     }
 
-    /// What these steps measured, in order. Waits for the device.
+    /// Returns the measurements of these steps, in order. Waits for the device.
     pub fn fetch(&mut self) -> Vec<Measured> {
         if self.unseen.is_empty() {
             return Vec::new();
@@ -108,7 +108,7 @@ impl<E: Executor> Learner<E> {
         self.schedule.rate(self.step)
     }
 
-    /// The network as it is now.
+    /// Returns the network with its current weights.
     pub fn network(&self) -> Network {
         self.executor.network()
     }

@@ -1,6 +1,7 @@
 //! A run on GPUs against one on the CPU: the same tests on every interface that this build has,
 //! in software where there is no GPU. The crate `gpu` compares values and gradients.
 
+use datasets::Record;
 use models::{Activation, Architecture, Network, View};
 
 use super::{Api, Device, DeviceChoice, Job};
@@ -8,7 +9,7 @@ use crate::error::TrainerError;
 use crate::input::playouts::games;
 use crate::network::model::Model;
 use crate::network::target::Aim;
-use crate::testing::{SMALL, turn};
+use crate::testing::{SMALL, by_material, turn};
 use crate::training::executor::{CpuExecutor, Executor, Settings};
 use crate::training::learner::{Learner, Measured};
 use crate::training::schedule::Schedule;
@@ -64,6 +65,7 @@ impl Job for Steps {
             Learner::<E>::new(device, start, Schedule::new(5e-3, STEPS), SETTINGS)
         };
         let records = games(3 * BATCH - 37);
+        let records: Vec<Record> = records.iter().map(by_material).collect();
         let step = |learner: &mut Learner<E>, step: u64| {
             let batch = records.chunks(BATCH).nth(step as usize % 3).expect("three");
             let aim = Aim { result_share: 0.2 };

@@ -31,7 +31,7 @@ pub struct CpuExecutor {
     model: Model<Cpu>,
     optimizer: OptimizerAdaptor<AdamW, Model<Cpu>, Cpu>,
     settings: Settings,
-    /// What nobody has fetched.
+    /// Measurements that were not fetched yet.
     measured: Vec<Measured>,
 }
 

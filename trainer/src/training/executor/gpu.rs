@@ -11,13 +11,13 @@ use crate::error::TrainerError;
 use crate::network::model::{Model, bound};
 use crate::network::target::Aim;
 
-/// A GPU as CubeCL knows it, and what is known of it.
+/// A GPU: CubeCL's handle, its name and its memory.
 pub struct GpuDevice<R: Runtime> {
-    /// What CubeCL calls it.
+    /// CubeCL's name of the device.
     pub device: R::Device,
-    /// What the command line calls it.
+    /// Name on the command line.
     pub name: String,
-    /// Its memory in bytes, where that can be asked for.
+    /// Memory in bytes, if the driver tells.
     pub memory: Option<u64>,
 }
 
@@ -28,7 +28,7 @@ pub struct GpuExecutor<R: Runtime> {
     model: Model<Flex>,
 }
 
-/// What a record of a GPU begins with.
+/// First bytes of a GPU's record, which set it apart from a CPU's.
 const MAGIC: &[u8; 16] = b"kibitz gpu v1\n\0\0";
 
 impl<R: Runtime> Executor for GpuExecutor<R> {
