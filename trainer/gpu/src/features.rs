@@ -13,6 +13,7 @@ pub(crate) const RECORD_WORDS: usize = 8;
 pub(crate) const ENTRIES: usize = MAX_ACTIVE.next_multiple_of(UNROLL);
 /// Entries that are read at a time. Lists are filled up to a multiple with [`NO_INPUT`].
 pub(crate) const UNROLL: usize = 4;
+const _: () = assert!(UNROLL.is_power_of_two());
 /// The row of zeros behind those of the inputs.
 pub(crate) const NO_INPUT: u32 = models::INPUTS as u32;
 
@@ -88,7 +89,7 @@ fn moved(a: Squares, #[comptime] by: i32) -> Squares {
     let n = comptime!(by.unsigned_abs());
     if comptime!(by >= 32) {
         Squares {
-            low: a.low & 0,
+            low: u32::new(0),
             high: a.low << comptime!(n - 32),
         }
     } else if comptime!(by > 0) {
@@ -104,7 +105,7 @@ fn moved(a: Squares, #[comptime] by: i32) -> Squares {
     } else {
         Squares {
             low: a.high >> comptime!(n - 32),
-            high: a.high & 0,
+            high: u32::new(0),
         }
     }
 }
@@ -446,7 +447,7 @@ pub(crate) fn derive(
             lists[entry as usize * rows + row] = FIRST_FLAG + 4 + view;
             entry += 1;
         }
-        while entry % comptime!(UNROLL as u32) != 0 {
+        while entry & comptime!(UNROLL as u32 - 1) != 0 {
             lists[entry as usize * rows + row] = NO_INPUT;
             entry += 1;
         }

@@ -47,9 +47,12 @@ fn unbounded(
         weight += parameters[shared + piece * width + column]
             + parameters[shared + rank * width + column]
             + parameters[shared + edge * width + column];
-    } else if input >= FIRST_THREAT && input < comptime!(FIRST_THREAT + THREATS) {
-        let threat = input - FIRST_THREAT + OF_THREATS;
-        weight += parameters[shared + threat * width + column];
+    } else {
+        // Beyond all threats for an input before the first, since it wraps.
+        let threat = input - FIRST_THREAT;
+        if threat < THREATS {
+            weight += parameters[shared + (OF_THREATS + threat) * width + column];
+        }
     }
     weight
 }
