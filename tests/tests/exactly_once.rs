@@ -422,8 +422,11 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     let most = bytes.len() * 97 / 100;
     let server = BreakingServer::start(bytes, most);
     server.set_rest_missing(true);
-    let sources: &[&Path] = &[Path::new(&server.url)];
-    for resumed in [false, true] {
+    // Signed anew each time.
+    let url = |time: u32| format!("{}?X-Amz-Date={time}&X-Amz-Signature={time}", server.url);
+    for (time, resumed) in [(1, false), (2, true)] {
+        let url = url(time);
+        let sources: &[&Path] = &[Path::new(&url)];
         let said = build(sources, &dataset);
         assert_eq!(resumed_behind(&said.err).is_some(), resumed, "{}", said.err);
         said.failed(UNREADABLE, &[&server.url, "404", "same command again"]);
@@ -433,6 +436,8 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     // Nobody asks again for what there is not.
     assert_eq!(server.requests(), 4);
     server.set_rest_missing(false);
+    let url = url(3);
+    let sources: &[&Path] = &[Path::new(&url)];
     let said = build(sources, &dataset).succeeded();
     assert!(resumed_behind(&said.err) > Some(0), "{}", said.err);
     build(sources, &clean).succeeded();

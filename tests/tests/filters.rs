@@ -486,7 +486,11 @@ fn a_game_left_out_is_counted_for_one_reason() {
     let folder = tempfile::tempdir().unwrap();
     for (name, tag, filters) in [
         ("variant", "[Variant \"Antichess\"]", ""),
-        ("bad_tags", "[TimeControl \"15'/game & 10\"/move\"]", ""),
+        (
+            "bad_tags",
+            "[Round \"1\"] [TimeControl \"15'/game & 10\"/move\"]",
+            "",
+        ),
         ("bad_fen", "[FEN \"8/8/8/8/8/8/8/8 w - - 0 1\"]", ""),
         (
             "rating_out_of_range",

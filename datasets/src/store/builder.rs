@@ -204,22 +204,16 @@ impl Builder {
             builder.abandon()?;
             return Err(error);
         }
-        let (mut entries, mut others) = (Vec::new(), Vec::new());
         for dataset in datasets {
-            let known = |entry: &SourceEntry| {
-                let before = builder.manifest.sources.iter().chain(&entries);
-                sources::with_content(before, entry).is_some()
-            };
-            if dataset.manifest().sources.iter().all(known) {
-                let sources = sources(&dataset);
+            let known = |entry| sources::with_content(builder.entries(), entry).is_some();
+            let sources = sources(&dataset);
+            if sources.iter().all(known) {
                 sources.iter().for_each(|entry| builder.name(entry));
             } else {
-                entries.extend(sources(&dataset));
-                others.push(dataset);
+                builder.progress.entries.extend(sources);
+                builder.others.push(dataset);
             }
         }
-        builder.progress.entries = entries;
-        builder.others = others;
         Ok(builder)
     }
 
@@ -401,7 +395,7 @@ impl Builder {
     fn name(&mut self, entry: &SourceEntry) {
         let Manifest { sources, .. } = &mut self.manifest;
         for known in sources.iter_mut().chain(&mut self.progress.entries) {
-            if known.is_same(entry) && entry.name < known.name {
+            if (known.is_same(entry) || known.has(entry)) && entry.name < known.name {
                 known.name.clone_from(&entry.name);
                 self.renamed = true;
             }

@@ -116,7 +116,7 @@ impl SourceEntry {
 
     /// Returns whether a whole source has a part, and all that was read of it: neither is
     /// damaged, and the source has the bytes of the part.
-    fn has(&self, other: &SourceEntry) -> bool {
+    pub(crate) fn has(&self, other: &SourceEntry) -> bool {
         let undamaged = self.damage.is_none() && other.damage.is_none();
         let part = other.part.as_ref().filter(|_| self.part.is_none());
         undamaged
@@ -215,7 +215,7 @@ pub(crate) fn union(
     let is_part = |entry: &SourceEntry| entry.part.is_some();
     let (parts, wholes) = entries.into_iter().partition(is_part);
     let (mut parts, mut wholes) = (united(parts), united(wholes));
-    drop_known(&mut parts, &wholes);
+    drop_known(&mut parts, &mut wholes);
     let joined = parts.chunk_by(SourceEntry::may_be_of).map(join);
     for Joined { whole, parts: used } in joined
         .collect::<Result<Vec<_>, Error>>()?
@@ -225,8 +225,8 @@ pub(crate) fn union(
         parts.retain(|part| !used.iter().any(|used| used.is_same(part)));
         wholes.push(whole);
     }
-    let mut wholes = united(wholes);
-    drop_known(&mut parts, &wholes);
+    wholes = united(wholes);
+    drop_known(&mut parts, &mut wholes);
     wholes.append(&mut parts);
     wholes.sort_by_cached_key(|entry| (entry.digest.clone(), entry.start()));
     Ok(wholes)
@@ -255,12 +255,20 @@ fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
     united
 }
 
-/// Drops the parts that whole sources have, and empty parts of such.
-fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &[SourceEntry]) {
+/// Drops the parts that whole sources have, and empty parts of such. A source is named by
+/// its parts too.
+fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &mut [SourceEntry]) {
     parts.retain(|part| {
         let is_empty = part.range().is_some_and(Range::is_empty);
-        let has_it = |whole: &SourceEntry| whole.has(part) || is_empty && whole.may_be_of(part);
-        !wholes.iter().any(has_it)
+        let has_it =
+            |whole: &&mut SourceEntry| whole.has(part) || is_empty && whole.may_be_of(part);
+        let Some(whole) = wholes.iter_mut().find(has_it) else {
+            return true;
+        };
+        if part.name < whole.name {
+            whole.name.clone_from(&part.name);
+        }
+        false
     });
 }
 

@@ -26,7 +26,7 @@ Sources may come in any order, and again: the dataset is the same. A build
 that is interrupted leaves the dataset as it was; the same command goes on
 where it stopped. A folder that holds something else than a dataset is refused,
 and so is one with an unfinished build of other sources or filters: --force
-discards it. A source that cannot be opened stops the build before it begins.
+discards it, once every source could be opened.
 ";
 
 const EXAMPLE: &str = "\
@@ -83,10 +83,13 @@ pub(crate) fn unfinished(force: bool) -> Unfinished {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
-    // Sources are opened before anything is made: a wrong name stops the build
-    // at once. What can be read only once, such as a pipe, is left alone.
+    // Files are opened before anything is made: a wrong name stops the build
+    // at once. What can be read only once, such as a pipe, is left alone. URLs
+    // are opened before something is discarded.
     for path in &arguments.sources {
-        if Source::is_url(path) || can_be_opened_again(path) {
+        if can_be_opened_again(path) && !Source::is_url(path)
+            || Source::is_url(path) && arguments.force
+        {
             let path = path.clone();
             let source = host::unless_stopped(stop.flag(), move || Source::open(&path));
             let source = source.ok_or_else(|| Stopped::for_now(&stop))??;
