@@ -355,10 +355,8 @@ mod tests {
                     let behind = cut(part) * LEAF_BYTES;
                     let mut stretch = stretch(part);
                     assert!(has_granules(&granules, &stretch, behind));
-                    assert_eq!(
-                        leaves > 1 && has_granules(&granules, &stretch, behind + LEAF_BYTES),
-                        false
-                    );
+                    let known = has_granules(&granules, &stretch, behind + LEAF_BYTES);
+                    assert!(leaves <= 1 || !known);
                     stretch[0].hash[0] ^= 1;
                     assert!(!has_granules(&granules, &stretch, behind));
                 }
