@@ -80,6 +80,7 @@ impl Executor for CpuExecutor {
     }
 
     fn learn(&mut self, batch: &Arc<Samples>, rate: f64) {
+        debug_assert!(batch.len() <= self.settings.batch, "more than was foreseen");
         let loss = self.model.loss(batch, self.settings.loss_exponent);
         let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         let norm = clipping::clip(&self.model, &mut gradients, self.settings.clip_norm);
