@@ -88,14 +88,6 @@ fn the_trainer_measures_its_reader_and_its_device() {
     for (report, both) in [(&alone, false), (&whole, true)] {
         assert_eq!(report["device"], "cpu");
         assert_eq!(report["batch"], 100);
-        // A hundredth of 302,660,688 for a step; for a sample 92,928, and twice
-        // 451 for each of its inputs, at most 68.
-        let flop = report["sample"]["flop"].as_f64().expect("a number");
-        let inputs = (flop - 3_026_606.88 - 92_928.0) / 902.0;
-        assert!((2.0..68.0).contains(&inputs), "{flop}");
-        // Two bytes an input, where the list begins, and the target.
-        let sent = report["sample"]["upload_bytes"].as_f64().expect("a number");
-        assert!((sent - (2.0 * inputs + 8.0)).abs() < 0.01, "{sent}");
         let rates = &report["samples_per_second"];
         for (name, there) in [
             ("reader", both),

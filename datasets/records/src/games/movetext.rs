@@ -389,7 +389,9 @@ fn is_known(word: &[u8]) -> bool {
         .strip_suffix(b"+")
         .or(word.strip_suffix(b"#"))
         .unwrap_or(word);
-    !word.iter().any(u8::is_ascii_alphanumeric)
+    let is_sign = !word.iter().any(u8::is_ascii_alphanumeric);
+    // "½-½" is a result.
+    (is_sign && !word.starts_with("½".as_bytes()))
         || number(word.strip_prefix(b"$").unwrap_or(word))
         || RESULTS.contains(&word)
         || matches!(castling, b"0-0" | b"0-0-0")
