@@ -34,16 +34,16 @@ done
 build() {
     (
         . "$root/tests/setup.sh"
-        features=(--features vulkan)
+        features=(--features vulkan) kernels=cuda
         case $device in
-            cpu) features=(--no-default-features) ;;
-            vulkan*) features=(--no-default-features --features vulkan) ;;
+            cpu) features=(--no-default-features) kernels=wgpu ;;
+            vulkan*) features=(--no-default-features --features vulkan) kernels=wgpu ;;
         esac
         cargo build --release --locked -p trainer "${features[@]}"
         cargo build --release --locked -p ingest -p arena -p tests
         tests=$(cargo test --release --locked -p trainer "${features[@]}" --lib --no-run \
             --message-format=json)
-        tests+=$(cargo test --release --locked -p gpu --features "${device%%:*}" --test against_cpu \
+        tests+=$(cargo test --release --locked -p gpu --features "$kernels" --test against_cpu \
             --no-run --message-format=json)
         mkdir -p "$1"
         bin=${CARGO_TARGET_DIR:-target}/release
