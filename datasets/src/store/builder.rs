@@ -395,7 +395,8 @@ impl Builder {
     fn name(&mut self, entry: &SourceEntry) {
         let Manifest { sources, .. } = &mut self.manifest;
         for known in sources.iter_mut().chain(&mut self.progress.entries) {
-            if (known.is_same(entry) || known.has(entry)) && entry.name < known.name {
+            let is_first = sources::name_rank(&entry.name) < sources::name_rank(&known.name);
+            if is_first && (known.is_same(entry) || known.has(entry)) {
                 known.name.clone_from(&entry.name);
                 self.renamed = true;
             }

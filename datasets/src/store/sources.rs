@@ -232,6 +232,12 @@ pub(crate) fn union(
     Ok(wholes)
 }
 
+/// Rank of a source's name among several for the same content: the least is kept, so that the
+/// order of builds does not show. A file's name comes before that of standard input.
+pub(crate) fn name_rank(name: &str) -> (bool, &str) {
+    (name == "-", name)
+}
+
 /// One entry of each content, with the first of its names, ordered by size, beginning and
 /// place.
 fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
@@ -248,7 +254,10 @@ fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
     let mut united: Vec<SourceEntry> = Vec::new();
     for entry in entries {
         match united.iter_mut().find(|other| other.is_same(&entry)) {
-            Some(other) => other.name = std::mem::take(&mut other.name).min(entry.name),
+            Some(other) if name_rank(&entry.name) < name_rank(&other.name) => {
+                other.name = entry.name;
+            }
+            Some(_) => {}
             None => united.push(entry),
         }
     }
@@ -265,7 +274,7 @@ fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &mut [SourceEntry]) {
         let Some(whole) = wholes.iter_mut().find(has_it) else {
             return true;
         };
-        if part.name < whole.name {
+        if name_rank(&part.name) < name_rank(&whole.name) {
             whole.name.clone_from(&part.name);
         }
         false
@@ -310,7 +319,10 @@ fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, Error> {
     let damages = parts.iter().filter_map(|(_, part)| part.damage.clone());
     let names = parts.iter().map(|(entry, _)| &entry.name);
     let whole = SourceEntry {
-        name: names.min().cloned().unwrap_or_default(),
+        name: names
+            .min_by_key(|name| name_rank(name))
+            .cloned()
+            .unwrap_or_default(),
         bytes: first.bytes,
         digest,
         head: first.head.clone(),
