@@ -5,6 +5,9 @@ use cubecl::prelude::*;
 /// Units of cubes that add up.
 pub(crate) const UNITS: usize = 256;
 
+/// Bound of parameters that have none.
+pub(crate) const UNBOUNDED: f32 = f32::MAX;
+
 /// Adds up segments of `len` numbers each into the gradient from `begin` on.
 #[cube(launch_unchecked)]
 pub(crate) fn join(
@@ -125,5 +128,7 @@ pub(crate) fn adamw(
     let delta = moment1 * correction1 / ((moment2 * correction2).sqrt() + epsilon);
     let parameter = parameters[ABSOLUTE_POS] * decay - delta * rate;
     let bound = bounds[ABSOLUTE_POS];
-    parameters[ABSOLUTE_POS] = min(max(parameter, -bound), bound);
+    let bounded = min(max(parameter, -bound), bound);
+    // A parameter without a bound stays infinite once it is, so that divergence is found.
+    parameters[ABSOLUTE_POS] = select(bound < UNBOUNDED, bounded, parameter);
 }

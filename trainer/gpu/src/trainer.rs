@@ -792,7 +792,7 @@ impl<R: Runtime> Trainer<R> {
 
 /// The bound of each parameter: none where the first layer's are put together.
 fn bounds(layout: &Layout, of_layers: &[f32]) -> Vec<f32> {
-    let mut bounds = vec![f32::MAX; layout.len];
+    let mut bounds = vec![optimizer::UNBOUNDED; layout.len];
     let ends = layout.later.iter().map(|layer| layer.begin).skip(1);
     let ends: Vec<usize> = ends.chain([layout.len]).collect();
     bounds[layout.bias()..layout.later[0].begin].fill(of_layers[0]);
