@@ -6,6 +6,7 @@
     python tests/reference/labels.py ../shared/data/*_pgn/*.zst ../shared/data/quirks/*.pgn* \
         --digests tests/data/labels.digests.tsv
 
+An evaluation is an `[%eval]`, else the score of a match between engines.
 A row is `EPD <tab> White's centipawns or #mate <tab> ply <tab> depth`; scores
 are cut to +-30000 and mates to +-1000, as the label says it does. With
 --rows, a file NAME.rows.zst for each source; with --digests, one line a
@@ -13,13 +14,37 @@ source: FOLDER/NAME, number of rows, SHA-256 over the rows.
 """
 
 import argparse
+import decimal
 import hashlib
 import io
 import pathlib
+import re
 
 import chess
+import chess.engine
 import chess.pgn
 import zstandard
+
+
+# `+0.25/12 0.5s` and `-M6/20 0.1s`: the score in pawns or plies to the mate as the mover
+# sees it, and the depth (cutechess, fastchess, `arena match`). A time follows.
+MATCH_SCORE = re.compile(r"([+-]?)(?:M(\d+)|(\d*\.\d+))/(\d+)[, \n]+[0-9.]+s\b")
+
+
+def match_score(node):
+    found = MATCH_SCORE.match(node.comment.lstrip())
+    if not found:
+        return None, None
+    sign, plies, pawns, depth = found.groups()
+    if plies:
+        # M1 is the mate that is on the board: no label.
+        moves = int(plies) // 2
+        score = chess.engine.Mate(moves) if moves else None
+    else:
+        score = chess.engine.Cp(round(decimal.Decimal(pawns) * 100))
+    if score is None:
+        return None, None
+    return chess.engine.PovScore(-score if sign == "-" else score, not node.turn()), int(depth)
 
 
 def rows(text):
@@ -36,7 +61,9 @@ def rows(text):
             continue
         for node in game.mainline():
             board.push(node.move)
-            score = node.eval()
+            score, searched = node.eval(), node.eval_depth()
+            if "[%eval" not in node.comment:
+                score, searched = match_score(node)
             if score is None or not any(board.legal_moves):
                 continue
             white = score.white()
@@ -47,7 +74,7 @@ def rows(text):
             else:
                 label = str(max(-30000, min(30000, white.score())))
             epd = board.epd(en_passant="legal")
-            depth = min(node.eval_depth() or 0, 255)
+            depth = min(searched or 0, 255)
             yield f"{epd}\t{label}\t{board.ply()}\t{depth}\n"
 
 

@@ -115,9 +115,9 @@ pub enum TrainerError {
     TooLittleMemory {
         /// The device, as the command line names it.
         device: String,
-        /// Bytes that training takes.
+        /// Memory that training takes, in bytes.
         needed: u64,
-        /// Bytes that there are.
+        /// Memory of the device, in bytes.
         memory: u64,
     },
     /// A device, or its driver, failed in the middle of its work.

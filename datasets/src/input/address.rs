@@ -1,5 +1,5 @@
-//! Addresses of sources, and what of them may be shown and kept: URLs can hold passwords, and
-//! queries that stand for one, as those of presigned URLs do.
+//! Addresses of sources without their secrets: a URL can hold a password, and the query of a
+//! presigned URL is as good as one.
 
 use std::path::{Path, PathBuf};
 
@@ -37,8 +37,8 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
     }
 }
 
-/// What a source is known by in an unfinished build: a URL as it may be shown, with a digest
-/// of what else names the file.
+/// Identity of a source in an unfinished build: its path, or its URL without secrets and with
+/// a digest of the query's other parameters.
 pub(crate) fn identity(path: &Path) -> String {
     let Some(url) = url(path) else {
         return path.to_string_lossy().into_owned();

@@ -79,7 +79,7 @@ impl Tree {
         Tree::up_to(u32::MAX, leaves)
     }
 
-    /// The same, with no nodes above level `top`.
+    /// A stretch whose nodes are not joined above level `top`.
     fn up_to(top: u32, leaves: u64) -> Tree {
         Tree {
             leaves,
@@ -110,6 +110,12 @@ impl Tree {
         self.nodes.push(node);
     }
 
+    /// Adds nodes that stand next to each other.
+    fn with(mut self, nodes: Vec<Node>) -> Tree {
+        nodes.into_iter().for_each(|node| self.push(node));
+        self
+    }
+
     /// The largest nodes over the stretch, from left to right.
     pub(crate) fn into_nodes(self) -> Vec<Node> {
         self.nodes
@@ -130,8 +136,7 @@ impl Tree {
 /// The digest of a stretch of a source that begins with a leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeDigest {
-    tree: Tree,
-    /// The same stretch, with no nodes above those of the granules.
+    /// The tree over the stretch, up to the nodes over its granules.
     granules: Tree,
     /// Leaves before the stretch.
     before: u64,
@@ -146,7 +151,6 @@ impl TreeDigest {
     pub(crate) fn behind(bytes: u64, level: u32) -> TreeDigest {
         let before = bytes / LEAF_BYTES;
         TreeDigest {
-            tree: Tree::behind(before),
             granules: Tree::up_to(level, before),
             before,
             leaf: Sha256::new(),
@@ -177,14 +181,10 @@ impl TreeDigest {
     }
 
     fn push(&mut self, leaf: Node) {
-        self.granules.push(leaf.clone());
-        self.tree.push(leaf);
+        self.granules.push(leaf);
         if self.granules.leaves > GRANULES << self.granules.top {
-            let mut larger = Tree::up_to(self.granules.top + 1, self.before);
-            std::mem::take(&mut self.granules.nodes)
-                .into_iter()
-                .for_each(|node| larger.push(node));
-            self.granules = larger;
+            let larger = Tree::up_to(self.granules.top + 1, self.before);
+            self.granules = larger.with(std::mem::take(&mut self.granules.nodes));
         }
     }
 
@@ -200,11 +200,7 @@ impl TreeDigest {
 
     /// The digest of the stretch, hexadecimal.
     pub(crate) fn root(&self) -> String {
-        let mut tree = self.tree.clone();
-        if self.leaf_bytes > 0 {
-            tree.push_leaf(self.leaf.clone());
-        }
-        tree.into_root()
+        Tree::behind(self.before).with(self.granules()).into_root()
     }
 }
 

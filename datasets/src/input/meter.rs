@@ -50,7 +50,7 @@ struct Meter {
 }
 
 impl<R> Metered<R> {
-    /// A reader of a whole source, of whatever size.
+    /// Reader of a whole source of unknown size.
     pub(crate) fn new(inner: R) -> Metered<R> {
         Metered::within(inner, 0..u64::MAX, 0)
     }

@@ -64,7 +64,7 @@ impl BuildProgress {
         self.done > 0 || self.checkpoint.is_some() || !self.train.is_empty()
     }
 
-    /// Its sources, as a user is told of them.
+    /// Names of its sources for a message.
     pub(crate) fn told(&self) -> String {
         match &self.names[..] {
             [] => "a merge".to_string(),

@@ -45,12 +45,12 @@ const MERGE_RECORDS: u64 = 1 << 16;
 /// reach into what comes before and behind.
 const SEALED_STEP_RECORDS: u64 = 4 * BLOCK_RECORDS as u64;
 
-/// What is to be done with the unfinished build of another command.
+/// Treatment of another command's unfinished build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfinished {
-    /// It is kept, and the new one refused.
+    /// Keep it, and refuse the new build.
     Keep,
-    /// It is discarded.
+    /// Discard it.
     Discard,
 }
 

@@ -285,17 +285,14 @@ fn first_square(a: Squares) -> u32 {
 /// capacity]`, of so many entries each; and the target and the bucket of each. A unit
 /// derives those of one record.
 ///
-/// Inputs come in the order of [`models::InputPosition::features`]. Position `i` of the batch
-/// is record `order[first + i]`.
+/// Inputs come in the order of [`models::InputPosition::features`].
 #[cube(launch_unchecked)]
 pub(crate) fn derive(
     records: &Array<u32>,
-    order: &Array<u32>,
     lists: &mut Array<u32>,
     lengths: &mut Array<u32>,
     targets: &mut Array<f32>,
     buckets: &mut Array<u32>,
-    first: u32,
     samples: u32,
     result_share: f32,
     half_k: f32,
@@ -308,7 +305,7 @@ pub(crate) fn derive(
     if sample >= samples {
         terminate!();
     }
-    let record = order[(first + sample) as usize] as usize * RECORD_WORDS;
+    let record = sample as usize * RECORD_WORDS;
     let occupied = Squares {
         low: records[record],
         high: records[record + 1],
@@ -426,7 +423,8 @@ pub(crate) fn derive(
             } else {
                 unmoved.high
             };
-            while left != 0 {
+            // A damaged record may have more unmoved rooks than the list has room for.
+            while left != 0 && entry < comptime!(ENTRIES as u32 - 1) {
                 let bit = u32::find_first_set(left) - 1;
                 let square = bit + half * 32;
                 let plane = if comptime!(half == 0) {

@@ -5,10 +5,11 @@
 //! all read stays in the L1 cache: 902 rows of 128 bytes are 115 KB.
 
 use cubecl::prelude::*;
+use inputs::{PIECES, SHARED};
 use models::INPUTS;
 
 use crate::features::{ENTRIES, NO_INPUT, UNROLL};
-use crate::layout::{PIECES, SHARED, SLICE};
+use crate::layout::SLICE;
 use crate::optimizer::UNITS;
 
 /// Columns that a unit moves at a time.
@@ -135,7 +136,6 @@ pub(crate) fn find_rows(
     samples: u32,
     #[comptime] capacity: usize,
     #[comptime] rows: usize,
-    #[comptime] units: usize,
 ) {
     // A row of bits for each row, one for each input.
     let mut bits = SharedMemory::<u32>::new(comptime!(GROUPS * GROUP * INPUT_WORDS));
@@ -143,7 +143,7 @@ pub(crate) fn find_rows(
     let mut at = unit;
     while at < comptime!(GROUPS * GROUP * INPUT_WORDS) {
         bits[at] = 0u32;
-        at += units;
+        at += UNITS;
     }
     sync_cube();
     // Each row is written by one unit, so that no two write to the same word.
@@ -167,7 +167,7 @@ pub(crate) fn find_rows(
             word |= ((bit >> (input % GROUP) as u32) & 1u32) << row as u32;
         }
         having[(CUBE_POS_X as usize * GROUPS + group) * INPUTS + input] = word;
-        at += units;
+        at += UNITS;
     }
 }
 

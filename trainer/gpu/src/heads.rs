@@ -7,7 +7,7 @@ use cubecl::prelude::*;
 use models::Activation;
 
 use crate::features::tanh;
-use crate::layout::NARROW;
+use crate::layout::{Dense, NARROW};
 use crate::optimizer::UNITS;
 
 /// Positions that a cube evaluates.
@@ -46,25 +46,6 @@ impl From<Activation> for Kind {
             Activation::SquaredClippedRelu => Kind::Squared,
             Activation::PairwiseClippedRelu => Kind::Pairwise,
         }
-    }
-}
-
-/// Where a layer's parameters lie: `[buckets, inputs + 1, outputs]` from `begin` on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Dense {
-    pub inputs: usize,
-    pub outputs: usize,
-    pub begin: usize,
-}
-
-impl Dense {
-    fn bucket_len(self) -> usize {
-        (self.inputs + 1) * self.outputs
-    }
-
-    /// Where the bias of bucket 0 begins.
-    fn bias(self) -> usize {
-        self.begin + self.inputs * self.outputs
     }
 }
 
@@ -120,6 +101,16 @@ fn gate(sums: &mut Array<f32>, at: usize, gradient: f32, #[comptime] of: Sums) -
     }
     sums[at] = back;
     (back, other)
+}
+
+/// Writes the gradient of a neuron's bias, and that of its other factor where activations are
+/// products.
+#[cube]
+fn write_bias(biases: &mut Array<f32>, at: usize, bias: f32, other: f32, #[comptime] of: Sums) {
+    biases[at] = bias;
+    if comptime!(of.kind == Kind::Pairwise) {
+        biases[at + of.activations] = other;
+    }
 }
 
 /// Adds up what the 32 units of a position hold; each gets the sum.
@@ -261,11 +252,8 @@ pub(crate) fn back_one(
             bias += back;
             other_bias += other;
         }
-        let at = (segment * of.views + view) * of.width + column;
-        biases[at] = bias;
-        if comptime!(of.kind == Kind::Pairwise) {
-            biases[at + of.activations] = other_bias;
-        }
+        let row = segment * of.views + view;
+        write_bias(biases, row * of.width + column, bias, other_bias, of);
     }
     if input == output.inputs {
         for sample in begin..end {
@@ -430,11 +418,8 @@ pub(crate) fn back_narrow(
             bias += back;
             other_bias += other;
         }
-        let at = (segment * of.views + view) * of.width + column;
-        biases[at] = bias;
-        if comptime!(of.kind == Kind::Pairwise) {
-            biases[at + of.activations] = other_bias;
-        }
+        let row = segment * of.views + view;
+        write_bias(biases, row * of.width + column, bias, other_bias, of);
     }
 }
 

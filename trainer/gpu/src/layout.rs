@@ -12,18 +12,13 @@
 //! Widths are padded, so that kernels have no remainders. Padding holds zeros and keeps
 //! them: a weight of 0 passes no gradient on, and an activation of 0 brings none.
 
-use models::{Activation, Architecture, INPUTS, Threats};
+use inputs::SHARED;
+use models::{Activation, Architecture, INPUTS};
 
 /// Columns of the first layer that a cube works on: a cache line of f32.
 pub(crate) const SLICE: usize = 32;
 /// Neurons of the second and third hidden layer, padded.
 pub(crate) const NARROW: usize = 32;
-/// Own and their P N B R Q K.
-pub(crate) const PIECES: usize = 12;
-/// Shared rows of the first layer: of each piece one, 8 for its ranks and 4 for its
-/// distances from the edge; and one of each threat.
-pub const SHARED: usize = PIECES * (1 + 8 + 4) + Threats::INPUTS;
-
 /// The padded sizes of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
@@ -32,26 +27,31 @@ pub(crate) struct Layout {
     pub activations: usize,
     /// Sums that an activation is made of: two where it is their product, else one.
     pub factors: usize,
-    pub later: Vec<Later>,
+    pub later: Vec<Dense>,
     /// Numbers in all.
     pub len: usize,
 }
 
-/// A layer behind the first.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Later {
+/// A layer behind the first: its parameters are `[buckets, inputs + 1, outputs]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Dense {
     /// Inputs, padded, without the bias.
     pub inputs: usize,
     /// Outputs, padded.
     pub outputs: usize,
-    /// Where it begins.
+    /// Where it begins in the flat buffer.
     pub begin: usize,
 }
 
-impl Later {
+impl Dense {
     /// Numbers of a bucket.
-    pub fn bucket_len(&self) -> usize {
+    pub fn bucket_len(self) -> usize {
         (self.inputs + 1) * self.outputs
+    }
+
+    /// Where the bias of bucket 0 begins.
+    pub fn bias(self) -> usize {
+        self.begin + self.inputs * self.outputs
     }
 }
 
@@ -67,7 +67,7 @@ impl Layout {
         let mut later = Vec::new();
         let hidden = [architecture.second, architecture.third].into_iter();
         for outputs in hidden.flatten().map(|_| NARROW).chain([1]) {
-            let layer = Later {
+            let layer = Dense {
                 inputs,
                 outputs,
                 begin: len,
@@ -227,25 +227,6 @@ impl Parameters {
             }
         }
     }
-}
-
-/// The shared rows that an input's row takes part in: three of a piece, one of a threat,
-/// else none.
-pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
-    let of_piece = (input < PIECES * 64).then(|| {
-        let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
-        let edge = file.min(7 - file);
-        [
-            piece,
-            PIECES + piece * 8 + rank,
-            PIECES * 9 + piece * 4 + edge,
-        ]
-    });
-    let threats = Threats::FIRST_INPUT..Threats::FIRST_INPUT + Threats::INPUTS;
-    let of_threat = threats
-        .contains(&input)
-        .then(|| PIECES * 13 + input - Threats::FIRST_INPUT);
-    of_piece.into_iter().flatten().chain(of_threat)
 }
 
 #[cfg(test)]

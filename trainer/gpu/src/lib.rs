@@ -1,5 +1,5 @@
-//! A training step on a GPU, in kernels of its own. The host sends records of 32 bytes, and reads
-//! back losses, gradient norms and parameters when asked for them.
+//! Kernels for a training step on a GPU. The host sends records of 32 bytes, and reads back losses,
+//! gradient norms and parameters when asked for them.
 //!
 //! One source in CubeCL serves CUDA, and by WGSL Vulkan and Metal. A step is some fifteen launches
 //! of fixed shapes, so that nothing is tried out and the first comes as soon as the kernels are
@@ -14,8 +14,8 @@ mod layout;
 mod optimizer;
 mod trainer;
 
-pub use layout::{Parameters, SHARED, shared_rows};
-pub use trainer::{Batch, Config, Derived, Measured, State, Trainer, memory};
+pub use layout::Parameters;
+pub use trainer::{Batch, Config, Derived, Launch, Measured, State, Trainer, memory};
 
 pub use cubecl::Runtime;
 #[cfg(feature = "cuda")]

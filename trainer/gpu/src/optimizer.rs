@@ -5,6 +5,9 @@ use cubecl::prelude::*;
 /// Units of cubes that add up.
 pub(crate) const UNITS: usize = 256;
 
+/// Cubes that add up the squares of the gradient.
+pub(crate) const SQUARE_CUBES: usize = 128;
+
 /// Bound of parameters that have none.
 pub(crate) const UNBOUNDED: f32 = f32::MAX;
 
@@ -53,7 +56,7 @@ pub(crate) fn add_squares(gradient: &Array<f32>, parts: &mut Array<f32>, #[compt
     let mut sum = 0.0f32;
     while at < len {
         sum += gradient[at] * gradient[at];
-        at += CUBE_COUNT_X as usize * UNITS;
+        at += comptime!(SQUARE_CUBES * UNITS);
     }
     let sum = add_units(sum);
     if UNIT_POS == 0 {
@@ -69,7 +72,6 @@ pub(crate) fn measure(
     ring: &mut Array<f32>,
     samples: u32,
     slot: u32,
-    #[comptime] square_parts: usize,
 ) {
     let unit = UNIT_POS as usize;
     let mut loss = 0.0f32;
@@ -80,7 +82,7 @@ pub(crate) fn measure(
     }
     let mut square = 0.0f32;
     let mut at = unit;
-    while at < square_parts {
+    while at < SQUARE_CUBES {
         square += squares[at];
         at += UNITS;
     }

@@ -4,22 +4,23 @@ use std::time::{Duration, Instant};
 
 use cubecl::prelude::*;
 use cubecl::server::Handle;
+use inputs::{K, SHARED};
 use models::{Architecture, INPUTS};
 use records::position::Record;
 
 use crate::features::{self, ENTRIES, RECORD_WORDS};
 use crate::first_layer::{self, GROUP, GROUPS, SLICE_VECTORS};
-use crate::heads::{self, Dense, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
-use crate::layout::{Layout, NARROW, Parameters, SHARED, SLICE};
-use crate::optimizer::{self, UNITS};
+use crate::heads::{self, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
+use crate::layout::{Layout, NARROW, Parameters, SLICE};
+use crate::optimizer::{self, SQUARE_CUBES, UNITS};
 
-/// Cubes that add up the squares of the gradient.
-const SQUARE_CUBES: usize = 128;
 /// Rows over which a cube adds up the gradient of the first layer's weights. On an H100 256 and
 /// 1,024 were slower.
 const SEGMENT: usize = 512;
 /// Units of such a cube, where the device has so many: on an H100 the more, the faster.
 const MOST_UNITS: usize = 1024;
+/// Half of the K of the win chance, per pawn.
+const HALF_K: f32 = (K / 2.0) as f32;
 /// Batches that may wait on a device.
 const BATCHES: usize = 8;
 /// Steps whose measurements the device keeps.
@@ -36,8 +37,6 @@ pub struct Config {
     pub own_scale: f32,
     /// Largest absolute value of the weights and biases of each layer.
     pub bounds: Vec<f32>,
-    /// Half of the K of the win chance, per pawn.
-    pub half_k: f32,
     /// The power of the distance that is the loss.
     pub exponent: f32,
     /// Weight decay, in units of the learning rate.
@@ -59,27 +58,22 @@ pub struct Measured {
     pub gradient_norm: f32,
 }
 
-/// Positions on a device: some of the records that lie there, in an order. A clone is cheap.
+/// Positions on a device. A clone is cheap.
 #[derive(Clone, Debug)]
 pub struct Batch {
     records: Handle,
-    /// Numbers of records.
-    order: Handle,
-    /// Where the batch begins in the order.
-    first: usize,
     samples: usize,
 }
 
-impl Batch {
-    /// The number of positions.
-    pub fn len(&self) -> usize {
-        self.samples
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.samples == 0
-    }
+/// A kernel of a step, and how long it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// What it is for: `derive` (inputs from records), `forward`, `backward` or `optimizer`.
+    pub stage: &'static str,
+    /// From its launch until the device had done it.
+    pub time: Duration,
 }
 
 /// Inputs, targets and buckets that a device derives from records.
@@ -131,7 +125,7 @@ struct Buffers<T> {
 }
 
 impl<T> Buffers<T> {
-    /// Calls `make` with the length of each buffer in words.
+    /// Creates each buffer by a call of `make` with its length in words.
     fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
         let architecture = config.architecture;
         let (views, width) = (architecture.views(), layout.width());
@@ -195,19 +189,15 @@ pub struct Trainer<R: Runtime> {
     client: ComputeClient<R>,
     config: Config,
     layout: Layout,
-    /// `batch`, padded to whole segments.
-    capacity: usize,
     sums: Sums,
     buffers: Buffers<Handle>,
     /// Units of a cube that adds up rows.
     units: usize,
-    /// 0, 1, 2 and so on.
-    in_order: Handle,
     step: u64,
     /// Number of steps whose measurements were not fetched.
     unseen: usize,
     /// Time of each launch, where it is asked for.
-    times: Option<Vec<(&'static str, Duration)>>,
+    times: Option<Vec<Launch>>,
 }
 
 /// Array argument of all of a buffer, whose elements are so large.
@@ -235,7 +225,7 @@ fn plane(x: usize, y: usize) -> CubeCount {
 
 /// Launches a kernel, and measures it where times are asked for.
 macro_rules! launch {
-    ($self:ident, $module:ident::$kernel:ident, $count:expr, $units:expr, $($argument:expr),* $(,)?) => {
+    ($self:ident, $stage:literal, $module:ident::$kernel:ident, $count:expr, $units:expr, $($argument:expr),* $(,)?) => {
         let began = $self.times.is_some().then(Instant::now);
         // SAFETY: every kernel stays within the buffers, whose sizes are those of the layout
         // that it is made for; `unchecked` leaves out what would clamp its indices.
@@ -249,7 +239,11 @@ macro_rules! launch {
         };
         if let (Some(times), Some(began)) = (&mut $self.times, began) {
             cubecl::future::block_on($self.client.sync()).expect("a device that works");
-            times.push((stringify!($kernel), began.elapsed()));
+            times.push(Launch {
+                kernel: stringify!($kernel),
+                stage: $stage,
+                time: began.elapsed(),
+            });
         }
     };
 }
@@ -259,8 +253,6 @@ impl<R: Runtime> Trainer<R> {
     pub fn new(client: ComputeClient<R>, config: Config, start: &Parameters) -> Trainer<R> {
         let architecture = config.architecture;
         let layout = Layout::new(architecture);
-        let capacity = capacity(&config);
-        let (views, width) = (architecture.views(), layout.width());
         let floats = |numbers: &[f32]| client.create_from_slice(bytemuck::cast_slice(numbers));
         let zeros = vec![0.0; layout.len];
         let buffers = Buffers {
@@ -274,19 +266,14 @@ impl<R: Runtime> Trainer<R> {
         Trainer {
             sums: Sums {
                 kind: Kind::from(architecture.activation),
-                views,
+                views: architecture.views(),
                 activations: layout.activations,
-                width,
-                capacity,
-            },
-            in_order: {
-                let numbers: Vec<u32> = (0..config.batch as u32).collect();
-                client.create_from_slice(bytemuck::cast_slice(&numbers))
+                width: layout.width(),
+                capacity: capacity(&config),
             },
             client,
             config,
             layout,
-            capacity,
             buffers,
             units: if units < MOST_UNITS {
                 UNITS
@@ -304,8 +291,6 @@ impl<R: Runtime> Trainer<R> {
         assert!(records.len() <= self.config.batch, "more than was foreseen");
         Batch {
             records: self.client.create_from_slice(Record::bytes_of(records)),
-            order: self.in_order.clone(),
-            first: 0,
             samples: records.len(),
         }
     }
@@ -320,10 +305,10 @@ impl<R: Runtime> Trainer<R> {
         self.compose();
         self.evaluate(batch, result_share);
         self.gradients(batch.samples);
-        let square_parts = SQUARE_CUBES;
         let b = &self.buffers;
         launch!(
             self,
+            "optimizer",
             optimizer::add_squares,
             plane(SQUARE_CUBES, 1),
             UNITS,
@@ -333,6 +318,7 @@ impl<R: Runtime> Trainer<R> {
         );
         launch!(
             self,
+            "optimizer",
             optimizer::measure,
             plane(1, 1),
             UNITS,
@@ -341,13 +327,13 @@ impl<R: Runtime> Trainer<R> {
             words(&b.ring),
             batch.samples as u32,
             slot,
-            square_parts,
         );
         let [beta1, beta2] = self.config.betas;
         let correction = |beta: f32| 1.0 / (1.0 - beta.powi(self.step.min(1 << 30) as i32));
         let decay = 1.0 - rate * f64::from(self.config.weight_decay);
         launch!(
             self,
+            "optimizer",
             optimizer::adamw,
             cubes(self.layout.len),
             UNITS,
@@ -376,6 +362,7 @@ impl<R: Runtime> Trainer<R> {
         let b = &self.buffers;
         launch!(
             self,
+            "forward",
             first_layer::compose,
             cubes((INPUTS + 1) * width),
             UNITS,
@@ -393,45 +380,35 @@ impl<R: Runtime> Trainer<R> {
         let b = &self.buffers;
         launch!(
             self,
+            "derive",
             features::derive,
             cubes(batch.samples),
             UNITS,
             words(&batch.records),
-            words(&batch.order),
             words(&b.lists),
             words(&b.lengths),
             words(&b.targets),
             words(&b.buckets),
-            batch.first as u32,
             batch.samples as u32,
             result_share,
-            self.config.half_k,
+            HALF_K,
             self.sums.views as u32,
             architecture.mirrored,
             architecture.buckets as u32,
-            self.capacity as u32,
+            self.sums.capacity as u32,
         );
-    }
-
-    /// A layer behind the first, as kernels know it.
-    fn dense(&self, layer: usize) -> Dense {
-        let layer = &self.layout.later[layer];
-        Dense {
-            inputs: layer.inputs,
-            outputs: layer.outputs,
-            begin: layer.begin,
-        }
     }
 
     /// Values, losses and their slopes.
     fn evaluate(&mut self, batch: &Batch, result_share: f32) {
         self.derive(batch, result_share);
         let samples = batch.samples;
-        let (of, rows) = (self.sums, self.sums.views * self.capacity);
+        let (of, rows) = (self.sums, self.sums.views * self.sums.capacity);
         let vectors = of.width / 4;
         let b = &self.buffers;
         launch!(
             self,
+            "forward",
             first_layer::sum_rows,
             plane(rows / GROUP, of.width / SLICE),
             GROUP * SLICE_VECTORS,
@@ -441,7 +418,7 @@ impl<R: Runtime> Trainer<R> {
             fours(&b.parameters),
             fours(&b.sums),
             samples as u32,
-            self.capacity,
+            self.sums.capacity,
             rows,
             vectors,
             self.layout.bias() / 4,
@@ -451,6 +428,7 @@ impl<R: Runtime> Trainer<R> {
         if self.layout.later.len() == 1 {
             launch!(
                 self,
+                "forward",
                 heads::evaluate_one,
                 count,
                 UNITS,
@@ -462,17 +440,18 @@ impl<R: Runtime> Trainer<R> {
                 words(&b.slopes),
                 words(&b.values),
                 samples as u32,
-                self.config.half_k,
+                HALF_K,
                 exponent,
                 exponent == 1.0,
                 of,
-                self.dense(0),
+                self.layout.later[0],
             );
         } else {
             let last = self.layout.later.len() - 1;
-            let third = (last == 2).then(|| self.dense(1));
+            let third = (last == 2).then(|| self.layout.later[1]);
             launch!(
                 self,
+                "forward",
                 heads::evaluate_narrow,
                 count,
                 UNITS,
@@ -486,20 +465,24 @@ impl<R: Runtime> Trainer<R> {
                 words(&b.hidden),
                 words(&b.gradients),
                 samples as u32,
-                self.config.half_k,
+                HALF_K,
                 exponent,
                 exponent == 1.0,
                 of,
-                self.dense(0),
+                self.layout.later[0],
                 third,
-                self.dense(last),
+                self.layout.later[last],
             );
         }
     }
 
     /// The gradient of all parameters.
     fn gradients(&mut self, samples: usize) {
-        let (of, rows, width) = (self.sums, self.sums.views * self.capacity, self.sums.width);
+        let (of, rows, width) = (
+            self.sums,
+            self.sums.views * self.sums.capacity,
+            self.sums.width,
+        );
         let buckets = self.config.architecture.buckets;
         let short = samples.div_ceil(SHORT_SEGMENT);
         let inputs = self.layout.later[0].inputs;
@@ -507,6 +490,7 @@ impl<R: Runtime> Trainer<R> {
         if self.layout.later.len() == 1 {
             launch!(
                 self,
+                "backward",
                 heads::back_one,
                 plane(short, (inputs + 1).div_ceil(UNITS)),
                 UNITS,
@@ -519,7 +503,7 @@ impl<R: Runtime> Trainer<R> {
                 samples as u32,
                 buckets,
                 of,
-                self.dense(0),
+                self.layout.later[0],
             );
             self.join_products(0, short);
         } else {
@@ -530,16 +514,18 @@ impl<R: Runtime> Trainer<R> {
             let b = &self.buffers;
             launch!(
                 self,
+                "backward",
                 heads::transpose,
                 cubes(buckets * NARROW * inputs),
                 UNITS,
                 words(&b.parameters),
                 words(&b.transposed),
                 buckets,
-                self.dense(0),
+                self.layout.later[0],
             );
             launch!(
                 self,
+                "backward",
                 heads::back_narrow,
                 plane(short, inputs.div_ceil(UNITS)),
                 UNITS,
@@ -555,6 +541,7 @@ impl<R: Runtime> Trainer<R> {
         let b = &self.buffers;
         launch!(
             self,
+            "backward",
             optimizer::join,
             cubes(width),
             UNITS,
@@ -566,6 +553,7 @@ impl<R: Runtime> Trainer<R> {
         );
         launch!(
             self,
+            "backward",
             first_layer::find_rows,
             plane(rows / (GROUP * GROUPS), 1),
             UNITS,
@@ -573,13 +561,13 @@ impl<R: Runtime> Trainer<R> {
             words(&b.lengths),
             words(&b.having),
             samples as u32,
-            self.capacity,
+            self.sums.capacity,
             rows,
-            UNITS,
         );
         let segments = rows / SEGMENT;
         launch!(
             self,
+            "backward",
             first_layer::list_rows,
             plane(segments, 1),
             UNITS,
@@ -590,6 +578,7 @@ impl<R: Runtime> Trainer<R> {
         );
         launch!(
             self,
+            "backward",
             first_layer::add_rows,
             plane(segments, width / SLICE),
             self.units,
@@ -602,6 +591,7 @@ impl<R: Runtime> Trainer<R> {
         );
         launch!(
             self,
+            "backward",
             first_layer::join_rows,
             cubes(INPUTS * width / 4),
             UNITS,
@@ -615,6 +605,7 @@ impl<R: Runtime> Trainer<R> {
         );
         launch!(
             self,
+            "backward",
             first_layer::share,
             cubes(SHARED * width),
             UNITS,
@@ -627,9 +618,9 @@ impl<R: Runtime> Trainer<R> {
     /// The gradient of a layer's weights behind the first, where there is a second.
     fn add_products(&mut self, layer: usize, samples: usize) {
         let last = self.layout.later.len() - 1;
-        let dense = self.dense(layer);
+        let dense = self.layout.later[layer];
         let long = samples.div_ceil(LONG_SEGMENT);
-        let plane_len = self.capacity * NARROW;
+        let plane_len = self.sums.capacity * NARROW;
         let b = &self.buffers;
         let inputs = if layer == 0 { &b.sums } else { &b.hidden };
         let gradients = if layer == last {
@@ -639,9 +630,10 @@ impl<R: Runtime> Trainer<R> {
         };
         let inputs_begin = layer.saturating_sub(1) * plane_len;
         let gradients_begin = if layer == last { 0 } else { layer * plane_len };
-        let weights = (dense.inputs + 1) * dense.outputs;
+        let weights = dense.bucket_len();
         launch!(
             self,
+            "backward",
             heads::add_products,
             plane(long, weights.div_ceil(UNITS)),
             UNITS,
@@ -660,11 +652,12 @@ impl<R: Runtime> Trainer<R> {
     }
 
     fn join_products(&mut self, layer: usize, segments: usize) {
-        let layer = &self.layout.later[layer];
+        let layer = self.layout.later[layer];
         let len = self.config.architecture.buckets * layer.bucket_len();
         let b = &self.buffers;
         launch!(
             self,
+            "backward",
             optimizer::join,
             cubes(len),
             UNITS,
@@ -711,7 +704,7 @@ impl<R: Runtime> Trainer<R> {
     /// Returns inputs, targets and buckets of a batch, as the device derives them.
     pub fn derived(&mut self, batch: &Batch, result_share: f32) -> Derived {
         self.derive(batch, result_share);
-        let (rows, samples) = (self.sums.views * self.capacity, batch.samples);
+        let (rows, samples) = (self.sums.views * self.sums.capacity, batch.samples);
         let lists: Vec<u32> = self.read(&self.buffers.lists);
         let lengths: Vec<u32> = self.read(&self.buffers.lengths);
         let list = |row: usize| -> Vec<u32> {
@@ -722,7 +715,7 @@ impl<R: Runtime> Trainer<R> {
         };
         let view = |view: usize| {
             (0..samples)
-                .map(|at| list(view * self.capacity + at))
+                .map(|at| list(view * self.sums.capacity + at))
                 .collect()
         };
         let mut derived = Derived {
@@ -733,11 +726,6 @@ impl<R: Runtime> Trainer<R> {
         derived.targets.truncate(samples);
         derived.buckets.truncate(samples);
         derived
-    }
-
-    /// Steps that were taken.
-    pub fn steps(&self) -> u64 {
-        self.step
     }
 
     /// Parameters and moments, to the bit.
@@ -774,7 +762,7 @@ impl<R: Runtime> Trainer<R> {
     }
 
     /// Measures a step launch by launch, waiting for each.
-    pub fn timed(&mut self, batch: &Batch, rate: f64) -> Vec<(&'static str, Duration)> {
+    pub fn timed(&mut self, batch: &Batch, rate: f64) -> Vec<Launch> {
         self.wait();
         self.times = Some(Vec::new());
         self.learn(batch, rate, 0.0);

@@ -1,9 +1,10 @@
-//! What a GPU computes, against plain loops in f64.
+//! Inputs, values, gradients and steps of a GPU, compared with plain loops in f64.
 
 use std::{any, panic};
 
 use cubecl::prelude::*;
-use gpu::{Config, Parameters, SHARED, Trainer, shared_rows};
+use gpu::{Config, Parameters, Trainer};
+use inputs::{SHARED, shared_rows};
 use models::{Activation, Architecture, Feature, INPUTS, View};
 use records::position::{GameResult, Label, Origin, Record};
 use shakmaty::fen::Fen;
@@ -167,7 +168,6 @@ fn config(architecture: Architecture, batch: usize) -> Config {
         batch,
         own_scale: 0.25,
         bounds,
-        half_k: HALF_K,
         exponent: 1.0,
         weight_decay: 0.1,
         clip_norm: 2.0,
@@ -396,7 +396,7 @@ fn parts(parameters: &Parameters) -> Vec<(String, &[f32])> {
     parts
 }
 
-/// How far two are apart, relative to the largest.
+/// Asserts that numbers differ by at most `bound`, relative to the largest.
 fn assert_close(found: &[f32], expected: &[f32], bound: f32, what: &str) {
     assert_eq!(found.len(), expected.len());
     let scale = expected.iter().fold(1e-12f32, |max, x| max.max(x.abs()));

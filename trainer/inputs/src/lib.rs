@@ -12,10 +12,34 @@
 //! ```
 
 use models::{
-    Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, material,
+    Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats,
+    material,
 };
 use records::position::{GameResult, Record};
 use shakmaty::{Bitboard, Role, attacks};
+
+/// Planes of pieces: own and their P N B R Q K.
+pub const PIECES: usize = 12;
+/// Rows of the first layer that inputs share while they are trained: one of each piece, 8 for
+/// its ranks and 4 for its distances from the edge files; and one of each threat.
+pub const SHARED: usize = PIECES * (1 + 8 + 4) + Threats::INPUTS;
+
+/// The shared rows that an input takes part in: three of a piece, one of a threat, else none.
+pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
+    let of_piece = (input < PIECES * 64).then(|| {
+        let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
+        let edge = file.min(7 - file);
+        [
+            piece,
+            PIECES + piece * 8 + rank,
+            PIECES * 9 + piece * 4 + edge,
+        ]
+    });
+    let threat = input.checked_sub(Threats::FIRST_INPUT);
+    let threat = threat.filter(|&threat| threat < Threats::INPUTS);
+    let of_threat = threat.map(|threat| PIECES * 13 + threat);
+    of_piece.into_iter().flatten().chain(of_threat)
+}
 
 /// Lichess's constant for win chances, per pawn, fitted to the results of its rated games (lila,
 /// `WinPercent`).

@@ -12,7 +12,8 @@
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
-use models::{Architecture, INPUTS, Layer, Network, Piece, Threats, material};
+use inputs::{PIECES, SHARED, shared_rows};
+use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
 #[cfg(feature = "gpu")]
 use crate::network::model::filled;
@@ -22,13 +23,6 @@ use crate::network::tensors::{clip_parameter, floats, product};
 /// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
 /// 112, which the engine's i16 accumulators hold at 254 steps to the unit.
 pub const BOUND: f32 = 1.6;
-
-/// Own and their P N B R Q K.
-pub const PIECES: usize = 12;
-/// Shared columns of the pieces: one each, 8 ranks and 4 distances from the edge.
-const OF_PIECES: usize = PIECES * (1 + 8 + 4);
-/// Shared columns, with those of the threats.
-pub const SHARED: usize = OF_PIECES + Threats::INPUTS;
 
 /// What a pawn more adds to a first-layer neuron at the start.
 const PAWN_AT_START: f32 = 0.05;
@@ -107,13 +101,13 @@ impl<B: Backend> FirstLayer<B> {
         }
     }
 
-    /// What the own parts count.
+    /// Factor of the own parts.
     #[cfg(feature = "gpu")]
     pub fn own_scale(&self) -> f32 {
         self.own_scale
     }
 
-    /// The same layer with other numbers.
+    /// Returns the layer with the numbers of `parameters`.
     #[cfg(feature = "gpu")]
     pub fn with_parameters(self, parameters: &gpu::Parameters) -> FirstLayer<B> {
         FirstLayer {
@@ -165,14 +159,8 @@ pub fn worth(plane: usize) -> i32 {
 
 fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
     let mut rows = vec![0f32; INPUTS * SHARED];
-    for (input, row) in rows.chunks_exact_mut(SHARED).enumerate().take(PIECES * 64) {
-        let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
-        row[piece] = 1.0;
-        row[PIECES + piece * 8 + rank] = 1.0;
-        row[PIECES * 9 + piece * 4 + file.min(7 - file)] = 1.0;
-    }
-    for threat in 0..Threats::INPUTS {
-        rows[(Threats::FIRST_INPUT + threat) * SHARED + OF_PIECES + threat] = 1.0;
+    for (input, row) in rows.chunks_exact_mut(SHARED).enumerate() {
+        shared_rows(input).for_each(|shared| row[shared] = 1.0);
     }
     Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
 }
@@ -195,7 +183,11 @@ mod tests {
         }
         for column in 0..SHARED {
             let members = rows.chunks_exact(SHARED).filter(|row| row[column] == 1.0);
-            assert_eq!(members.count() == 1, column >= OF_PIECES, "column {column}");
+            assert_eq!(
+                members.count() == 1,
+                column >= 13 * PIECES,
+                "column {column}"
+            );
         }
         let c3 = 64 + 2 * 8 + 2; // own knight
         let f3 = 64 + 2 * 8 + 5; // its mirror image shares all three

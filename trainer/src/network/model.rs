@@ -100,7 +100,7 @@ impl<B: Backend> Model<B> {
         }
     }
 
-    /// What the own parts of the first layer count.
+    /// Factor of the first layer's own parts.
     #[cfg(feature = "gpu")]
     pub fn own_scale(&self) -> f32 {
         self.first.own_scale()
@@ -120,7 +120,7 @@ impl<B: Backend> Model<B> {
         }
     }
 
-    /// The same model with other numbers, of a model of the same parts.
+    /// Returns the model with the numbers of `parameters`, which are of the same architecture.
     #[cfg(feature = "gpu")]
     pub fn with_parameters(self, parameters: &gpu::Parameters) -> Model<B> {
         let later = self.later.into_iter().zip(&parameters.later);

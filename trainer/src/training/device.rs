@@ -146,8 +146,8 @@ impl Device {
         Ok(device)
     }
 
-    /// Returns the first GPU that works and is no software, or the CPU. Says why it passes over a
-    /// GPU.
+    /// Returns the first hardware GPU that works, or else the CPU. Reports each GPU that does not
+    /// work.
     fn best() -> Device {
         for api in Api::ALL {
             let gpus = api.gpus().unwrap_or_default();
@@ -195,8 +195,7 @@ fn check(api: Api, number: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Does work on a GPU: where CubeCL or a driver panics, in whatever thread, the message
-/// becomes a failure.
+/// Runs `work` on a GPU, and turns a panic of CubeCL or of a driver, in any thread, into an error.
 #[cfg(feature = "gpu")]
 fn guarded<T>(
     device: &Device,

@@ -45,6 +45,17 @@ pub struct Measured {
     pub gradient_norm: f32,
 }
 
+/// A kernel of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct StepPart {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// What it is for: `derive`, `forward`, `backward` or `optimizer`.
+    pub stage: &'static str,
+    /// How long it took, in milliseconds.
+    pub milliseconds: f64,
+}
+
 /// A network and its optimizer on a device.
 pub trait Executor: Sized {
     /// The device, where there are several.
@@ -81,8 +92,9 @@ pub trait Executor: Sized {
     /// Waits until every step has ended.
     fn wait(&self);
 
-    /// The time of each part of a step on a batch, in seconds: none where a step is one part.
-    fn step_parts(&mut self, batch: &Self::Batch) -> Vec<(&'static str, f64)>;
+    /// Takes a step on a batch, waiting for each kernel. Returns the kernels in order; none where
+    /// a step has no kernels to tell apart.
+    fn step_parts(&mut self, batch: &Self::Batch) -> Vec<StepPart>;
 
     /// Returns the network with its current weights.
     fn network(&self) -> Network;

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use datasets::{Dataset, Record, Split};
+use inputs::PIECES;
 use models::{Architecture, Feature, INPUTS, Layer, Metadata, Network};
 use serde::Serialize;
 use serde_json::json;
@@ -16,7 +17,7 @@ use crate::files;
 use crate::input::filter::Filter;
 use crate::input::position;
 use crate::input::reader::read_epoch;
-use crate::network::first_layer::{self, PIECES};
+use crate::network::first_layer;
 use crate::network::net;
 use crate::network::target::{self, Aim, slope, win_chance};
 use crate::training::plan;

@@ -1,4 +1,4 @@
-//! How fast the reader is, how fast the device, and how fast both together.
+//! Throughput of the reader, of the device, and of both together.
 
 use std::fmt;
 use std::thread;
@@ -55,14 +55,14 @@ pub struct BenchReport {
     step_milliseconds: StepParts,
     /// Milliseconds of each kernel that is launched in a step, the host waiting for each; none on
     /// the CPU.
-    kernel_milliseconds: Vec<(String, f64)>,
+    kernel_milliseconds: Vec<(&'static str, f64)>,
 }
 
 #[derive(Debug, Serialize)]
 struct Rates {
     /// Batches read and made ready for the device; none without a dataset.
     reader: Option<f64>,
-    /// One batch made ready for the device, and sent to it, again and again.
+    /// A batch made ready for the device and sent to it, again and again.
     upload: f64,
     /// Steps on one batch that stays on the device.
     device: f64,
@@ -70,7 +70,8 @@ struct Rates {
     both: Option<f64>,
 }
 
-/// Of a step on the CPU, `derive` is part of sending and the rest is one.
+/// Milliseconds of the parts of a step. A step on the CPU is one part, and inputs are derived while
+/// a batch is made ready (`send`).
 #[derive(Debug, Serialize)]
 struct StepParts {
     read: Option<f64>,
@@ -111,16 +112,11 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
     learner.learn(&batch, samples);
     learner.fetch();
     let first_step_seconds = began.elapsed().as_secs_f64();
-    let mut kernels: Vec<(String, f64)> = Vec::new();
-    for _ in 0..TIMED_STEPS {
-        let parts = learner.executor().step_parts(&batch).into_iter();
-        let parts: Vec<(String, f64)> = parts.map(|(name, s)| (name.into(), 1e3 * s)).collect();
-        match kernels.is_empty() {
-            true => kernels = parts,
-            false => {
-                let pairs = kernels.iter_mut().zip(parts);
-                pairs.for_each(|(best, found)| best.1 = best.1.min(found.1));
-            }
+    let mut kernels = learner.executor().step_parts(&batch);
+    for _ in 1..TIMED_STEPS {
+        let again = learner.executor().step_parts(&batch);
+        for (fastest, again) in kernels.iter_mut().zip(again) {
+            fastest.milliseconds = fastest.milliseconds.min(again.milliseconds);
         }
     }
     let clock = Clock { time: plan.time };
@@ -146,17 +142,11 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
         None => (None, None),
     };
     let milliseconds = |rate: f64| 1e3 * samples as f64 / rate;
-    let of = |names: &[&str]| {
-        let named = |(name, _): &&(String, f64)| names.contains(&&name[..]);
-        let times = kernels.iter().filter(named).map(|(_, time)| time);
-        (!kernels.is_empty()).then(|| times.sum())
+    let stage = |stage: &str| {
+        let kernels = kernels.iter().filter(|part| part.stage == stage);
+        let times: Vec<f64> = kernels.map(|part| part.milliseconds).collect();
+        (!times.is_empty()).then(|| times.iter().sum())
     };
-    let forward = of(&["compose", "sum_rows", "evaluate_one", "evaluate_narrow"]);
-    let optimizer = of(&["add_squares", "measure", "adamw"]);
-    let derive = of(&["derive"]);
-    let all: f64 = kernels.iter().map(|(_, time)| time).sum();
-    let others = [derive, forward, optimizer].into_iter().flatten();
-    let others: f64 = others.sum();
     Ok(BenchReport {
         device: plan.device.to_string(),
         batch: samples,
@@ -171,13 +161,16 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
         step_milliseconds: StepParts {
             read: reader.map(milliseconds),
             send: milliseconds(upload),
-            derive,
-            forward,
-            backward: (!kernels.is_empty()).then_some(all - others),
-            optimizer,
+            derive: stage("derive"),
+            forward: stage("forward"),
+            backward: stage("backward"),
+            optimizer: stage("optimizer"),
             step: milliseconds(alone),
         },
-        kernel_milliseconds: kernels,
+        kernel_milliseconds: kernels
+            .iter()
+            .map(|part| (part.kernel, part.milliseconds))
+            .collect(),
     })
 }
 

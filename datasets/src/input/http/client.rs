@@ -29,7 +29,7 @@ pub(super) struct Patience {
     pub(super) attempts: u32,
 }
 
-/// The shortest pause that is told.
+/// Shortest pause that is reported.
 const TOLD_PAUSE: Duration = Duration::from_secs(2);
 
 impl Default for Patience {

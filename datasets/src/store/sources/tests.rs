@@ -91,7 +91,7 @@ fn a_source_of_the_same_size_and_beginning_is_another_one() {
     assert_eq!(both.len(), 2);
     let parts = [a.clone(), b.clone(), c.clone(), bad[0].clone()];
     assert_eq!(sources(&parts, true), both);
-    // Of a source without granules nothing is known.
+    // A source without granules is compared with no part.
     let old = SourceEntry {
         granules: Vec::new(),
         ..good[0].clone()

@@ -1,5 +1,5 @@
-//! A run on GPUs against one on the CPU: the same tests on every interface that this build has,
-//! in software where there is no GPU. The crate `gpu` compares values and gradients.
+//! Steps on GPUs compared with steps on the CPU, on every interface of this build, in software
+//! where there is no GPU. Values and gradients are compared in the crate `gpu`.
 
 use datasets::Record;
 use models::{Activation, Architecture, Network, View};
@@ -76,7 +76,7 @@ impl Job for Steps {
         let mut first = new(1)?;
         (0..STEPS / 2).for_each(|number| step(&mut first, number));
         let mut measured = first.fetch();
-        // Of other numbers, until it goes on.
+        // Another seed, so that all numbers must come from the record.
         let second = new(2)?.restore(STEPS / 2, first.record());
         let mut second = second.expect("a record");
         (STEPS / 2..STEPS).for_each(|number| {

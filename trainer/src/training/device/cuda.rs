@@ -19,7 +19,7 @@ const REMEDY: &str = "\
     nvidia-cuda-runtime==13.0.* && export CUDA_PATH=$(echo ~/cuda/lib/python3*/site-packages/nvidia/cu13) \
     && export LD_LIBRARY_PATH=$CUDA_PATH/lib";
 
-/// Returns all that there are, in CUDA's order.
+/// Lists the GPUs, in CUDA's order.
 ///
 /// # Errors
 /// Says why CUDA cannot be used, and what brings what is missing.

@@ -12,7 +12,7 @@ use burn_flex::{Flex, FlexDevice};
 use datasets::Record;
 use models::{Architecture, Network};
 
-use super::{BETAS, EPSILON, Executor, Measured, Settings};
+use super::{BETAS, EPSILON, Executor, Measured, Settings, StepPart};
 use crate::error::TrainerError;
 use crate::network::clipping;
 use crate::network::cpu::Samples;
@@ -98,7 +98,7 @@ impl Executor for CpuExecutor {
 
     fn wait(&self) {}
 
-    fn step_parts(&mut self, _batch: &Arc<Samples>) -> Vec<(&'static str, f64)> {
+    fn step_parts(&mut self, _batch: &Arc<Samples>) -> Vec<StepPart> {
         Vec::new()
     }
 

@@ -3,10 +3,9 @@
 use burn_flex::Flex;
 use datasets::Record;
 use gpu::{Config, Parameters, Runtime, State, Trainer};
-use inputs::K;
 use models::{Architecture, Network};
 
-use super::{BETAS, EPSILON, Executor, Measured, Settings};
+use super::{BETAS, EPSILON, Executor, Measured, Settings, StepPart};
 use crate::error::TrainerError;
 use crate::network::model::{Model, bound};
 use crate::network::target::Aim;
@@ -52,7 +51,6 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
             batch: settings.batch,
             own_scale: model.own_scale(),
             bounds: bounds.collect(),
-            half_k: (K / 2.0) as f32,
             exponent: settings.loss_exponent as f32,
             weight_decay: settings.weight_decay as f32,
             clip_norm: settings.clip_norm,
@@ -93,11 +91,14 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
         self.trainer.wait();
     }
 
-    fn step_parts(&mut self, (batch, _): &(gpu::Batch, Aim)) -> Vec<(&'static str, f64)> {
+    fn step_parts(&mut self, (batch, _): &(gpu::Batch, Aim)) -> Vec<StepPart> {
         let launches = self.trainer.timed(batch, 0.0).into_iter();
-        launches
-            .map(|(kernel, time)| (kernel, time.as_secs_f64()))
-            .collect()
+        let launches = launches.map(|launch| StepPart {
+            kernel: launch.kernel,
+            stage: launch.stage,
+            milliseconds: 1e3 * launch.time.as_secs_f64(),
+        });
+        launches.collect()
     }
 
     fn network(&self) -> Network {

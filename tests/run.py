@@ -1,0 +1,68 @@
+"""Runs the test programs of the workspace side by side, and lists at the end what failed.
+
+`cargo test` runs one program after another, so the slowest test of each leaves the other
+cores idle.
+
+    tests/run.py --no-default-features --features engine/cli
+
+Arguments are those of `cargo test`: packages and features. The exit code is 1 if a test
+failed, and cargo's if something does not compile.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+FAILED = re.compile(r"^test (.*) \.\.\. FAILED$", re.MULTILINE)
+
+
+def test_programs(arguments):
+    """Builds the tests; yields each program and the folder of its package."""
+    command = ["cargo", "test", "--no-run", "--message-format=json-render-diagnostics", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as cargo:
+        for line in cargo.stdout:
+            message = json.loads(line)
+            if message["reason"] == "compiler-artifact" and message["profile"]["test"]:
+                if message["executable"]:
+                    yield message["executable"], pathlib.Path(message["manifest_path"]).parent
+    if cargo.returncode:
+        sys.exit(cargo.returncode)
+
+
+def run(program, folder):
+    """Returns the name, the seconds, the output and the failed tests of a program."""
+    start = time.monotonic()
+    name = f"{folder.name}/{pathlib.Path(program).name.rsplit('-', 1)[0]}"
+    environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder)}
+    done = subprocess.run(
+        [program], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    output = done.stdout.decode(errors="replace")
+    failed = [f"{name}: {test}" for test in FAILED.findall(output)]
+    if done.returncode and not failed:
+        failed = [f"{name}: exit code {done.returncode}"]
+    return name, time.monotonic() - start, output, failed
+
+
+def main():
+    programs = list(test_programs(sys.argv[1:]))
+    failed, seconds = [], {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = [pool.submit(run, *program) for program in programs]
+        for done in concurrent.futures.as_completed(runs):
+            name, seconds[name], output, failures = done.result()
+            print(f"\n== {name}, {seconds[name]:.1f} s\n{output.strip()}", flush=True)
+            failed += failures
+    slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
+    print("\nslowest:", ", ".join(f"{name} {time:.0f} s" for name, time in slowest))
+    if failed:
+        print("\nfailed:", *failed, sep="\n    ")
+        sys.exit(1)
+
+
+main()
