@@ -110,7 +110,7 @@ fn the_record_tells_the_net_and_the_table() {
     let found = report(annotate(&source, &out, &more(&linear, 4)));
     let name = found["engine"].as_str().unwrap();
     assert!(
-        name.starts_with("Kibitz 0.2.0 with the net of SHA-256 "),
+        name.starts_with("Kibitz 0.2.0 of SHA-256 ") && name.contains(" with the net of SHA-256 "),
         "{name}"
     );
     let made_by = &record(&out)["made_by"];

@@ -14,11 +14,10 @@ mod transcript;
 
 pub use boundary::{Boundary, any_tag_games, ends_with_result};
 pub use chunk::read_games;
-pub use movetext::begins_tag;
+pub use movetext::{Cut, begins_tag};
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub use plain::is_plain;
 pub use transcript::{Ply, Transcript, games};
 
 pub(crate) use evaluations::{Ending, Evaluations};
-pub(crate) use movetext::Cut;

@@ -2,7 +2,7 @@
 
 use engine::TablesError;
 use host::archive::ArchiveError;
-use host::{ExitCode, FileError, tell};
+use host::{Exists, ExitCode, FileError, tell};
 use uci_client::{EvaluatorError, StartError};
 
 use crate::commands::{ParametersError, ProblemError, RecordError};
@@ -34,7 +34,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || cause.is::<ParametersError>()
         {
             Some(ExitCode::Damaged)
-        } else if cause.is::<GamesError>() || cause.is::<RecordError>() {
+        } else if cause.is::<GamesError>() || cause.is::<RecordError>() || cause.is::<Exists>() {
             Some(ExitCode::Refused)
         } else if let Some(error) = cause.downcast_ref::<ArchiveError>() {
             Some(error.exit_code())

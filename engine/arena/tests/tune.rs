@@ -192,6 +192,8 @@ fn a_record_is_replaced_by_force_alone_and_another_engine_does_not_go_on() {
         code(&mut tune(&["--force", "--engine", "cmd=true"])),
         Some(1)
     );
+    let plot = record.to_str().unwrap();
+    assert_eq!(code(&mut tune(&["--force", "--plot", plot])), Some(5));
     assert_eq!(fs::read_to_string(&record).unwrap(), "mine");
     assert_eq!(code(&mut tune(&["--force", "--resume"])), Some(2));
     let program = files.path("engine");

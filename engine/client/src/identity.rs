@@ -10,6 +10,7 @@ use host::{Action, FileError};
 use sha2::{Digest, Sha256};
 
 use crate::engine::{Engine, Setup};
+use crate::options::Kind;
 
 /// The identity of an engine: digests of its program and of the files that it is given, and
 /// what it says of itself. Where these files lie does not count.
@@ -19,7 +20,7 @@ use crate::engine::{Engine, Setup};
 /// Folders are not read, nor what a program loads without being told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// What the engine calls itself.
+    /// Name that the engine gives (`id name`).
     pub name: String,
     /// SHA-256 digests in hexadecimal digits, each under the name of what was digested:
     /// `program`, `argument 2`, `option EvalFile`, or `options` for the declared defaults.
@@ -43,7 +44,12 @@ impl Identity {
             let set = setup.options.iter().rev();
             let mut set = set.filter(|(name, _)| option.is(name));
             let value = set.next().map_or(&option.default, |(_, value)| value);
-            if let Some(path) = option_file(&option.name, value, &program) {
+            // A check's `false` may be the name of a file too.
+            let file = match option.kind {
+                Kind::Text => option_file(&option.name, value, &program),
+                _ => None,
+            };
+            if let Some(path) = file {
                 digests.push((format!("option {}", option.name), sha256(&path)?));
             }
         }
@@ -126,6 +132,21 @@ fn option_file(name: &str, value: &str, program: &Path) -> Option<PathBuf> {
 /// Whether an option or argument of this name is a log, which the engine writes.
 fn is_log(name: &str) -> bool {
     name.to_ascii_lowercase().contains("log")
+}
+
+/// The SHA-256 of the file that this process runs, in hexadecimal digits: the identity of an
+/// engine in this process.
+///
+/// # Errors
+/// [`FileError`] if it cannot be read.
+pub fn own_sha256() -> Result<String, FileError> {
+    // What Linux links to stays readable after the file was replaced.
+    let link = Path::new("/proc/self/exe");
+    if link.exists() {
+        return sha256(link);
+    }
+    let program = env::current_exe();
+    sha256(&program.map_err(FileError::to(Action::Read, "this program"))?)
 }
 
 /// The SHA-256 of a file, in hexadecimal digits.

@@ -37,6 +37,6 @@ mod process;
 
 pub use engine::{Answer, Engine, Notice, Setup};
 pub use error::{EngineError, StartError};
-pub use identity::Identity;
+pub use identity::{Identity, own_sha256};
 pub use info::{Info, Score, Scored};
 pub use library::{EvaluatorChoice, EvaluatorError, Library};

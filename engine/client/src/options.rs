@@ -8,12 +8,12 @@ pub(crate) struct EngineOption {
     pub name: String,
     /// The value that it has unless it is set; empty where none is declared.
     pub default: String,
-    kind: Kind,
+    pub kind: Kind,
 }
 
 /// What an option takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Check,
     /// A number from the first to the second.
     Spin(i64, i64),
@@ -76,7 +76,7 @@ fn is_between(value: &str, least: i64, most: i64) -> bool {
     number.is_ok_and(|number| (least..=most).contains(&number))
 }
 
-/// What `default` names, up to the next word of UCI: values may hold blanks.
+/// Value of `default`, up to the next UCI keyword: values may contain blanks.
 fn default(details: &str) -> String {
     let details = format!(" {details} ");
     let value = details

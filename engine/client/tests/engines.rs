@@ -11,7 +11,7 @@ use uci_client::{Answer, Engine, EngineError, Identity, Notice, Score, Setup, St
 
 /// Longer than anything takes that is not stuck, on a busy machine too.
 const LONG: Duration = Duration::from_secs(300);
-/// How long is waited for what never comes.
+/// Longest wait for an answer that never comes.
 const SHORT: Duration = Duration::from_millis(200);
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 
@@ -113,7 +113,8 @@ fn an_engine_is_set_up_and_answers() {
 fn an_engine_is_known_by_its_files_and_by_what_it_says() {
     const SCRIPT: &str = "while read -r line; do case \"$line\" in\n\
         uci) echo id name Toy 1; echo option name EvalFile type string default own.net\n\
-        echo option name Log File type string default; echo uciok;;\n\
+        echo option name Log File type string default\n\
+        echo option name Ponder type check default false; echo uciok;;\n\
         isready) echo readyok;; esac; done\n";
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
     let identity = |folder: &Path| {

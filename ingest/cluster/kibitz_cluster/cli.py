@@ -1,6 +1,7 @@
 """The command `kibitz-cluster`."""
 
 import argparse
+import hashlib
 import json
 import logging
 import shutil
@@ -250,8 +251,9 @@ def find_program(name: str) -> Path:
 
 
 def version(ingest: Path) -> str:
-    """What `ingest` calls itself: parts made by another version are not taken."""
-    return subprocess.check_output([ingest, "--version"], text=True).strip()
+    """What `ingest` calls itself, and its digest: parts made by another program are not taken."""
+    name = subprocess.check_output([ingest, "--version"], text=True).strip()
+    return f"{name} of SHA-256 {hashlib.sha256(ingest.read_bytes()).hexdigest()}"
 
 
 def run_status(arguments: argparse.Namespace, _: list[str]) -> int:

@@ -25,6 +25,9 @@ REPORT = "report.json"
 LOCK = "lock"
 """The file that the one run of a work folder holds locked."""
 
+MARK = "kibitz-cluster\n"
+"""What the lock file says, so that no folder of somebody else's is emptied."""
+
 
 @dataclass(frozen=True)
 class Report:
@@ -56,7 +59,8 @@ class Work:
         """Locks the folder, and removes what an earlier run left unfinished. The lock holds
         until the returned file is closed or the process ends, however it ends."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock = open(self.folder / LOCK, "w")
+        self.check_ours()
+        lock = open(self.folder / LOCK, "a")
         try:
             # POSIX locks, which NFS keeps between machines.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,10 +71,34 @@ class Work:
                 raise
             why = "another run uses this folder; wait for it, or give another --work"
             raise Failure(REFUSED, f"{self.folder}: {why}") from None
-        shutil.rmtree(self.unfinished, ignore_errors=True)
+        if lock.tell() == 0:
+            lock.write(MARK)
+            lock.flush()
+        # An orphan of the earlier run may still be about to rename its output into place,
+        # which must fail rather than move half of it.
+        if self.unfinished.exists():
+            aside = Path(tempfile.mkdtemp(prefix="unfinished.", dir=self.folder))
+            self.unfinished.rename(aside / "unfinished")
+        for aside in self.folder.glob("unfinished.*"):
+            shutil.rmtree(aside, ignore_errors=True)
         self.done.mkdir(exist_ok=True)
         self.unfinished.mkdir(exist_ok=True)
         return lock
+
+    def check_ours(self) -> None:
+        """Refuses a folder in which somebody else's files have the names of ours."""
+        lock = self.folder / LOCK
+        try:
+            mark = lock.read_text()
+        except (FileNotFoundError, UnicodeDecodeError, IsADirectoryError):
+            mark = None
+        # A run that was killed at once leaves an empty lock file, and nothing else.
+        begun = self.done.exists() or self.unfinished.exists()
+        fresh = not begun and (mark == "" or not lock.exists())
+        if mark != MARK and not fresh:
+            names = f"{self.done.name}, {self.unfinished.name} or {LOCK}"
+            why = f"not a work folder, and something in it is called {names}; give another --work"
+            raise Failure(REFUSED, f"{self.folder}: {why}")
 
     def report(self, key: str) -> Report | None:
         """The report of an output, if it is there."""
@@ -132,7 +160,7 @@ class Work:
                 sync(path)
             if changed := difference(whole, copy):
                 raise Failure(CANNOT_WRITE, f"{changed}: the copy in {out.parent} differs")
-            copy.rename(out)
+            place(copy, out)
             sync(out.parent)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
@@ -148,6 +176,19 @@ class Work:
             self.folder.rmdir()
         except OSError:
             pass  # It has other things in it.
+
+
+def place(copy: Path, out: Path) -> None:
+    """Gives an output its name, unless something has that name by now."""
+    try:
+        if copy.is_dir():
+            copy.rename(out)  # Fails unless `out` is an empty folder.
+        else:
+            os.link(copy, out)
+    except OSError as error:
+        if not out.exists():
+            raise
+        raise Failure(REFUSED, f"{out} was made by another run meanwhile") from error
 
 
 def files_of(place: Path) -> list[Path]:

@@ -127,6 +127,47 @@ class WorkTest(unittest.TestCase):
         self.assertEqual(list(self.out.parent.iterdir()), [])
         self.assertEqual(contents(there.done / KEY / "dataset"), FILES)
 
+    def test_a_file_that_appeared_meanwhile_is_not_replaced(self) -> None:
+        for of_user in [self.out, self.out.with_suffix(".pgn")]:
+            copy = self.folder / "copy"
+            if of_user is self.out:
+                copy.mkdir()
+                of_user.mkdir()
+                (of_user / "kept").touch()
+            else:
+                copy.rmdir()
+                copy.touch()
+                of_user.write_text("kept")
+            with self.assertRaises(Failure) as raised:
+                work.place(copy, of_user)
+            self.assertEqual(raised.exception.code, REFUSED)
+        self.assertEqual(of_user.read_text(), "kept")
+        self.assertTrue((self.out / "kept").exists())
+
+    def test_a_folder_of_somebody_else_is_refused_and_not_touched(self) -> None:
+        for name in ["done", "unfinished", "lock"]:
+            folder = self.folder / name
+            (folder / name).mkdir(parents=True)
+            (folder / name / "kept").touch()
+            with self.assertRaises(Failure) as raised:
+                Work(folder).begin()
+            self.assertEqual(raised.exception.code, REFUSED)
+            self.assertEqual([path.name for path in folder.rglob("*")], [name, "kept"])
+
+    def test_an_orphan_of_an_earlier_run_moves_nothing_into_place(self) -> None:
+        there = Work(self.folder / "work")
+        lock = there.begin()
+
+        def interrupted(folder: Path) -> Report:
+            report = make(folder)
+            lock.close()
+            self.addCleanup(Work(there.folder).begin().close)
+            return report
+
+        with mock.patch.object(shutil, "rmtree"), self.assertRaises(FileNotFoundError):
+            there.make(KEY, interrupted)
+        self.assertIsNone(there.report(KEY))
+
     def test_a_second_run_on_a_folder_is_refused_and_harms_nothing(self) -> None:
         there = Work(self.folder / "work")
         lock = there.begin()

@@ -109,8 +109,8 @@ impl<'a> Analyst<'a> {
         let game = match Transcript::read(text) {
             Ok(Some(game)) => game,
             Ok(None) => return Ok(()),
-            Err(reason) => {
-                tally.skip(reason);
+            Err(cut) => {
+                tally.skip(cut.reason);
                 return Ok(());
             }
         };
@@ -124,8 +124,8 @@ impl<'a> Analyst<'a> {
                 None => return Ok(()),
             }
         };
-        if let Some(reason) = game.cut {
-            tally.skip(reason);
+        if let Some(cut) = &game.cut {
+            tally.skip(cut.reason);
         }
         tally.games += 1;
         write_game(out, &game, &evals);

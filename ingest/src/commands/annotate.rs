@@ -12,7 +12,7 @@ use datasets::{PartOf, PartRead};
 use host::StopSignal;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use uci_client::{Engine, EvaluatorChoice, Identity, Setup, StartError};
+use uci_client::{Engine, EvaluatorChoice, Identity, Setup, StartError, own_sha256};
 
 use crate::commands::values;
 use crate::report::reason::reason_text;
@@ -255,7 +255,7 @@ fn setup(line: &str, options: &[(String, String)]) -> Setup {
     }
 }
 
-/// What evaluates, and what it is known by. That it works is known then, too.
+/// Starts the evaluator, and returns it with its identity.
 fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, String)> {
     let EvaluatorArguments { engine, net } = &arguments.evaluator;
     if let Some(net) = net {
@@ -267,7 +267,8 @@ fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, Str
             [] => net.clone(),
             bytes => format!("the net of SHA-256 {:x}", Sha256::digest(bytes)),
         };
-        let name = format!("Kibitz {} with {with}", env!("CARGO_PKG_VERSION"));
+        let (version, program) = (env!("CARGO_PKG_VERSION"), own_sha256()?);
+        let name = format!("Kibitz {version} of SHA-256 {program} with {with}");
         let hash = arguments.hash;
         return Ok((Evaluator::Net(Box::new(Net { evaluator, hash })), name));
     }

@@ -68,7 +68,7 @@ pub struct Arguments {
     filters: FilterArguments,
 }
 
-/// What `--force` does with the unfinished build of another command.
+/// Treatment of another command's unfinished build, by `--force`.
 pub(crate) fn unfinished(force: bool) -> Unfinished {
     match force {
         true => Unfinished::Discard,

@@ -2,7 +2,7 @@
 
 use datasets::SkipReason;
 
-/// What was left out for a reason, how often, and an example.
+/// Count and example of a skip reason.
 pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> String {
     let text = format!("{count} {}", reason_text(reason));
     match example {

@@ -184,7 +184,7 @@ mod tests {
         );
     }
 
-    /// What is wrong with games is told by an example that does not depend on their order.
+    /// The example of a skip reason does not depend on the order of the games.
     #[test]
     fn cuts_are_counted_by_cause_with_an_example() {
         let game =
@@ -302,7 +302,7 @@ mod tests {
     fn games_of_matches_have_labels() {
         let pgn = "[Event \"x\"]\n\n1. e4 {book} e5 {+0.25/12 0.5s} 2. Nf3 {-0.10/14 0.4s}\n\
                    Nc6 {-M4/20 0.3s} 3. d4 {+9.00/9 1s} exd4 {0.2s, Draw by adjudication} *\n\n";
-        // Games of Lichess between them are as they are.
+        // Games of Lichess between match games are read as usual.
         let other = "[Event \"y\"]\n\n1. e4 { [%clk 0:01:00] } e5 { +0.25/12 0.5s } *\n\n";
         let (_, tally) = rows(&[pgn, other, pgn].concat());
         let once = ["-25", "-10", "#2", "900"];

@@ -230,7 +230,12 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
 
     fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
         if self.play(&san.san).is_none() {
-            self.broken_off(SkipReason::IllegalMove, &san.to_string());
+            // Games that no tags part are not told apart.
+            let reason = match self.over {
+                true => SkipReason::MalformedGame,
+                false => SkipReason::IllegalMove,
+            };
+            self.broken_off(reason, &san.to_string());
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -262,11 +267,11 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
         ControlFlow::Continue(Skip(true))
     }
 
-    /// The game is over, whatever its text goes on to say.
+    /// Ends the game: moves that its text goes on with are counted, and not played.
     fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
         self.over = true;
         self.finish();
-        ControlFlow::Break(())
+        ControlFlow::Continue(())
     }
 
     fn end_game(&mut self, (): ()) {

@@ -1,11 +1,12 @@
-//! A pass over a game's text before pgn-reader replays it: the import format of PGN is
-//! rewritten as its export format, as far as it is known what is meant.
+//! Rewrites a game's text from PGN's import format to its export format, before pgn-reader
+//! tokenises it.
 //!
 //! pgn-reader passes over words that it cannot read, as PGN readers do. For
 //! labels that will not do: after an unread move, every later one would be
 //! played on the wrong board, and might even be legal there.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use shakmaty::san::SanPlus;
 
@@ -24,10 +25,11 @@ pub(crate) struct Imported<'a> {
 
 /// Why a game is read no further, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cut {
-    pub(crate) reason: SkipReason,
-    /// What stands there, and in which game.
-    pub(crate) example: String,
+pub struct Cut {
+    /// Why.
+    pub reason: SkipReason,
+    /// The word or line at the cut, and the game's name.
+    pub example: String,
 }
 
 /// Rewrites a game's text up to the first word, outside comments and variations, that is
@@ -103,6 +105,24 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
     Ok(text.end(game.len(), None))
 }
 
+impl std::error::Error for Cut {}
+
+/// What was found, and where: `an illegal move: Ke4 in https://lichess.org/abcdefgh`.
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let found = match self.reason {
+            SkipReason::Variant => "another variant",
+            SkipReason::BadFen => "a FEN of no legal position",
+            SkipReason::BadTags => "tags that cannot be trusted",
+            SkipReason::IllegalMove => "an illegal move",
+            SkipReason::UnreadableMove => "a word that is no move",
+            SkipReason::NullMove => "a null move",
+            _ => "a malformed game",
+        };
+        write!(f, "{found}: {}", self.example)
+    }
+}
+
 impl Cut {
     /// A cut of the last game that begins in `text`, at a word or a line.
     pub(crate) fn at(reason: SkipReason, word: &[u8], text: &[u8]) -> Cut {
@@ -140,7 +160,7 @@ fn name_of(text: &[u8]) -> String {
 /// Copies a text with some stretches of it replaced.
 struct Rewriter<'a> {
     text: &'a [u8],
-    /// What was copied so far: of the text before `copied`.
+    /// The rewritten text before `copied`.
     new: Vec<u8>,
     copied: usize,
 }
@@ -277,8 +297,8 @@ fn is_separator(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'.'
 }
 
-/// The length of a blank that is no ASCII, with which a text begins: a space that does not
-/// break, or is narrow or of no width.
+/// Length in bytes of a non-ASCII space at the beginning of a text: no-break, narrow or
+/// zero-width. 0 without one.
 fn blank_length(text: &[u8]) -> usize {
     const BLANKS: [&str; 7] = [
         "\u{a0}", "\u{2009}", "\u{200a}", "\u{200b}", "\u{202f}", "\u{2060}", "\u{feff}",
@@ -317,13 +337,13 @@ fn word(text: &[u8]) -> &[u8] {
         .map_or(&text[..length], |at| &text[..at])
 }
 
-/// What a word among the moves means.
+/// Meaning of a word in the movetext.
 enum Meaning {
     /// pgn-reader reads it, or passes over it rightly.
     AsItStands,
-    /// This, in the words of the export format.
+    /// Text of the export format that means the same.
     Other(String),
-    /// It is not known, and why.
+    /// No meaning, with the reason to cut the game.
     Unknown(SkipReason),
 }
 

@@ -6,8 +6,8 @@ use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingSide, Chess, File, Move, Rank, Role, Square};
 
-/// The legal move that a SAN means, whose sign for a capture may be missing or stand for
-/// none. With both squares and no letter for the piece, it may be any.
+/// Finds the legal move of a SAN whose capture sign may be missing or superfluous. A SAN of
+/// two squares without a piece letter moves whatever piece stands there.
 pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
     if let Ok(m) = san.to_move(position) {
         return Some(m);
@@ -167,7 +167,7 @@ mod tests {
                 .ok()
                 .or_else(|| spelled(word.as_bytes()))
                 .ok_or("unreadable")?;
-            // What is handed to pgn-reader is text.
+            // pgn-reader gets the move as text.
             let written = San::from_ascii(san.to_string().as_bytes());
             assert!(written.is_ok_and(|written| written == san), "{word}");
             let m = find_move(&position, &san).ok_or("illegal")?;

@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 
 use memchr::memmem;
 use pgn_reader::{KnownOutcome, Outcome, RawComment, RawTag, SanPlus, Skip, Visitor};
-use shakmaty::{CastlingMode, Chess, Move, Position};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use crate::games::boundary;
 use crate::games::general::reader;
-use crate::games::movetext::{import, with_line_feeds};
+use crate::games::movetext::{Cut, import, with_line_feeds};
 use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Label, parse_eval};
 use crate::selection::{SkipReason, StartTags};
@@ -33,7 +34,7 @@ pub struct Transcript {
     /// tag says.
     pub result: &'static str,
     /// Why the moves end before the text does, if they do.
-    pub cut: Option<SkipReason>,
+    pub cut: Option<Cut>,
 }
 
 /// A move, and what the comments after it say.
@@ -49,8 +50,8 @@ pub struct Ply {
 }
 
 /// The games of a text that begins and ends at game boundaries, each a slice
-/// of it; together they are the text. A game begins at an Event tag, or at any
-/// tag after a blank line and moves.
+/// of it; together they are the text. A game begins at an Event tag, or, after a blank
+/// line, at any tag behind moves or at one that the game has already.
 pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -65,14 +66,18 @@ pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Where, after moves and a blank line, tags begin again.
+/// The start of the tags of a second game.
 fn next_tags(text: &[u8]) -> Option<usize> {
     let (mut start, mut moves, mut blank) = (0, false, false);
+    let mut names: Vec<&[u8]> = Vec::new();
     for line in text.split_inclusive(|&b| b == b'\n') {
         let words = line.trim_ascii();
-        let tag = line.starts_with(b"[") && words.ends_with(b"\"]");
-        if tag && moves && blank {
-            return Some(start);
+        if line.starts_with(b"[") && words.ends_with(b"\"]") {
+            let name = line.split(|&b| b == b'"').next().unwrap_or(line);
+            if blank && (moves || names.contains(&name)) {
+                return Some(start);
+            }
+            names.push(name);
         }
         moves |= !words.is_empty() && !words.starts_with(b"[");
         blank = words.is_empty();
@@ -86,30 +91,42 @@ impl Transcript {
     /// nothing but blanks.
     ///
     /// # Errors
-    /// [`SkipReason::Variant`], [`SkipReason::BadFen`], [`SkipReason::BadTags`], and
-    /// [`SkipReason::MalformedGame`] where not even the tags can be read.
-    pub fn read(text: &[u8]) -> Result<Option<Transcript>, SkipReason> {
+    /// A [`Cut`] whose reason is [`SkipReason::Variant`], [`SkipReason::BadFen`],
+    /// [`SkipReason::BadTags`], or [`SkipReason::MalformedGame`] where not even the tags can be
+    /// read.
+    pub fn read(text: &[u8]) -> Result<Option<Transcript>, Cut> {
         let text = with_line_feeds(text);
-        let imported = import(&text).map_err(|cut| cut.reason)?;
+        let imported = import(&text)?;
         let mut reader = reader(&imported.text);
         let mut scribe = Scribe::default();
         let read = reader.read_game(&mut scribe);
         if let Ok(None) = read {
-            return Ok(None);
+            return imported.cut.map_or(Ok(None), Err);
         }
+        let cut = |reason, word: &str| Cut::at(reason, word.as_bytes(), &text);
         if let Some(reason) = scribe.refused {
-            return Err(reason);
+            return Err(cut(reason, ""));
         }
-        let mut game = scribe.game.ok_or(SkipReason::MalformedGame)?;
-        // Nothing but the result may be left: more moves would belong to a
-        // game that a blank line broke off.
-        let over = scribe.over || !matches!(reader.has_more(), Ok(true));
-        if read.is_err() || !over {
-            game.cut.get_or_insert(SkipReason::MalformedGame);
-        } else if let Some(cut) = imported.cut.filter(|_| !scribe.over) {
-            game.cut.get_or_insert(cut.reason);
-        }
+        let malformed = || cut(SkipReason::MalformedGame, "");
+        let mut game = scribe.game.ok_or_else(malformed)?;
+        game.cut = match scribe.cut {
+            Some((reason, word)) => Some(cut(reason, &word)),
+            None if read.is_err() => Some(malformed()),
+            None if scribe.over => None,
+            // Moves behind a blank line would belong to another game.
+            None if matches!(reader.has_more(), Ok(true)) => Some(malformed()),
+            None => imported.cut,
+        };
         Ok(Some(game))
+    }
+
+    /// The FEN after the last move. A pawn's double step always leaves its en-passant square.
+    pub fn last_fen(&self) -> String {
+        let mut position = self.start.clone();
+        for ply in &self.plies {
+            position.play_unchecked(ply.m);
+        }
+        Fen::from_position(&position, EnPassantMode::Always).to_string()
     }
 }
 
@@ -130,6 +147,8 @@ struct Scribe {
     refused: Option<SkipReason>,
     /// Whether the result has been read.
     over: bool,
+    /// Why the moves cannot be followed any further, and the word there.
+    cut: Option<(SkipReason, String)>,
 }
 
 impl Scribe {
@@ -151,6 +170,9 @@ impl Scribe {
     /// move count.
     fn read_comment(&mut self) {
         let comment = std::mem::take(&mut self.comment);
+        if self.over {
+            return;
+        }
         let Some(ply) = self.game.as_mut().and_then(|game| game.plies.last_mut()) else {
             return;
         };
@@ -213,10 +235,15 @@ impl Visitor for Scribe {
             return ControlFlow::Break(());
         };
         let m = match find_move(&self.position, &san.san) {
-            Some(m) if game.plies.len() < MAX_PLIES => m,
-            _ => {
-                game.cut = Some(SkipReason::IllegalMove);
-                self.over = true;
+            // Games that no tags part are not told apart.
+            _ if self.over => Err(SkipReason::MalformedGame),
+            Some(m) if game.plies.len() < MAX_PLIES => Ok(m),
+            _ => Err(SkipReason::IllegalMove),
+        };
+        let m = match m {
+            Ok(m) => m,
+            Err(reason) => {
+                self.cut = Some((reason, san.to_string()));
                 return ControlFlow::Break(());
             }
         };
@@ -245,7 +272,7 @@ impl Visitor for Scribe {
     }
 
     fn outcome(&mut self, (): &mut (), outcome: Outcome) -> ControlFlow<()> {
-        if let Some(game) = &mut self.game {
+        if let Some(game) = self.game.as_mut().filter(|_| !self.over) {
             game.result = match outcome {
                 Outcome::Known(KnownOutcome::Draw) => "1/2-1/2",
                 Outcome::Known(KnownOutcome::Decisive { winner }) => winner.fold_wb("1-0", "0-1"),
@@ -253,7 +280,7 @@ impl Visitor for Scribe {
             };
         }
         self.over = true;
-        ControlFlow::Break(())
+        ControlFlow::Continue(())
     }
 
     fn end_game(&mut self, (): ()) {}
@@ -298,6 +325,10 @@ mod tests {
             ]
         );
         assert_eq!((game.result, game.cut), ("1-0", None));
+        assert_eq!(
+            read("[Site \"here\"]\n\n1. e4 Ke4 *").cut.unwrap().example,
+            "Ke4 in here"
+        );
     }
 
     #[test]
@@ -316,10 +347,13 @@ mod tests {
             ("1. e4 { never closed", 1, "0-1", malformed),
             ("1. e4\n\n1... e5 *", 1, "0-1", malformed),
             ("1. e4 * Sf3", 1, "*", None),
+            ("1. e4 * { [%eval 1] } 0-1", 1, "*", None),
+            ("1. e4 *\n1. d4 *", 1, "*", malformed),
         ] {
             let game = read(&format!("[Result \"0-1\"]\n\n{moves}\n\n"));
+            let reason = game.cut.map(|cut| cut.reason);
             assert_eq!(
-                (game.plies.len(), game.result, game.cut),
+                (game.plies.len(), game.result, reason),
                 (plies, result, cut),
                 "{moves}"
             );
@@ -330,7 +364,7 @@ mod tests {
     fn a_game_without_end_is_cut() {
         let game = read(&"Nf3 Nf6 Ng1 Ng8 ".repeat(3000));
         assert_eq!(game.plies.len(), MAX_PLIES);
-        assert_eq!(game.cut, Some(SkipReason::IllegalMove));
+        assert_eq!(game.cut.unwrap().reason, SkipReason::IllegalMove);
     }
 
     #[test]
@@ -342,21 +376,24 @@ mod tests {
             ("[Event \"a\"b\"] [White \"c\"]", SkipReason::BadTags),
         ] {
             let read = Transcript::read(format!("{tags}\n\n1. e4 *\n").as_bytes());
-            assert_eq!(read.map(|_| ()), Err(reason), "{tags}");
+            assert_eq!(read.unwrap_err().reason, reason, "{tags}");
         }
+        let words = Transcript::read(b"what is this").unwrap_err();
+        assert_eq!(words.reason, SkipReason::UnreadableMove);
         assert!(Transcript::read(b"\n \r\n").unwrap().is_none());
     }
 
     #[test]
     fn games_without_event_tags_are_told_apart() {
         let text = "[White \"a\"]\n\n[Black \"b\"]\n\n1. e4 *\n\n[White \"c\"]\r\n\r\n1. d4 *\r\n\r\n\
-                    [Black \"d\"]\n[Event \"e\"]\n\n1. c4 { \n[%clk 1] } *\n\n[Round \"1\"]\n\n*\n";
+                    [Black \"d\"]\n[Event \"e\"]\n\n1. c4 { \n[%clk 1] } *\n\n[Round \"1\"]\n\n*\n\n\
+                    [Round \"2\"]\n[FEN \"x\"]\n\n[Round \"3\"]\n";
         let games: Vec<_> = games(text.as_bytes()).collect();
         assert_eq!(games.concat(), text.as_bytes());
         let tags: Vec<usize> = games
             .iter()
-            .map(|game| Transcript::read(game).unwrap().unwrap().tags.len())
+            .map(|game| game.split(|&b| b == b'[').count() - 1)
             .collect();
-        assert_eq!(tags, [2, 1, 2, 1]);
+        assert_eq!(tags, [2, 1, 3, 1, 2, 1]);
     }
 }

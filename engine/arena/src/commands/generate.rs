@@ -19,7 +19,7 @@ use crate::selfplay::earlier;
 use crate::selfplay::format::Format;
 use crate::selfplay::game::{MAX_PLIES, Rules};
 use crate::selfplay::generator::{Archive, Generator, Record, Work};
-use crate::selfplay::settings::{COMMIT, PROGRAM, Settings};
+use crate::selfplay::settings::{COMMIT, Settings, program_identity};
 use crate::tournament::conditions::{net_sha256, open_tables};
 use crate::tournament::progress::Progress;
 use crate::usage::{exit_codes, usage};
@@ -73,7 +73,7 @@ pub struct GenerateArgs {
     /// The output: .pgn.zst, .pgn, or .viri for viriformat
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Replace what --out holds, whatever made it
+    /// Replace the file of --out, even one of other settings
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -196,7 +196,10 @@ pub fn run(args: &GenerateArgs) -> Result<ExitCode> {
     if record.made_by.is_enough(&record.done.counts) {
         return Ok(ExitCode::Done);
     }
-    tell("interrupted; the same command goes on");
+    tell(match args.force {
+        true => "interrupted; the same command without --force goes on",
+        false => "interrupted; the same command goes on",
+    });
     Ok(stop.exit_code())
 }
 
@@ -236,7 +239,7 @@ impl GenerateArgs {
             format!("{files} files, up to {pieces} pieces")
         };
         Ok(Settings {
-            program: PROGRAM.to_string(),
+            program: program_identity()?,
             commit: COMMIT.map(str::to_string),
             net: spec::names(std::slice::from_ref(&self.engine)).concat(),
             net_sha256: net_sha256(net)?,

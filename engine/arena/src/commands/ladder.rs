@@ -136,6 +136,9 @@ pub fn run(args: &LadderArgs) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     // Whether it can be written is better known before the games than after.
     let cannot_write = || FileError::to(Action::Write, args.plot.clone().unwrap_or_default());
+    if let Some(plot) = &args.plot {
+        host::check_free_for_markup(plot)?;
+    }
     let plot = args
         .plot
         .as_deref()
@@ -234,7 +237,7 @@ fn play(
     })?;
     drop(progress);
     if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
-        tell("interrupted; the same command with --resume goes on");
+        tell("interrupted; the same command with --resume, and without --force, goes on");
     }
     Ok(end)
 }

@@ -178,7 +178,7 @@ fn play(
     })?;
     drop(progress);
     if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
-        tell("interrupted; the same command with --resume goes on");
+        tell("interrupted; the same command with --resume, and without --force, goes on");
     }
     Ok(end)
 }

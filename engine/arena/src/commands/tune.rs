@@ -143,6 +143,9 @@ pub fn run(args: &TuneArgs) -> Result<ExitCode> {
     let parameters = read_parameters(&args.parameters)?;
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     let cannot_write = || FileError::to(Action::Write, args.plot.clone().unwrap_or_default());
+    if let Some(plot) = &args.plot {
+        host::check_free_for_markup(plot)?;
+    }
     let plot = (args.plot.as_deref()).map(|path| NewFile::create(path, ".tmp"));
     let plot = plot.transpose().map_err(cannot_write())?;
     let mut run = Run::new(Spsa::new(parameters, args.games / 2, args.conditions.seed));
@@ -185,7 +188,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let end = play_batches(args, &tournament, &book, run, &mut record);
     record.remove_if_empty(&args.out);
     if matches!(end, Ok(End::Stopped)) {
-        tell("interrupted; the same command with --resume goes on");
+        tell("interrupted; the same command with --resume, and without --force, goes on");
     }
     end
 }

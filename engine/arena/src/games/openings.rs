@@ -63,18 +63,17 @@ impl Book {
     /// in it is no position.
     pub fn load(path: &Path, seed: u64) -> Result<Book> {
         let bytes = host::read(path, MAX_BYTES)?;
-        let text = String::from_utf8_lossy(&bytes);
-        let text = text.trim_start_matches('\u{feff}');
+        let content = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let ending = path.extension();
         let is_pgn = ending.is_some_and(|ending| ending.eq_ignore_ascii_case("pgn"));
-        let mut openings = if is_pgn || text.trim_start().starts_with('[') {
+        let mut openings = if is_pgn || content.trim_ascii_start().starts_with(b"[") {
             let game = |source| BookError::Game {
                 path: path.into(),
                 source,
             };
-            games::last_positions(text).map_err(game)?
+            games::last_positions(content).map_err(game)?
         } else {
-            positions(path, text)?
+            positions(path, &String::from_utf8_lossy(content))?
         };
         let all = openings.len();
         openings.retain(|opening| Position::of(opening.clone()).ending().is_none());

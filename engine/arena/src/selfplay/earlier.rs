@@ -14,9 +14,9 @@ use crate::selfplay::tally::Tally;
 
 /// The files of an output.
 struct Files {
-    /// Its name, once it is whole.
+    /// Name of the finished output.
     whole: PathBuf,
-    /// Its name while it is made.
+    /// Name of the unfinished output.
     part: PathBuf,
     record: PathBuf,
 }
@@ -61,7 +61,7 @@ impl Files {
 /// [`ArchiveError`] if the output is in use, or is not what its record says.
 pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     let files = Files::of(out)?;
-    // What cannot be read is refused where the output is opened.
+    // An unreadable record is refused where the output is opened.
     let Ok(bytes) = fs::read(&files.record) else {
         return Ok(());
     };
@@ -71,7 +71,7 @@ pub fn grow(out: &Path, settings: &Settings) -> Result<()> {
     let is_longer = record.made_by.clone().with_amount_of(settings) == *settings
         && !settings.is_enough(&record.done.counts);
     let goes_on = !record.finished && record.made_by == *settings;
-    // What is gone begins anew.
+    // An output without its record begins anew.
     let is_gone = !files.whole.exists() && !files.part.exists();
     if !is_longer || goes_on || is_gone {
         return Ok(());

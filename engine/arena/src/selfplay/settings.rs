@@ -1,15 +1,29 @@
 //! What makes an output.
 
+use host::FileError;
 use serde::{Deserialize, Serialize};
+use uci_client::own_sha256;
 
 use crate::selfplay::tally::Tally;
 
 /// The program and its version.
-pub const PROGRAM: &str = concat!("kibitz ", env!("CARGO_PKG_VERSION"));
+const PROGRAM: &str = concat!("kibitz ", env!("CARGO_PKG_VERSION"));
 
 /// The commit that the program was built from, with `-dirty` where its sources had
 /// been changed; `None` where git knows none.
 pub const COMMIT: Option<&str> = option_env!("KIBITZ_COMMIT");
+
+/// The identity of this program, which plays for nets: its version, and its digest where the
+/// commit does not say what it was built from.
+///
+/// # Errors
+/// Where the program's file cannot be read.
+pub fn program_identity() -> Result<String, FileError> {
+    match COMMIT {
+        Some(commit) if !commit.ends_with("-dirty") => Ok(PROGRAM.to_string()),
+        _ => Ok(format!("{PROGRAM} of SHA-256 {}", own_sha256()?)),
+    }
+}
 
 /// All that decides which games are played. An output is gone on with only by the
 /// same.
@@ -50,7 +64,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The same settings for as many games or positions as `other` asks for.
+    /// Returns these settings with the games or positions of `other`.
     pub fn with_amount_of(self, other: &Settings) -> Settings {
         Settings {
             games: other.games,

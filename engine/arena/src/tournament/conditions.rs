@@ -19,6 +19,7 @@ use crate::games::openings::Book;
 use crate::players::pace::{PATIENCE, Pace};
 use crate::players::player;
 use crate::players::spec::{EngineSpec, Net, Program};
+use crate::selfplay::settings::{COMMIT, program_identity};
 use crate::tournament::games_file::{Existing, GamesFile, PlayedPair, Settings};
 use crate::tournament::schedule::Tournament;
 use crate::usage::usage;
@@ -135,7 +136,7 @@ impl Conditions {
         specs.iter().map(pace).collect()
     }
 
-    /// What all games are played under.
+    /// Rules of all games.
     ///
     /// # Errors
     /// Where there are no tables in a folder.
@@ -280,14 +281,16 @@ pub fn open_tables(paths: Option<&OsStr>) -> Result<Option<Syzygy>> {
     paths.map(open).transpose().context("--syzygy")
 }
 
-/// What an engine is known by beside its specification: the digests of a net or of a
-/// program's files, and what the program says of itself, each under its name.
+/// Identity of an engine beside its specification: digests of its net or of its program's
+/// files, and the name that the program gives, each with a label.
 fn identity(program: &Program, stop: &AtomicBool) -> Result<Vec<(String, String)>> {
     let of = |digest: String| format!("of SHA-256 {digest}");
     Ok(match program {
         Program::Net(net) => {
             let digest = net_sha256(net)?.map(|digest| ("net".to_string(), of(digest)));
-            digest.into_iter().collect()
+            let commit = COMMIT.map(|commit| ("commit".to_string(), commit.to_string()));
+            let program = ("program".to_string(), program_identity()?);
+            digest.into_iter().chain(commit).chain([program]).collect()
         }
         Program::Command(setup) => {
             let engine = Engine::start(setup, stop, &mut |notice| tell(notice))?;

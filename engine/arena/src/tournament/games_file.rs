@@ -89,14 +89,14 @@ pub enum GamesError {
     },
 }
 
-/// How an output is treated that holds work already.
+/// Treatment of an output that holds games already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
     /// Refuse it.
     Refuse,
     /// Continue it, if the same command began it.
     Resume,
-    /// Replace it, whatever it is.
+    /// Replace it.
     Replace,
 }
 

@@ -13,7 +13,7 @@ use super::epd::{Problem, Task};
 use crate::players::pace::PATIENCE;
 use crate::players::player::Player;
 
-/// How long a program may search where no time is given.
+/// Longest search of a program without a time limit.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// An engine with the limits of its searches.
@@ -72,7 +72,7 @@ impl<'a> Solver<'a> {
     }
 }
 
-/// What a search in this process may use.
+/// Limits of a search in this process.
 fn limits(args: &SuiteArgs, mate: Option<u32>) -> Limits {
     let time = args.movetime.map(Duration::from_millis);
     Limits {

@@ -96,7 +96,8 @@ impl Record {
 
     /// Removes the record of a run without results, so that it does not block the next run.
     pub fn remove_if_empty(&self, path: &Path) {
-        if self.results.is_empty() {
+        let is_regular = fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        if self.results.is_empty() && is_regular {
             // Best effort: `open` replaces a record without results.
             let _ = fs::remove_file(path);
         }

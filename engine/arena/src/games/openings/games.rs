@@ -1,175 +1,52 @@
 //! Openings as games in PGN: the position after the last move counts.
-//!
-//! Comments, variations and glyphs are passed over. Only what books are made
-//! of is read: nobody has to be told who played.
 
-use cozy_chess::{Board, util};
-use engine::{FenError, Position, parse_fen};
+use cozy_chess::Board;
+use engine::{FenError, parse_fen};
+use records::games::{Cut, Transcript, games};
 use thiserror::Error;
 
 /// Why a book of games was refused.
 #[derive(Debug, Error)]
 pub enum GameError {
-    /// The start of a game is no position.
-    #[error("game {game}: {source}")]
-    Start {
+    /// A game cannot be read to its end.
+    #[error("game {game}")]
+    Cut {
         /// Counted from 1.
         game: usize,
-        /// What is wrong with its FEN.
-        source: FenError,
+        /// Why and where.
+        source: Cut,
     },
-    /// A word of a game is no legal move.
-    #[error("game {game}: {word:?} is no legal move")]
-    Move {
+    /// The engine cannot play from the last position.
+    #[error("game {game}")]
+    Position {
         /// Counted from 1.
         game: usize,
-        /// The word.
-        word: String,
+        /// What is wrong with it.
+        source: FenError,
     },
 }
 
-/// The last positions of all games.
+/// The last positions of all games, which are read as `ingest` reads them.
 ///
 /// # Errors
 /// [`GameError`] says which game is wrong.
-pub fn last_positions(text: &str) -> Result<Vec<Board>, GameError> {
-    let mut games = Vec::new();
-    let mut present: Option<Position> = None;
-    let (mut depth, mut moved) = (0u32, false);
-    for token in Tokens(text) {
-        // Without a result, a tag behind moves or another FEN begins the next game,
-        // even where a variation was not closed.
-        let ends = match token {
-            Token::Tag(name, _) => {
-                depth = 0;
-                moved || is_fen(name)
-            }
-            Token::Result => depth == 0,
-            _ => false,
+pub fn last_positions(text: &[u8]) -> Result<Vec<Board>, GameError> {
+    let mut boards = Vec::new();
+    for slice in games(text) {
+        let game = boards.len() + 1;
+        let transcript = match Transcript::read(slice) {
+            Ok(Some(transcript)) => transcript,
+            Ok(None) => continue,
+            Err(source) => return Err(GameError::Cut { game, source }),
         };
-        if ends {
-            games.extend(present.take().map(|position| position.board().clone()));
-            moved = false;
+        let fen = transcript.last_fen();
+        if let Some(source) = transcript.cut {
+            return Err(GameError::Cut { game, source });
         }
-        let game = games.len() + 1;
-        match token {
-            Token::Tag(name, fen) if is_fen(name) => {
-                let start = parse_fen(fen).map_err(|source| GameError::Start { game, source })?;
-                present = Some(Position::of(start));
-            }
-            Token::Open => depth += 1,
-            Token::Close => depth = depth.saturating_sub(1),
-            Token::Word(word) if depth == 0 => {
-                let position = present.get_or_insert_with(Position::startpos);
-                play(position, word).ok_or_else(|| GameError::Move {
-                    game,
-                    word: word.chars().take(10).collect(),
-                })?;
-                moved = true;
-            }
-            Token::Tag(..) | Token::Word(_) | Token::Result => {}
-        }
+        let board = parse_fen(&fen).map_err(|source| GameError::Position { game, source })?;
+        boards.push(board);
     }
-    games.extend(present.map(|position| position.board().clone()));
-    Ok(games)
-}
-
-/// Whether a tag of this name gives the start. Letter case does not count: below a FEN that is
-/// overlooked the moves would be played from the usual start.
-fn is_fen(name: &str) -> bool {
-    name.eq_ignore_ascii_case("FEN")
-}
-
-fn play(position: &mut Position, san: &str) -> Option<()> {
-    let mv = util::parse_san_move(position.board(), san.trim_end_matches(['!', '?'])).ok()?;
-    position.play(mv).ok()
-}
-
-enum Token<'a> {
-    /// A name and its value, which stays as it is written.
-    Tag(&'a str, &'a str),
-    Word(&'a str),
-    /// Of a variation.
-    Open,
-    Close,
-    Result,
-}
-
-struct Tokens<'a>(&'a str);
-
-impl<'a> Tokens<'a> {
-    /// Takes off everything before the first `end`, and that one itself.
-    fn take_until(&mut self, end: char) -> &'a str {
-        let (taken, rest) = self.0.split_once(end).unwrap_or((self.0, ""));
-        self.0 = rest;
-        taken
-    }
-
-    /// Takes off a tag behind its bracket. Several may stand on a line; what is
-    /// no tag goes to the line's end.
-    fn take_tag(&mut self) -> (&'a str, &'a str) {
-        let line = self.0.lines().next().unwrap_or_default();
-        let parts = line.split_once('"').and_then(|(name, rest)| {
-            let (value, _) = rest.split_once("\"]")?;
-            Some((name, value))
-        });
-        let Some((name, value)) = parts else {
-            self.take_until('\n');
-            return ("", "");
-        };
-        self.0 = &self.0[name.len() + 1 + value.len() + 2..];
-        (name.trim(), value)
-    }
-
-    /// Takes off a word.
-    fn take_word(&mut self) -> &'a str {
-        let ends = |symbol: char| symbol.is_whitespace() || "{}()[];".contains(symbol);
-        let (word, rest) = self.0.split_at(self.0.find(ends).unwrap_or(self.0.len()));
-        self.0 = rest;
-        word
-    }
-}
-
-impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
-
-    fn next(&mut self) -> Option<Token<'a>> {
-        loop {
-            self.0 = self.0.trim_start();
-            let first = self.0.chars().next()?;
-            if !"[{;()}]".contains(first) {
-                match self.take_word() {
-                    "1-0" | "0-1" | "1/2-1/2" | "*" => return Some(Token::Result),
-                    // A null move is no move number: what follows is the other side's.
-                    "0000" => return Some(Token::Word("0000")),
-                    // With zeros, as some write it.
-                    word if word.starts_with("0-0-0") => return Some(Token::Word("O-O-O")),
-                    word if word.starts_with("0-0") => return Some(Token::Word("O-O")),
-                    word => {
-                        // Move numbers fall away.
-                        let number = |symbol: char| symbol.is_ascii_digit() || symbol == '.';
-                        let word = word.trim_start_matches(number);
-                        if !word.is_empty() && !word.starts_with('$') {
-                            return Some(Token::Word(word));
-                        }
-                        continue;
-                    }
-                }
-            }
-            self.0 = &self.0[1..];
-            match first {
-                '[' => {
-                    let (name, value) = self.take_tag();
-                    return Some(Token::Tag(name, value));
-                }
-                '{' => drop(self.take_until('}')),
-                ';' => drop(self.take_until('\n')),
-                '(' => return Some(Token::Open),
-                ')' => return Some(Token::Close),
-                _ => {}
-            }
-        }
-    }
+    Ok(boards)
 }
 
 #[cfg(test)]
@@ -178,7 +55,7 @@ mod tests {
     use engine::write_fen;
 
     fn fens(text: &str) -> Vec<String> {
-        last_positions(text)
+        last_positions(text.as_bytes())
             .unwrap()
             .iter()
             .map(write_fen)
@@ -216,8 +93,8 @@ mod tests {
         let bare = [fen, castled, fen].map(|fen| format!("[Round \"1\"]\n[FEN \"{fen}\"]\n"));
         let text = format!("{}\n*\n\n{}\n\n{}", bare[0], bare[1], bare[2]);
         assert_eq!(fens(&text), [fen, castled, fen]);
-        let open = "[Round \"1\"]\n1. e4 (1. d4 (1. c4) *\n\n[Round \"2\"]\n1. d4 *\n1. c4 *";
-        assert_eq!(fens(open).len(), 3, "a variation is not closed");
+        let open = "[Round \"1\"]\n1. e4 (1. d4 (1. c4) *\n\n[Round \"2\"]\n1. d4 *\n";
+        assert_eq!(fens(open).len(), 2, "a variation is not closed");
         let text = format!("[FEN \"{fen}\"]\n1. Rb1 0-0-0+ 2. Ra1 *");
         assert_eq!(fens(&text), ["2kr3r/8/8/8/8/8/8/R3K2R b K - 3 2"]);
     }
@@ -225,13 +102,23 @@ mod tests {
     #[test]
     fn refused_games_are_named() {
         for (text, reason) in [
-            ("1. e4 *\n1. e4 e4 *", "game 2: \"e4\""),
-            ("[FEN \"8/8 w\"]\n*", "game 1: "),
-            ("what is this", "game 1: \"what\""),
-            ("1. e4 0000 2. d4 *", "game 1: \"0000\""),
+            (
+                "[Site \"a\"]\n1. e4 *\n\n[Site \"b\"]\n1. e4 e4 *",
+                "game 2: an illegal move: e4 in b",
+            ),
+            (
+                "[FEN \"8/8 w\"]\n*",
+                "game 1: a FEN of no legal position: ? - ?",
+            ),
+            (
+                "what is this",
+                "game 1: a word that is no move: what in ? - ?",
+            ),
+            ("1. e4 0000 2. d4 *", "game 1: a null move: 0000 in ? - ?"),
+            ("1. e4 *\n1. d4 *", "game 1: a malformed game: d4 in ? - ?"),
         ] {
-            let error = last_positions(text).unwrap_err().to_string();
-            assert!(error.starts_with(reason), "{error}");
+            let error = last_positions(text.as_bytes()).unwrap_err();
+            assert_eq!(format!("{:#}", anyhow::Error::from(error)), reason);
         }
         assert!(fens("").is_empty());
     }
