@@ -17,5 +17,5 @@ pub use split::{GameId, Split};
 pub use td_lambda::TdLambda;
 pub use termination::Termination;
 
-pub(crate) use start::StartTags;
-pub(crate) use tags::Tags;
+pub(crate) use start::{StartTags, names_start_tag};
+pub(crate) use tags::{Tags, roster_value};

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use memchr::memmem::{Finder, FinderRev};
 use serde::{Deserialize, Serialize};
 
-use crate::games::movetext::begins_tag;
+use crate::games::header::{MARK, begins_tag, without_mark};
+use crate::selection::names_start_tag;
 
 /// The first tag of a game, as the standard orders them.
 const EVENT: &[u8] = b"[Event \"";
@@ -31,8 +32,8 @@ pub enum Boundary {
 impl Boundary {
     /// What parts the games of a PGN that begins like this.
     pub fn of_pgn(text: &[u8]) -> Boundary {
-        let content = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        let has_event = content.starts_with(EVENT) || event_tags(text, 0).next().is_some();
+        let has_event =
+            without_mark(text).starts_with(EVENT) || event_tags(text, 0).next().is_some();
         if has_event {
             Boundary::Event
         } else {
@@ -93,14 +94,28 @@ pub(crate) fn begins_game(text: &[u8], at: usize) -> bool {
     text[at..].starts_with(EVENT) && (is_line_start(text, at) || is_behind_result(text, at))
 }
 
-/// Returns whether a line begins behind another one at `at`.
-fn is_line_start(text: &[u8], at: usize) -> bool {
-    matches!(text[..at].last(), Some(b'\n' | b'\r'))
+/// Returns whether a line begins behind another one at `at`, or at the byte order mark before
+/// it: of a file that was appended to another.
+pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
+    matches!(before_mark(text, at).last(), Some(b'\n' | b'\r'))
+}
+
+/// Returns whether a line begins at `at` behind a blank one.
+pub(crate) fn is_behind_blank_line(text: &[u8], at: usize) -> bool {
+    let above = text[..at].strip_suffix(b"\n");
+    let above = above.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let above = above.or(text[..at].strip_suffix(b"\r"));
+    above.is_some_and(|line| line.ends_with(b"\n") || line.ends_with(b"\r"))
+}
+
+/// The text before `at`, and before the byte order mark that may stand there.
+fn before_mark(text: &[u8], at: usize) -> &[u8] {
+    text[..at].strip_suffix(MARK).unwrap_or(&text[..at])
 }
 
 /// Returns whether a result stands before `at`, on the same line.
-fn is_behind_result(text: &[u8], at: usize) -> bool {
-    let line = &text[at.saturating_sub(32)..at];
+pub(crate) fn is_behind_result(text: &[u8], at: usize) -> bool {
+    let line = before_mark(&text[at.saturating_sub(32)..at], at.min(32));
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let end = line.iter().rposition(|byte| !blank(byte));
     let line = end.map_or(&line[..0], |end| &line[..=end]);
@@ -120,7 +135,7 @@ pub fn ends_with_result(text: &[u8]) -> bool {
 }
 
 /// The starts of all lines but the first: behind `\n`, `\r\n` or `\r`.
-fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
+pub(crate) fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr2_iter(b'\n', b'\r', text).filter_map(|at| line_end(text, at))
 }
 
@@ -141,13 +156,12 @@ pub fn any_tag_games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Every line that begins with `[` behind a blank one.
+/// Every line that begins with `[` behind a blank one, or behind a byte order mark.
 fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
-    memchr::memchr_iter(b'[', text).filter(|&at| {
-        let above = text[..at].strip_suffix(b"\n");
-        let above = above.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-        let above = above.or(text[..at].strip_suffix(b"\r"));
-        above.is_some_and(|line| line.ends_with(b"\n") || line.ends_with(b"\r"))
+    memchr::memchr_iter(b'[', text).filter_map(|at| {
+        let start = before_mark(text, at).len();
+        let begins = is_behind_blank_line(text, at) || start < at && is_line_start(text, at);
+        begins.then_some(start)
     })
 }
 
@@ -162,7 +176,8 @@ const TAGS_BEFORE_EVENT: usize = 64;
 pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
     let mut start = event;
     for _ in 0..TAGS_BEFORE_EVENT {
-        if !is_line_start(text, start) {
+        // A byte order mark begins a file.
+        if !is_line_start(text, start) || text[..start].ends_with(MARK) {
             break;
         }
         let above = match &text[..start] {
@@ -170,10 +185,12 @@ pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
             _ => start - 1,
         };
         let previous = memchr::memrchr2(b'\n', b'\r', &text[..above]).map_or(0, |at| at + 1);
-        let line = text[previous..above].trim_ascii();
-        let is_tag = line.starts_with(b"[") && line.ends_with(b"\"]");
-        if is_tag && !text[previous..].starts_with(EVENT) {
-            start = previous;
+        let whole_line = without_mark(&text[previous..above]);
+        let line = whole_line.trim_ascii();
+        let is_tag = line.strip_prefix(b"[");
+        let is_tag = is_tag.is_some_and(|tag| tag.ends_with(b"\"]") || names_start_tag(tag));
+        if is_tag && !whole_line.starts_with(EVENT) {
+            start = above - whole_line.len();
             continue;
         }
         // The first of its tags may stand behind the result of the game before.
@@ -189,7 +206,10 @@ pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
         }
         break;
     }
-    start
+    match before_mark(text, start) {
+        before if before.is_empty() || is_line_start(text, start) => before.len(),
+        _ => start,
+    }
 }
 
 #[cfg(test)]
@@ -272,6 +292,41 @@ mod tests {
         }
         let comment = b"[Event \"a\"]\n\n1. e4 { see [Event \"b\"] } *\n";
         assert_eq!(Boundary::Event.last(comment), None);
+    }
+
+    /// As `cat` joins files.
+    #[test]
+    fn a_game_may_begin_behind_a_byte_order_mark() {
+        for tags in ["[Event \"b\"]\n", "[FEN \"x\"]\n[Event \"b\"]\n"] {
+            let first = "\u{feff}[FEN \"y\"]\n[Event \"a\"]\n\n1. e4 *\n";
+            let text = format!("{first}\u{feff}{tags}\n1. d4 *\n\n[Event \"c\"]\n");
+            let text = text.as_bytes();
+            let c = memchr::memmem::find(text, b"[Event \"c").unwrap();
+            assert_eq!(Boundary::Event.first(text), Some(first.len()));
+            assert_eq!(Boundary::Event.last(&text[..c]), Some(first.len()));
+            // A file's own mark is no game.
+            assert_eq!(Boundary::Event.last(&text[..first.len()]), None);
+            for from in first.len() - 1..first.len() + 6 {
+                assert_eq!(
+                    Boundary::Event.first(&text[from..]),
+                    Some(c - from),
+                    "{from}"
+                );
+            }
+        }
+        let first = "[White \"a\"]\n\n1. e4 *\n";
+        let text = format!("{first}\u{feff}[White \"b\"]\n\n1. d4 *\n");
+        let text = text.as_bytes();
+        assert_eq!(Boundary::AnyTag.first(text), Some(first.len()));
+        assert_eq!(Boundary::AnyTag.last(text), Some(first.len()));
+        assert_eq!(Boundary::AnyTag.first(&text[first.len() - 1..]), Some(1));
+        assert_eq!(Boundary::AnyTag.first(&text[first.len()..]), None);
+    }
+
+    #[test]
+    fn a_start_tag_without_quotes_belongs_to_the_game_below() {
+        let text = b"1. e4 *\n\n[FEN x]\n[Event \"y\"]\n\n1. d4 *\n";
+        assert_eq!(Boundary::Event.first(text), Some(9));
     }
 
     #[test]

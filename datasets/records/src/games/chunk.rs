@@ -4,7 +4,7 @@ use shakmaty::Color;
 
 use crate::games::boundary::{self, tags_start};
 use crate::games::general::read_general;
-use crate::games::movetext::with_line_feeds;
+use crate::games::movetext::with_plain_space;
 use crate::games::plain::read_plain;
 use crate::games::scan::{Mark, next_mark};
 use crate::position::{EvalComment, Record, parse_match_score};
@@ -92,7 +92,7 @@ fn read_annotated(
     tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) {
-    let text = &*with_line_feeds(text);
+    let text = &*with_plain_space(text);
     if read_plain(text, filters, tally, each).is_none() {
         read_general(text, filters, tally, each);
     }
@@ -286,6 +286,21 @@ mod tests {
                 "1.\u{a0}e4 D {[%eval 0.1]} e5 N {[%eval 0.2]} 2. Nf3N {[%eval 0.3]} Nc6 +/= {[%eval 0.4]}",
                 "10 20 30 40",
             ),
+            (
+                "",
+                "1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. О-О О-О 5. d3 {[%eval 0.5]}",
+                "50",
+            ),
+            (
+                "",
+                "1. a3 Nf6 2. e4 a6 3. e5 d5 4. exd6e.p.Nc6 5. dxc7 {[%eval 0.1]}",
+                "10",
+            ),
+            (
+                "",
+                "1. Nc3 Nf6 2. a3 \x0Ch6\x0B3. Ne4 {[%eval 0.2]} Nd5 {[%eval 0.3]}",
+                "20 30",
+            ),
         ] {
             let fen = if fen.is_empty() {
                 String::new()
@@ -414,9 +429,105 @@ mod tests {
         }
     }
 
+    /// Below an overlooked FEN tag, the move would be a legal one of the usual start.
+    #[test]
+    fn tags_are_found_however_they_are_written() {
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+        for tags in [
+            "[FEN  \"F\"]",
+            "[FEN\t\"F\"]",
+            "[ FEN \"F\"]",
+            "[FEN\u{a0}\"F\"]",
+            "[White \"a\"]\n\u{feff}[FEN \"F\"]",
+            "[FEN \"F\"]\n; x\n[White \"a\"]",
+            "[FEN \"F\"] ; x\n[White \"a\"]",
+            "[FEN \"F\"]]\n[White \"a\"]",
+            "[FEN \"F\"]\n\x0C\n[White \"a\"]",
+            "[FEN \"F\"]\n[x\n% x\n[White \"a\"]",
+        ] {
+            let tags = tags.replace('F', fen).replace(&format!("{}EN", fen), "FEN");
+            let pgn = format!("[Event \"x\"]\n{tags}\n\n1. e4 {{ [%eval 5.55] }} *\n");
+            let (rows, tally) = rows(&pgn);
+            assert_eq!(rows, ["4k3/8/8/8/4P3/8/8/4K3 b - - 555"], "{pgn}");
+            assert_eq!((tally.games, tally.skipped.len()), (1, 0), "{pgn}");
+        }
+        let pgn = "[Event \"x\"]\n[Variant  \"Antichess\"]\n\n1. e4 { [%eval 0.3] } *\n";
+        assert_eq!(rows(pgn).1.skipped, [(SkipReason::Variant, 1)].into());
+    }
+
+    #[test]
+    fn moves_on_the_line_of_a_tag_are_examined() {
+        let pgn = "[Event \"x\"] 1. e4 { [%eval 0.3] } e5 2. Sf3 Sc6 3. d4 { [%eval 0.9] } *\n";
+        assert_eq!(labels(pgn), ["30"]);
+        assert_eq!(
+            rows(pgn).1.skipped,
+            [(SkipReason::UnreadableMove, 1)].into()
+        );
+        assert_eq!(labels(&pgn.replace('S', "N")), ["30", "90"]);
+    }
+
+    #[test]
+    fn a_push_is_no_capture() {
+        let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 d5 2. d5 { [%eval 0.4] } *\n");
+        assert!(rows.is_empty());
+        assert_eq!(tally.skipped[&SkipReason::IllegalMove], 1);
+    }
+
+    #[test]
+    fn long_tags_of_later_games_are_read() {
+        let mut pgn = "[Event \"x\"]\n\n1. e4 *\n\n".to_string();
+        for length in 300..500 {
+            let tag = format!("[Annotator \"{}\"]", "y".repeat(length));
+            pgn += &format!("[White \"w\"]\n{tag}\n\n1. e4 {{ [%eval 0.1] }} *\n\n");
+        }
+        let (rows, tally) = rows(&pgn);
+        assert_eq!((rows.len(), tally.games), (200, 201));
+    }
+
+    #[test]
+    fn files_may_be_appended_to_others() {
+        for tag in ["Event", "White"] {
+            let game = format!("\u{feff}[{tag} \"x\"]\n\n1. e4 {{ [%eval 0.1] }} *\n");
+            for end in ["", "\n"] {
+                let pgn = game.repeat(3) + end;
+                let (rows, tally) = rows(&pgn);
+                assert_eq!((rows.len(), tally.games), (3, 3), "{pgn}");
+                assert_eq!(tally.skipped, [].into());
+            }
+        }
+        let open = "[Event \"x\"]\n\n1. e4 { [%eval 0.1] }\n\n\u{feff}".repeat(2);
+        assert_eq!(labels(&open), ["10", "10"]);
+    }
+
+    #[test]
+    fn games_behind_what_is_left_out_are_read_or_counted() {
+        let first = "[White \"a\"]\n\n1. e4 { [%eval 0.1] } 1-0";
+        let pgn = format!("{first} Sf3\n\n[White \"b\"]\n\n1. d4 {{ [%eval 0.2] }} *\n");
+        assert_eq!(labels(&pgn), ["10", "20"]);
+        let pgn = format!("{first}\n\n[FEN x]\n\n1. d4 {{ [%eval 0.2] }} *\n");
+        let (rows, tally) = rows(&pgn);
+        assert_eq!((rows.len(), tally.games), (1, 2));
+        assert_eq!(tally.skipped, [(SkipReason::BadTags, 1)].into());
+    }
+
+    /// In time that grows with the text alone.
+    #[test]
+    fn a_game_that_blank_lines_break_off_is_counted_once_and_named() {
+        let game = "[Event \"x\"]\n[Site \"a\"]\n\n1. e4 { [%eval 0.1] }\n\n";
+        let next = "[Site \"b\"]\n\n1. d4 { [%eval 0.2] } *\n";
+        let (rows, tally) = rows(&[game, &"e4\n\n".repeat(80_000), next].concat());
+        assert_eq!((rows.len(), tally.games), (2, 2));
+        let malformed = SkipReason::MalformedGame;
+        assert_eq!(tally.skipped, [(malformed, 1)].into());
+        assert_eq!(tally.examples, [(malformed, "a".to_string())].into());
+    }
+
     #[test]
     fn a_game_whose_tags_cannot_be_trusted_is_left_out() {
         for tags in [
+            "[FEN 4k3/8/8/8/8/8/8/4K3 w - - 0 1]",
+            "[FEN \u{201c}4k3/8/8/8/8/8/8/4K3 w - - 0 1\u{201d}]",
+            "[White \"a\\\n[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]",
             "[Round \"1\"] [TimeControl \"15'/game & 10\"/move\"]\n[FEN \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"]",
             "[SetUp \"1\"]",
         ] {

@@ -179,6 +179,15 @@ mod tests {
             ),
             // Where the moves break off, the result is not theirs.
             ("[Result \"0-1\"]", "Ke5 0-1", "50 50 50 50"),
+            ("[Result \"0-1\"]", "Sf6 0-1", "50 50 50 50"),
+            ("[Result \"0-1\"]", "-- 0-1", "50 50 50 50"),
+            ("[Result \"0-1\"]", "\n\nQe7 0-1", "50 50 50 50"),
+            ("[Result \"0-1\"]", "", "-30000 -30000 -30000 -30000"),
+            (
+                "[Result \"0-1\"]",
+                "\n[White \"b\"]\n\n1. d4 *",
+                "-30000 -30000 -30000 -30000",
+            ),
         ] {
             let found = labels(&one, tags, &format!("{MOVES}{end}")).0;
             assert_eq!(found, wanted, "{tags} {end}");

@@ -44,10 +44,13 @@ pub(crate) struct GameReader<'a, F> {
     game: Option<Game>,
     /// Whether what follows in the text no longer matters to the game.
     pub(crate) over: bool,
-    /// Whether the game is left out for what its tags say.
+    /// Whether what follows without tags is left out: the game is for what its tags say, or
+    /// its rest is.
     left_out: bool,
     /// Why the game could not be followed any further, and the word there, if so.
     pub(crate) cut: Option<(SkipReason, String)>,
+    /// The tags of the game that was ended, as [`Tags::roster`].
+    pub(crate) roster: Option<Vec<u8>>,
 }
 
 /// What stands before a game in its text.
@@ -58,7 +61,7 @@ pub(crate) enum Previous {
     /// A game. What follows without tags is the rest of it, which a blank line
     /// broke off.
     Game,
-    /// A game that was left out, and its rest with it.
+    /// A game that was left out, or its rest was, and what follows with it.
     LeftOut,
 }
 
@@ -78,6 +81,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
             over: false,
             left_out: false,
             cut: None,
+            roster: None,
         }
     }
 
@@ -95,16 +99,12 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         self.tally.skip(reason);
         self.cut = Some((reason, word.to_string()));
         self.over = true;
-        self.end(false);
+        self.finish(false);
     }
 
-    /// Hands over what was accepted of the game that is being read.
-    pub(crate) fn finish(&mut self) {
-        self.end(true);
-    }
-
-    /// Ends the game: `whole` if its result is that of the moves.
-    fn end(&mut self, whole: bool) {
+    /// Hands over what was accepted of the game that is being read: `whole` if its result is
+    /// that of the moves.
+    pub(crate) fn finish(&mut self, whole: bool) {
         let Some(mut game) = self.game.take() else {
             return;
         };
@@ -123,6 +123,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         let (filters, tally) = (self.filters, &mut *self.tally);
         let each = |id, records: &[Record]| (self.each)(id, records);
         evaluations.finish(&game.position, || game.id(), ending, filters, tally, each);
+        self.roster = Some(game.tags.roster);
     }
 
     /// The position a game starts from, if the game is one to take.
@@ -198,6 +199,8 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                 Previous::Nothing => {}
                 Previous::Game => {
                     self.broken_off(SkipReason::MalformedGame, "");
+                    // What a further blank line breaks off is not counted again.
+                    self.left_out = true;
                     return ControlFlow::Break(());
                 }
                 Previous::LeftOut => {
@@ -270,11 +273,10 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
     /// Ends the game: moves that its text goes on with are counted, and not played.
     fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
         self.over = true;
-        self.finish();
+        self.finish(true);
         ControlFlow::Continue(())
     }
 
-    fn end_game(&mut self, (): ()) {
-        self.finish();
-    }
+    /// What follows in the text tells whether the game is whole.
+    fn end_game(&mut self, (): ()) {}
 }

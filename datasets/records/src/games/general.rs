@@ -3,9 +3,10 @@
 use std::io::{Chain, Read};
 
 use crate::games::game::{GameReader, Previous};
-use crate::games::movetext::{Cut, import, longest_tag};
+use crate::games::header::longest_tag;
+use crate::games::movetext::{Cut, import};
 use crate::position::Record;
-use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
+use crate::selection::{Filters, GameId, SkipReason, SourceCounts, roster_value};
 
 /// What stands behind a game for the reader: it looks ahead, and at the end of
 /// its input it would move what is left of the game at every token.
@@ -14,14 +15,10 @@ const PADDING: &[u8] = &[b'\n'; 260];
 /// Length of a comment that is read in one piece; longer ones are put together.
 pub(crate) const COMMENT_BYTES: usize = 255;
 
-/// A reader of a game's text. Whatever the length of its tags, they are read
-/// whole, up to 64 KiB.
-pub(crate) fn reader(game: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u8]>> {
-    let tag_bytes = match longest_tag(game) {
-        0..256 => 255,
-        _ => 1 << 16,
-    };
-    pgn_reader::Reader::build(game.chain(PADDING))
+/// A reader of a text. Whatever the length of its tags, they are read whole, up to 64 KiB.
+pub(crate) fn reader(text: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u8]>> {
+    let tag_bytes = longest_tag(text).min(1 << 16);
+    pgn_reader::Reader::build(text.chain(PADDING))
         .set_supported_comment_length(COMMENT_BYTES)
         .set_supported_tag_line_length(tag_bytes)
         .finish()
@@ -36,34 +33,47 @@ pub(crate) fn read_general(
 ) {
     let imported = match import(text) {
         Ok(imported) => imported,
-        Err(cut) => {
-            tally.games += 1;
-            tally.games_annotated += 1;
-            tally.cut(cut);
-            return;
-        }
+        Err(cut) => return leave_out(cut, tally),
     };
     let mut reader = reader(&imported.text);
     let (mut previous, mut over) = (Previous::Nothing, false);
+    let mut roster = Vec::new();
     loop {
         let mut visitor = GameReader::new(filters, tally, previous, &mut *each);
         let read = reader.read_game(&mut visitor);
-        if read.is_err() {
+        match read {
+            Ok(None) => break,
+            // Without a result a game ends where tags follow or the text ends, not where
+            // a blank line breaks it off.
+            Ok(Some(())) => visitor.finish(match reader.has_more() {
+                Ok(true) => reader.buffer().starts_with(b"["),
+                _ => imported.cut.is_none(),
+            }),
             // Reading from a slice, the only errors are of the syntax.
             // What follows cannot be told from this game.
-            visitor.broken_off(SkipReason::MalformedGame, "");
+            Err(_) => visitor.broken_off(SkipReason::MalformedGame, ""),
         }
-        let (next, is_over, cut) = (visitor.as_previous(), visitor.over, visitor.cut.take());
+        (previous, over) = (visitor.as_previous(), visitor.over);
+        let cut = visitor.cut.take();
+        roster = visitor.roster.take().unwrap_or(roster);
         if let Some((reason, word)) = cut {
-            tally.keep_example(Cut::at(reason, word.as_bytes(), text));
+            let tag = |name: &str| roster_value(&roster, name);
+            tally.keep_example(Cut::of(reason, word.as_bytes(), tag));
         }
-        match read {
-            Ok(Some(())) => (previous, over) = (next, is_over),
-            Ok(None) => break,
-            Err(_) => return,
+        if read.is_err() {
+            return;
         }
     }
-    if let Some(cut) = imported.cut.filter(|_| !over) {
-        tally.cut(cut);
+    match imported.cut {
+        Some(cut) if cut.reason == SkipReason::BadTags => leave_out(cut, tally),
+        Some(cut) if !over => tally.cut(cut),
+        _ => {}
     }
+}
+
+/// Counts a game that is left out.
+fn leave_out(cut: Cut, tally: &mut SourceCounts) {
+    tally.games += 1;
+    tally.games_annotated += 1;
+    tally.cut(cut);
 }

@@ -10,8 +10,10 @@ use std::fmt;
 
 use shakmaty::san::SanPlus;
 
-use crate::games::boundary::RESULTS;
-use crate::games::spelling::{is_remark, result, spelled};
+use crate::games::boundary::{RESULTS, is_behind_blank_line, is_line_start};
+use crate::games::header::{begins_tag, rewrite_tags, tag_value};
+use crate::games::rewriter::Rewriter;
+use crate::games::spelling::{is_remark, result, spelled, with_letters};
 use crate::selection::SkipReason;
 
 /// The text of a game, and of those that follow in the same text, for pgn-reader.
@@ -21,6 +23,8 @@ pub(crate) struct Imported<'a> {
     pub(crate) text: Cow<'a, [u8]>,
     /// Why it cannot be read further, if it is not all.
     pub(crate) cut: Option<Cut>,
+    /// Whether tags of a further game were found.
+    pub(crate) has_further: bool,
 }
 
 /// Why a game is read no further, or not at all.
@@ -34,23 +38,26 @@ pub struct Cut {
 
 /// Rewrites a game's text up to the first word, outside comments and variations, that is
 /// neither a move, in any spelling that is known, nor a move number, a glyph, a remark or
-/// a result.
+/// a result. Behind a result such words are left out.
 ///
 /// # Errors
-/// [`SkipReason::BadTags`] if it cannot be told where the value of a tag ends.
+/// [`SkipReason::BadTags`] if it cannot be told what the game's tags are.
 pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
     let mut text = Rewriter::new(game);
-    let mut at = 0;
-    let tags = &game[..tags_end(game)];
-    for line in tags.split_inclusive(|&byte| byte == b'\n') {
-        if !text.rewrite_tags(at, line) {
-            return Err(Cut::at(SkipReason::BadTags, line, tags));
-        }
-        at += line.len();
-    }
+    let bad_tags = |line, start: usize| Cut::at(SkipReason::BadTags, line, &game[start..]);
+    let mut at = rewrite_tags(&mut text, 0).map_err(|line| bad_tags(line, 0))?;
+    // Where the tags of the game under way begin.
+    let mut start = 0;
+    let mut has_further = false;
     let mut depth = 0u32;
     let mut over = false;
-    while let Some(&byte) = game.get(at) {
+    // Whether moves, or what belongs to them, have come behind the tags.
+    let mut begun = !game[..at].contains(&b'[');
+    let mut behind_move = false;
+    let cut = loop {
+        let Some(&byte) = game.get(at) else {
+            break None;
+        };
         let rest = &game[at..];
         let line_start = at == 0 || game[at - 1] == b'\n';
         match byte {
@@ -65,17 +72,28 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                 depth = depth.saturating_sub(1);
                 at += 1;
             }
-            // The tags of a further game.
-            b'[' if line_start || over && begins_tag(rest) => {
+            b'[' if is_line_start(game, at) || over && begins_tag(rest) => {
                 if !line_start {
                     text.replace(at, 0, b"\n\n");
                 }
-                let end = skip_past(game, at, b'\n');
-                if !text.rewrite_tags(at, &game[at..end]) {
-                    let cut = Cut::at(SkipReason::BadTags, &game[at..end], game);
-                    return Ok(text.end(at, Some(cut)));
+                // Of a further game, unless no more than a comment stands above.
+                let is_torn = !begun && !is_behind_blank_line(game, at);
+                let tags = match is_torn {
+                    true => Err(line(rest)),
+                    false => rewrite_tags(&mut text, at),
+                };
+                match tags {
+                    Ok(end) => (start, at) = (at, end),
+                    Err(line) => {
+                        return Ok(Imported {
+                            cut: Some(bad_tags(line, at)),
+                            has_further: true,
+                            ..import(&game[..at])?
+                        });
+                    }
                 }
-                (at, depth, over) = (end, 0, false);
+                has_further = true;
+                (depth, over, begun, behind_move) = (0, false, false, false);
             }
             _ if is_separator(byte) => at += 1,
             _ if blank_length(rest) > 0 => {
@@ -83,26 +101,43 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                 text.replace(at, length, b" ");
                 at += length;
             }
+            _ if depth > 0 => at += word(rest).len(),
             _ => {
                 let word = word(rest);
-                if depth == 0 {
-                    match meaning(word) {
-                        Meaning::AsItStands => over |= RESULTS.contains(&word),
-                        Meaning::Other(other) => {
-                            over |= RESULTS.contains(&other.as_bytes());
-                            text.replace(at, word.len(), other.as_bytes());
-                        }
-                        Meaning::Unknown(reason) => {
-                            let cut = Cut::at(reason, word, &game[..at]);
-                            return Ok(text.end(at, Some(cut)));
-                        }
+                let behind = &rest[word.len()..];
+                let meaning = match meaning(word) {
+                    Ok((Kind::Letter, _)) if !behind_move || may_begin_square(behind) => {
+                        Err(SkipReason::UnreadableMove)
+                    }
+                    meaning => meaning,
+                };
+                let (kind, new) = match meaning {
+                    Err(reason) if !over => {
+                        break Some(Cut::at(reason, word, &game[start..]));
+                    }
+                    // It is of no game.
+                    Err(_) => (Kind::Sign, Some(String::new())),
+                    Ok(meaning) => meaning,
+                };
+                if let Some(new) = new {
+                    text.replace(at, word.len(), new.as_bytes());
+                    if !behind.is_empty() && !ends_word(behind) {
+                        text.replace(at + word.len(), 0, b" ");
                     }
                 }
                 at += word.len();
+                over |= kind == Kind::Result;
+                if !matches!(kind, Kind::Sign | Kind::Letter) {
+                    (begun, behind_move) = (true, kind == Kind::Move);
+                }
             }
         }
-    }
-    Ok(text.end(game.len(), None))
+    };
+    Ok(Imported {
+        text: text.end(at),
+        cut,
+        has_further,
+    })
 }
 
 impl std::error::Error for Cut {}
@@ -124,14 +159,25 @@ impl fmt::Display for Cut {
 }
 
 impl Cut {
-    /// A cut of the last game that begins in `text`, at a word or a line.
-    pub(crate) fn at(reason: SkipReason, word: &[u8], text: &[u8]) -> Cut {
-        let shown = String::from_utf8_lossy(word.trim_ascii());
-        let shown: String = shown.chars().take(EXAMPLE_CHARS).collect();
-        let name = name_of(text);
-        let example = match &*shown {
+    /// A cut at a word or a line of the game whose tags a text begins with.
+    pub(crate) fn at(reason: SkipReason, word: &[u8], game: &[u8]) -> Cut {
+        Cut::of(reason, word, |name| tag_value(game, name))
+    }
+
+    /// A cut at a word or a line of a game with these values of its tags.
+    pub(crate) fn of<'a>(
+        reason: SkipReason,
+        word: &[u8],
+        tag: impl Fn(&str) -> Option<&'a [u8]>,
+    ) -> Cut {
+        let value = |name| shown(tag(name).unwrap_or(b"?"));
+        let name = match &*value("Site") {
+            "?" | "" => format!("{} - {}", value("White"), value("Black")),
+            site => site.to_string(),
+        };
+        let example = match &*shown(word.trim_ascii()) {
             "" => name,
-            _ => format!("{shown} in {name}"),
+            word => format!("{word} in {name}"),
         };
         Cut { reason, example }
     }
@@ -140,153 +186,38 @@ impl Cut {
 /// The longest part of a text that is shown in an example.
 const EXAMPLE_CHARS: usize = 60;
 
-/// The last game that begins in a text, by its Site tag or its players.
-fn name_of(text: &[u8]) -> String {
-    let value = |name: &str| {
-        let mut lines = text.rsplit(|&byte| byte == b'\n');
-        let value = lines.find_map(|line| {
-            let line = line.strip_prefix(b"[")?.strip_prefix(name.as_bytes())?;
-            line.trim_ascii().strip_prefix(b"\"")?.strip_suffix(b"\"]")
-        });
-        let value = String::from_utf8_lossy(value.unwrap_or(b"?"));
-        value.chars().take(EXAMPLE_CHARS).collect::<String>()
+/// The beginning of a text without control characters, which a terminal might obey.
+fn shown(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let harmless = |char: char| match char.is_control() {
+        true => char::REPLACEMENT_CHARACTER,
+        false => char,
     };
-    match &*value("Site ") {
-        "?" | "" => format!("{} - {}", value("White "), value("Black ")),
-        site => site.to_string(),
-    }
+    text.chars().take(EXAMPLE_CHARS).map(harmless).collect()
 }
 
-/// Copies a text with some stretches of it replaced.
-struct Rewriter<'a> {
-    text: &'a [u8],
-    /// The rewritten text before `copied`.
-    new: Vec<u8>,
-    copied: usize,
-}
-
-impl<'a> Rewriter<'a> {
-    fn new(text: &'a [u8]) -> Rewriter<'a> {
-        Rewriter {
-            text,
-            new: Vec::new(),
-            copied: 0,
-        }
-    }
-
-    fn replace(&mut self, at: usize, length: usize, by: &[u8]) {
-        self.new.extend_from_slice(&self.text[self.copied..at]);
-        self.new.extend_from_slice(by);
-        self.copied = at + length;
-    }
-
-    /// Escapes the quotes in the value of a tag. Returns whether all values on the line end
-    /// where pgn-reader sees them end.
-    fn rewrite_tags(&mut self, at: usize, line: &[u8]) -> bool {
-        if !is_malformed_tag(without_mark(line)) {
-            return true;
-        }
-        let Some(escaped) = with_quotes_escaped(without_mark(line)) else {
-            return false;
-        };
-        self.replace(at, line.len(), &escaped);
-        true
-    }
-
-    /// The text up to `end`.
-    fn end(mut self, end: usize, cut: Option<Cut>) -> Imported<'a> {
-        let text = match self.copied {
-            0 => Cow::Borrowed(&self.text[..end]),
-            copied => {
-                self.new.extend_from_slice(&self.text[copied..end]);
-                Cow::Owned(self.new)
-            }
-        };
-        Imported { text, cut }
-    }
-}
-
-/// A text whose lines end with line feeds, as pgn-reader wants them: a carriage return
-/// alone ends lines too.
-pub(crate) fn with_line_feeds(text: &[u8]) -> Cow<'_, [u8]> {
-    let mut returns = memchr::memchr_iter(b'\r', text);
-    if returns.all(|at| text.get(at + 1) == Some(&b'\n')) {
+/// A text with the white space that pgn-reader knows: line feeds for carriage returns alone,
+/// blanks for form feeds and vertical tabs.
+pub(crate) fn with_plain_space(text: &[u8]) -> Cow<'_, [u8]> {
+    let plain = |at: usize| match text[at] {
+        b'\r' if text.get(at + 1) == Some(&b'\n') => b'\r',
+        b'\r' => b'\n',
+        _ => b' ',
+    };
+    let spaces = || memchr::memchr3_iter(b'\r', b'\x0B', b'\x0C', text);
+    if spaces().all(|at| text[at] == plain(at)) {
         return Cow::Borrowed(text);
     }
-    let mut text = text.to_vec();
-    for at in 0..text.len() {
-        if text[at] == b'\r' && text.get(at + 1) != Some(&b'\n') {
-            text[at] = b'\n';
-        }
+    let mut new = text.to_vec();
+    for at in spaces() {
+        new[at] = plain(at);
     }
-    Cow::Owned(text)
+    Cow::Owned(new)
 }
 
-/// A line of a tag without the byte order mark that a file may begin with.
-fn without_mark(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
-}
-
-/// A line of one tag, the quotes in its value escaped: the last on the line ends it. `None`
-/// if that is not certain.
-fn with_quotes_escaped(line: &[u8]) -> Option<Vec<u8>> {
-    let tag = line.trim_ascii().strip_prefix(b"[")?;
-    let name = tag.iter().take_while(|byte| is_of_name(byte)).count();
-    let value = tag[name..].trim_ascii_start().strip_prefix(b"\"")?;
-    let value = value.strip_suffix(b"\"]")?;
-    let has_tag = memchr::memchr_iter(b'[', value).any(|at| begins_tag(&value[at..]));
-    if has_tag || value.ends_with(b"\\") {
-        return None;
-    }
-    let mut escaped = [b"[", &tag[..name], b" \""].concat();
-    let mut is_escaped = false;
-    for &byte in value {
-        if byte == b'"' && !is_escaped {
-            escaped.push(b'\\');
-        }
-        is_escaped = byte == b'\\' && !is_escaped;
-        escaped.push(byte);
-    }
-    escaped.extend_from_slice(b"\"]\n");
-    Some(escaped)
-}
-
-/// Returns whether a tag pair begins a text.
-pub fn begins_tag(text: &[u8]) -> bool {
-    let Some(rest) = text.strip_prefix(b"[") else {
-        return false;
-    };
-    let name = rest.iter().take_while(|byte| is_of_name(byte)).count();
-    let blanks = rest[name..].iter().take_while(|&&byte| byte == b' ');
-    let begins = rest.first().is_some_and(u8::is_ascii_alphabetic);
-    begins && rest.get(name + blanks.count()) == Some(&b'"')
-}
-
-fn is_of_name(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_+#=:-".contains(byte)
-}
-
-/// The length of the longest line among the tags.
-pub(crate) fn longest_tag(game: &[u8]) -> usize {
-    let tags = &game[..tags_end(game)];
-    let lines = tags.split_inclusive(|&byte| byte == b'\n');
-    lines.map(<[u8]>::len).max().unwrap_or(0)
-}
-
-/// Where the leading lines end that begin with `[`, are blank, or are escaped by
-/// `%`.
-pub(crate) fn tags_end(game: &[u8]) -> usize {
-    let mut end = 0;
-    while end < game.len() {
-        let rest = &game[end..];
-        let line = &rest[..memchr::memchr(b'\n', rest).map_or(rest.len(), |at| at + 1)];
-        let text = without_mark(line).trim_ascii_start();
-        if !(text.is_empty() || text.starts_with(b"[") || text.starts_with(b"%")) {
-            break;
-        }
-        end += line.len();
-    }
-    end
+/// The line at the beginning of a text.
+fn line(text: &[u8]) -> &[u8] {
+    &text[..skip_past(text, 0, b'\n')]
 }
 
 fn skip_past(game: &[u8], from: usize, end: u8) -> usize {
@@ -294,7 +225,7 @@ fn skip_past(game: &[u8], from: usize, end: u8) -> usize {
 }
 
 fn is_separator(byte: u8) -> bool {
-    byte.is_ascii_whitespace() || byte == b'.'
+    b" \t\r\n.".contains(&byte)
 }
 
 /// Length in bytes of a non-ASCII space at the beginning of a text: no-break, narrow or
@@ -314,14 +245,24 @@ fn blank_length(text: &[u8]) -> usize {
     }
 }
 
+/// Returns whether a text begins with what ends a word.
+fn ends_word(text: &[u8]) -> bool {
+    is_separator(text[0]) || b"{}();!?$".contains(&text[0]) || blank_length(text) > 0
+}
+
+/// Returns whether the square of a piece's letter may stand behind blanks.
+fn may_begin_square(text: &[u8]) -> bool {
+    let next = text.iter().find(|&&byte| !is_separator(byte));
+    next.is_some_and(|byte| matches!(byte, b'a'..=b'h' | b'x' | b':') || !byte.is_ascii())
+}
+
 /// The word at the beginning of the text.
 fn word(text: &[u8]) -> &[u8] {
-    let ends = |at: &usize| {
-        let byte = text[*at];
-        is_separator(byte) || b"{}();!?$".contains(&byte) || blank_length(&text[*at..]) > 0
-    };
     // The byte after the first may end it; the first is part of it.
-    let mut length = (1..text.len()).find(ends).unwrap_or(text.len());
+    let mut ends = 1..text.len();
+    let mut length = ends
+        .find(|&at| ends_word(&text[at..]))
+        .unwrap_or(text.len());
     // `e.p.` is one word, by itself or behind a move.
     let behind = &text[length..];
     if text[length - 1] == b'e' && behind.starts_with(b".p") {
@@ -337,86 +278,93 @@ fn word(text: &[u8]) -> &[u8] {
         .map_or(&text[..length], |at| &text[..at])
 }
 
-/// Meaning of a word in the movetext.
-enum Meaning {
-    /// pgn-reader reads it, or passes over it rightly.
-    AsItStands,
-    /// Text of the export format that means the same.
-    Other(String),
-    /// No meaning, with the reason to cut the game.
-    Unknown(SkipReason),
+/// What a word in the movetext is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Move,
+    MoveNumber,
+    Result,
+    /// A glyph, a sign or a remark, which says nothing of the moves.
+    Sign,
+    /// A novelty's `N` or a diagram's `D` behind a move, else the letter of a piece.
+    Letter,
 }
 
-fn meaning(word: &[u8]) -> Meaning {
-    if NULL_MOVES.contains(&word) {
-        Meaning::Unknown(SkipReason::NullMove)
-    } else if is_known(word) {
-        Meaning::AsItStands
-    } else if let Some(san) = spelled(word) {
-        Meaning::Other(san.to_string())
-    } else if let Some(result) = result(word) {
-        Meaning::Other(result.to_string())
-    } else if is_remark(word) {
-        Meaning::Other(String::new())
-    } else {
-        Meaning::Unknown(SkipReason::UnreadableMove)
+/// What a word is, and its text in the export format, unless pgn-reader reads it or passes
+/// over it rightly as it stands.
+///
+/// # Errors
+/// The reason to cut the game, if the word has no meaning.
+fn meaning(word: &[u8]) -> Result<(Kind, Option<String>), SkipReason> {
+    if let Some(kind) = known(word)? {
+        return Ok((kind, None));
     }
+    let (kind, new) = if let Some(san) = spelled(word) {
+        (Kind::Move, san.to_string())
+    } else if let Some(result) = result(word) {
+        (Kind::Result, result.to_string())
+    } else if matches!(word, b"N" | b"D") {
+        (Kind::Letter, String::new())
+    } else if is_remark(word) {
+        (Kind::Sign, String::new())
+    } else {
+        return Err(SkipReason::UnreadableMove);
+    };
+    Ok((kind, Some(new)))
 }
 
 /// Null moves, as which a game cannot go on. pgn-reader passes over the first two as move
 /// numbers or glyphs.
-const NULL_MOVES: [&[u8]; 4] = [b"0000", b"@@@@", b"--", b"Z0"];
+const NULL_MOVES: [&[u8]; 4] = [b"0000", b"@@@@", b"Z0", b"<>"];
 
-/// Returns whether a tag in `header` has an unescaped quote in its value. pgn-reader ends the
-/// header there: a FEN tag below would be lost, and the moves played from the usual start.
-pub(crate) fn has_malformed_tag(header: &[u8]) -> bool {
-    let mut lines = header.split(|&byte| byte == b'\n');
-    lines.any(|line| is_malformed_tag(without_mark(line)))
-}
+/// Signs of the Informator and others that are not of ASCII. Not those for an idea or
+/// a better move: a move would follow that was not played.
+const SIGNS: &str = "±∓⩲⩱∞□⊙⨀⟳↻○⊕⨁⊞⊥⟂⯹→↑⇄⇆≅«»‼⁇⁉⁈…–—−";
 
-fn is_malformed_tag(line: &[u8]) -> bool {
-    let mut rest = line.trim_ascii();
-    while let Some(tag) = rest.strip_prefix(b"[") {
-        let name = tag
-            .iter()
-            .take_while(|&&byte| !b" \t\"[]".contains(&byte))
-            .count();
-        let Some(value) = tag[name..].trim_ascii_start().strip_prefix(b"\"") else {
-            return false;
-        };
-        let mut escaped = false;
-        let end = value.iter().position(|&byte| {
-            let closes = byte == b'"' && !escaped;
-            escaped = byte == b'\\' && !escaped;
-            closes
-        });
-        let behind = end.map_or(&b""[..], |end| value[end + 1..].trim_ascii_start());
-        match behind.strip_prefix(b"]") {
-            Some(behind) => rest = behind.trim_ascii_start(),
-            // Without its quote or its bracket a tag is read up to the end of its line.
-            None => return !behind.is_empty(),
-        }
-    }
-    false
-}
-
-/// Returns whether pgn-reader reads a word, or passes over it rightly: moves, castling with
-/// zeros, move numbers, results, `$4`, and signs with neither letter nor digit, such as
-/// `!?` or `+-`.
-fn is_known(word: &[u8]) -> bool {
+/// What a word is that pgn-reader reads, or passes over rightly: moves, castling with zeros,
+/// move numbers, results, `$4`, and signs such as `!?` or `+-`.
+///
+/// # Errors
+/// [`SkipReason::NullMove`].
+fn known(word: &[u8]) -> Result<Option<Kind>, SkipReason> {
     let number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
     let castling = word
         .strip_suffix(b"+")
         .or(word.strip_suffix(b"#"))
         .unwrap_or(word);
-    let is_sign = !word.iter().any(u8::is_ascii_alphanumeric);
-    // "½-½" is a result.
-    (is_sign && !word.starts_with("½".as_bytes()))
-        || number(word.strip_prefix(b"$").unwrap_or(word))
-        || RESULTS.contains(&word)
-        || matches!(castling, b"0-0" | b"0-0-0")
-        || is_plain_move(castling)
-        || SanPlus::from_ascii(word).is_ok()
+    Ok(Some(if is_plain_move(castling) {
+        Kind::Move
+    } else if RESULTS.contains(&word) {
+        Kind::Result
+    } else if is_null_move(word) {
+        return Err(SkipReason::NullMove);
+    } else if number(word) {
+        Kind::MoveNumber
+    } else if is_sign(word) || word.strip_prefix(b"$").is_some_and(number) {
+        Kind::Sign
+    } else if matches!(castling, b"0-0" | b"0-0-0") || SanPlus::from_ascii(word).is_ok() {
+        Kind::Move
+    } else {
+        return Ok(None);
+    }))
+}
+
+/// Returns whether a word is a null move. Two hyphens or more are, and dashes likewise.
+fn is_null_move(word: &[u8]) -> bool {
+    let is_dashes = || {
+        let word = with_letters(std::str::from_utf8(word).unwrap_or_default());
+        word.len() > 1 && word.bytes().all(|byte| byte == b'-')
+    };
+    let may_be = word[0] == b'-' || !word[0].is_ascii();
+    NULL_MOVES.contains(&word) || may_be && is_dashes()
+}
+
+/// Returns whether a word is a sign. What begins a tag or an escaped line is none: behind
+/// blanks pgn-reader may pass over more than it.
+fn is_sign(word: &[u8]) -> bool {
+    let is_sign = |char: char| char.is_ascii_punctuation() || SIGNS.contains(char);
+    let word = std::str::from_utf8(word);
+    word.is_ok_and(|word| !word.starts_with(['[', '%']) && word.chars().all(is_sign))
 }
 
 /// The shapes that most moves have, told without parsing them.
@@ -461,6 +409,22 @@ mod tests {
     fn reading_ends_at_the_first_unknown_word() {
         assert_eq!(read("1. e4 e5 2. Sf3 Sc6 3. d4"), "1. e4 e5 2. ");
         assert_eq!(read("1. e4 { a } e7_e5 2. d4"), "1. e4 { a } ");
+        // Words of other letters than ASCII's, of figurines alone and of control characters.
+        for word in [
+            "♘ f3", "Кf3", "ｅ４", "∆ Nf3", "é", "\x0Ce4", "\x1b", "% x", "[ x",
+        ] {
+            assert_eq!(read(&format!("1. {word} e5")), "1. ", "{word}");
+        }
+        // The letter of a piece that a blank parts from its square.
+        for moves in [
+            "1. N f3",
+            "1. e4 e5 2. D {x} f3",
+            "1. N",
+            "1. e4 N f6",
+            "1. e4 D:d5",
+        ] {
+            assert_eq!(cut(moves).unwrap().0, SkipReason::UnreadableMove, "{moves}");
+        }
         let game = "[Site \"?\"]\n[White \"w\"]\n[Black \"b\"]\n\n1. e4 Sf6 *";
         let example = "Sf6 in w - b".to_string();
         assert_eq!(cut(game), Some((SkipReason::UnreadableMove, example)));
@@ -473,7 +437,7 @@ mod tests {
 
     #[test]
     fn null_moves_are_no_move_numbers() {
-        for null in ["0000", "@@@@", "--", "Z0"] {
+        for null in ["0000", "@@@@", "--", "Z0", "––", "—-", "<>"] {
             let game = format!("1. Kd2 {null} 2. Ne4");
             assert_eq!(read(&game), "1. Kd2 ");
             assert_eq!(cut(&game).unwrap().0, SkipReason::NullMove);
@@ -489,7 +453,19 @@ mod tests {
                 "3. exd6e.p. exd6 e.p. {a} 4. dxe6ep",
                 "3. exd6 exd6  {a} 4. dxe6",
             ),
-            ("1.\u{a0}e4\u{202f}D e5 N 2. Nf3N", "1. e4  e5  2. Nf3"),
+            (
+                "1.\u{a0}e4\u{202f}D {x} e5! N 2. Nf3N",
+                "1. e4  {x} e5!  2. Nf3",
+            ),
+            ("4. exd6e.p.Nc6 a8Qe.p.(x)", "4. exd6 Nc6 a8=Q(x)"),
+            ("4. О-О о-о-о", "4. O-O O-O-O"),
+            (
+                "1. e4 ± e5 ⩲ 2. d4 +− ∞ – +/-",
+                "1. e4 ± e5 ⩲ 2. d4 +− ∞ – +/-",
+            ),
+            ("[A \"a\"] 1. e2-e4 *", "[A \"a\"] 1. e2e4 *"),
+            ("1. e4 * Sf3\n[B \"b\"]\n", "1. e4 * \n[B \"b\"]\n"),
+            ("1. e4 *\n\u{feff}[B \"b\"]\n", "1. e4 *\n \n\n[B \"b\"]\n"),
             ("1. e4 (1. Sf3\u{a0}) e5 1–0", "1. e4 (1. Sf3 ) e5 1-0"),
             ("1. e4 ½-½", "1. e4 1/2-1/2"),
             (
@@ -499,7 +475,7 @@ mod tests {
             ("[A \"a\"b\"]\n\n1. e4 *", "[A \"a\\\"b\"]\n\n1. e4 *"),
             (
                 "1. e4 *\n\n[A \"a\"b\\\"c\"]\r\n\r\n1. d4 *",
-                "1. e4 *\n\n[A \"a\\\"b\\\"c\"]\n\r\n1. d4 *",
+                "1. e4 *\n\n[A \"a\\\"b\\\"c\"]\r\n\r\n1. d4 *",
             ),
         ] {
             assert_eq!(read(text), rewritten);
@@ -508,41 +484,32 @@ mod tests {
     }
 
     #[test]
-    fn a_value_of_a_tag_must_have_a_certain_end() {
-        for tags in ["[A \"a\"b\"] [B \"b\"]", "[A \"a\"b\\\"]", "[A \"a\"b\" x]"] {
-            let cut = import(tags.as_bytes()).unwrap_err();
-            assert_eq!(cut.reason, SkipReason::BadTags, "{tags}");
+    fn tags_that_cannot_be_trusted_cut() {
+        let wrong = "[FEN x]";
+        assert_eq!(
+            import(wrong.as_bytes()).unwrap_err().reason,
+            SkipReason::BadTags
+        );
+        // Of a further game, and of a game whose tags a comment parts.
+        for text in [
+            "1. e4 *\n\n[FEN x]\n",
+            "1. e4 * [A \"a\"b\"]\n[FEN x]\n",
+            "[FEN \"x\"]\n{ x }\n[A \"a\"]\n\n1. e4",
+        ] {
+            assert_eq!(cut(text).unwrap().0, SkipReason::BadTags, "{text}");
         }
+    }
+
+    #[test]
+    fn examples_name_their_own_game() {
+        let games = "[Site \"a\"]\n\n1. e4 *\n\n[White \"\x1b[31m\"]\n\n1. \x07x";
+        assert_eq!(cut(games).unwrap().1, "\u{fffd}x in \u{fffd}[31m - ?");
     }
 
     #[test]
     fn carriage_returns_alone_become_line_feeds() {
-        assert!(matches!(with_line_feeds(b"a\r\nb\n"), Cow::Borrowed(_)));
-        assert_eq!(&*with_line_feeds(b"a\rb\r\r\nc\r"), b"a\nb\n\r\nc\n");
-    }
-
-    #[test]
-    fn quotes_in_a_tag_are_escaped_or_it_is_malformed() {
-        for tag in [
-            "[TimeControl \"15'/game & 10\"/move\"]",
-            "\u{feff}[Event \"a\"b\"]",
-            "[A \"a\"] [B \"b\"c\"]",
-        ] {
-            let header = format!("{tag}\n[FEN \"x\"]\n");
-            assert!(has_malformed_tag(header.as_bytes()), "{tag}");
-        }
-        for tag in [
-            "[A \"a\"]",
-            "  [A  \"a\" ]\r",
-            "[A \"a \\\"b\\\" \\\\\"]",
-            "[A \"a\"] [B \"b\"]",
-            "[A \"a\"] 1. e4 { \"x\" }",
-            "[%eval 1]",
-            "[A \"a",
-            "[A \"a\"",
-            "",
-        ] {
-            assert!(!has_malformed_tag(tag.as_bytes()), "{tag}");
-        }
+        assert!(matches!(with_plain_space(b"a\r\nb\n"), Cow::Borrowed(_)));
+        assert_eq!(&*with_plain_space(b"a\rb\r\r\nc\r"), b"a\nb\n\r\nc\n");
+        assert_eq!(&*with_plain_space(b"a\x0Bb\x0C\r\n"), b"a b \r\n");
     }
 }

@@ -9,7 +9,7 @@ use pgn_reader::{RawTag, SanPlus, Visitor};
 
 use crate::games::game::{GameReader, Previous};
 use crate::games::general::reader;
-use crate::games::movetext::{has_malformed_tag, tags_end};
+use crate::games::header::tags_end;
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SourceCounts, Tags};
 
@@ -21,16 +21,12 @@ pub(crate) fn read_plain(
     tally: &mut SourceCounts,
     each: &mut impl FnMut(GameId, &[Record]),
 ) -> Option<()> {
-    let (header, moves) = text.split_at(tags_end(text));
-    if has_malformed_tag(header) {
-        return None;
-    }
+    let (header, moves) = text.split_at(tags_end(text)?);
     let mut reader = reader(header);
     let tags = reader.read_game(&mut Header).ok()??;
     // The game that begins here must be the one whose moves these are.
     let only_tags = is_blank(reader.buffer()) && !reader.has_more().ok()?;
-    // An escaped line end would take the moves into the last tag.
-    if !only_tags || header.ends_with(b"\\\n") {
+    if !only_tags {
         return None;
     }
     // Counted apart, so that a text that turns out not to be plain can still
@@ -41,7 +37,7 @@ pub(crate) fn read_plain(
         return None;
     }
     read_moves(moves, &mut game)?;
-    game.finish();
+    game.finish(true);
     tally.add(&counted);
     Some(())
 }
@@ -197,14 +193,25 @@ mod tests {
             "1. e4 -- 1-0",
             "1. e4 0000. 2. d4 1-0",
             "1. e4 *\n\n[White \"b\"]\n\n1. d4 { [%eval 1] } *",
+            "1. N f3 { [%eval 1] } 1-0",
+            "1. d4 D { [%eval 1] } 1-0",
             "\x0C\n\n1. e4 { [%eval 1] } 1-0",
             "1. e4 { [%eval 1] } 1-0\n\x0C",
         ] {
             let game = format!("[Event \"x\"]\n\n{moves}\n");
             assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game}");
         }
-        let escaped = "[White \"a\\\n1. e4 { [%eval 1] } 1-0\n";
-        assert!(!is_plain(escaped.as_bytes(), &Filters::default()));
+        for tags in [
+            "[White \"a\\",
+            "[A \"a\"]]",
+            "[A \"a\"];",
+            "; x",
+            "[FEN x]",
+            "[A a",
+        ] {
+            let game = format!("{tags}\n1. e4 {{ [%eval 1] }} 1-0\n");
+            assert!(!is_plain(game.as_bytes(), &Filters::default()), "{game}");
+        }
         let variant = "[Variant \"Antichess\"]\n\n1. e4 { [%eval 1] } *\n";
         assert!(!is_plain(variant.as_bytes(), &Filters::default()));
     }

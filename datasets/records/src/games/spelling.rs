@@ -23,6 +23,10 @@ pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
     else {
         return None;
     };
+    // `d5` is never a capture.
+    if (role, file) == (Role::Pawn, None) {
+        return None;
+    }
     if let (Role::Pawn, Some(file), Some(rank)) = (role, file, rank) {
         let from = Square::from_coords(file, rank);
         let uci = UciMove::Normal {
@@ -96,10 +100,10 @@ pub(crate) fn result(word: &[u8]) -> Option<&'static str> {
     results.into_iter().find(|result| *result == text)
 }
 
-/// Returns whether a word stands behind a move and says nothing of it: `e.p.`, a novelty's
-/// `N`, a diagram's `D`, a check.
+/// Returns whether a word stands behind a move and says nothing of it: `e.p.`, a novelty, a
+/// check.
 pub(crate) fn is_remark(word: &[u8]) -> bool {
-    REMARKS.contains(&word) || [&b"N"[..], b"TN"].contains(&word)
+    REMARKS.contains(&word) || word == b"TN"
 }
 
 const REMARKS: [&[u8]; 8] = [b"e.p.", b"e.p", b"ep", b"ch", b"mate", b"dbl", b"D", b"+/-"];
@@ -116,8 +120,9 @@ fn promotion(text: &[u8]) -> Option<(&[u8], Option<Role>)> {
     }
 }
 
-/// A word with the letters of SAN for figurines, and its signs for captures and hyphens.
-fn with_letters(word: &str) -> String {
+/// A word with the letters of SAN for figurines and for the Cyrillic castling, and its signs
+/// for captures and hyphens.
+pub(crate) fn with_letters(word: &str) -> String {
     let letter = |symbol: char| match symbol {
         '♔' | '♚' => Some('K'),
         '♕' | '♛' => Some('Q'),
@@ -126,8 +131,10 @@ fn with_letters(word: &str) -> String {
         '♘' | '♞' => Some('N'),
         // A pawn has no letter; fonts may be asked for text or for a picture.
         '♙' | '♟' | '\u{fe0e}' | '\u{fe0f}' => None,
+        // Cyrillic.
+        'О' | 'о' => Some('O'),
         ':' | '×' => Some('x'),
-        '–' | '—' | '‑' => Some('-'),
+        '–' | '—' | '‑' | '−' => Some('-'),
         other => Some(other),
     };
     word.chars().filter_map(letter).collect()
@@ -181,7 +188,9 @@ mod tests {
                 "f3d4",
             ),
             (
-                &["O-O", "0-0", "o-o", "0–0", "e1g1", "e1h1", "0-0+"],
+                &[
+                    "O-O", "0-0", "o-o", "0–0", "e1g1", "e1h1", "0-0+", "О-О", "о-о",
+                ],
                 "e1h1",
             ),
             (&["O-O-O", "0-0-0", "e1c1"], "e1a1"),
@@ -202,7 +211,7 @@ mod tests {
                 assert_eq!(find(word), Ok(uci.to_string()), "{word}");
             }
         }
-        for word in ["Nd5", "b8", "bxa8", "Kd4", "e2e4", "e6Q"] {
+        for word in ["Nd5", "b8", "bxa8", "Kd4", "e2e4", "e6Q", "d6", "h8=Q"] {
             assert_eq!(find(word), Err("illegal"), "{word}");
         }
         assert_eq!(find("e6N"), Ok("e5e6".to_string()));
@@ -219,6 +228,6 @@ mod tests {
             assert_eq!(result(word.as_bytes()), Some(expected));
         }
         assert_eq!(result(b"1-1"), None);
-        assert!(is_remark(b"e.p.") && is_remark(b"N") && !is_remark(b"Sf3"));
+        assert!(is_remark(b"e.p.") && is_remark(b"TN") && !is_remark(b"Sf3"));
     }
 }

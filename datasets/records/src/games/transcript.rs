@@ -10,7 +10,7 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use crate::games::boundary;
 use crate::games::general::reader;
-use crate::games::movetext::{Cut, import, with_line_feeds};
+use crate::games::movetext::{Cut, import, with_plain_space};
 use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Label, parse_eval};
 use crate::selection::{SkipReason, StartTags};
@@ -95,7 +95,7 @@ impl Transcript {
     /// [`SkipReason::BadTags`], or [`SkipReason::MalformedGame`] where not even the tags can be
     /// read.
     pub fn read(text: &[u8]) -> Result<Option<Transcript>, Cut> {
-        let text = with_line_feeds(text);
+        let text = with_plain_space(text);
         let imported = import(&text)?;
         let mut reader = reader(&imported.text);
         let mut scribe = Scribe::default();
@@ -112,7 +112,7 @@ impl Transcript {
         game.cut = match scribe.cut {
             Some((reason, word)) => Some(cut(reason, &word)),
             None if read.is_err() => Some(malformed()),
-            None if scribe.over => None,
+            None if scribe.over && !imported.has_further => None,
             // Moves behind a blank line would belong to another game.
             None if matches!(reader.has_more(), Ok(true)) => Some(malformed()),
             None => imported.cut,
@@ -209,6 +209,7 @@ impl Visitor for Scribe {
     }
 
     fn tag(&mut self, tags: &mut Tags, name: &[u8], value: RawTag<'_>) -> ControlFlow<()> {
+        let name = name.trim_ascii();
         tags.start.read(name, &value.decode());
         if name == b"Result" {
             tags.result = result(value.as_bytes());
@@ -349,6 +350,10 @@ mod tests {
             ("1. e4 * Sf3", 1, "*", None),
             ("1. e4 * { [%eval 1] } 0-1", 1, "*", None),
             ("1. e4 *\n1. d4 *", 1, "*", malformed),
+            // Tags of further games.
+            ("1. e4 *\n[White \"b\"]\n\n1. d4 *", 1, "*", malformed),
+            ("1. e4 *\n\n2. d4 *\n[White \"b\"]\n", 1, "*", malformed),
+            ("1. e4 *\n[FEN x]\n", 1, "*", Some(SkipReason::BadTags)),
         ] {
             let game = read(&format!("[Result \"0-1\"]\n\n{moves}\n\n"));
             let reason = game.cut.map(|cut| cut.reason);

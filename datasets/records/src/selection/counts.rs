@@ -19,7 +19,7 @@ pub enum SkipReason {
     /// An annotated game whose FEN tag is no legal position.
     BadFen,
     /// An annotated game whose tags cannot be trusted: a quote in one is not escaped, or a
-    /// FEN is announced and missing.
+    /// tag of the start position is unreadable or announced and missing.
     BadTags,
     /// A game cut at an illegal or ambiguous move; what came before was kept.
     IllegalMove,

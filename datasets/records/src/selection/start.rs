@@ -8,9 +8,23 @@ use crate::selection::SkipReason;
 /// Names of standard chess in a Variant tag: Lichess's, and TCEC's.
 const STANDARD: [&[u8]; 4] = [b"Standard", b"From Position", b"Normal", b""];
 
-/// The tags that decide the rules and the start position of a game. Their names count in any
-/// letter case: below a FEN tag that is overlooked the moves would be played from the usual
-/// start.
+/// Names of the tags that decide the rules and the start position.
+const NAMES: [&[u8]; 3] = [b"Variant", b"FEN", b"SetUp"];
+
+/// Returns whether a tag's name, whatever its end, may be one of a [`StartTags`].
+pub(crate) fn names_start_tag(name: &[u8]) -> bool {
+    let signs = name.iter().take_while(|byte| !byte.is_ascii_alphanumeric());
+    let name = &name[signs.count()..];
+    let begins = |tag: &&[u8]| {
+        name.get(..tag.len())
+            .is_some_and(|n| n.eq_ignore_ascii_case(tag))
+    };
+    NAMES.iter().any(begins)
+}
+
+/// The tags that decide the rules and the start position of a game. The first word of their
+/// names counts, in any letter case: below a FEN tag that is overlooked the moves would be
+/// played from the usual start.
 #[derive(Default)]
 pub(crate) struct StartTags {
     variant: Option<Vec<u8>>,
@@ -22,6 +36,8 @@ pub(crate) struct StartTags {
 impl StartTags {
     /// Reads a tag. Returns whether it is one of these.
     pub(crate) fn read(&mut self, name: &[u8], value: &[u8]) -> bool {
+        let mut words = name.split(|byte| !byte.is_ascii_alphanumeric());
+        let name = words.find(|word| !word.is_empty()).unwrap_or_default();
         let is = |other: &[u8]| name.eq_ignore_ascii_case(other);
         if is(b"Variant") {
             self.variant = Some(value.to_vec());
@@ -89,6 +105,23 @@ fn start_position(fen: Option<&[u8]>, mode: CastlingMode) -> Result<Chess, SkipR
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_start_tags_may_have_signs_around_them() {
+        for name in ["FEN", "fen ", "\tFen", "FEN\u{a0}", "FEN: x"] {
+            let mut tags = StartTags::default();
+            assert!(tags.read(name.as_bytes(), b"x"), "{name}");
+            assert!(
+                tags.fen.is_some() && names_start_tag(name.as_bytes()),
+                "{name}"
+            );
+        }
+        for name in ["", " ", "FE", "Event"] {
+            assert!(!StartTags::default().read(name.as_bytes(), b"x"), "{name}");
+            assert!(!names_start_tag(name.as_bytes()), "{name}");
+        }
+        assert!(names_start_tag(b" [setup1"));
+    }
 
     #[test]
     fn variants_are_known_by_name_in_any_letter_case() {

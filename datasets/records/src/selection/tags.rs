@@ -28,6 +28,7 @@ impl Tags {
     /// Takes one tag in.
     pub(crate) fn read(&mut self, name: &[u8], value: Cow<[u8]>) {
         self.any = true;
+        let name = name.trim_ascii();
         match name {
             b"Event" | b"Site" | b"Date" | b"Round" | b"White" | b"Black" | b"Result" => {
                 self.roster.extend_from_slice(name);
@@ -77,6 +78,12 @@ impl Tags {
     pub(crate) fn mean_rating(&self) -> Option<u16> {
         self.ratings().map(|(white, black)| white.midpoint(black))
     }
+}
+
+/// The value of a tag in a [`Tags::roster`].
+pub(crate) fn roster_value<'a>(roster: &'a [u8], name: &str) -> Option<&'a [u8]> {
+    let mut lines = roster.split(|&byte| byte == b'\n');
+    lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
 /// The id in `https://lichess.org/abcdefgh`, with `#12`, `/white` or `/black`
