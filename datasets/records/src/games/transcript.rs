@@ -1,6 +1,7 @@
 //! A game as it is written down: tags, moves, clocks and evaluations, to be
 //! written again. What labels are made from is read by [`crate::games::chunk`].
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use memchr::memmem;
@@ -8,8 +9,9 @@ use pgn_reader::{KnownOutcome, Outcome, RawComment, RawTag, SanPlus, Skip, Visit
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
-use crate::games::boundary;
+use crate::games::boundary::{self, ends_with_result, is_behind_result, line_ends};
 use crate::games::general::reader;
+use crate::games::header::{begins_tag, without_mark};
 use crate::games::movetext::{Cut, import, with_plain_space};
 use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Label, parse_eval};
@@ -50,38 +52,50 @@ pub struct Ply {
 }
 
 /// The games of a text that begins and ends at game boundaries, each a slice
-/// of it; together they are the text. A game begins at an Event tag, or, after a blank
-/// line, at any tag behind moves or at one that the game has already.
+/// of it; together they are the text. A game begins at an Event tag, at any tag behind
+/// a result, or, after a blank line, at any tag behind moves or at one that the game has
+/// already.
 pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = text;
+    let (mut start, mut event) = (0, 0);
     std::iter::from_fn(move || {
-        if rest.is_empty() {
+        if start == text.len() {
             return None;
         }
-        let event = boundary::next_game(rest, 0).unwrap_or(rest.len());
-        let end = next_tags(&rest[..event]).unwrap_or(event);
-        let (game, tail) = rest.split_at(end);
-        rest = tail;
+        if event <= start {
+            event = boundary::next_game(text, start).unwrap_or(text.len());
+        }
+        let rest = &text[start..event];
+        let game = &rest[..next_tags(rest).unwrap_or(rest.len())];
+        start += game.len();
         Some(game)
     })
 }
 
 /// The start of the tags of a second game.
 fn next_tags(text: &[u8]) -> Option<usize> {
-    let (mut start, mut moves, mut blank) = (0, false, false);
-    let mut names: Vec<&[u8]> = Vec::new();
-    for line in text.split_inclusive(|&b| b == b'\n') {
+    let (mut start, mut moves, mut blank, mut over) = (0, false, false, false);
+    let mut names: HashSet<&[u8]> = HashSet::new();
+    for end in line_ends(text).chain([text.len()]) {
+        let line = without_mark(&text[start..end]);
         let words = line.trim_ascii();
-        if line.starts_with(b"[") && words.ends_with(b"\"]") {
+        let is_tag = line.starts_with(b"[") && words.ends_with(b"\"]");
+        if is_tag {
             let name = line.split(|&b| b == b'"').next().unwrap_or(line);
-            if blank && (moves || names.contains(&name)) {
+            let is_known = !names.insert(name);
+            if over || blank && (moves || is_known) {
                 return Some(start);
             }
-            names.push(name);
+        } else if words.ends_with(b"\"]") {
+            let mut tags = memchr::memchr_iter(b'[', line).map(|at| end - line.len() + at);
+            let tag = tags.find(|&at| begins_tag(&text[at..]) && is_behind_result(text, at));
+            if tag.is_some() {
+                return tag;
+            }
         }
         moves |= !words.is_empty() && !words.starts_with(b"[");
         blank = words.is_empty();
-        start += line.len();
+        over = !is_tag && ends_with_result(line) || over && blank;
+        start = end;
     }
     None
 }
@@ -400,5 +414,31 @@ mod tests {
             .map(|game| game.split(|&b| b == b'[').count() - 1)
             .collect();
         assert_eq!(tags, [2, 1, 3, 1, 2, 1]);
+        let game = "[White \"a\"]\n[Black \"b\"]\n\n1. e4 { x }\n1-0";
+        for line_end in ["\n", "\r\n", "\r"] {
+            for between in ["", " ", "\n", "\n\n", "\n\u{feff}"] {
+                let text = [game; 3].join(between).replace('\n', line_end);
+                let games: Vec<_> = super::games(text.as_bytes()).collect();
+                assert_eq!(games.len(), 3, "{text:?}");
+                assert_eq!(games.concat(), text.as_bytes());
+                for game in games {
+                    let game = read(std::str::from_utf8(game).unwrap());
+                    let found = (game.tags.len(), game.plies.len(), game.cut);
+                    assert_eq!(found, (2, 1, None), "{text:?}");
+                }
+            }
+        }
+    }
+
+    /// In time that grows with the text alone.
+    #[test]
+    fn many_games_without_event_tags_are_told_apart() {
+        let text = format!(
+            "[Event \"a\"]\n\n*\n\n{}[Event \"b\"]\n\n*\n",
+            "[White \"a\"]\n\n*\n\n".repeat(200_000)
+        );
+        assert_eq!(games(text.as_bytes()).count(), 200_002);
+        let tags: String = (0..100_000).map(|i| format!("[A{i} \"\"]\n")).collect();
+        assert_eq!(games(tags.as_bytes()).count(), 1);
     }
 }
