@@ -4,18 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use burn::backend::Autodiff;
-use burn_flex::Flex;
-use datasets::{Builder, Dataset, Filters, GameResult, Label, Origin, Record};
-use models::{Activation, Architecture, View};
+use datasets::{Builder, Dataset, Filters, Label, Origin, Record};
+use models::Architecture;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
-pub use crate::input::playouts::games;
-use crate::input::position;
+pub use inputs::playouts::games;
 
-/// The processor, with gradients.
-pub type Cpu = Autodiff<Flex>;
+use crate::input::position;
 
 /// For tests that call `backward`, which take turns: in Burn 0.21 it also frees
 /// what another thread's loss is made of, and parts of that one's gradients are
@@ -29,29 +25,6 @@ pub fn turn() -> MutexGuard<'static, ()> {
 /// A network that is trained in no time.
 pub const SMALL: Architecture = Architecture::hidden([64, 16, 16]);
 
-/// Small ones of every kind: each view, mirrored and not, each activation, one to three layers behind the
-/// first, one bucket and several.
-pub fn architectures() -> impl Iterator<Item = Architecture> {
-    let views = [View::Mover, View::Both].into_iter();
-    let kinds = views.flat_map(|view| Activation::ALL.map(|activation| (view, activation)));
-    kinds.enumerate().flat_map(|(kind, (view, activation))| {
-        let later = [(None, None), (Some(5), None), (Some(4), Some(7))];
-        later
-            .into_iter()
-            .enumerate()
-            .map(move |(depth, (second, third))| Architecture {
-                view,
-                mirrored: (kind + depth) % 2 == 1,
-                // Halves that fill no slice.
-                first: 70,
-                activation,
-                second,
-                third,
-                buckets: [1, 8, 3][(kind + depth) % 3],
-            })
-    })
-}
-
 fn board(fen: &str) -> Chess {
     let fen: Fen = fen.parse().expect("a FEN");
     fen.into_position(CastlingMode::Standard)
@@ -64,19 +37,6 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
         &board(fen),
         Label::from_centipawns(centipawns),
         Origin::default(),
-    )
-}
-
-/// The record with another result.
-pub fn with_result(record: &Record, result: Option<GameResult>) -> Record {
-    let origin = Origin {
-        result,
-        ..Origin::default()
-    };
-    Record::new(
-        &board(&format!("{} 0 1", record.epd())),
-        record.label(),
-        origin,
     )
 }
 

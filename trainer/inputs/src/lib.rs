@@ -11,6 +11,8 @@
 //! assert_eq!(inputs::target_pawns(&start), 0.18);
 //! ```
 
+pub mod playouts;
+
 use models::{
     Architecture, CastlingSide, Color, Feature, InputPosition, Piece, Side, Square, Threats,
     material,

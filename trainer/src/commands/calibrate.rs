@@ -12,12 +12,12 @@ use crate::commands::output;
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
-use crate::network::model;
-use crate::network::net::{self, Net};
+use crate::net::{self, Net};
 use crate::report::comparison::{self, Contender, Measures};
 use crate::report::figures::Figures;
 use crate::report::measured::names;
 use crate::training::plan::TOOL;
+use network::bound;
 
 const EXAMPLE: &str = "\
 Example: a net whose labels were Stockfish's, which calls less a pawn than Lichess does:
@@ -105,7 +105,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
 fn multiplied(network: &Network, factor: f32) -> (Network, usize) {
     let architecture = network.architecture();
     let mut layers = network.layers().to_vec();
-    let most = model::bound(architecture, layers.len() - 1);
+    let most = bound(architecture, layers.len() - 1);
     let mut held = 0;
     if let Some(output) = layers.last_mut() {
         for number in output.weight.iter_mut().chain(&mut output.bias) {

@@ -13,7 +13,7 @@ use crate::commands::output::json;
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::files;
-use crate::network::net;
+use crate::net;
 use crate::report::comparison::Scaled;
 use crate::report::figures::{Comparison, Figures};
 use crate::report::measured::{self, Measured, names};

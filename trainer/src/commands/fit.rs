@@ -12,7 +12,7 @@ use crate::commands::output::{held_out_figures, json};
 use crate::commands::recipe::{self, Given, NetworkOptions, Recipe, Stage, Start};
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::network::net;
+use crate::net;
 use crate::report::summary;
 use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::executor::Executor;

@@ -9,7 +9,6 @@ use crate::commands::output::json;
 use crate::commands::recipe::NetworkOptions;
 use crate::commands::{dataset, values};
 use crate::error::TrainerError;
-use crate::input::playouts;
 use crate::training::device::{Device, DeviceChoice, Job};
 use crate::training::executor::Executor;
 use crate::training::overfit::{self, Learned, Task};
@@ -76,7 +75,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
             }
             records
         }
-        None => playouts::games(arguments.batch),
+        None => inputs::playouts::games(arguments.batch),
     };
     records.truncate(arguments.batch);
     let (architecture, init) = arguments.network.start()?.network();

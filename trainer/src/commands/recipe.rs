@@ -17,12 +17,12 @@ use serde::{Deserialize, Deserializer};
 use crate::commands::values;
 use crate::error::TrainerError;
 use crate::input::filter::{Filter, Selection};
-use crate::network::clipping::CLIP_NORM;
-use crate::network::net::{self, Net};
+use crate::net::{self, Net};
 use crate::training::device::Device;
 use crate::training::plan::{Plan, ResultShare, batch_for};
 use crate::training::regularisation::Regularisation;
 use crate::training::schedule::Decay;
+use network::CLIP_NORM;
 
 /// The defaults as a recipe, with comments.
 pub const DEFAULT: &str = include_str!("recipe.toml");

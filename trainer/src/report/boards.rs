@@ -5,7 +5,7 @@ use datasets::Record;
 use svg::node::element::Path;
 
 use crate::input::position;
-use crate::network::target::win_chance;
+use network::target::win_chance;
 
 /// Positions that are kept.
 const KEPT: usize = 10;

@@ -3,7 +3,7 @@
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 use serde::Serialize;
 
-use crate::network::target::win_chance;
+use network::target::win_chance;
 
 /// Bins of the predicted win chance, -1 to 1.
 const BINS: usize = 20;

@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::input::position;
-use crate::network::target::win_chance;
-use crate::network::{cpu, net};
+use crate::net;
 use crate::report::figures::Figures;
 use crate::report::measured::{names, read_in_blocks};
+use network::target::win_chance;
 
 /// The name of the material balance.
 const MATERIAL: &str = "material";
@@ -36,7 +36,7 @@ const T_95: f64 = 2.093;
 /// What evaluates positions.
 enum Evaluator {
     Material,
-    Net(Box<cpu::Evaluator>),
+    Net(Box<network::Evaluator>),
     /// Pawns, from the view of the side to move, by position.
     Annotated(HashMap<String, f32>),
 }
@@ -66,7 +66,7 @@ impl Contender {
 
     /// A network.
     pub fn network(name: String, network: &Network) -> Contender {
-        let evaluator = Evaluator::Net(Box::new(cpu::Evaluator::new(network)));
+        let evaluator = Evaluator::Net(Box::new(network::Evaluator::new(network)));
         Contender { name, evaluator }
     }
 

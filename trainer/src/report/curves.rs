@@ -2,7 +2,7 @@
 
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 
-/// The measure of one epoch: the loss of [`crate::network::target`], mates included.
+/// The measure of one epoch: the loss of [`network::target`], mates included.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// Counted from 1.

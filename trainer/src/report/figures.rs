@@ -5,7 +5,7 @@ use datasets::{Phase, Record};
 use serde::{Deserialize, Serialize};
 
 use crate::input::position;
-use crate::network::target::win_chance;
+use network::target::win_chance;
 
 /// Lower bounds of the bands of |label| in pawns.
 const BANDS: [(&str, f32); 6] = [

@@ -10,12 +10,12 @@ use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::input::position;
-use crate::network::cpu::Evaluator;
 use crate::report::boards::{Mistake, Worst};
 use crate::report::calibration::{Calibration, CalibrationTally};
 use crate::report::comparison::Scaled;
 use crate::report::figures::{ErrorSums, Report};
 use crate::report::integers::{Integers, IntegersTally};
+use network::Evaluator;
 
 /// PGN positions that are evaluated together.
 const BLOCK: usize = 8192;

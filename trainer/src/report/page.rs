@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use models::{Architecture, Metadata, Network};
 use serde_json::Value;
 
-use crate::network::net::Net;
+use crate::net::Net;
 use crate::report::document::{card, document, drawn};
 use crate::report::figures::{Comparison, Figures, Report};
 use crate::report::integers::{Difference, Integers};

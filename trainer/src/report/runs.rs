@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::TrainerError;
 use crate::files::ending;
-use crate::network::net;
+use crate::net;
 use crate::report::course::Stretch;
 use crate::report::metrics::{self, EpochLine};
 

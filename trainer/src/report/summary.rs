@@ -10,7 +10,7 @@ use models::Metadata;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
-use crate::network::net::{self, Net};
+use crate::net::{self, Net};
 use crate::report::curves::Point;
 use crate::report::measured::{self, Measured};
 use crate::report::page::{self, Page};

@@ -1,6 +1,5 @@
 //! What a run leaves beside its net, and the net itself.
 
-use burn_flex::Flex;
 use datasets::{Dataset, Record, Split};
 use models::{Metadata, Network};
 use serde::Serialize;
@@ -8,11 +7,11 @@ use serde_json::json;
 
 use crate::error::TrainerError;
 use crate::files::{self, ending};
-use crate::network::model::Model;
 use crate::report::curves;
 use crate::training::golden;
 use crate::training::history::{Epoch, History};
 use crate::training::plan::Plan;
+use network::CpuModel;
 
 /// Keeps the best net and the record of the run, and writes the files that are
 /// made from both.
@@ -81,7 +80,7 @@ impl<'a> RunArtifacts<'a> {
                 path: self.plan.out.clone(),
                 error,
             })?;
-        let model = Model::<Flex>::new(&network, &Default::default());
+        let model = CpuModel::new(&network);
         let vectors = golden::vectors(&model, records);
         let text = serde_json::to_string_pretty(&vectors).expect("numbers and names");
         files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())

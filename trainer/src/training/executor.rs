@@ -4,46 +4,16 @@ mod cpu;
 #[cfg(feature = "gpu")]
 mod gpu;
 
-use burn_flex::Flex;
 use datasets::Record;
 use models::{Architecture, Network};
+use network::{Aim, CpuModel};
 
 use crate::error::TrainerError;
-use crate::network::model::Model;
-use crate::network::target::Aim;
 
 pub use cpu::CpuExecutor;
 #[cfg(feature = "gpu")]
 pub use gpu::{GpuDevice, GpuExecutor};
-
-/// AdamW's decay rates of the means of gradients and of their squares, and what keeps it from
-/// dividing by zero: Burn's defaults, named so that they stay what they are.
-pub const BETAS: [f64; 2] = [0.9, 0.999];
-/// See [`BETAS`].
-pub const EPSILON: f64 = 1e-5;
-
-/// Settings of the optimizer, the same in every step.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Positions of a batch, at most.
-    pub batch: usize,
-    /// Weight decay, in units of the learning rate
-    /// ([`Regularisation`](crate::training::regularisation::Regularisation)).
-    pub weight_decay: f64,
-    /// The length that gradients are shortened to.
-    pub clip_norm: f32,
-    /// The power of the distance in win chance that is minimised.
-    pub loss_exponent: f64,
-}
-
-/// Loss and gradient norm of a step, measured before it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Measured {
-    /// The mean loss of the batch.
-    pub loss: f32,
-    /// The length of the gradient, before it was shortened.
-    pub gradient_norm: f32,
-}
+pub use network::{BETAS, EPSILON, Measured, Settings};
 
 /// A kernel of a step.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +44,7 @@ pub trait Executor: Sized {
     /// [`TrainerError::TooLittleMemory`].
     fn start(
         device: &Self::Device,
-        model: Model<Flex>,
+        model: CpuModel,
         settings: Settings,
     ) -> Result<Self, TrainerError>;
 

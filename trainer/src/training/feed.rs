@@ -9,8 +9,8 @@ use std::thread::{self, Scope};
 use datasets::{Error, Record};
 use models::Architecture;
 
-use crate::network::target::Aim;
 use crate::training::executor::Executor;
+use network::Aim;
 
 /// A batch made ready, and its number of positions.
 pub type Ready<E> = (<E as Executor>::Prepared, usize);

@@ -2,15 +2,14 @@
 //! Burn on the CPU, and what its integers say, for the
 //! engine and for other frameworks to agree with.
 
-use burn_flex::Flex;
 use datasets::Record;
 use models::Feature;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::input::position;
-use crate::network::model::Model;
 use crate::report::integers::IntegersTally;
+use network::CpuModel;
 
 /// Positions in a file of golden vectors.
 pub const POSITIONS: usize = 64;
@@ -28,7 +27,7 @@ struct Vector {
 }
 
 /// The golden vectors of a model on a batch of positions, as JSON.
-pub fn vectors(model: &Model<Flex>, records: &[Record]) -> Value {
+pub fn vectors(model: &CpuModel, records: &[Record]) -> Value {
     let values = model.values(records);
     let integers = IntegersTally::new(&model.network());
     let vectors = records.iter().zip(values).map(|(record, pawns)| {

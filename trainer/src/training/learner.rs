@@ -1,13 +1,12 @@
 //! Learner: a network in training, with its optimizer and its place in the schedule.
 
-use burn_flex::Flex;
 use models::Network;
 use serde_json::{Value, json};
 
 use crate::error::TrainerError;
-use crate::network::model::Model;
 use crate::training::executor::{BETAS, EPSILON, Executor, Settings};
 use crate::training::schedule::Schedule;
+use network::CpuModel;
 
 /// The optimizer as a net's metadata names it.
 pub fn metadata(weight_decay: f64) -> Value {
@@ -49,7 +48,7 @@ impl<E: Executor> Learner<E> {
     /// [`TrainerError::TooLittleMemory`].
     pub fn new(
         device: &E::Device,
-        model: Model<Flex>,
+        model: CpuModel,
         schedule: Schedule,
         settings: Settings,
     ) -> Result<Learner<E>, TrainerError> {
@@ -140,12 +139,12 @@ mod tests {
 
     use models::Architecture;
 
-    use crate::network::cpu::Samples;
-    use crate::network::target::Aim;
     use crate::testing::{SMALL, games, record, turn};
     use crate::training::executor::CpuExecutor;
+    use network::Aim;
+    use network::Samples;
 
-    fn learner(model: Model<Flex>, schedule: Schedule, clip_norm: f32) -> Learner<CpuExecutor> {
+    fn learner(model: CpuModel, schedule: Schedule, clip_norm: f32) -> Learner<CpuExecutor> {
         let settings = Settings {
             batch: 64,
             weight_decay: 0.3,
@@ -162,9 +161,8 @@ mod tests {
     }
 
     fn trained(steps: u64, seed: u64) -> (Network, Vec<f32>) {
-        let device = Default::default();
         let samples = Arc::new(Samples::new(SMALL, &games(64), Aim::LABEL));
-        let start = Model::fresh(SMALL, seed, &device);
+        let start = CpuModel::fresh(SMALL, seed);
         let mut learner = learner(start, Schedule::new(5e-3, steps), 1.0);
         let losses = (0..steps).map(|_| loss(&mut learner, &samples)).collect();
         (learner.network(), losses)
@@ -192,9 +190,8 @@ mod tests {
     fn weights_stay_where_integers_can_hold_them() {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
-        let device = Default::default();
         let samples = Arc::new(Samples::new(SMALL, &[start; 4], Aim::LABEL));
-        let fresh = Model::fresh(SMALL, 3, &device);
+        let fresh = CpuModel::fresh(SMALL, 3);
         let mut learner = learner(fresh, Schedule::new(1.0, 40), 1.0);
         for _ in 0..40 {
             loss(&mut learner, &samples);
@@ -214,8 +211,7 @@ mod tests {
 
     /// A learner of the full size, and its state after some steps.
     fn after(steps: u64, clip_norm: f32) -> (Learner<CpuExecutor>, Network) {
-        let device = Default::default();
-        let start = Model::new(&Network::random(Architecture::ARTICLE, 4), &device);
+        let start = CpuModel::new(&Network::random(Architecture::ARTICLE, 4));
         let mut learner = learner(start, Schedule::new(1e-2, 20), clip_norm);
         for _ in 0..steps {
             loss(&mut learner, &batch());

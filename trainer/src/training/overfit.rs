@@ -6,13 +6,13 @@ use models::{Architecture, Network};
 use serde::Serialize;
 
 use crate::error::TrainerError;
-use crate::network::clipping::CLIP_NORM;
-use crate::network::model::Model;
-use crate::network::target::Aim;
 use crate::training::executor::{Executor, Settings};
 use crate::training::learner::Learner;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::{Decay, Schedule};
+use network::Aim;
+use network::CLIP_NORM;
+use network::CpuModel;
 
 /// Peak learning rate, that of `trainer fit`.
 const LEARNING_RATE: f64 = 0.003;
@@ -62,7 +62,7 @@ impl Learned {
 /// [`TrainerError`].
 pub fn overfit<E: Executor>(task: Task, device: &E::Device) -> Result<Learned, TrainerError> {
     let init = task.init.as_ref();
-    let model = Model::start(init, task.architecture, task.seed, &Default::default());
+    let model = CpuModel::start(init, task.architecture, task.seed);
     let schedule = Schedule::new(LEARNING_RATE, task.steps).with_decay(Decay::Linear);
     let positions = task.records.len();
     // Nothing holds it back.

@@ -9,12 +9,12 @@ use models::{Architecture, Metadata};
 use serde_json::{Value, json};
 
 use crate::input::filter::{Filter, Selection};
-use crate::network::net::Net;
-use crate::network::target::{self, Aim};
+use crate::net::Net;
 use crate::training::device::Device;
 use crate::training::learner;
 use crate::training::regularisation::Regularisation;
 use crate::training::schedule::{Decay, Schedule};
+use network::target::{self, Aim};
 
 /// A run as the command line asks for it.
 #[derive(Debug)]

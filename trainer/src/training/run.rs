@@ -14,8 +14,7 @@ use crate::error::TrainerError;
 use crate::files::{self, ending};
 use crate::input::filter::Dropped;
 use crate::input::reader::read_epoch;
-use crate::network::model::Model;
-use crate::network::net;
+use crate::net;
 use crate::report::live::State as PageState;
 use crate::training::artifacts::RunArtifacts;
 use crate::training::checkpoint::{Checkpoint, State};
@@ -28,6 +27,7 @@ use crate::training::plan::Plan;
 use crate::training::progress::Progress;
 use crate::training::regularisation::Regularisation;
 use crate::training::validation::{Validation, validate};
+use network::CpuModel;
 
 /// Steps between two looks at what they measured: each waits for the device.
 pub const LOOK_EVERY: usize = 32;
@@ -133,7 +133,7 @@ impl<'a, E: Executor> Run<'a, E> {
             weight_decay,
         } = plan.regularisation;
         let init = plan.init.as_ref().map(|net| &net.network);
-        let start = Model::start(init, plan.architecture, plan.seed, &Default::default());
+        let start = CpuModel::start(init, plan.architecture, plan.seed);
         let start = start.with_own_scale(own_scale);
         let settings = Settings {
             batch: plan.batch.min(plan.selection.positions as usize),
@@ -601,12 +601,12 @@ mod tests {
     use std::sync::atomic::Ordering;
 
     use crate::input::filter::{Filter, Selection};
-    use crate::network::clipping::CLIP_NORM;
     use crate::testing::{self, SMALL};
     use crate::training::device::Device;
     use crate::training::executor::CpuExecutor;
     use crate::training::plan::ResultShare;
     use crate::training::schedule::Decay;
+    use network::CLIP_NORM;
 
     const EPOCHS: u64 = 3;
 

@@ -17,13 +17,13 @@ use crate::files;
 use crate::input::filter::Filter;
 use crate::input::position;
 use crate::input::reader::read_epoch;
-use crate::network::first_layer;
-use crate::network::net;
-use crate::network::target::{self, Aim, slope, win_chance};
+use crate::net;
 use crate::training::plan;
 use crate::training::progress::Progress;
 use crate::training::schedule::Schedule;
 use crate::training::validation::{Validation, validate};
+use network;
+use network::target::{self, Aim, slope, win_chance};
 
 /// Peak learning rate, in pawns.
 const LEARNING_RATE: f64 = 0.02;
@@ -117,7 +117,7 @@ impl Tables {
     fn material() -> Tables {
         let mut tables = [0.0; INPUTS + 1];
         for (piece, squares) in tables.chunks_exact_mut(64).take(PIECES).enumerate() {
-            squares.fill(f64::from(first_layer::worth(piece)) / 100.0);
+            squares.fill(f64::from(network::worth(piece)) / 100.0);
         }
         Tables(tables)
     }

@@ -10,17 +10,16 @@ use serde::Serialize;
 
 use crate::error::TrainerError;
 use crate::input::filter::Filter;
-use crate::input::playouts;
 use crate::input::reader::read_epoch;
-use crate::network::clipping::CLIP_NORM;
-use crate::network::model::Model;
-use crate::network::target::Aim;
 use crate::training::device::Device;
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::Schedule;
+use network::Aim;
+use network::CLIP_NORM;
+use network::CpuModel;
 
 /// Steps before measuring begins.
 const WARM_UP: usize = 3;
@@ -93,7 +92,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
     // What a position costs depends on what stands on it: the same for all parts.
     let records = match plan.dataset {
         Some(dataset) => first_batch(dataset, plan.batch)?,
-        None => playouts::games(plan.batch),
+        None => inputs::playouts::games(plan.batch),
     };
     let samples = records.len();
     let settings = Settings {
@@ -102,7 +101,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
         clip_norm: CLIP_NORM,
         loss_exponent: 1.0,
     };
-    let start = Model::fresh(architecture, 1, &Default::default());
+    let start = CpuModel::fresh(architecture, 1);
     // The rates of learning and decay make no difference to that of training.
     let schedule = Schedule::new(1e-4, 1 << 20);
     let began = Instant::now();

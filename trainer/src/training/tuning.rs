@@ -11,15 +11,15 @@ use serde::Serialize;
 use crate::error::TrainerError;
 use crate::input::filter::Filter;
 use crate::input::reader::read_epoch;
-use crate::network::clipping::CLIP_NORM;
-use crate::network::model::Model;
-use crate::network::target::Aim;
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
 use crate::training::regularisation::Regularisation;
 use crate::training::run::LOOK_EVERY;
 use crate::training::schedule::Schedule;
+use network::Aim;
+use network::CLIP_NORM;
+use network::CpuModel;
 
 /// How much of the smoothed loss a step leaves as it was: it remembers some 20 steps.
 const MEMORY: f64 = 0.95;
@@ -94,7 +94,7 @@ pub fn tune<E: Executor>(
         weight_decay,
     } = test.regularisation;
     let init = test.init.as_ref();
-    let model = Model::start(init, test.architecture, test.seed, &Default::default());
+    let model = CpuModel::start(init, test.architecture, test.seed);
     // Its own rates are not used.
     let schedule = Schedule::new(test.to, test.steps);
     let settings = Settings {

@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
 use crate::input::position;
-use crate::network::cpu::Evaluator;
-use crate::network::target::{Aim, win_chance};
 use crate::report::figures::{Comparison, ErrorSums};
+use network::Aim;
+use network::Evaluator;
+use network::target::win_chance;
 
 /// Figures on the validation side of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

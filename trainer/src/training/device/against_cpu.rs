@@ -6,13 +6,12 @@ use models::{Activation, Architecture, Network, View};
 
 use super::{Api, Device, DeviceChoice, Job};
 use crate::error::TrainerError;
-use crate::input::playouts::games;
-use crate::network::model::Model;
-use crate::network::target::Aim;
-use crate::testing::{SMALL, by_material, turn};
+use crate::testing::{SMALL, by_material, games, turn};
 use crate::training::executor::{CpuExecutor, Executor, Settings};
 use crate::training::learner::{Learner, Measured};
 use crate::training::schedule::Schedule;
+use network::Aim;
+use network::CpuModel;
 
 const STEPS: u64 = 30;
 const BATCH: usize = 500;
@@ -61,7 +60,7 @@ impl Job for Steps {
 
     fn run<E: Executor>(self, device: &E::Device) -> Result<Self::Output, TrainerError> {
         let new = |seed| {
-            let start = Model::fresh(self.0, seed, &Default::default()).with_own_scale(0.25);
+            let start = CpuModel::fresh(self.0, seed).with_own_scale(0.25);
             Learner::<E>::new(device, start, Schedule::new(5e-3, STEPS), SETTINGS)
         };
         let records = games(3 * BATCH - 37);
@@ -133,7 +132,7 @@ impl Job for Damaged {
 
     fn run<E: Executor>(self, device: &E::Device) -> Result<(), TrainerError> {
         let new = |architecture| {
-            let start = Model::fresh(architecture, 1, &Default::default());
+            let start = CpuModel::fresh(architecture, 1);
             Learner::<E>::new(device, start, Schedule::new(5e-3, STEPS), SETTINGS)
         };
         let record = new(SMALL)?.record();
@@ -162,7 +161,7 @@ impl Job for TooMuch {
     type Output = ();
 
     fn run<E: Executor>(self, device: &E::Device) -> Result<(), TrainerError> {
-        let start = Model::fresh(SMALL, 1, &Default::default());
+        let start = CpuModel::fresh(SMALL, 1);
         let settings = Settings {
             batch: 1 << 32,
             ..SETTINGS

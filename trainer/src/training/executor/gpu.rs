@@ -1,14 +1,12 @@
 //! Steps on a GPU.
 
-use burn_flex::Flex;
 use datasets::Record;
 use gpu::{Config, Parameters, Runtime, State, Trainer};
 use models::{Architecture, Network};
+use network::{Aim, CpuModel, bound};
 
 use super::{BETAS, EPSILON, Executor, Measured, Settings, StepPart};
 use crate::error::TrainerError;
-use crate::network::model::{Model, bound};
-use crate::network::target::Aim;
 
 /// A GPU: CubeCL's handle, its name and its memory.
 pub struct GpuDevice<R: Runtime> {
@@ -24,7 +22,7 @@ pub struct GpuDevice<R: Runtime> {
 pub struct GpuExecutor<R: Runtime> {
     trainer: Trainer<R>,
     /// A model of the same parts.
-    model: Model<Flex>,
+    model: CpuModel,
 }
 
 /// First bytes of a GPU's record, which set it apart from a CPU's.
@@ -41,7 +39,7 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
 
     fn start(
         device: &GpuDevice<R>,
-        model: Model<Flex>,
+        model: CpuModel,
         settings: Settings,
     ) -> Result<GpuExecutor<R>, TrainerError> {
         let architecture = model.architecture();
@@ -103,7 +101,7 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
 
     fn network(&self) -> Network {
         let parameters = self.trainer.parameters();
-        self.model.clone().with_parameters(&parameters).network()
+        self.model.network_of(&parameters)
     }
 
     fn is_finite(&self) -> bool {

@@ -1,9 +1,9 @@
 //! The active inputs of records, as lists.
 
-use datasets::Record;
 use models::{Architecture, Feature, MAX_ACTIVE, View};
+use records::position::Record;
 
-use crate::input::position;
+use inputs as position;
 
 /// The active inputs of records as one view has them, one list after the other.
 #[derive(Clone, Debug)]

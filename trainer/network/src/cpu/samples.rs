@@ -1,13 +1,13 @@
 //! A batch as the kernel takes it: each sample's active inputs, and each
 //! input's samples.
 
-use datasets::Record;
 use models::{Architecture, INPUTS};
 use rayon::prelude::*;
+use records::position::Record;
 
-use crate::input::lists::Lists;
-use crate::input::position;
-use crate::network::target::Aim;
+use crate::lists::Lists;
+use crate::target::Aim;
+use inputs as position;
 
 /// Samples that are worked on together at most, few enough that what is kept of them
 /// stays in the cache. Sums over samples are formed block by block.

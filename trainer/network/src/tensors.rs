@@ -5,10 +5,10 @@ use burn::tensor::Tensor;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 #[cfg(test)]
 use {
-    crate::input::position,
     burn::tensor::TensorData,
-    datasets::Record,
+    inputs as position,
     models::{Architecture, Feature, INPUTS},
+    records::position::Record,
 };
 
 /// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the layers; behind the

@@ -32,11 +32,11 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::tensor::backend::Backend;
 use burn::tensor::{Tensor, TensorData, TensorMetadata, TensorPrimitive};
 use burn_flex::{Flex, FlexTensor};
-use datasets::Record;
 use models::{Architecture, Network};
+use records::position::Record;
 
-use crate::network::target::Aim;
-use crate::network::tensors::Layers;
+use crate::target::Aim;
+use crate::tensors::Layers;
 use forward::{Activations, forward};
 use lanes::Level;
 use weights::Weights;
@@ -205,11 +205,12 @@ fn floats(tensor: &FlexTensor) -> &[f32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::position;
-    use crate::network::model::Model;
-    use crate::network::tensors;
+    use crate::model::Model;
+    use crate::tensors;
     use crate::testing::{Cpu, games, turn};
+    use crate::trainer::tracked;
     use burn::tensor::DType;
+    use inputs as position;
 
     /// The article's; ones whose sizes are no multiples of anything; and small ones of
     /// every kind.
@@ -232,7 +233,7 @@ mod tests {
     fn pass(network: &Network, records: &[Record], in_one: bool) -> Vec<Vec<f32>> {
         let _turn = turn();
         let device = Default::default();
-        let model = Model::<Autodiff<Flex>>::new(network, &device);
+        let model = tracked(Model::new(network));
         let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
         // A loss whose gradient differs from sample to sample.
         let weights: Vec<f32> = (0..records.len()).map(|i| i as f32 - 300.0).collect();
@@ -273,7 +274,7 @@ mod tests {
 
     /// Values and gradients of a batch, by the kernel itself.
     fn run(level: Level, network: &Network, records: &[Record]) -> (Vec<f32>, Vec<Vec<f32>>) {
-        let model = Model::<Flex>::new(network, &Default::default());
+        let model = Model::new(network);
         let tensors = primitives(model.layers());
         let tensors: Vec<FlexTensor> = tensors.iter().map(FlexTensor::to_contiguous).collect();
         let numbers: Vec<&[f32]> = tensors.iter().map(floats).collect();

@@ -10,13 +10,13 @@
 
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
-use datasets::Record;
+use records::position::Record;
 use serde_json::{Value, json};
 
 use inputs::K;
 pub use inputs::win_chance;
 
-use crate::input::position;
+use inputs as position;
 
 /// How fast the win chance grows with the value where it is `chance`, per pawn.
 pub fn slope(chance: f64) -> f64 {
@@ -75,9 +75,11 @@ pub fn metadata(exponent: f64) -> Value {
 mod tests {
     use super::*;
     use burn_flex::Flex;
-    use datasets::GameResult;
+    use records::position::{GameResult, Label, Origin};
+    use shakmaty::fen::Fen;
+    use shakmaty::{CastlingMode, Chess};
 
-    use crate::testing::{games, record, with_result};
+    use crate::testing::games;
 
     #[test]
     fn is_lichess_win_chance() {
@@ -134,8 +136,13 @@ mod tests {
         let aim = Aim { result_share: 0.25 };
         let of = |turn: &str, result| {
             let fen = format!("4k3/8/8/8/8/8/8/R3K3 {turn} - - 0 1");
-            let record = with_result(&record(&fen, 300), result);
-            aim.target(&record)
+            let fen: Fen = fen.parse().unwrap();
+            let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
+            let origin = Origin {
+                result,
+                ..Origin::default()
+            };
+            aim.target(&Record::new(&position, Label::from_centipawns(300), origin))
         };
         let label = win_chance(3.0);
         for (result, white) in [

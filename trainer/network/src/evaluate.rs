@@ -6,12 +6,12 @@ use burn::backend::Autodiff;
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
 use burn_flex::Flex;
-use datasets::Record;
+use records::position::Record;
 
-use crate::network::cpu::{self, Samples};
-use crate::network::model::Model;
-use crate::network::target::{self, Aim};
-use crate::network::tensors::floats;
+use crate::cpu::{self, Samples};
+use crate::model::{CpuModel, Model};
+use crate::target::{self, Aim};
+use crate::tensors::floats;
 
 /// A backend that evaluates the network.
 pub trait Evaluate: Backend {
@@ -39,11 +39,13 @@ impl<B: Evaluate> Model<B> {
         let targets = cpu::targets(samples, &pawns.device());
         target::loss(pawns, targets, exponent)
     }
+}
 
+impl CpuModel {
     /// The values in pawns of records, from the mover's view.
     pub fn values(&self, records: &[Record]) -> Vec<f32> {
         let samples = Samples::new(self.architecture(), records, Aim::LABEL);
         let samples = Arc::new(samples);
-        samples.in_order(&floats(B::values(self, &samples)))
+        samples.in_order(&floats(Flex::values(self, &samples)))
     }
 }

@@ -7,7 +7,7 @@ use super::lanes::{Lanes, Level, with_lanes};
 use super::rows::{Narrow, SLICE, Wide, add, add_times, clip, dot, times};
 use super::samples::{Block, split};
 use super::weights::{Stack, Weights};
-use crate::input::lists::Lists;
+use crate::lists::Lists;
 
 /// What the neurons of a batch say; what the backward pass starts from.
 #[derive(Debug)]

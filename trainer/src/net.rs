@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::TrainerError;
-use crate::network::model;
+use network::bound;
 
 /// The largest file that is read, in bytes: far more than any net that the engine
 /// has room for, far less than a dump of games or a device without an end.
@@ -91,7 +91,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, TrainerError> {
 pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     let net = read(path)?;
     for (index, layer) in net.network.layers().iter().enumerate() {
-        let most = model::bound(net.network.architecture(), index);
+        let most = bound(net.network.architecture(), index);
         let numbers = layer.weight.iter().chain(&layer.bias);
         // A file's f16 may have rounded up what training had at the bound.
         let mut beyond = numbers.filter(|number| number.abs() > most * 1.001);
@@ -176,7 +176,7 @@ mod tests {
                     layers[layer].weight[7] = sign * number;
                     Network::new(SMALL, layers)
                 };
-                let most = model::bound(SMALL, layer);
+                let most = bound(SMALL, layer);
                 let error = refusal(with(1.01 * most));
                 assert!(error.to_string().contains("cannot start"), "{error}");
                 // At the bound, as f16 has it, training itself leaves them.

@@ -12,12 +12,13 @@
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
+use burn_flex::{Flex, FlexDevice};
 use inputs::{PIECES, SHARED, shared_rows};
 use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 
 #[cfg(feature = "gpu")]
-use crate::network::model::filled;
-use crate::network::tensors::{clip_parameter, floats, product};
+use crate::model::filled;
+use crate::tensors::{clip_parameter, floats, product};
 
 /// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
 /// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
@@ -34,7 +35,7 @@ const BIAS_AT_START: f32 = 0.3;
 pub struct FirstLayer<B: Backend> {
     /// `[INPUTS, outputs]`.
     pub own: Param<Tensor<B, 2>>,
-    /// What `own` counts ([`Regularisation`](crate::training::regularisation::Regularisation)).
+    /// Factor of `own` in the sum: below 1, the own parts learn more slowly than the shared ones.
     own_scale: f32,
     /// `[SHARED, outputs]`.
     pub shared: Param<Tensor<B, 2>>,
@@ -44,9 +45,10 @@ pub struct FirstLayer<B: Backend> {
     membership: Tensor<B, 2>,
 }
 
-impl<B: Backend> FirstLayer<B> {
+impl FirstLayer<Flex> {
     /// A layer with the given weights; nothing is shared yet.
-    pub fn new(layer: &Layer, device: &B::Device) -> FirstLayer<B> {
+    pub fn new(layer: &Layer) -> FirstLayer<Flex> {
+        let device = &FlexDevice;
         let outputs = layer.outputs();
         let weight = TensorData::new(layer.weight.clone(), [outputs, INPUTS]);
         let own = Tensor::from_data(weight, device).transpose();
@@ -56,14 +58,15 @@ impl<B: Backend> FirstLayer<B> {
             own_scale: 1.0,
             shared: Param::from_tensor(Tensor::zeros([SHARED, outputs], device)),
             bias: Param::from_tensor(Tensor::from_data(bias, device)),
-            membership: membership(device),
+            membership: membership(),
         }
     }
 
     /// A layer to start training with: every neuron counts material, half of
     /// them for the mover and half against, each with small random parts of
     /// its own. Nothing is known of squares.
-    pub fn fresh(architecture: Architecture, seed: u64, device: &B::Device) -> FirstLayer<B> {
+    pub fn fresh(architecture: Architecture, seed: u64) -> FirstLayer<Flex> {
+        let device = &FlexDevice;
         let outputs = architecture.first;
         let random = Network::random(architecture, seed);
         let random = &random.layers()[0];
@@ -85,12 +88,12 @@ impl<B: Backend> FirstLayer<B> {
             own_scale: 1.0,
             shared: Param::from_tensor(shared),
             bias: Param::from_tensor(bias),
-            membership: membership(device),
+            membership: membership(),
         }
     }
 
     /// The same layer, whose own part is kept larger by what it counts less.
-    pub fn with_own_scale(self, own_scale: f32) -> FirstLayer<B> {
+    pub fn with_own_scale(self, own_scale: f32) -> FirstLayer<Flex> {
         let own = self.own.val() * (self.own_scale / own_scale);
         // By its numbers: a gradient is of what is kept, not of what it was.
         let own = Tensor::from_data(own.into_data(), &self.own.device());
@@ -98,6 +101,14 @@ impl<B: Backend> FirstLayer<B> {
             own: Param::from_tensor(own),
             own_scale,
             ..self
+        }
+    }
+
+    /// Copies the layer back.
+    pub fn layer(&self) -> Layer {
+        Layer {
+            weight: floats(self.weight().transpose()),
+            bias: floats(self.bias.val()),
         }
     }
 
@@ -109,7 +120,7 @@ impl<B: Backend> FirstLayer<B> {
 
     /// Returns the layer with the numbers of `parameters`.
     #[cfg(feature = "gpu")]
-    pub fn with_parameters(self, parameters: &gpu::Parameters) -> FirstLayer<B> {
+    pub fn with_parameters(self, parameters: &gpu::Parameters) -> FirstLayer<Flex> {
         FirstLayer {
             own: filled(self.own, &parameters.own),
             shared: filled(self.shared, &parameters.shared),
@@ -117,19 +128,13 @@ impl<B: Backend> FirstLayer<B> {
             ..self
         }
     }
+}
 
+impl<B: Backend> FirstLayer<B> {
     /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
         let shared = product(self.membership.clone(), self.shared.val());
         (self.own.val() * self.own_scale + shared).clamp(-BOUND, BOUND)
-    }
-
-    /// Copies the layer back.
-    pub fn layer(&self) -> Layer {
-        Layer {
-            weight: floats(self.weight().transpose()),
-            bias: floats(self.bias.val()),
-        }
     }
 }
 
@@ -157,22 +162,21 @@ pub fn worth(plane: usize) -> i32 {
     if plane < 6 { value } else { -value }
 }
 
-fn membership<B: Backend>(device: &B::Device) -> Tensor<B, 2> {
+fn membership() -> Tensor<Flex, 2> {
     let mut rows = vec![0f32; INPUTS * SHARED];
     for (input, row) in rows.chunks_exact_mut(SHARED).enumerate() {
         shared_rows(input).for_each(|shared| row[shared] = 1.0);
     }
-    Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), device)
+    Tensor::from_data(TensorData::new(rows, [INPUTS, SHARED]), &FlexDevice)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::Flex;
 
     #[test]
     fn an_input_of_a_piece_takes_part_in_three_shared_columns_and_one_of_a_threat_in_its_own() {
-        let rows = floats(membership::<Flex>(&Default::default()));
+        let rows = floats(membership());
         for (input, row) in rows.chunks_exact(SHARED).enumerate() {
             let expected = match input {
                 0..768 => 3.0,
@@ -198,8 +202,7 @@ mod tests {
 
     #[test]
     fn a_fresh_layer_counts_material_for_both_sides() {
-        let layer =
-            FirstLayer::<Flex>::fresh(Architecture::ARTICLE, 1, &Default::default()).layer();
+        let layer = FirstLayer::fresh(Architecture::ARTICLE, 1).layer();
         let queen = 4 * 64 + 3;
         let mean = |first: usize, input: usize| -> f32 {
             let neurons = (first..layer.outputs()).step_by(2);

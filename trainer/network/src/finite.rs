@@ -5,7 +5,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
 
-use crate::network::tensors::floats;
+use crate::tensors::floats;
 
 /// Whether every parameter of a model is a finite number.
 pub fn is_finite<B: Backend, M: Module<B>>(model: &M) -> bool {
@@ -26,15 +26,14 @@ impl<B: Backend> ModuleVisitor<B> for Finite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use burn_flex::Flex;
     use models::{Architecture, Network};
 
-    use crate::network::model::Model;
+    use crate::model::Model;
 
     #[test]
     fn a_parameter_that_is_no_number_is_found() {
         let network = Network::random(Architecture::ARTICLE, 1);
-        let model = |network: &Network| Model::<Flex>::new(network, &Default::default());
+        let model = Model::new;
         assert!(is_finite(&model(&network)));
         let mut layers = network.layers().to_vec();
         layers[2].bias[0] = f32::NAN;

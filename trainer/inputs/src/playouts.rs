@@ -1,6 +1,6 @@
 //! Positions without a dataset: to measure a device with, and to test with.
 
-use datasets::{Label, Origin, Record};
+use records::position::{Label, Origin, Record};
 use shakmaty::{Chess, Position};
 
 /// Plies after which a game ends: random players would shuffle bare kings, and a

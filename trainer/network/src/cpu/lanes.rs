@@ -301,14 +301,14 @@ impl Level {
 macro_rules! with_lanes {
     ($level:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $level {
-            $crate::network::cpu::lanes::Level::Portable(lanes) => $function(lanes, $($argument),*),
+            $crate::cpu::lanes::Level::Portable(lanes) => $function(lanes, $($argument),*),
             #[cfg(target_arch = "x86_64")]
-            $crate::network::cpu::lanes::Level::Avx2(lanes) => lanes.run(
+            $crate::cpu::lanes::Level::Avx2(lanes) => lanes.run(
                 #[inline(always)]
                 || $function(lanes, $($argument),*),
             ),
             #[cfg(target_arch = "x86_64")]
-            $crate::network::cpu::lanes::Level::Avx512(lanes) => lanes.run(
+            $crate::cpu::lanes::Level::Avx512(lanes) => lanes.run(
                 #[inline(always)]
                 || $function(lanes, $($argument),*),
             ),

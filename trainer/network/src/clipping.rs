@@ -75,9 +75,10 @@ mod tests {
     use burn_flex::Flex;
     use models::{Architecture, Network};
 
-    use crate::network::model::Model;
-    use crate::network::tensors::floats;
+    use crate::model::Model;
+    use crate::tensors::floats;
     use crate::testing::Cpu;
+    use crate::trainer::tracked;
 
     struct Fill<'a>(&'a mut GradientsParams);
 
@@ -100,7 +101,7 @@ mod tests {
     /// Clips gradients of ones, and gives their length before and after.
     fn clipped(most: f32) -> (f64, f64) {
         let architecture = Architecture::hidden([3, 2, 2]);
-        let model = Model::<Cpu>::new(&Network::random(architecture, 1), &Default::default());
+        let model = tracked(Model::new(&Network::random(architecture, 1)));
         let mut gradients = GradientsParams::new();
         model.visit(&mut Fill(&mut gradients));
         let norm = clip(&model, &mut gradients, most).into_scalar();

@@ -6,12 +6,13 @@ use burn::module::{Module, Param};
 use burn::nn::Linear;
 use burn::tensor::backend::{AutodiffBackend, Backend};
 use burn::tensor::{Tensor, TensorData};
+use burn_flex::{Flex, FlexDevice};
 use models::{Activation, Architecture, Layer, Network};
 
-use crate::network::first_layer::{self, FirstLayer};
-use crate::network::tensors::{Layers, clip_parameter, floats};
+use crate::first_layer::{self, FirstLayer};
+use crate::tensors::{Layers, clip_parameter, floats};
 #[cfg(test)]
-use {crate::network::tensors::product, burn::tensor::Int};
+use {crate::tensors::product, burn::tensor::Int};
 
 /// How far a layer's weights may grow whose inputs are the first layer's activations: up
 /// to 127 / 128 they fit i8 at 128 steps to the unit. A net with larger ones lost three
@@ -50,54 +51,51 @@ pub struct Model<B: Backend> {
     architecture: Architecture,
 }
 
-impl<B: Backend> Model<B> {
-    /// Copies a network to a device.
-    pub fn new(network: &Network, device: &B::Device) -> Model<B> {
+/// The network on the CPU, without gradients.
+pub type CpuModel = Model<Flex>;
+
+impl Model<Flex> {
+    /// Copies a network.
+    pub fn new(network: &Network) -> CpuModel {
         let layers = network.layers();
         Model {
-            first: FirstLayer::new(&layers[0], device),
-            later: layers[1..]
-                .iter()
-                .map(|layer| linear(layer, device))
-                .collect(),
+            first: FirstLayer::new(&layers[0]),
+            later: layers[1..].iter().map(linear).collect(),
             architecture: network.architecture(),
         }
     }
 
-    /// The parts it is put together from.
-    pub fn architecture(&self) -> Architecture {
-        self.architecture
-    }
-
     /// A model to start training with: random weights, the same for the same
     /// seed, on a first layer that counts material.
-    pub fn fresh(architecture: Architecture, seed: u64, device: &B::Device) -> Model<B> {
-        let random = Model::new(&Network::random(architecture, seed), device);
+    pub fn fresh(architecture: Architecture, seed: u64) -> CpuModel {
+        let random = Model::new(&Network::random(architecture, seed));
         Model {
-            first: FirstLayer::fresh(architecture, seed, device),
+            first: FirstLayer::fresh(architecture, seed),
             ..random
         }
     }
 
     /// A model to start training with: a network, or else a fresh one.
-    pub fn start(
-        init: Option<&Network>,
-        architecture: Architecture,
-        seed: u64,
-        device: &B::Device,
-    ) -> Model<B> {
+    pub fn start(init: Option<&Network>, architecture: Architecture, seed: u64) -> CpuModel {
         match init {
-            Some(network) => Model::new(network, device),
-            None => Model::fresh(architecture, seed, device),
+            Some(network) => Model::new(network),
+            None => Model::fresh(architecture, seed),
         }
     }
 
     /// The same model, the own parts of whose first layer count `own_scale`.
-    pub fn with_own_scale(self, own_scale: f32) -> Model<B> {
+    pub fn with_own_scale(self, own_scale: f32) -> CpuModel {
         Model {
             first: self.first.with_own_scale(own_scale),
             ..self
         }
+    }
+
+    /// Copies the network back.
+    pub fn network(&self) -> Network {
+        let later = self.later.iter().map(layer);
+        let layers = iter::once(self.first.layer()).chain(later);
+        Network::new(self.architecture, layers.collect())
     }
 
     /// Factor of the first layer's own parts.
@@ -120,31 +118,34 @@ impl<B: Backend> Model<B> {
         }
     }
 
-    /// Returns the model with the numbers of `parameters`, which are of the same architecture.
+    /// Returns the network that the model would be with these parameters, which are of the same
+    /// architecture.
     #[cfg(feature = "gpu")]
-    pub fn with_parameters(self, parameters: &gpu::Parameters) -> Model<B> {
-        let later = self.later.into_iter().zip(&parameters.later);
+    pub fn network_of(&self, parameters: &gpu::Parameters) -> Network {
+        let model = self.clone();
+        let later = model.later.into_iter().zip(&parameters.later);
         let later = later.map(|(linear, (weight, bias))| Linear {
             weight: filled(linear.weight, weight),
             bias: linear.bias.map(|old| filled(old, bias)),
         });
-        Model {
+        let model = Model {
             later: later.collect(),
-            first: self.first.with_parameters(parameters),
-            ..self
-        }
+            first: model.first.with_parameters(parameters),
+            ..model
+        };
+        model.network()
     }
+}
 
-    /// Copies the network back.
-    pub fn network(&self) -> Network {
-        let later = self.later.iter().map(layer);
-        let layers = iter::once(self.first.layer()).chain(later);
-        Network::new(self.architecture(), layers.collect())
+impl<B: Backend> Model<B> {
+    /// The parts it is put together from.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
     }
 
     /// The layers as the network has them: the first is put together of its
     /// parts.
-    pub fn layers(&self) -> Layers<B> {
+    pub(crate) fn layers(&self) -> Layers<B> {
         let later = self.later.iter();
         let later = later.map(|linear| (linear.weight.val(), bias(linear)));
         let first = (self.first.weight(), self.first.bias.val());
@@ -239,17 +240,19 @@ pub fn filled<B: Backend, const D: usize>(
     })
 }
 
-fn linear<B: Backend>(layer: &Layer, device: &B::Device) -> Linear<B> {
+fn linear(layer: &Layer) -> Linear<Flex> {
     let shape = [layer.outputs(), layer.inputs()];
-    let weight = Tensor::from_data(TensorData::new(layer.weight.clone(), shape), device);
-    let bias = Tensor::from_data(TensorData::new(layer.bias.clone(), [shape[0]]), device);
+    let weight = TensorData::new(layer.weight.clone(), shape);
+    let weight = Tensor::from_data(weight, &FlexDevice);
+    let bias = TensorData::new(layer.bias.clone(), [shape[0]]);
+    let bias = Tensor::from_data(bias, &FlexDevice);
     Linear {
         weight: Param::from_tensor(weight.transpose()),
         bias: Some(Param::from_tensor(bias)),
     }
 }
 
-fn layer<B: Backend>(linear: &Linear<B>) -> Layer {
+fn layer(linear: &Linear<Flex>) -> Layer {
     Layer {
         weight: floats(linear.weight.val().transpose()),
         bias: floats(bias(linear)),
@@ -273,22 +276,20 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use burn::backend::Autodiff;
-    use burn_flex::Flex;
-    use datasets::Record;
+    use inputs::features;
     use models::Feature;
+    use records::position::Record;
 
-    use crate::input::position::features;
-    use crate::network::cpu::Samples;
-    use crate::network::target::Aim;
+    use crate::cpu::Samples;
+    use crate::target::Aim;
     use crate::testing::{architectures, games, turn};
+    use crate::trainer::tracked;
 
     #[test]
     fn agrees_with_the_engines_floats() {
         for (seed, architecture) in (0..).zip(architectures()) {
             let network = Network::random(architecture, seed);
-            let device = Default::default();
-            let model = Model::<Flex>::new(&network, &device);
+            let model = Model::new(&network);
             let records = games(100);
             for (record, value) in records.iter().zip(model.values(&records)) {
                 let on: Vec<Feature> = features(record).collect();
@@ -305,10 +306,7 @@ mod tests {
     fn goes_to_the_device_and_back_unchanged() {
         for architecture in architectures() {
             let network = Network::random(architecture, 5);
-            assert_eq!(
-                Model::<Flex>::new(&network, &Default::default()).network(),
-                network
-            );
+            assert_eq!(Model::new(&network).network(), network);
         }
     }
 
@@ -329,8 +327,7 @@ mod tests {
 
     /// The loss of a network on a batch, in floats of the engine.
     fn loss(network: &Network, records: &[Record]) -> f64 {
-        let device = Default::default();
-        let model = Model::<Flex>::new(network, &device);
+        let model = Model::new(network);
         let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
         f64::from(model.loss(&samples, 1.0).into_scalar())
     }
@@ -346,9 +343,8 @@ mod tests {
     fn compare_gradients(architecture: Architecture) {
         let network = Network::random(architecture, 2);
         let records = games(8);
-        let device = Default::default();
         let own_scale = 0.25;
-        let model = Model::<Autodiff<Flex>>::new(&network, &device).with_own_scale(own_scale);
+        let model = tracked(Model::new(&network).with_own_scale(own_scale));
         let gradients = model
             .loss(
                 &Arc::new(Samples::new(architecture, &records, Aim::LABEL)),

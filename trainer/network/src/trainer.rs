@@ -1,0 +1,144 @@
+//! Steps of training on the CPU.
+
+use std::sync::Arc;
+
+use burn::backend::Autodiff;
+use burn::module::{AutodiffModule, Module, ModuleMapper, Param};
+use burn::optim::adaptor::OptimizerAdaptor;
+use burn::optim::{AdamW, AdamWConfig, GradientsParams, Optimizer};
+use burn::record::{FullPrecisionSettings, NamedMpkBytesRecorder, Recorder};
+use burn::tensor::Tensor;
+use burn_flex::{Flex, FlexDevice};
+use models::Network;
+
+use crate::clipping;
+use crate::cpu::Samples;
+use crate::finite::is_finite;
+use crate::model::{CpuModel, Model};
+
+/// AdamW's decay rates of the means of gradients and of their squares, and what keeps it from
+/// dividing by zero: Burn's defaults, named so that they stay what they are.
+pub const BETAS: [f64; 2] = [0.9, 0.999];
+/// See [`BETAS`].
+pub const EPSILON: f64 = 1e-5;
+
+/// Settings of the optimizer, the same in every step.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Positions of a batch, at most.
+    pub batch: usize,
+    /// Weight decay, in units of the learning rate.
+    pub weight_decay: f64,
+    /// The length that gradients are shortened to.
+    pub clip_norm: f32,
+    /// The power of the distance in win chance that is minimised.
+    pub loss_exponent: f64,
+}
+
+/// Loss and gradient norm of a step, measured before it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The mean loss of the batch.
+    pub loss: f32,
+    /// The length of the gradient, before it was shortened.
+    pub gradient_norm: f32,
+}
+
+/// The CPU, with gradients.
+type Cpu = Autodiff<Flex>;
+
+/// Parameters and moments in Burn's own format, f32.
+type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
+
+/// A model and its optimizer on the CPU.
+pub struct Trainer {
+    model: Model<Cpu>,
+    optimizer: OptimizerAdaptor<AdamW, Model<Cpu>, Cpu>,
+    settings: Settings,
+    /// Measurements that were not fetched yet.
+    measured: Vec<Measured>,
+}
+
+/// Makes parameters tracked, which [`AutodiffModule::from_inner`] leaves out.
+struct Tracked;
+
+impl ModuleMapper<Cpu> for Tracked {
+    fn map_float<const D: usize>(
+        &mut self,
+        parameter: Param<Tensor<Cpu, D>>,
+    ) -> Param<Tensor<Cpu, D>> {
+        parameter.map(|x| x.require_grad())
+    }
+}
+
+/// Returns the model with gradients.
+pub(crate) fn tracked(model: CpuModel) -> Model<Cpu> {
+    Model::from_inner(model).map(&mut Tracked)
+}
+
+impl Trainer {
+    /// Starts training a model.
+    pub fn new(model: CpuModel, settings: Settings) -> Trainer {
+        let optimizer = AdamWConfig::new()
+            .with_beta_1(BETAS[0] as f32)
+            .with_beta_2(BETAS[1] as f32)
+            .with_epsilon(EPSILON as f32)
+            .with_weight_decay(settings.weight_decay as f32)
+            .init();
+        Trainer {
+            model: tracked(model),
+            optimizer,
+            settings,
+            measured: Vec::new(),
+        }
+    }
+
+    /// Takes one step of AdamW at a learning rate, and clips the weights to what integer
+    /// inference can hold.
+    pub fn learn(&mut self, batch: &Arc<Samples>, rate: f64) {
+        debug_assert!(batch.len() <= self.settings.batch, "more than was foreseen");
+        let loss = self.model.loss(batch, self.settings.loss_exponent);
+        let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
+        let norm = clipping::clip(&self.model, &mut gradients, self.settings.clip_norm);
+        let model = self.optimizer.step(rate, self.model.clone(), gradients);
+        self.model = model.clipped();
+        self.measured.push(Measured {
+            loss: loss.into_scalar(),
+            gradient_norm: norm.into_scalar(),
+        });
+    }
+
+    /// Returns loss and gradient norm of each step since the last call, in order.
+    pub fn fetch(&mut self) -> Vec<Measured> {
+        std::mem::take(&mut self.measured)
+    }
+
+    /// Returns the network with its current weights.
+    pub fn network(&self) -> Network {
+        self.model.valid().network()
+    }
+
+    /// Whether every parameter is a finite number.
+    pub fn is_finite(&self) -> bool {
+        is_finite(&self.model)
+    }
+
+    /// Parameters and moments, to the bit.
+    pub fn record(&self) -> Vec<u8> {
+        let state = (self.model.clone().into_record(), self.optimizer.to_record());
+        let bytes = Recorder::<Cpu>::record(&Format::default(), state, ());
+        bytes.expect("tensors can be written to memory")
+    }
+
+    /// Goes on as after the steps that left this record.
+    ///
+    /// # Errors
+    /// Says how the record is damaged.
+    pub fn restore(&mut self, record: Vec<u8>) -> Result<(), String> {
+        let loaded = Recorder::<Cpu>::load(&Format::default(), record, &FlexDevice);
+        let (model, optimizer) = loaded.map_err(|error| error.to_string())?;
+        self.model = self.model.clone().load_record(model);
+        self.optimizer = self.optimizer.clone().load_record(optimizer);
+        Ok(())
+    }
+}
