@@ -342,7 +342,7 @@ fn a_broken_export_is_never_taken_for_a_whole_one() {
     let fixture = Fixture::new();
     for format in ["text", "bullet", "parquet"] {
         let out = fixture.path(format);
-        let part = fixture.path(&format!("{format}.part"));
+        let part = fixture.path(&format!("{format}.tmp"));
         std::fs::write(&out, "before").unwrap();
         let refused = fixture.export(format, &out, &[]);
         refused.failed(5, &[format, "exists already", "--force"]);
@@ -384,7 +384,7 @@ fn failures_have_their_exit_codes() {
     let out = fixture.path("out");
     run(&mut export(&fixture.path("none"), "text", &out)).failed(3, &["none"]);
     run(&mut export(fixture.folder.path(), "text", &out)).failed(5, &["not a Kibitz dataset"]);
-    assert!(!out.exists() && !fixture.path("out.part").exists());
+    assert!(!out.exists() && !fixture.path("out.tmp").exists());
 }
 
 /// The file that it leads to has more in it than the export, and keeps it.

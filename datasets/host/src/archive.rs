@@ -7,7 +7,7 @@
 //! synced first, and only then does the record, replaced as a whole, count it.
 
 use std::collections::BTreeSet;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -182,7 +182,18 @@ where
             }
             return Ok(Opened::Finished(Box::new(record)));
         }
-        let part = lock(&with_suffix(path, ".part"))?;
+        let part_path = with_suffix(path, ".part");
+        let part = lock(&part_path)?;
+        let opened = Archive::begin(path, part, made_by, compressed);
+        if opened.is_err() && part_path.metadata().is_ok_and(|part| part.len() == 0) {
+            // Best effort: an empty file is in nobody's way.
+            let _ = fs::remove_file(&part_path);
+        }
+        opened
+    }
+
+    /// Begins an output, or goes on with one, in a locked file.
+    fn begin(path: &Path, part: File, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
         let mut archive = Archive {
             path: path.into(),
             part,

@@ -30,10 +30,11 @@ const SIGNATURES: [&str; 16] = [
 ];
 
 /// A source as it may be shown: a URL without user, password, query and fragment.
+/// So is whatever looks like a URL, and cannot be read.
 pub(crate) fn shown(path: &Path) -> PathBuf {
-    match url(path) {
-        Some(url) => PathBuf::from(parts(url).0),
-        None => path.to_path_buf(),
+    match path.to_str() {
+        Some(url) if url.contains("://") => PathBuf::from(parts(url).0),
+        _ => path.to_path_buf(),
     }
 }
 
@@ -107,6 +108,8 @@ mod tests {
             ("s3://bucket/a?b#c@d", "s3://bucket/a?b#c@d"),
             ("folder/a?b", "folder/a?b"),
             ("-", "-"),
+            ("HTTPS://a:b@host/x?sig=1", "HTTPS://host/x"),
+            ("ftp://a:b@host/x?sig=1", "ftp://host/x"),
         ] {
             assert_eq!(shown(Path::new(url)), Path::new(expected));
             assert_eq!(of(url), expected);

@@ -42,9 +42,12 @@ pub(crate) struct HttpReader {
 impl HttpReader {
     /// Whether the name of a source is a URL that this reads.
     pub(crate) fn is_url(source: &str) -> bool {
-        ["http://", "https://", s3::SCHEME]
-            .iter()
-            .any(|scheme| source.starts_with(scheme))
+        // Schemes have no letter case (RFC 3986, 3.1).
+        let is_web = ["http://", "https://"].iter().any(|scheme| {
+            let found = source.get(..scheme.len());
+            found.is_some_and(|found| found.eq_ignore_ascii_case(scheme))
+        });
+        is_web || source.starts_with(s3::SCHEME)
     }
 
     /// Opens a file at its first byte.

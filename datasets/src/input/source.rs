@@ -99,6 +99,9 @@ struct PartPlace {
     begin: Option<u64>,
     /// Where those of the next part begin, once the reading has come there.
     border: Option<u64>,
+    /// The ends of this part and of those behind it. Text is cut there: each part looks for the
+    /// start of a game in its own range alone, so who reads on behind a border must do so too.
+    ends: Vec<u64>,
 }
 
 /// What a source was, at its end.
@@ -124,6 +127,17 @@ enum Input {
     Plain(Bytes),
 }
 
+/// Whether a part is a frame without text, as some programs put first.
+fn is_empty(part: &io::Result<Part>) -> bool {
+    // No frame of text is so small.
+    let Ok(Part::Frame(frame)) = part else {
+        return false;
+    };
+    let mut text = Vec::new();
+    let mut read = |frame: &[u8]| frames::text_of(frame)?.take(1).read_to_end(&mut text);
+    frame.len() < 16 && read(frame).is_ok_and(|bytes| bytes == 0)
+}
+
 impl Source {
     /// Opens a file, a URL, or standard input if the path is `-`. Compression and
     /// content are told by the first bytes, not by the name.
@@ -145,6 +159,9 @@ impl Source {
         let input = Input::open(bytes).map_err(Error::unreadable(path))?;
         let mut source = Source::new(path, input, size, head);
         source.first = source.read_part(Vec::new());
+        while source.first.as_ref().is_some_and(is_empty) {
+            source.first = source.read_part(Vec::new());
+        }
         // A beginning that was cut short would be judged by what there is of it.
         if let Some(error) = source.stopped() {
             return Err(error);
@@ -179,8 +196,7 @@ impl Source {
     /// As [`Source::open`]; [`Error::NoParts`] if it cannot be cut.
     pub fn open_part(path: &Path, part: PartOf) -> Result<Source, Error> {
         let whole = Source::open(path)?;
-        let range = whole.range_of(part)?;
-        let mut source = whole.reopen(range)?;
+        let mut source = whole.reopen(part)?;
         source.find_begin()?;
         Ok(source)
     }
@@ -210,9 +226,13 @@ impl Source {
     }
 
     /// The same source at the beginning of a part.
-    fn reopen(self, range: Range<u64>) -> Result<Source, Error> {
+    fn reopen(self, part: PartOf) -> Result<Source, Error> {
+        let range = self.range_of(part)?;
         let path = &self.path;
-        let bytes = open_bytes_of(path, range.clone(), self.size.unwrap_or(range.end))?;
+        let size = self.size.unwrap_or(range.end);
+        let bytes = open_bytes_of(path, range.clone(), size)?;
+        let ends = part.all().map(|other| other.range(size).end);
+        let ends = ends.filter(|&end| end >= range.end).collect();
         let input = match self.input {
             Input::Zstd(_) => Input::Zstd(Frames::new(bytes, range.end)),
             _ => Input::Plain(bytes),
@@ -223,6 +243,7 @@ impl Source {
             range,
             begin: None,
             border: None,
+            ends,
         });
         Ok(source)
     }
@@ -264,11 +285,7 @@ impl Source {
                 let Opened { bytes, size, head } = open_bytes(path)?;
                 Source::new(path, Input::Plain(bytes), size, head)
             }
-            Some(part) => {
-                let whole = Source::open(path)?;
-                let range = whole.range_of(part)?;
-                whole.reopen(range)?
-            }
+            Some(part) => Source::open(path)?.reopen(part)?,
         };
         let bytes = source.input.bytes().ok_or_else(other_source)?;
         bytes.expect(place.read.clone());
@@ -558,12 +575,24 @@ impl Source {
 
     /// Bytes of the next piece of text: none where a part of plain text ends.
     fn piece_bytes(&self) -> u64 {
+        let (Some(part), Input::Plain(bytes)) = (&self.part, &self.input) else {
+            return PIECE_BYTES;
+        };
+        let offset = bytes.offset();
+        let end = match part.border {
+            None => Some(part.range.end),
+            Some(_) => part.ends.iter().copied().find(|&end| end > offset),
+        };
+        end.map_or(PIECE_BYTES, |end| {
+            end.saturating_sub(offset).min(PIECE_BYTES)
+        })
+    }
+
+    /// Whether the next piece is the first of a part behind the one that is read, in plain text.
+    pub(crate) fn is_at_later_part(&self) -> bool {
         match (&self.part, &self.input) {
-            (Some(part), Input::Plain(bytes)) if part.border.is_none() => {
-                let left = part.range.end.saturating_sub(bytes.offset());
-                left.min(PIECE_BYTES)
-            }
-            _ => PIECE_BYTES,
+            (Some(part), Input::Plain(bytes)) => part.ends.contains(&bytes.offset()),
+            _ => false,
         }
     }
 

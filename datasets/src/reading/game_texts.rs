@@ -167,6 +167,10 @@ impl GameTexts {
             self.frame = None;
             return damage.map_or(Ok(()), Err);
         }
+        // What begins in a later part is told of its own text alone.
+        if self.border.is_some() && self.source.is_at_later_part() {
+            self.border = Some(self.text.len());
+        }
         match self.source.next_part(Vec::new()) {
             None if self.source.is_at_border() && self.border.is_none() && !self.before => {
                 self.border = Some(self.text.len());

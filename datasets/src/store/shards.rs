@@ -277,6 +277,9 @@ fn write(
     let mut store = Store::open_to_write(path)?;
     let folder = path.join("spill");
     if store.manifest()?.is_none() {
+        if store.progress()?.is_some() {
+            return Err(something_else(path.to_path_buf()));
+        }
         SpillFile::open(&folder, 0)?;
         let mut sets = Vec::new();
         for set in Set::ALL {

@@ -39,7 +39,7 @@ Formats (docs/export.md has every detail):
            unknown. White's view.
 
 The positions come in the order of their hashes, a uniform shuffle. The file
-has its name only when it is whole; until then it is FILE.part.
+has its name only when it is whole; until then it is FILE.tmp.
 
 Example:
   ingest export june.dataset --format parquet --out june.parquet

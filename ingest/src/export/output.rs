@@ -26,12 +26,12 @@ pub fn is_stdout(path: &Path) -> bool {
 }
 
 impl Output {
-    /// Begins to write to a file, by way of `FILE.part`, or to standard output
+    /// Begins to write to a file, by way of `FILE.tmp`, or to standard output
     /// if it is `-` or another name of it.
     pub fn create(path: &Path) -> io::Result<Output> {
         let sink = match is_stdout(path) {
             true => Sink::Stdout(stdout()),
-            false => Sink::File(NewFile::create(path, ".part")?),
+            false => Sink::File(NewFile::create(path, ".tmp")?),
         };
         Ok(Output { sink, bytes: 0 })
     }

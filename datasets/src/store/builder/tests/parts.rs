@@ -54,13 +54,16 @@ fn build_parts(source: &Path, folder: &Path, of: usize) -> Vec<PathBuf> {
     (1..=of).map(build).collect()
 }
 
-/// Whether N parts of a source, merged in another order, are the whole source.
-fn parts_are_the_whole(name: &str, source: &Path, most: usize) {
+/// Numbers of parts: none, few, and more than a small source has granules.
+const NUMBERS: [usize; 4] = [1, 2, 3, 7];
+
+/// Whether so many parts of a source, merged in another order, are the whole source.
+fn parts_are_the_whole(name: &str, source: &Path, numbers: &[usize]) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build_until(source, &path("whole"), usize::MAX);
     let whole = contents(&path("whole"));
-    for of in 1..=most {
+    for &of in numbers {
         let mut parts = build_parts(source, folder.path(), of);
         let games = |path: &PathBuf| contents(path).0.tally.games;
         let total: u64 = parts.iter().map(games).sum();
@@ -85,8 +88,29 @@ fn parts_of_every_encoding_are_the_whole_however_it_is_damaged() {
             assert!(matches!(error, Error::NoParts { .. }), "{told}");
             assert!(told.contains("pzstd"), "{told}");
         } else {
-            parts_are_the_whole(name, &source, 7);
+            parts_are_the_whole(name, &source, &NUMBERS);
         }
+    }
+}
+
+/// A part that lies within a long game, and a game that begins on the border behind it or
+/// within the few bytes before.
+#[test]
+fn parts_of_plain_text_are_the_whole_wherever_games_begin() {
+    let folder = tempfile::tempdir().unwrap();
+    // A leaf of the digest, between which parts of a small source are cut.
+    // A leaf of the digest: parts of a small source are cut between leaves.
+    let granule = 16 << 10;
+    let first = "[Event \"a\"]\n\n1. e4 { [%eval 0.3] ";
+    let last = "[Event \"b\"]\n\n1. d4 { [%eval 0.2] } *\n";
+    for begin in [0, 1, 5, 8, 12].map(|before| 3 * granule - before) {
+        let end = " } *\n\n";
+        let comment = "x".repeat(begin - first.len() - end.len());
+        let rest = "[Event \"c\"]\n\n1. c4 { [%eval 0.1] } *\n\n".repeat(granule / 20);
+        let text = [first, &comment, end, last, "\n", &rest].concat();
+        let source = folder.path().join(format!("{begin}.pgn"));
+        std::fs::write(&source, text).unwrap();
+        parts_are_the_whole(&format!("a game at {begin}"), &source, &[6]);
     }
 }
 
@@ -98,7 +122,7 @@ fn parts_of_the_samples_are_the_whole() {
         .map(|file| file.unwrap().path());
     let mut count = 0;
     while let Some(file) = files.find(|file| file.extension().is_some_and(|e| e == "zst")) {
-        parts_are_the_whole(&file.to_string_lossy(), &file, 7);
+        parts_are_the_whole(&file.to_string_lossy(), &file, &NUMBERS);
         count += 1;
     }
     assert_eq!(count, 4);
@@ -150,7 +174,7 @@ fn a_magic_number_inside_a_frame_begins_no_part() {
     let magic = [&[0x28, 0xB5, 0x2F, 0xFD][..], &random].concat();
     let again = [&sized(&magic)[..], &sized(&random), &sized(&[]), &magic].concat();
     std::fs::write(&source, with_bytes_inside(&again)).unwrap();
-    parts_are_the_whole("a false frame", &source, 7);
+    parts_are_the_whole("a false frame", &source, &NUMBERS);
 }
 
 /// A whole frame inside a frame cannot be told from the others without reading what is
