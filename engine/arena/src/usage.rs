@@ -3,6 +3,14 @@
 
 use host::ExitCode;
 
+/// The message of a command that was interrupted and can go on.
+pub fn interrupted(force: bool) -> &'static str {
+    match force {
+        true => "interrupted; the same command with --resume in place of --force goes on",
+        false => "interrupted; the same command with --resume goes on",
+    }
+}
+
 /// What each code but 10 and 11 means, where no command says otherwise.
 const MEANINGS: [(ExitCode, &str); 7] = [
     (ExitCode::Done, "done"),

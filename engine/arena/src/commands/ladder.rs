@@ -23,7 +23,7 @@ use crate::tournament::games_file::Settings;
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::End;
-use crate::usage::{PGN_REFUSED, exit_codes, usage};
+use crate::usage::{PGN_REFUSED, exit_codes, interrupted, usage};
 use host::{Action, ExitCode, FileError, Form, print};
 
 fn help() -> String {
@@ -237,7 +237,7 @@ fn play(
     })?;
     drop(progress);
     if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
-        tell("interrupted; the same command with --resume, and without --force, goes on");
+        tell(interrupted(args.kept.force));
     }
     Ok(end)
 }

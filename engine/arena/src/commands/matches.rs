@@ -16,7 +16,7 @@ use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::report::{self, Summary};
 use crate::tournament::schedule::{BrokenEngine, End};
-use crate::usage::{PGN_REFUSED, exit_codes, usage};
+use crate::usage::{PGN_REFUSED, exit_codes, interrupted, usage};
 use host::{ExitCode, print};
 
 fn help() -> String {
@@ -178,7 +178,7 @@ fn play(
     })?;
     drop(progress);
     if end == End::Stopped && file.is_some_and(|file| file.can_go_on()) {
-        tell("interrupted; the same command with --resume, and without --force, goes on");
+        tell(interrupted(args.kept.force));
     }
     Ok(end)
 }

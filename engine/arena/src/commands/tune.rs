@@ -26,7 +26,7 @@ use crate::tournament::games_file::{Existing, Settings};
 use crate::tournament::match_score::MatchScore;
 use crate::tournament::progress::Progress;
 use crate::tournament::schedule::{End, Tournament};
-use crate::usage::{exit_codes, usage};
+use crate::usage::{exit_codes, interrupted, usage};
 
 use record::Record;
 pub use record::RecordError;
@@ -188,7 +188,7 @@ fn play(args: &TuneArgs, run: &mut Run, stop: &StopSignal) -> Result<End> {
     let end = play_batches(args, &tournament, &book, run, &mut record);
     record.remove_if_empty(&args.out);
     if matches!(end, Ok(End::Stopped)) {
-        tell("interrupted; the same command with --resume, and without --force, goes on");
+        tell(interrupted(args.force));
     }
     end
 }

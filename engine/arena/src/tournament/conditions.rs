@@ -87,7 +87,7 @@ pub struct KeptGames {
     append: bool,
     /// Replace the games of --pgn, once the engines have started
     #[arg(long, requires = "pgn", conflicts_with_all = ["resume", "append"])]
-    force: bool,
+    pub force: bool,
 }
 
 /// What is said of all engines at once.

@@ -255,7 +255,11 @@ fn what_cannot_be_played_is_one_line_and_an_exit_code() {
     let checkmate = b"rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3\n";
     for (name, bytes, reason) in [
         ("bad.epd", &b"\n8/8 w\n"[..], "line 2"),
-        ("bad.pgn", b"1. e4 e5 2. Ke3 *\n", "game 1: \"Ke3\""),
+        (
+            "bad.pgn",
+            b"1. e4 e5 2. Ke3 *\n",
+            "game 1: an illegal move: Ke3",
+        ),
         ("empty.epd", b"", "no opening"),
         ("mates.epd", checkmate, "no opening"),
         ("binary.epd", b"\x1f\x8b\xff\xfe", "line 1"),
