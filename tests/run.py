@@ -4,9 +4,10 @@
 cores idle.
 
     tests/run.py --no-default-features --features engine/cli
+    tests/run.py -p tests --test cluster -- --ignored
 
-Arguments are those of `cargo test`: packages and features. The exit code is 1 if a test
-failed, and cargo's if something does not compile.
+Arguments are those of `cargo test`: packages and features, and behind `--` those of the test
+programs. The exit code is 1 if a test failed, and cargo's if something does not compile.
 """
 
 import concurrent.futures
@@ -34,13 +35,18 @@ def test_programs(arguments):
         sys.exit(cargo.returncode)
 
 
-def run(program, folder):
+def name_of(program, folder):
+    """Returns `tests/fit`, of a program `fit-0123456789abcdef`."""
+    return f"{folder.name}/{pathlib.Path(program).name.rsplit('-', 1)[0]}"
+
+
+def run(program, folder, options):
     """Returns the name, the seconds, the output and the failed tests of a program."""
     start = time.monotonic()
-    name = f"{folder.name}/{pathlib.Path(program).name.rsplit('-', 1)[0]}"
+    name = name_of(program, folder)
     environment = os.environ | {"CARGO_MANIFEST_DIR": str(folder)}
     done = subprocess.run(
-        [program], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [program, *options], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     output = done.stdout.decode(errors="replace")
     failed = [f"{name}: {test}" for test in FAILED.findall(output)]
@@ -50,14 +56,23 @@ def run(program, folder):
 
 
 def main():
-    programs = list(test_programs(sys.argv[1:]))
+    arguments, options = sys.argv[1:], []
+    if "--" in arguments:
+        cut = arguments.index("--")
+        arguments, options = arguments[:cut], arguments[cut + 1 :]
+    programs = list(test_programs(arguments))
+    # The longest of the last run come first, so that none of them runs alone at the end.
+    record = pathlib.Path(programs[0][0]).parent / "test-seconds.json"
+    before = json.loads(record.read_text()) if record.exists() else {}
+    programs.sort(key=lambda program: -before.get(name_of(*program), 1e9))
     failed, seconds = [], {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        runs = [pool.submit(run, *program) for program in programs]
+        runs = [pool.submit(run, *program, options) for program in programs]
         for done in concurrent.futures.as_completed(runs):
             name, seconds[name], output, failures = done.result()
             print(f"\n== {name}, {seconds[name]:.1f} s\n{output.strip()}", flush=True)
             failed += failures
+    record.write_text(json.dumps(before | seconds))
     slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
     print("\nslowest:", ", ".join(f"{name} {time:.0f} s" for name, time in slowest))
     if failed:

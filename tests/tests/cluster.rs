@@ -4,6 +4,7 @@
 use tests::{program_path, python, root, run};
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn ray_makes_the_dataset_that_one_machine_makes() {
     let Some(mut python) = python("ray, tqdm") else {
         return;

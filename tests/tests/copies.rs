@@ -36,6 +36,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn a_dataset_goes_to_s3_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -74,6 +75,7 @@ fn a_dataset_goes_to_s3_and_back() {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn shards_are_copied_together_and_apart() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -113,6 +115,7 @@ fn kill_on_the_way(server: &S3Server, from: &str, to: &str, most: u64) {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn a_copy_that_is_killed_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -158,6 +161,7 @@ fn folder_bytes(folder: &Path) -> u64 {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn a_damaged_copy_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -178,6 +182,7 @@ fn a_damaged_copy_is_refused() {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn what_cannot_be_copied_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| -> PathBuf { folder.path().join(name) };

@@ -14,6 +14,7 @@ const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const MISSING: i32 = 3;
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn objects_are_read_whole_and_in_parts() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -70,6 +71,7 @@ fn objects_are_read_whole_and_in_parts() {
 }
 
 #[test]
+#[ignore = "of tests/rare.sh"]
 fn what_cannot_be_read_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_str().unwrap().to_string();

@@ -27,9 +27,15 @@ pub fn program_path(name: &str) -> PathBuf {
 /// others, all would be built a second time.
 const FEATURES: &str = "KIBITZ_FEATURES";
 
+/// The variable that names the folder of programs that are built already, by absolute path.
+const BUILT: &str = "KIBITZ_PROGRAMS";
+
 /// The folder that the programs are in. `cargo test -p tests` by itself would
 /// leave them as an earlier build made them.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
+    if let Some(folder) = std::env::var_os(BUILT) {
+        return folder.into();
+    }
     let test = std::env::current_exe().expect("a test knows where it is");
     let folder = test.ancestors().nth(2).expect("target/PROFILE/deps/TEST");
     let profile = match folder.file_name().and_then(|name| name.to_str()) {

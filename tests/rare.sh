@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The tests that tests/all.sh leaves out, since few use what they prove: clusters of Ray, objects
+# of S3, the engine in WebAssembly under Node, the Python package.
+. "$(dirname "$0")/setup.sh"
+. tests/report.sh
+
+# Objects are read from the S3 of moto, and Ray, 79 MB, shares dumps among nodes.
+moto=5.2.5 ray=2.60.0 tqdm=4.70.1
+[ -x "$python" ] || python3 -m venv target/python
+has moto "$moto" || pip "moto[server]==$moto" ||
+    echo "moto cannot be installed: the tests of S3 will be skipped" >&2
+{ has ray "$ray" && has tqdm "$tqdm"; } || pip "ray==$ray" "tqdm==$tqdm" ||
+    echo "Ray cannot be installed: the test of clusters will be skipped" >&2
+
+# shellcheck disable=SC2086
+run_tests --workspace --test cluster --test s3 --test copies --locked $KIBITZ_FEATURES -- --ignored
+
+# WebAssembly's kernel at the ends of its numbers, by nets that no training makes.
+if has_node; then
+    if rustup target add wasm32-wasip1; then
+        RUSTFLAGS="-C target-feature=+simd128" \
+            CARGO_TARGET_WASM32_WASIP1_RUNNER="node --no-warnings $PWD/tests/wasm/wasi.mjs" \
+            cargo test --locked -p models --lib --target wasm32-wasip1 kernel -- --test-threads 1 ||
+            failed+=("the kernel's tests in WebAssembly")
+    else
+        skip "the kernel's tests in WebAssembly want the target wasm32-wasip1"
+    fi
+    bash tests/wasm.sh || failed+=(tests/wasm.sh)
+else
+    skip "the tests of WebAssembly want Node.js 20.19 or from 22.12 on, and npm"
+fi
+bash tests/python.sh || failed+=(tests/python.sh)
+
+tell_results
