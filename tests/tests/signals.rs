@@ -156,7 +156,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
             command.args(["--force", "--format", "text", "--out"]);
             command.arg(path("out"));
             let mut child = start(&mut command);
-            wait_until(&mut child, || path("out.part").exists());
+            wait_until(&mut child, || path("out.tmp").exists());
             let said = stop(signal, child);
             // Else it was faster than this thread: once more.
             if said.code != Some(0) {
@@ -164,7 +164,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
             }
         };
         said.failed(code, &["stopped"]);
-        assert!(!path("out.part").exists());
+        assert!(!path("out.tmp").exists());
         assert_eq!(fs::read(path("out")).unwrap(), b"before");
     }
 }

@@ -109,10 +109,14 @@ mod tests {
             ("folder/a?b", "folder/a?b"),
             ("-", "-"),
             ("HTTPS://a:b@host/x?sig=1", "HTTPS://host/x"),
-            ("ftp://a:b@host/x?sig=1", "ftp://host/x"),
         ] {
             assert_eq!(shown(Path::new(url)), Path::new(expected));
             assert_eq!(of(url), expected);
         }
+        // No source, but a name that errors tell.
+        assert_eq!(
+            shown(Path::new("ftp://a:b@host/x?sig=1")),
+            Path::new("ftp://host/x")
+        );
     }
 }

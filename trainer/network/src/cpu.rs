@@ -101,7 +101,7 @@ fn tracked<const PARAMETERS: usize>(
 
 /// The win chances that training aims at, `[samples]`.
 pub fn targets<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
-    let targets = TensorData::new(samples.targets.clone(), [samples.len()]);
+    let targets = TensorData::new(samples.targets.clone(), [samples.count()]);
     Tensor::from_data(targets, device)
 }
 

@@ -96,7 +96,10 @@ impl Trainer {
     /// Takes one step of AdamW at a learning rate, and clips the weights to what integer
     /// inference can hold.
     pub fn learn(&mut self, batch: &Arc<Samples>, rate: f64) {
-        debug_assert!(batch.len() <= self.settings.batch, "more than was foreseen");
+        debug_assert!(
+            batch.count() <= self.settings.batch,
+            "more than was foreseen"
+        );
         let loss = self.model.loss(batch, self.settings.loss_exponent);
         let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         let norm = clipping::clip(&self.model, &mut gradients, self.settings.clip_norm);

@@ -156,7 +156,7 @@ mod tests {
 
     /// The loss of a step on a batch.
     fn loss(learner: &mut Learner<CpuExecutor>, batch: &Arc<Samples>) -> f32 {
-        learner.learn(batch, batch.len());
+        learner.learn(batch, batch.count());
         learner.fetch()[0].loss
     }
 
