@@ -186,7 +186,7 @@ where
         let part = lock(&part_path)?;
         let opened = Archive::begin(path, part, made_by, compressed);
         if opened.is_err() && part_path.metadata().is_ok_and(|part| part.len() == 0) {
-            // Best effort: an empty file is in nobody's way.
+            // An empty file blocks nothing, so a failure to remove it is ignored.
             let _ = fs::remove_file(&part_path);
         }
         opened

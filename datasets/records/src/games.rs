@@ -17,6 +17,7 @@ mod transcript;
 pub use boundary::{Boundary, any_tag_games, ends_with_result};
 pub use chunk::read_games;
 pub use header::begins_tag;
+pub(crate) use header::without_mark;
 pub use movetext::Cut;
 #[cfg(fuzzing)]
 #[doc(hidden)]

@@ -10,6 +10,7 @@ use shakmaty::{CastlingMode, Chess, FromSetup, Position, Setup};
 
 use evaluated::Evaluated;
 
+use crate::games::without_mark;
 use crate::position::{Keyed, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
@@ -92,8 +93,7 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |newline| newline + 1);
             let (line, tail) = rest.split_at(end);
             rest = tail;
-            let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-            let line = line.trim_ascii();
+            let line = without_mark(line).trim_ascii();
             if !line.is_empty() {
                 return Some(line);
             }

@@ -167,7 +167,7 @@ impl GameTexts {
             self.frame = None;
             return damage.map_or(Ok(()), Err);
         }
-        // What begins in a later part is told of its own text alone.
+        // Each part looks for the start of a game in its own text alone.
         if self.border.is_some() && self.source.is_at_later_part() {
             self.border = Some(self.text.len());
         }

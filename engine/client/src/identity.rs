@@ -140,7 +140,7 @@ fn is_log(name: &str) -> bool {
 /// # Errors
 /// [`FileError`] if it cannot be read.
 pub fn own_sha256() -> Result<String, FileError> {
-    // What Linux links to stays readable after the file was replaced.
+    // Linux's link stays readable after the program's file was replaced.
     let link = Path::new("/proc/self/exe");
     if link.exists() {
         return sha256(link);

@@ -70,7 +70,7 @@ pub struct Batch {
 pub struct Launch {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// What it is for: `derive` (inputs from records), `forward`, `backward` or `optimizer`.
+    /// Stage of the step: `derive` (inputs from records), `forward`, `backward` or `optimizer`.
     pub stage: &'static str,
     /// From its launch until the device had done it.
     pub time: Duration,

@@ -1,4 +1,4 @@
-//! What tests of several modules share.
+//! Architectures, and the lock of Burn's graph, for tests of several modules.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -20,9 +20,9 @@ pub use network::{BETAS, EPSILON, Measured, Settings};
 pub struct StepPart {
     /// The kernel's name.
     pub kernel: &'static str,
-    /// What it is for: `derive`, `forward`, `backward` or `optimizer`.
+    /// Stage of the step: `derive`, `forward`, `backward` or `optimizer`.
     pub stage: &'static str,
-    /// How long it took, in milliseconds.
+    /// Duration in milliseconds.
     pub milliseconds: f64,
 }
 

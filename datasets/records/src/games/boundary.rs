@@ -304,7 +304,7 @@ mod tests {
             let c = memchr::memmem::find(text, b"[Event \"c").unwrap();
             assert_eq!(Boundary::Event.first(text), Some(first.len()));
             assert_eq!(Boundary::Event.last(&text[..c]), Some(first.len()));
-            // A file's own mark is no game.
+            // The byte order mark that begins the file begins no further game.
             assert_eq!(Boundary::Event.last(&text[..first.len()]), None);
             for from in first.len() - 1..first.len() + 6 {
                 assert_eq!(

@@ -199,7 +199,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                 Previous::Nothing => {}
                 Previous::Game => {
                     self.broken_off(SkipReason::MalformedGame, "");
-                    // What a further blank line breaks off is not counted again.
+                    // Text behind a further blank line is not counted again.
                     self.left_out = true;
                     return ControlFlow::Break(());
                 }
@@ -277,6 +277,6 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
         ControlFlow::Continue(())
     }
 
-    /// What follows in the text tells whether the game is whole.
+    /// Ends nothing: whether the game is whole depends on the text behind it ([`Self::finish`]).
     fn end_game(&mut self, (): ()) {}
 }

@@ -15,7 +15,7 @@ const PADDING: &[u8] = &[b'\n'; 260];
 /// Length of a comment that is read in one piece; longer ones are put together.
 pub(crate) const COMMENT_BYTES: usize = 255;
 
-/// A reader of a text. Whatever the length of its tags, they are read whole, up to 64 KiB.
+/// Returns a pgn-reader of a text with room for its longest tag, up to 64 KiB.
 pub(crate) fn reader(text: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u8]>> {
     let tag_bytes = longest_tag(text).min(1 << 16);
     pgn_reader::Reader::build(text.chain(PADDING))

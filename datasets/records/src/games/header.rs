@@ -90,13 +90,13 @@ fn rewrite_pairs(text: &mut Rewriter, start: usize, end: usize) -> Option<usize>
 
 /// A tag pair at the beginning of a text, as pgn-reader reads it.
 enum Pair {
-    /// It has this length. Without its quote or its bracket it goes to the end of the line;
+    /// Length of the pair. Without its quote or its bracket it goes to the end of the line;
     /// one without a value is passed over.
     Ends(usize),
-    /// It has neither value nor bracket.
+    /// A pair with neither value nor bracket.
     WithoutBracket,
-    /// A quote in its value is not escaped, the line end is, or it may be a tag of the start
-    /// position that would be passed over.
+    /// A pair with a quote that is not escaped, or with an escaped line end; or a tag of the
+    /// start position, perhaps, that would be passed over.
     Malformed,
 }
 
@@ -216,7 +216,7 @@ pub(crate) fn tag_value<'a>(game: &'a [u8], name: &str) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    /// The tags as they are rewritten, and what stands behind them.
+    /// Returns the rewritten tags, and the text behind them.
     fn rewritten(game: &str) -> Option<(String, &str)> {
         let mut text = Rewriter::new(game.as_bytes());
         let end = rewrite_tags(&mut text, 0).ok()?;

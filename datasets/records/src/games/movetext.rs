@@ -73,26 +73,24 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                 at += 1;
             }
             b'[' if is_line_start(game, at) || over && begins_tag(rest) => {
+                let before = text.mark();
                 if !line_start {
                     text.replace(at, 0, b"\n\n");
                 }
-                // Of a further game, unless no more than a comment stands above.
+                // Tags belong to a further game, unless only a comment stands between them and those above.
                 let is_torn = !begun && !is_behind_blank_line(game, at);
                 let tags = match is_torn {
                     true => Err(line(rest)),
                     false => rewrite_tags(&mut text, at),
                 };
+                has_further = true;
                 match tags {
                     Ok(end) => (start, at) = (at, end),
                     Err(line) => {
-                        return Ok(Imported {
-                            cut: Some(bad_tags(line, at)),
-                            has_further: true,
-                            ..import(&game[..at])?
-                        });
+                        text.rewind(before);
+                        break Some(bad_tags(line, at));
                     }
                 }
-                has_further = true;
                 (depth, over, begun, behind_move) = (0, false, false, false);
             }
             _ if is_separator(byte) => at += 1,
@@ -115,7 +113,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                     Err(reason) if !over => {
                         break Some(Cut::at(reason, word, &game[start..]));
                     }
-                    // It is of no game.
+                    // A word behind a result belongs to no game.
                     Err(_) => (Kind::Sign, Some(String::new())),
                     Ok(meaning) => meaning,
                 };
@@ -142,7 +140,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
 
 impl std::error::Error for Cut {}
 
-/// What was found, and where: `an illegal move: Ke4 in https://lichess.org/abcdefgh`.
+/// Reason, word and game of a cut: `an illegal move: Ke4 in https://lichess.org/abcdefgh`.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = match self.reason {
@@ -278,7 +276,7 @@ fn word(text: &[u8]) -> &[u8] {
         .map_or(&text[..length], |at| &text[..at])
 }
 
-/// What a word in the movetext is.
+/// Kind of a word in the movetext.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Move,
@@ -290,8 +288,8 @@ enum Kind {
     Letter,
 }
 
-/// What a word is, and its text in the export format, unless pgn-reader reads it or passes
-/// over it rightly as it stands.
+/// Returns a word's kind, and its text in the export format, unless pgn-reader reads it or
+/// passes over it rightly as it stands.
 ///
 /// # Errors
 /// The reason to cut the game, if the word has no meaning.
@@ -321,7 +319,7 @@ const NULL_MOVES: [&[u8]; 4] = [b"0000", b"@@@@", b"Z0", b"<>"];
 /// a better move: a move would follow that was not played.
 const SIGNS: &str = "±∓⩲⩱∞□⊙⨀⟳↻○⊕⨁⊞⊥⟂⯹→↑⇄⇆≅«»‼⁇⁉⁈…–—−";
 
-/// What a word is that pgn-reader reads, or passes over rightly: moves, castling with zeros,
+/// Returns the kind of a word that pgn-reader reads, or passes over rightly: moves, castling with zeros,
 /// move numbers, results, `$4`, and signs such as `!?` or `+-`.
 ///
 /// # Errors
@@ -490,7 +488,7 @@ mod tests {
             import(wrong.as_bytes()).unwrap_err().reason,
             SkipReason::BadTags
         );
-        // Of a further game, and of a game whose tags a comment parts.
+        // Tags of a further game, and of a game whose tags a comment parts.
         for text in [
             "1. e4 *\n\n[FEN x]\n",
             "1. e4 * [A \"a\"b\"]\n[FEN x]\n",

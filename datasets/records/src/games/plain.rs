@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use pgn_reader::{RawTag, SanPlus, Visitor};
 
+use crate::games::boundary::RESULTS;
 use crate::games::game::{GameReader, Previous};
 use crate::games::general::reader;
 use crate::games::header::tags_end;
@@ -91,8 +92,7 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
 
 /// Whether the text is a result and blanks behind it.
 fn is_last_word(text: &[u8]) -> bool {
-    let results: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
-    results
+    RESULTS
         .iter()
         .any(|result| text.strip_prefix(*result).is_some_and(is_blank))
 }

@@ -10,6 +10,12 @@ pub(crate) struct Rewriter<'a> {
     copied: usize,
 }
 
+/// State of a [`Rewriter`]: bytes of the copy, and of the text that they stand for.
+pub(crate) struct Mark {
+    new: usize,
+    copied: usize,
+}
+
 impl<'a> Rewriter<'a> {
     pub(crate) fn new(text: &'a [u8]) -> Rewriter<'a> {
         Rewriter {
@@ -19,7 +25,7 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The text as it was.
+    /// The text without replacements.
     pub(crate) fn original(&self) -> &'a [u8] {
         self.text
     }
@@ -27,6 +33,20 @@ impl<'a> Rewriter<'a> {
     /// Returns whether nothing was replaced.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.copied == 0 && self.new.is_empty()
+    }
+
+    /// State of the copy, to [`Rewriter::rewind`] to.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            new: self.new.len(),
+            copied: self.copied,
+        }
+    }
+
+    /// Takes back what was replaced since a mark.
+    pub(crate) fn rewind(&mut self, mark: Mark) {
+        self.new.truncate(mark.new);
+        self.copied = mark.copied;
     }
 
     /// Replaces `length` bytes at `at`, which lie behind all replaced before.

@@ -7,7 +7,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingSide, Chess, File, Move, Rank, Role, Square};
 
 /// Finds the legal move of a SAN whose capture sign may be missing or superfluous. A SAN of
-/// two squares without a piece letter moves whatever piece stands there.
+/// two squares without a piece letter moves the piece on the first, of any role.
 pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
     if let Ok(m) = san.to_move(position) {
         return Some(m);

@@ -11,7 +11,8 @@ const STANDARD: [&[u8]; 4] = [b"Standard", b"From Position", b"Normal", b""];
 /// Names of the tags that decide the rules and the start position.
 const NAMES: [&[u8]; 3] = [b"Variant", b"FEN", b"SetUp"];
 
-/// Returns whether a tag's name, whatever its end, may be one of a [`StartTags`].
+/// Returns whether a tag's name begins with one of [`NAMES`], in any letter case, perhaps behind
+/// blanks or other signs.
 pub(crate) fn names_start_tag(name: &[u8]) -> bool {
     let signs = name.iter().take_while(|byte| !byte.is_ascii_alphanumeric());
     let name = &name[signs.count()..];

@@ -21,7 +21,7 @@ pub enum GameError {
     Position {
         /// Counted from 1.
         game: usize,
-        /// What is wrong with it.
+        /// Why the engine refuses the position.
         source: FenError,
     },
 }
