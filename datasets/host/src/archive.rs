@@ -1,10 +1,9 @@
-//! An output that grows by whole pieces and can be gone on with after any
-//! interruption: frames of zstd, each preceded by its size as `pzstd` does it, or
-//! the same bytes as they are.
+//! Append-only output that survives interruption: zstd frames, each preceded by a skippable frame
+//! with its size (as `pzstd` writes them), or the same bytes uncompressed.
 //!
-//! While it is made it is called FILE.part. Beside it lies FILE.json, the
-//! record: what makes it, and up to where it is whole. A piece is written and
-//! synced first, and only then does the record, replaced as a whole, count it.
+//! While it is being written the output is called FILE.part. FILE.json beside it is the record: the
+//! settings and the progress. `append` writes and syncs a frame; only then does `count` replace the
+//! record atomically to include it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -21,49 +20,47 @@ use crate::durable;
 use crate::exit::ExitCode;
 use crate::file::{Action, FileError};
 
-/// Small frames gain little from higher levels, and engines want the CPU.
+/// zstd compression level. Small frames gain little from higher levels, and engines need the CPU.
 const LEVEL: i32 = 12;
 
-/// What precedes the size in each skippable frame: its magic number and length.
+/// Skippable frame header that precedes the frame size: magic number and content length.
 const HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
 
-/// Version of the record.
+/// Format version of the record.
 const FORMAT: u32 = 1;
 
-/// Why an output is not begun, or not gone on with. Each message is one line that
-/// says what to do.
+/// Reasons not to begin or continue an output. Each message is one line that says what to do.
 #[derive(Debug, Error)]
 pub enum ArchiveError {
-    /// The output is there, and nothing tells what made it.
+    /// The output exists without a record of its settings.
     #[error(
-        "{path}: exists already, and nothing tells what made it; move it away, or give another --out",
+        "{path}: exists already, without its record {path}.json; move it or give another --out",
         path = path.display()
     )]
     Exists {
         /// The output.
         path: PathBuf,
     },
-    /// The output has its name, and its record says that it is not finished.
+    /// The output has its final name, but its record is marked unfinished.
     #[error(
-        "{path}: not finished, by its record; name it {part} again and run the command that \
-         makes it",
+        "{path}: not finished; rename it to {part} and repeat the command that made it",
         path = path.display(), part = part.display()
     )]
     Unfinished {
         /// The output.
         path: PathBuf,
-        /// What it is called while it is made.
+        /// Temporary name of the unfinished output.
         part: PathBuf,
     },
-    /// Nothing tells what made a file that is to be read.
+    /// A file to read has no record.
     #[error(
-        "{path}: nothing tells what made it: {record} is missing",
+        "{path}: its record {record} is missing; keep both files together",
         path = path.display(), record = record.display()
     )]
     NoRecord {
         /// The file.
         path: PathBuf,
-        /// Where its record would be.
+        /// Expected path of the record.
         record: PathBuf,
     },
     /// The output was begun with other settings.
@@ -74,35 +71,35 @@ pub enum ArchiveError {
     OtherSettings {
         /// The output.
         path: PathBuf,
-        /// What [`changes`] tells of them.
+        /// The differences, from [`changes`].
         changes: String,
     },
-    /// What was written so far is not what its record says.
+    /// The bytes written so far do not match the record.
     #[error(
-        "{path}: not what {record} says it is: {what}; remove both to begin again",
+        "{path}: does not match its record {record}: {what}; remove both to begin again",
         path = path.display(), record = record.display()
     )]
     Corrupt {
         /// The unfinished output.
         path: PathBuf,
-        /// Its record.
+        /// The record.
         record: PathBuf,
-        /// What does not fit.
+        /// Description of the mismatch.
         what: String,
     },
-    /// Another process writes it.
+    /// Another process is writing the output.
     #[error("{path}: in use by another process; wait for it to end", path = path.display())]
     Locked {
         /// The unfinished output.
         path: PathBuf,
     },
-    /// A file could not be used.
+    /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
 }
 
 impl ArchiveError {
-    /// How a program ends for it.
+    /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             ArchiveError::File(error) => error.exit_code(),
@@ -113,46 +110,45 @@ impl ArchiveError {
 
 type Result<T> = std::result::Result<T, ArchiveError>;
 
-/// Up to where an output is whole.
+/// Progress of an output: its verified prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done<C> {
-    /// Bytes of the output.
+    /// Length of the prefix in bytes.
     pub bytes: u64,
-    /// SHA-256 of those bytes; early records do not tell it.
+    /// SHA-256 of the prefix; `None` in records of early versions.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// What was counted in them.
+    /// The caller's counts for the prefix.
     #[serde(flatten)]
     pub counts: C,
 }
 
-/// FILE.json. `S` are the settings that make an output, and `C` is what is counted
-/// in it.
+/// Content of FILE.json. `S` is the settings of the output, `C` the caller's counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record<S, C> {
     format: u32,
-    /// What makes it. An output is gone on with only by the same.
+    /// Settings of the output. It is continued only with equal settings.
     pub made_by: S,
-    /// Up to where it is whole.
+    /// Bytes that are complete and synced, with their counts.
     pub done: Done<C>,
-    /// Whether that is all.
+    /// Whether the output is complete.
     pub finished: bool,
 }
 
-/// What [`Archive::open`] found.
+/// Result of [`Archive::open`].
 pub enum Opened<S, C> {
-    /// The output is there, whole, and was made by the same.
+    /// The output exists, complete and with equal settings.
     Finished(Box<Record<S, C>>),
-    /// There is work to do.
+    /// The output is new or unfinished.
     Begun(Box<Archive<S, C>>),
 }
 
-/// An output that is being made.
+/// An output being written; it holds the lock on FILE.part.
 pub struct Archive<S, C> {
     path: PathBuf,
     part: File,
     record: Record<S, C>,
-    /// The digest of what was written.
+    /// Running digest of all bytes written.
     written: Sha256,
     compressed: bool,
 }
@@ -162,12 +158,12 @@ where
     S: Serialize + DeserializeOwned + PartialEq,
     C: Serialize + DeserializeOwned + Default,
 {
-    /// Begins an output, or goes on with one. Where `path` is a link, it stays
-    /// one: all is made beside the file that it leads to.
+    /// Begins or continues an output. A symbolic link at `path` is kept: all files are made beside
+    /// its target.
     ///
     /// # Errors
-    /// [`ArchiveError`] if the output was made by something else, is damaged or in
-    /// use, or cannot be written.
+    /// [`ArchiveError`] if the output has other settings, is damaged or in use, or cannot be
+    /// written.
     pub fn open(path: &Path, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
         let path = &durable::destination(path).map_err(unwritable(path))?;
         if path.exists() {
@@ -186,13 +182,13 @@ where
         let part = lock(&part_path)?;
         let opened = Archive::begin(path, part, made_by, compressed);
         if opened.is_err() && part_path.metadata().is_ok_and(|part| part.len() == 0) {
-            // An empty file blocks nothing, so a failure to remove it is ignored.
+            // An empty file blocks no later run, so a failure to remove it is ignored.
             let _ = fs::remove_file(&part_path);
         }
         opened
     }
 
-    /// Begins an output, or goes on with one, in a locked file.
+    /// Begins or continues an output in the locked file `part`.
     fn begin(path: &Path, part: File, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
         let mut archive = Archive {
             path: path.into(),
@@ -209,7 +205,7 @@ where
         let part_bytes = archive.part.metadata().map(|part| part.len());
         let part_bytes = part_bytes.map_err(unwritable(&archive.part_path()))?;
         match read_record(path)? {
-            // It was finished, and has been removed since.
+            // The finished output has been removed since: begin anew.
             Some(record) if record.finished && part_bytes == 0 => archive.write_record()?,
             Some(record) => {
                 refuse_other(path, &record, &archive.record.made_by)?;
@@ -225,19 +221,18 @@ where
         Ok(Opened::Begun(Box::new(archive)))
     }
 
-    /// What makes the output, and up to where it is whole.
+    /// Settings and progress of the output.
     pub fn record(&self) -> &Record<S, C> {
         &self.record
     }
 
-    /// The output.
+    /// Final path of the output, links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Appends bytes, as a frame of its own where the output is compressed. They
-    /// are on disk when this returns, and count from the next
-    /// [`Archive::count`] on.
+    /// Appends bytes, as one frame if the output is compressed, and syncs them. They become part of
+    /// the output with the next [`Archive::count`].
     ///
     /// # Errors
     /// [`ArchiveError::File`].
@@ -261,7 +256,7 @@ where
             .map_err(unwritable(&path))
     }
 
-    /// Makes the record count all that was appended.
+    /// Updates the record to include everything appended so far.
     ///
     /// # Errors
     /// [`ArchiveError::File`].
@@ -275,7 +270,7 @@ where
         self.write_record()
     }
 
-    /// Counts all that was appended, as the last, and gives the output its name.
+    /// Records everything appended as the complete output, and renames it to its final name.
     ///
     /// # Errors
     /// [`ArchiveError::File`].
@@ -285,7 +280,7 @@ where
         self.publish()
     }
 
-    /// Leaves nothing behind of an output that was only begun.
+    /// Deletes the unfinished output and its record.
     ///
     /// # Errors
     /// [`ArchiveError::File`].
@@ -308,8 +303,8 @@ where
             .map_err(unwritable(&path))
     }
 
-    /// Checks what the record counts, and cuts off what a broken write left
-    /// behind it.
+    /// Verifies the recorded prefix against its digest, and truncates bytes after it, left by an
+    /// interrupted write.
     fn restore(&mut self) -> Result<()> {
         let bytes = self.record.done.bytes;
         let written = digest(&self.part, &self.record.done);
@@ -334,10 +329,10 @@ where
     }
 }
 
-/// Opens an output that is finished, to read it, and gives what made it.
+/// Opens a finished output for reading, verified against its record, which is returned too.
 ///
 /// # Errors
-/// [`ArchiveError`] if it is not finished, or not what its record says.
+/// [`ArchiveError`] if it is not finished, or does not match its record.
 pub fn open_finished<S, C>(path: &Path) -> Result<(File, Record<S, C>)>
 where
     S: DeserializeOwned,
@@ -373,7 +368,7 @@ where
     Ok((file, record))
 }
 
-/// The digest of the bytes that were written by a record, or what is wrong with them.
+/// Returns the digest of the recorded prefix of `file`, or a description of the mismatch.
 fn digest<C>(file: &File, done: &Done<C>) -> std::result::Result<Sha256, String> {
     let (bytes, mut written) = (done.bytes, Sha256::new());
     let read = io::copy(&mut file.take(bytes), &mut written);
@@ -393,8 +388,7 @@ fn digest<C>(file: &File, done: &Done<C>) -> std::result::Result<Sha256, String>
     Ok(written)
 }
 
-/// The settings that were asked for and are not those that were found, by their
-/// names in JSON: `quiet not set, now true`.
+/// Lists the settings that differ, by their JSON names: `quiet not set, now true`.
 pub fn changes(found: &impl Serialize, wanted: &impl Serialize) -> String {
     let named = |settings| match settings {
         Ok(Value::Object(settings)) => settings,
@@ -411,22 +405,22 @@ pub fn changes(found: &impl Serialize, wanted: &impl Serialize) -> String {
     changed.collect::<Vec<String>>().join("; ")
 }
 
-/// The digest of what was taken in so far, in hexadecimal digits.
+/// Returns the digest of the bytes hashed so far as hexadecimal digits; hashing may continue.
 pub fn hex(digest: &Sha256) -> String {
     format!("{:x}", digest.clone().finalize())
 }
 
-/// The bytes as a frame with a checksum, behind a header that tells its size.
+/// Compresses `bytes` to one frame with a checksum, preceded by a header with its size.
 fn frame(bytes: &[u8]) -> io::Result<Vec<u8>> {
     let mut compressor = zstd::bulk::Compressor::new(LEVEL)?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(true))?;
     let frame = compressor.compress(bytes)?;
     let size = u32::try_from(frame.len())
-        .map_err(|_| io::Error::other("a game of more than 4 GiB, compressed"))?;
+        .map_err(|_| io::Error::other("a compressed frame of more than 4 GiB"))?;
     Ok([&HEADER[..], &size.to_le_bytes(), &frame].concat())
 }
 
-/// Opens a file, makes it if it is not there, and keeps other processes out.
+/// Opens or creates a file and locks it against other processes.
 fn lock(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     let file = options
@@ -456,7 +450,7 @@ fn read_record<S: DeserializeOwned, C: DeserializeOwned>(
         Ok(record) if record.format == FORMAT => Ok(Some(record)),
         _ => Err(ArchiveError::Corrupt {
             path: path.into(),
-            what: "the record is not one that this version writes".into(),
+            what: "the record is damaged or of another version".into(),
             record,
         }),
     }

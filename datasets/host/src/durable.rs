@@ -1,25 +1,24 @@
-//! Files that are there whole or not at all, and stay there when the power
-//! goes: a temporary file beside the place, sync, rename, sync of the folder.
+//! Atomic, durable file replacement: write a temporary file beside the target, sync it, rename it,
+//! sync the folder. Readers see the old file or the new one, also after a power cut.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Replaces the file at `path`: whoever reads it finds the old bytes or the
-/// new ones. The temporary file is `PATH.tmp`. A pipe or a device is written to
-/// as it is.
+/// Replaces the file at `path` atomically and durably. The temporary file is `PATH.tmp`. Pipes and
+/// devices are written directly.
 ///
 /// # Errors
-/// What the system said; the file is then as it was.
+/// Any I/O error; a file at `path` is then unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create(path, ".tmp")?;
     file.write_all(bytes)?;
     file.commit()
 }
 
-/// The same without a sync, for a file that is soon replaced again: after a power
-/// cut, an earlier one may be there, or an empty one.
+/// Replaces the file at `path` atomically without syncing, for files that are soon replaced again:
+/// after a power cut an earlier version may be there, or an empty file.
 ///
 /// # Errors
 /// As [`write()`].
@@ -29,22 +28,21 @@ pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     file.name()
 }
 
-/// Gives a file that is synced the name `to`, which is replaced if it is there.
+/// Renames a synced file to `to`, replacing any file there, and syncs the folder.
 ///
 /// # Errors
-/// What the system said.
+/// Any I/O error.
 pub fn rename(from: &Path, to: &Path) -> io::Result<()> {
     fs::rename(from, to)?;
     sync_folder_of(to)
 }
 
-/// Syncs the folder that `path` is in, so that the name is as durable as what
-/// is in the file. Windows offers no such thing, and needs none. A folder that
-/// may be written but not read, or is on a file system that syncs no folders,
-/// is left to the system.
+/// Syncs the folder of `path`, which makes a new name durable. On Windows, where folders need no
+/// sync, it does nothing. Folders that cannot be opened for reading, or that the file system cannot
+/// sync, are skipped.
 ///
 /// # Errors
-/// What the system said.
+/// Any other I/O error.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     if cfg!(not(unix)) {
         return Ok(());
@@ -54,13 +52,13 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
         .filter(|folder| !folder.as_os_str().is_empty());
     let synced = File::open(folder.unwrap_or(Path::new("."))).and_then(|folder| folder.sync_all());
     match synced {
-        // The file has its name: that is no failure to write it.
+        // The file is written and named: an unsyncable folder is not a failure.
         Err(error) if is_no_sync(error.kind()) => Ok(()),
         synced => synced,
     }
 }
 
-/// Whether a folder can have its files written, and cannot be synced.
+/// Returns whether `error` means that the folder cannot be synced, not that the sync failed.
 fn is_no_sync(error: ErrorKind) -> bool {
     matches!(
         error,
@@ -68,28 +66,26 @@ fn is_no_sync(error: ErrorKind) -> bool {
     )
 }
 
-/// A file that is being written, and has its name only from
-/// [`NewFile::commit`] on. Dropped before, it leaves nothing behind.
+/// A file being written, which gets its final name from [`NewFile::commit`]. Dropped before that,
+/// it is removed.
 ///
-/// A pipe or a device, such as `/dev/stdout`, is not replaced but written to.
+/// Pipes and devices, such as `/dev/stdout`, are written directly.
 #[derive(Debug)]
 pub struct NewFile {
-    /// `None` once it has its name.
+    /// `None` after the rename.
     file: Option<File>,
-    /// What the file is called before it has its name; `None` of a pipe or a
-    /// device.
+    /// Path of the temporary file; `None` for pipes and devices.
     temporary: Option<PathBuf>,
     path: PathBuf,
 }
 
 impl NewFile {
-    /// Begins to write what is to be `path` to a file beside it, whose name
-    /// ends with `suffix` as well. Where `path` is a link, it stays one: the
-    /// file that it leads to is replaced.
+    /// Creates a temporary file beside `path`: its name plus `suffix`. If `path` is a symbolic
+    /// link, the link is kept and its target is replaced.
     ///
     /// # Errors
-    /// What the system said; also if `path` is a folder, and
-    /// [`ErrorKind::ResourceBusy`] while somebody else writes it.
+    /// Any I/O error; [`ErrorKind::IsADirectory`] if `path` is a folder,
+    /// [`ErrorKind::ResourceBusy`] while another process writes the file.
     pub fn create(path: &Path, suffix: &str) -> io::Result<NewFile> {
         let path = destination(path)?;
         let (file, temporary) = match fs::metadata(&path) {
@@ -109,10 +105,10 @@ impl NewFile {
         })
     }
 
-    /// The file is complete: gives it its name.
+    /// Syncs the complete file and renames it to its final name.
     ///
     /// # Errors
-    /// What the system said; whatever had the name keeps it.
+    /// Any I/O error; a file at the final name is then unchanged.
     pub fn commit(mut self) -> io::Result<()> {
         if self.temporary.is_some() {
             self.file.as_ref().ok_or_else(committed)?.sync_all()?;
@@ -122,7 +118,7 @@ impl NewFile {
         Ok(())
     }
 
-    /// Gives the file its name.
+    /// Renames the temporary file to its final name.
     fn name(&mut self) -> io::Result<()> {
         if let Some(temporary) = &self.temporary {
             fs::rename(temporary, &self.path)?;
@@ -136,17 +132,17 @@ impl NewFile {
     }
 }
 
-/// Links that lead to one another, at most: as many as Linux follows.
+/// Limit on chained symbolic links, the same as in Linux.
 const LINKS: usize = 40;
 
-/// What a path leads to, by whatever links, whether it is there or not.
+/// Resolves all symbolic links of a path; the final target need not exist.
 ///
 /// # Errors
-/// What the system said, but that nothing is there.
+/// Any I/O error except [`ErrorKind::NotFound`].
 pub fn destination(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     match fs::metadata(&path) {
-        // A pipe's name in /proc leads nowhere else.
+        // A pipe's link in /proc has no target path to resolve.
         Ok(metadata) if !metadata.is_file() => return Ok(path),
         Ok(_) => return fs::canonicalize(path),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -156,19 +152,18 @@ pub fn destination(path: &Path) -> io::Result<PathBuf> {
         let Ok(target) = fs::read_link(&path) else {
             break;
         };
-        // In the link's folder, unless it is absolute.
+        // Relative targets start at the link's folder.
         path.pop();
         path.push(target);
     }
     Ok(path)
 }
 
-/// Makes a temporary file, or empties what a program that was killed has left
-/// of one, and locks it.
+/// Creates and locks a temporary file, or takes over and empties one left by a killed program.
 fn create_alone(path: &Path) -> io::Result<File> {
-    // Written through a link, what it leads to would be lost.
+    // Writing through a link would overwrite its target.
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {
-        let text = format!("{} is in the way: it is no file", path.display());
+        let text = format!("{} is not a regular file; remove it", path.display());
         return Err(io::Error::new(ErrorKind::AlreadyExists, text));
     }
     let mut options = File::options();
@@ -177,20 +172,20 @@ fn create_alone(path: &Path) -> io::Result<File> {
         .truncate(false)
         .write(true)
         .open(path)?;
-    // Not every file system has locks.
+    // A file system without locks returns another error, which is ignored.
     let locked_out = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
-    // Or what was opened may have got its name meanwhile.
+    // The previous owner may have renamed the file between our open and our lock.
     if locked_out || !is_at(&file, path) {
         return Err(io::Error::new(
             ErrorKind::ResourceBusy,
-            "somebody else is writing it; wait for them to end",
+            "another process is writing it; wait for it to end",
         ));
     }
     file.set_len(0)?;
     Ok(file)
 }
 
-/// Whether a file has this path still.
+/// Returns whether `path` still names this file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -200,14 +195,14 @@ fn is_at(file: &File, path: &Path) -> bool {
         .is_ok_and(|file| there.is_ok_and(|there| there == place(file)))
 }
 
-/// Whether a file has this path still: Windows does not tell.
+/// Windows has no stable way to compare files, so assume that it does.
 #[cfg(not(unix))]
 fn is_at(_: &File, _: &Path) -> bool {
     true
 }
 
 fn committed() -> io::Error {
-    io::Error::other("the file has its name already")
+    io::Error::other("the file is already committed")
 }
 
 impl Write for NewFile {
@@ -225,10 +220,10 @@ impl Drop for NewFile {
         let (Some(file), Some(temporary)) = (self.file.take(), &self.temporary) else {
             return;
         };
-        // While it is locked it is nobody else's; but Windows removes no file
-        // that is open.
+        // On Unix the lock is held during removal, so the file is still ours. Windows cannot remove
+        // open files, so there the file is closed first.
         let locked = cfg!(unix).then_some(file);
-        // Best effort: there may be nobody left to tell.
+        // Best effort: a drop cannot report errors.
         let _ = fs::remove_file(temporary);
         drop(locked);
     }
@@ -249,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn replaces_a_file_and_leaves_nothing_beside_it() {
+    fn replaces_a_file_without_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("net");
         write(&path, b"old").unwrap();
@@ -259,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsynced_file_replaces_another_as_well() {
+    fn replaces_a_file_unsynced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page");
         for bytes in [&b"longer"[..], b"new"] {
@@ -271,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_only_once_it_is_whole() {
+    fn removes_the_temporary_file_without_commit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games");
         let mut file = NewFile::create(&path, ".part").unwrap();
@@ -282,11 +277,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_stays() {
+    fn refuses_to_replace_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("taken");
         fs::create_dir(&path).unwrap();
-        // Before anything is written.
+        // The error comes before any write.
         let error = NewFile::create(&path, ".part").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::IsADirectory);
         assert_eq!(names(folder.path()), ["taken"]);
@@ -294,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_writes_another_does_not_touch() {
+    fn refuses_a_second_writer() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games");
         let mut first = NewFile::create(&path, ".part").unwrap();
@@ -309,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_program_left_is_written_over() {
+    fn overwrites_the_leftover_of_a_killed_program() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("net.tmp"), b"longer than what comes").unwrap();
@@ -320,7 +315,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn what_a_link_beside_the_place_leads_to_stays() {
+    fn never_writes_through_a_link_at_the_temporary_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("mine"), b"mine").unwrap();
@@ -333,7 +328,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_link_stays_and_what_it_leads_to_is_replaced() {
+    fn keeps_a_link_and_replaces_its_target() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         write(&path("net"), b"old").unwrap();
@@ -346,7 +341,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_link_to_what_is_not_there_yet_stays() {
+    fn creates_the_missing_target_of_a_link() {
         use std::os::unix::fs::symlink;
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
@@ -360,14 +355,14 @@ mod tests {
         );
         assert_eq!(names(&path("nets")), ["net", "newest"]);
         assert_eq!(fs::read(path("nets/net")).unwrap(), b"new");
-        // A circle leads nowhere.
+        // A cycle of links.
         symlink("circle", path("circle")).unwrap();
         write(&path("circle"), b"new").unwrap_err();
         assert!(path("circle").is_symlink());
     }
 
     #[test]
-    fn a_folder_that_cannot_be_synced_is_no_failure() {
+    fn tolerates_unsyncable_folders() {
         for code in [1, 13, 22] {
             let error = io::Error::from_raw_os_error(code);
             assert!(cfg!(not(unix)) || is_no_sync(error.kind()), "{error}");
@@ -379,7 +374,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_device_is_not_replaced() {
+    fn writes_to_a_device_without_replacing_it() {
         use std::os::unix::fs::{FileTypeExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let link = folder.path().join("nothing");

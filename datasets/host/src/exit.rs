@@ -1,46 +1,45 @@
-//! How a program of Kibitz ends.
+//! Exit codes, shared by all programs.
 
 use std::process;
 
-/// How a program ends. The numbers are those of all programs of Kibitz
-/// (docs/exit-codes.md); after a signal it is 128 and the signal's.
+/// Exit code of a program (docs/exit-codes.md); after a signal, 128 plus the signal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ExitCode {
-    /// All was done.
+    /// Success.
     Done = 0,
-    /// Another failure than those below.
+    /// Any failure without a code below.
     Other = 1,
-    /// The command line is wrong.
+    /// Wrong usage of the command line.
     Usage = 2,
-    /// A file or program is missing or cannot be read.
+    /// A file or program is missing or unreadable.
     Missing = 3,
-    /// A file is damaged, or not what it should be.
+    /// A file is damaged or of the wrong kind.
     Damaged = 4,
-    /// The output is refused: it is there already, or made otherwise.
+    /// The output exists already, or was made with other settings.
     Refused = 5,
-    /// The net is refused.
+    /// The net has another layout, is damaged, or does not fit the engine's integers.
     Net = 6,
     /// An output cannot be written.
     Write = 7,
-    /// There is no such device, or it failed.
+    /// The device is missing or failed.
     NoDevice = 8,
     /// Training diverged.
     Diverged = 9,
-    /// The test of a match accepted H0.
+    /// The SPRT of a match accepted H0.
     AcceptedH0 = 10,
-    /// The test of a match is undecided after all games.
+    /// The SPRT of a match is undecided after all games.
     Undecided = 11,
-    /// SIGHUP asked to stop.
+    /// Stopped by SIGHUP.
     Hangup = 129,
-    /// SIGINT asked to stop.
+    /// Stopped by SIGINT.
     Interrupted = 130,
-    /// SIGTERM asked to stop.
+    /// Stopped by SIGTERM.
     Terminated = 143,
 }
 
 impl ExitCode {
-    /// The one with this number.
+    /// Returns the exit code with this number, `None` if there is none.
     pub fn of(number: u8) -> Option<ExitCode> {
         use ExitCode::*;
         let all = [

@@ -1,4 +1,4 @@
-//! Files that the user names.
+//! Files named by the user: reading, overwrite checks, and their errors.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -8,29 +8,29 @@ use thiserror::Error;
 
 use crate::exit::ExitCode;
 
-/// What was to be done with a file.
+/// The operation that failed on a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// To read it.
+    /// Reading.
     Read,
-    /// To write it.
+    /// Writing.
     Write,
 }
 
-/// A file named by the user could not be used; the source says why.
+/// A file named by the user cannot be read or written; the source gives the reason.
 #[derive(Debug, Error)]
 #[error("cannot {} {path:?}", match action { Action::Read => "read", Action::Write => "write" })]
 pub struct FileError {
-    /// What was tried.
+    /// The failed operation.
     pub action: Action,
-    /// The file as the user named it.
+    /// The path as the user gave it.
     pub path: PathBuf,
-    /// What the system said.
+    /// The operating system's error.
     pub source: io::Error,
 }
 
 impl FileError {
-    /// Turns what the system says into such an error.
+    /// Returns a closure for `map_err` that adds the operation and the path.
     pub fn to(action: Action, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> FileError {
         let path = path.into();
         move |source| FileError {
@@ -40,7 +40,7 @@ impl FileError {
         }
     }
 
-    /// How a program ends for it.
+    /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self.action {
             Action::Read => ExitCode::Missing,
@@ -49,28 +49,28 @@ impl FileError {
     }
 }
 
-/// A file that a command would replace is there already.
+/// The output file exists already.
 #[derive(Debug, Error)]
 #[error("{path}: exists already; {remedy}", path = path.display())]
 pub struct Exists {
-    /// The file.
+    /// The existing file.
     pub path: PathBuf,
-    /// The remedy to offer, such as "give another --out".
+    /// Advice to the user, such as "give another --out".
     pub remedy: &'static str,
 }
 
 impl Exists {
-    /// The exit code of a program that ends for it.
+    /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::Refused
     }
 }
 
-/// Makes sure that no file is replaced: nets, datasets, games and checkpoints are, with
-/// `force` only. Pipes and devices hold nothing that could be lost.
+/// Checks that a write to `path` replaces no net, dataset, game file or checkpoint, unless `force`
+/// is set. Pipes and devices are always accepted.
 ///
 /// # Errors
-/// [`Exists`] if a file or folder is there and `force` is not given.
+/// [`Exists`] if a file or folder is at `path` and `force` is false.
 pub fn check_free(path: &Path, force: bool) -> Result<(), Exists> {
     let found = path.metadata();
     let lasts = found.is_ok_and(|found| found.is_file() || found.is_dir());
@@ -83,18 +83,18 @@ pub fn check_free(path: &Path, force: bool) -> Result<(), Exists> {
     }
 }
 
-/// Makes sure that a picture (SVG) or page (HTML) replaces nothing but another: the file is
-/// not there, is empty, or begins as markup does.
+/// Checks that a picture (SVG) or page (HTML) replaces only another one: `path` is missing, empty,
+/// or begins with `<`.
 ///
 /// # Errors
-/// [`Exists`] if it holds anything else.
+/// [`Exists`] if the file holds anything else.
 pub fn check_free_for_markup(path: &Path) -> Result<(), Exists> {
     let mut head = [0; 64];
     let read = match path.is_file() {
         true => File::open(path).and_then(|mut file| file.read(&mut head)),
         false => return Ok(()),
     };
-    // An unreadable file may hold anything, so it is not replaced.
+    // An unreadable file is kept: it may hold anything.
     let is_markup = read.is_ok_and(|length| {
         let text = head[..length].trim_ascii_start();
         text.is_empty() || text[0] == b'<'
@@ -103,16 +103,15 @@ pub fn check_free_for_markup(path: &Path) -> Result<(), Exists> {
         true => Ok(()),
         false => Err(Exists {
             path: path.to_path_buf(),
-            remedy: "it is no picture or page, and is not replaced: give another name",
+            remedy: "it is neither a picture nor a page, and is kept; give another name",
         }),
     }
 }
 
-/// Reads a whole file. It may be a pipe or a device that never ends, so it may
-/// have `most` bytes.
+/// Reads a whole file of at most `most` bytes; the limit guards against endless pipes and devices.
 ///
 /// # Errors
-/// If it cannot be read, or has more bytes.
+/// [`FileError`] if it cannot be read or is larger.
 pub fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
     let read = || {
         let mut bytes = Vec::new();
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_replaced_by_force_alone_and_a_picture_by_a_picture() {
+    fn guards_files_against_replacement() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str, content: &str| {
             let path = folder.path().join(name);

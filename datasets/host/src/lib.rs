@@ -1,10 +1,8 @@
-//! What the programs ask of the operating system: files that are there whole
-//! or not at all ([`durable`]), files that the user names ([`read`]), signals
-//! that ask a program to stop ([`StopSignal`], [`unless_stopped`]), outputs whose
-//! reader may leave ([`print()`], [`tell`]), exit codes ([`ExitCode`]), and what they
-//! are ([`VERSION`]). With the
-//! feature `progress` also bars that show how far work has come (`Progress`), with
-//! `archive` outputs that can be gone on with after any interruption (`archive`).
+//! Operating-system services for all programs: atomic file replacement ([`durable`]), files named
+//! by the user ([`read`], [`check_free`]), stop signals ([`StopSignal`], [`unless_stopped`]),
+//! output that tolerates closed pipes ([`print()`], [`tell`]), exit codes ([`ExitCode`]) and the
+//! version ([`VERSION`]). Feature `progress` adds progress bars (`Progress`), feature `archive`
+//! adds resumable outputs (`archive`).
 
 #[cfg(feature = "archive")]
 pub mod archive;

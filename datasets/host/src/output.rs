@@ -1,16 +1,15 @@
-//! Results go to standard output, what happens meanwhile to standard error;
-//! whoever reads them may stop early.
+//! Output to the user: results on standard output, messages on standard error. Closed pipes are
+//! tolerated.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};
 
 use crate::file::{Action, FileError};
 
-/// Prints a result. A reader that has closed the pipe has seen enough, so that
-/// `trainer eval ... | head` is no error.
+/// Prints a result. A closed pipe is not an error, so `trainer eval ... | head` succeeds.
 ///
 /// # Errors
-/// If standard output cannot be written for any other reason.
+/// [`FileError`] if standard output cannot be written for any other reason.
 pub fn print(text: &str) -> Result<(), FileError> {
     let mut out = stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -20,10 +19,9 @@ pub fn print(text: &str) -> Result<(), FileError> {
     }
 }
 
-/// Tells the user a line on standard error. That nobody reads it any more, as
-/// after `2>&1 | head` or in a terminal that was closed, is no reason to stop:
-/// `eprintln` would panic.
+/// Writes a line to standard error and ignores failures, such as a pipe closed by `2>&1 | head` or
+/// a closed terminal, where `eprintln` would panic.
 pub fn tell(line: impl Display) {
-    // In one write, so that lines of several threads do not mix.
+    // A single write keeps lines of several threads apart.
     let _ = stderr().write_all(format!("{line}\n").as_bytes());
 }

@@ -1,43 +1,44 @@
-//! How far work has come: a bar on a terminal, plain lines elsewhere.
+//! Progress display: a bar on a terminal, plain lines elsewhere.
 
 use std::time::{Duration, Instant};
 
 pub use indicatif::FormattedDuration;
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Between two states of a bar: what is done at once may be long.
+/// Interval between updates of a bar; also its tick, as one step of the work may take long.
 const BAR_EVERY: Duration = Duration::from_secs(1);
-/// Between two plain lines.
+/// Interval between plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// In which form a state is shown.
+/// Display form of a progress text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Beside a bar, as its template's `msg`.
+    /// Message beside a bar, for its template's `msg`.
     Bar,
-    /// As a line of its own.
+    /// Separate line.
     Line {
-        /// How long the rest takes, at the mean pace so far.
+        /// Estimated time to completion at the mean pace so far; `None` before any progress, or if
+        /// the total is unknown.
         left: Option<Duration>,
     },
 }
 
-/// The display of some work, on standard error. Dropping it takes the bar away.
+/// Progress display on standard error. The bar is cleared on drop.
 pub struct Progress {
-    /// Hidden where no terminal shows it.
+    /// Hidden unless standard error is a terminal.
     bar: ProgressBar,
-    /// What was behind when the work began.
+    /// Position at the start of this run.
     start: u64,
     began: Instant,
     shown: Instant,
 }
 
 impl Progress {
-    /// Progress through `total`, if that is known, of which `start` is behind.
-    /// A bar looks as indicatif's `template` says.
+    /// Starts a display at position `start` of `total`; `None` if the total is unknown. `template`
+    /// is indicatif's template of the bar.
     ///
     /// # Panics
-    /// If that is no template: the program made it.
+    /// If `template` is invalid.
     pub fn new(template: &str, total: Option<u64>, start: u64) -> Progress {
         let style = ProgressStyle::with_template(template).expect("a template of the program");
         let bar = total.map_or_else(ProgressBar::no_length, ProgressBar::new);
@@ -56,18 +57,18 @@ impl Progress {
         }
     }
 
-    /// The same with a name, for the template's `prefix`.
+    /// Sets the name shown by the template's `prefix`.
     pub fn named(self, name: &str) -> Progress {
         self.bar.set_prefix(name.to_string());
         self
     }
 
-    /// How long the work takes.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.began.elapsed().as_secs_f64()
     }
 
-    /// Whether a second has passed since a bar was shown, or ten since a line was.
+    /// Returns whether an update is due: every second for a bar, every ten seconds for lines.
     pub fn is_due(&self) -> bool {
         self.is_due_at(Instant::now())
     }
@@ -80,8 +81,8 @@ impl Progress {
         now - self.shown >= every
     }
 
-    /// Shows that so much is behind, and what `text` says of it. A bar is always
-    /// shown, a line only where it is due.
+    /// Updates the position to `done` and the text. A bar is always updated; a line is printed only
+    /// when due.
     pub fn show(&mut self, done: u64, text: impl FnOnce(Form) -> String) {
         self.bar.set_position(done);
         let now = Instant::now();
@@ -103,7 +104,7 @@ impl Progress {
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// Writes something else to the terminal, above the bar.
+    /// Runs `write`, which may print to the terminal, with the bar hidden.
     pub fn suspend<T>(&self, write: impl FnOnce() -> T) -> T {
         self.bar.suspend(write)
     }
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_due_every_ten_seconds_and_tells_what_is_left() {
+    fn lines_are_due_every_ten_seconds_with_the_time_left() {
         let mut progress = Progress::new("{msg}", Some(100), 20);
         progress
             .bar

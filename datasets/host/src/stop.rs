@@ -1,4 +1,4 @@
-//! Signals that ask a program to stop where it can go on from.
+//! Stop signals: graceful shutdown at a point from which the program can continue later.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -14,37 +14,35 @@ use signal_hook::flag;
 
 use crate::exit::ExitCode;
 
-/// The exit code of a program that a signal ended, as a shell gives it, is
-/// this and the number of the signal.
+/// Exit code after a signal, as shells give it, minus the signal number.
 const SIGNAL_BASE: u8 = 128;
 
-/// How often those who wait look whether to stop.
+/// Interval at which waiting code polls the stop flag.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// How long a program that is to end soon has to end by itself.
+/// Time left to a program to end by itself before it is made to.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Whether somebody asked the program to stop: Ctrl-C (SIGINT), a scheduler or
-/// `docker stop` (SIGTERM), or a terminal that was closed (SIGHUP). Clones ask
-/// the same.
+/// Flag set by SIGINT (Ctrl-C), SIGTERM (a scheduler, `docker stop`) or SIGHUP (a closed terminal).
+/// Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct StopSignal {
     asked: Arc<AtomicBool>,
-    /// The number of the signal that came last; 0 if none came.
+    /// Number of the latest signal; 0 before any.
     signal: Arc<AtomicUsize>,
 }
 
 impl StopSignal {
-    /// Listens from now on. The first signal asks to stop, the second ends the
-    /// program at once. A program that `nohup` started does not mind SIGHUP.
+    /// Installs the signal handlers. The first signal sets the flag, the second ends the program at
+    /// once. SIGHUP stays ignored in a program started by `nohup`.
     ///
     /// # Errors
-    /// What the system said.
+    /// Any error of the operating system.
     pub fn listen() -> io::Result<StopSignal> {
         let stop = StopSignal::default();
         for signal in signals() {
             let number = signal as u8;
-            // In this order: the first signal finds the flag down.
+            // Registered before the flag's handler, so the first signal finds the flag unset.
             flag::register_conditional_shutdown(
                 signal,
                 (SIGNAL_BASE + number).into(),
@@ -56,12 +54,11 @@ impl StopSignal {
         Ok(stop)
     }
 
-    /// Has the program end a second or two after it was asked to, whatever it waits
-    /// for, such as a reader that sleeps: for programs that hold nothing which could
-    /// be lost.
+    /// Makes the program exit one to two seconds after a stop signal even if it is blocked, for
+    /// example on a pipe. For programs without state that could be lost.
     ///
     /// # Errors
-    /// What the system said, where it gives no thread.
+    /// Any error of the operating system when it starts the thread.
     pub fn end_soon(&self) -> io::Result<()> {
         let stop = self.clone();
         let watch = move || {
@@ -74,27 +71,25 @@ impl StopSignal {
         thread::Builder::new().spawn(watch).map(drop)
     }
 
-    /// Whether to stop.
+    /// Returns whether a stop signal has arrived.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// The flag that is set when the program is asked to stop.
+    /// The flag that a stop signal sets.
     pub fn flag(&self) -> &AtomicBool {
         &self.asked
     }
 
-    /// The exit code of a program that stopped because it was asked to, by
-    /// default as after Ctrl-C.
+    /// Returns the exit code after a stop; that of Ctrl-C if no signal has arrived.
     pub fn exit_code(&self) -> ExitCode {
         let signal = self.signal.load(Ordering::Relaxed) as u8;
         ExitCode::of(SIGNAL_BASE + signal).unwrap_or(ExitCode::Interrupted)
     }
 }
 
-/// Does work that may wait for others, such as the reading of a pipe, on a
-/// thread of its own. `None` if `stop` is set before it is done: the thread is
-/// then left to itself, and ends with the program at the latest.
+/// Runs blocking work, such as reading a pipe, on a separate thread. Returns `None` if `stop` is
+/// set first; the thread is then detached, and ends with the program at the latest.
 pub fn unless_stopped<T: Send + 'static>(
     stop: &AtomicBool,
     work: impl FnOnce() -> T + Send + 'static,
@@ -102,7 +97,7 @@ pub fn unless_stopped<T: Send + 'static>(
     let (working, done) = channel::<()>();
     let worker = thread::spawn(move || {
         let outcome = work();
-        // A panic drops it as well.
+        // On a panic, unwinding drops it too.
         drop(working);
         outcome
     });
@@ -114,7 +109,7 @@ pub fn unless_stopped<T: Send + 'static>(
     Some(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
-/// The signals that ask to stop.
+/// Signals that request a stop.
 #[cfg(unix)]
 fn signals() -> Vec<i32> {
     use signal_hook::consts::SIGHUP;
@@ -125,18 +120,18 @@ fn signals() -> Vec<i32> {
     signals
 }
 
-/// The signals that ask to stop.
+/// Signals that request a stop.
 #[cfg(not(unix))]
 fn signals() -> Vec<i32> {
     vec![SIGINT, SIGTERM]
 }
 
-/// Whether whoever started the program had it ignore the signal.
+/// Returns whether the parent process had set the signal to be ignored.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: with a null new action the call only writes the present one to
-    // `action`, which is writable; all its bytes are zero before, a valid value.
+    // SAFETY: with a null new action the call only writes the current one to `action`, which is
+    // writable; it is zeroed before, which is a valid value.
     let action = unsafe {
         libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
@@ -149,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_that_does_not_end_is_left_to_itself() {
+    fn detaches_work_that_does_not_end() {
         let stop = AtomicBool::new(false);
         assert_eq!(unless_stopped(&stop, || 7), Some(7));
         let panic = std::panic::catch_unwind(|| unless_stopped(&stop, || panic!("no work")));
@@ -159,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_signal_is_told_by_the_exit_code() {
+    fn exit_code_gives_the_signal() {
         let stop = StopSignal::listen().unwrap();
         assert!(!stop.is_asked());
         assert_eq!(stop.exit_code(), ExitCode::Interrupted);

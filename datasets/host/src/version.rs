@@ -1,9 +1,9 @@
-//! What `--version` tells.
+//! The version shown by `--version`.
 
 use std::sync::LazyLock;
 
-/// The version of all programs, and the commit where the build was told it by the
-/// environment variable `KIBITZ_COMMIT`, as `.ci/package` does.
+/// Version of all programs, with the commit if the environment variable `KIBITZ_COMMIT` is set at
+/// build time, as `.ci/package` does.
 pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let version = env!("CARGO_PKG_VERSION");
     match option_env!("KIBITZ_COMMIT") {
