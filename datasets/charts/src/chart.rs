@@ -1,4 +1,4 @@
-//! Charts that are made of axes, bars, dots and columns.
+//! Dot, column, bar and share charts on a [`Panel`].
 
 use crate::numbers::{percent, thousands};
 use crate::panel::{Anchor, Panel, Tone, fitted, text_width};
@@ -7,62 +7,61 @@ use crate::style::Colour;
 
 /// Height of one row of [`Panel::dots`].
 const DOT_HEIGHT: f64 = 34.0;
-/// What the axis of [`Panel::dots`] needs.
+/// Height of the axis of [`Panel::dots`].
 const AXIS: f64 = 26.0;
 /// Height of one row of [`Panel::bars`].
 const BAR_HEIGHT: f64 = 26.0;
 /// Height of one row of [`Panel::shares`].
 const SHARES_HEIGHT: f64 = 58.0;
-/// The widest column of a chart, so that a single one is no wall.
+/// Maximum width of a column, so that charts of few columns stay readable.
 const MAX_COLUMN: f64 = 72.0;
 
-/// One row of [`Panel::dots`].
+/// Row of [`Panel::dots`].
 pub struct Dot {
-    /// What is measured.
+    /// Label of the row.
     pub name: String,
-    /// Where the dot is.
+    /// Position of the dot on the axis.
     pub value: f64,
-    /// From where to where the value may be, infinite where it has no end.
+    /// Lower and upper end of the interval; an infinite end is drawn open.
     pub interval: Option<[f64; 2]>,
-    /// The value in words, behind the row.
+    /// The value as text, shown at the right.
     pub figure: String,
-    /// The dot's colour.
+    /// Colour of dot and interval.
     pub colour: Colour,
 }
 
-/// One column of [`Panel::columns`].
+/// Column of [`Panel::columns`].
 pub struct Column {
-    /// Its height, in the chart's unit.
+    /// Height, in the chart's unit.
     pub value: f64,
-    /// Where a mark is set beside its value, in the same unit.
+    /// Height of a second, marked value in the same unit.
     pub mark: Option<f64>,
-    /// What to say when it is pointed at.
+    /// Tooltip.
     pub hint: String,
 }
 
-/// One row of [`Panel::bars`].
+/// Row of [`Panel::bars`].
 pub struct Bar {
-    /// What is counted.
+    /// Label of the bar.
     pub name: String,
-    /// How many there are.
+    /// Count that the bar shows.
     pub count: u64,
-    /// Of how many; such a count would be a bar over the whole width.
+    /// Total that `count` is a part of; it would fill the whole width.
     pub whole: u64,
-    /// The bar's colour.
+    /// Colour of the bar.
     pub colour: Colour,
 }
 
-/// One row of [`Panel::shares`].
+/// Row of [`Panel::shares`].
 pub struct Shares<'a> {
-    /// What is divided.
+    /// Label of the row.
     pub title: &'a str,
-    /// The parts with their names; the third colour is the baseline's.
+    /// Names and counts of the parts, at most four; the third has the baseline's colour.
     pub parts: Vec<(&'a str, u64)>,
 }
 
 impl Panel {
-    /// The horizontal grid of a chart between two edges, with its values at the
-    /// left.
+    /// Draws a horizontal grid between two edges, with about `about` values at the left.
     pub fn levels(&mut self, y: &Scale, (left, right): (f64, f64), about: u32) {
         for tick in y.ticks(about) {
             let at = y.at(tick.value);
@@ -72,13 +71,13 @@ impl Panel {
         }
     }
 
-    /// The height that so many [`Panel::dots`] need.
+    /// Returns the height of [`Panel::dots`] with this many rows.
     pub fn dots_height(rows: usize) -> f64 {
         DOT_HEIGHT * rows as f64 + AXIS
     }
 
-    /// A dot a row with the interval it lies in, on one axis that shows the
-    /// differences: it need not begin at 0.
+    /// Draws one dot per row with its interval, on a common axis that fits the values and need not
+    /// begin at 0.
     pub fn dots(&mut self, top: f64, rows: &[Dot]) {
         let longest = |text: fn(&Dot) -> &str| {
             let widths = rows.iter().map(|row| text_width(text(row)));
@@ -108,7 +107,7 @@ impl Panel {
             self.text(end, Anchor::End, Tone::Strong, &row.figure);
             if let Some([low, high]) = row.interval {
                 self.line(&[(x.at(low), y), (x.at(high), y)], row.colour);
-                // An interval without an end is open there.
+                // An infinite end has no cap.
                 for end in [low, high].into_iter().filter(|end| end.is_finite()) {
                     self.line(&[(x.at(end), y - 4.0), (x.at(end), y + 4.0)], row.colour);
                 }
@@ -120,8 +119,8 @@ impl Panel {
         }
     }
 
-    /// Columns side by side down to the panel's end, with a scale at the left
-    /// and names below: each name with its place, in columns from the left edge.
+    /// Draws columns side by side down to the panel's end, with a scale at the left. `names` are
+    /// the labels below, each with its position in columns from the left edge.
     pub fn columns(
         &mut self,
         top: f64,
@@ -137,7 +136,7 @@ impl Panel {
             .iter()
             .map(|column| column.value.max(column.mark.unwrap_or(0.0)));
         let highest = values.fold(0.0, f64::max);
-        // What is counted has no halves.
+        // Counts have no fractional ticks.
         let step = round_step(highest.max(1.0), 5).max(1.0);
         let highest = step * (highest / step).ceil().max(1.0);
         let y = Scale::new((0.0, highest), (bottom, top));
@@ -171,12 +170,12 @@ impl Panel {
         }
     }
 
-    /// The height that so many [`Panel::bars`] need.
+    /// Returns the height of [`Panel::bars`] with this many rows.
     pub fn bars_height(rows: usize) -> f64 {
         BAR_HEIGHT * rows as f64
     }
 
-    /// One bar below another, named at the left, with its value behind it.
+    /// Draws one bar per row, with its name at the left and its count and share behind it.
     pub fn bars(&mut self, top: f64, names_width: f64, bars: &[Bar]) {
         const VALUE: f64 = 178.0;
         for (i, bar) in bars.iter().enumerate() {
@@ -196,12 +195,12 @@ impl Panel {
         }
     }
 
-    /// The height that so many [`Panel::shares`] need.
+    /// Returns the height of [`Panel::shares`] with this many rows.
     pub fn shares_height(rows: usize) -> f64 {
         SHARES_HEIGHT * rows as f64
     }
 
-    /// Bars that are each divided into parts, with the parts' names below.
+    /// Draws one bar per row, divided into its parts, with their names and shares below.
     pub fn shares(&mut self, lines: &[Shares]) {
         const NAMES: f64 = 58.0;
         const COLOURS: [Colour; 4] = [Colour::Blue, Colour::Yellow, Colour::Green, Colour::Grey];
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_have_an_axis_whatever_they_are() {
+    fn draws_an_axis_for_any_dots() {
         let dot = |value, interval| Dot {
             name: "a < b".to_string(),
             value,
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_columns_and_shares_of_nothing_are_drawn() {
+    fn draws_empty_bars_columns_and_shares() {
         drawn(200.0, |panel| {
             panel.columns(0.0, &[], &[], |value| value.to_string(), Colour::Blue);
             let parts = vec![("a", 0), ("b", 0)];
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_columns_tell_their_values() {
+    fn labels_few_columns_with_their_values() {
         let column = |value| Column {
             value,
             mark: None,

@@ -1,56 +1,55 @@
-//! Lines over a number, such as a loss over steps.
+//! Line charts, such as a loss over steps.
 
 use crate::numbers::short_count;
 use crate::panel::{Anchor, Mark, Panel, Point, Tone, WIDTH, fitted, text_width};
 use crate::scale::{Scale, Tick};
 use crate::style::Colour;
 
-/// Height of the plot itself.
+/// Height of the plot area.
 const HEIGHT: f64 = 230.0;
-/// What the axis below it needs, with its name.
+/// Height of the horizontal axis with its name.
 const AXIS: f64 = 45.0;
-/// Where the plot begins: left of it stand the values.
+/// Left edge of the plot area, after the axis values.
 const LEFT: f64 = 48.0;
-/// Height of a row of the legend.
+/// Height of a legend row.
 const LEGEND: f64 = 22.0;
-/// What an entry of the legend needs beside its name.
+/// Width of a legend entry without its name.
 const ENTRY: f64 = 46.0;
 
-/// One line of a [`Graph`].
+/// Line of a [`Graph`].
 pub struct Series {
-    /// What it is, for the legend.
+    /// Name in the legend.
     pub name: String,
-    /// A line or a dashed line.
+    /// Style of the line.
     pub mark: Mark,
-    /// Its colour.
+    /// Colour of the line.
     pub colour: Colour,
-    /// Its points from left to right, in the units of the axes. Those that are
-    /// not finite are left out.
+    /// Points from left to right, in axis units. Non-finite points are skipped.
     pub points: Vec<Point>,
-    /// Whether each point has a dot, which shows where few were measured.
+    /// Whether each point is marked by a dot, for series of few points.
     pub dotted: bool,
 }
 
-/// A chart of lines that share their axes.
+/// Chart of lines with common axes.
 pub struct Graph<'a> {
-    /// Its title.
+    /// Title of the panel.
     pub title: &'a str,
-    /// What the values are.
+    /// Note below the title: the meaning of the values.
     pub note: &'a str,
-    /// What is counted from left to right.
+    /// Name of the horizontal axis.
     pub across: &'a str,
-    /// Where the axis across begins and ends.
+    /// First and last value of the horizontal axis.
     pub ends: (f64, f64),
-    /// Whether there is nothing between two whole numbers across.
+    /// Whether the horizontal axis has integer ticks only.
     pub whole: bool,
-    /// Values that the axis upwards reaches in any case.
+    /// Values that the vertical axis always includes.
     pub levels: &'a [f64],
-    /// The lines, the last on top.
+    /// Lines in drawing order, the last on top.
     pub series: Vec<Series>,
 }
 
 impl Graph<'_> {
-    /// The chart as a panel of [`WIDTH`]. A single line needs no legend.
+    /// Draws the chart as a panel of [`WIDTH`], with a legend unless there is a single line.
     pub fn panel(&self) -> Panel {
         let entries = match &self.series[..] {
             [_] => Vec::new(),
@@ -84,7 +83,7 @@ impl Graph<'_> {
             let finite = series.points.iter();
             let finite = finite.filter(|point| point.0.is_finite() && point.1.is_finite());
             let places: Vec<Point> = finite.map(|p| (x.at(p.0), y.at(p.1))).collect();
-            // A line through one point cannot be seen.
+            // A line through one point is invisible.
             if series.dotted || places.len() == 1 {
                 for &place in &places {
                     panel.dot(place, 3.5, series.colour, "");
@@ -99,7 +98,7 @@ impl Graph<'_> {
     }
 }
 
-/// A place on an axis with little room: `20k` instead of `20000`.
+/// Formats an axis value in short form: `20k` instead of `20000`.
 fn short(tick: &Tick) -> String {
     match tick.value.abs() {
         10_000.0.. => short_count(tick.value),
@@ -107,7 +106,7 @@ fn short(tick: &Tick) -> String {
     }
 }
 
-/// An entry of a legend, and where it stands.
+/// Legend entry with its position.
 struct Entry {
     at: Point,
     mark: Mark,
@@ -115,7 +114,7 @@ struct Entry {
     name: String,
 }
 
-/// The entries in as many rows as they need.
+/// Lays out the legend in as many rows as needed.
 fn legend(series: &[Series]) -> Vec<Entry> {
     let (mut x, mut y) = (0.0, 0.0);
     let mut entries = Vec::new();
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_whatever_was_measured() {
+    fn draws_any_series() {
         drawn(vec![], (0.0, 0.0));
         drawn(vec![series("a", &[])], (0.0, 1.0));
         let broken = [(0.0, f64::NAN), (1.0, 2.0), (2.0, f64::INFINITY)];
@@ -178,14 +177,13 @@ mod tests {
             (0.0, 5e4),
         );
         assert!(svg.contains("\n20k\n") && !svg.contains("<circle"), "{svg}");
-        // From one epoch to the next.
+        // Two epochs.
         let svg = drawn(vec![series("a", &[(1.0, 7.0), (2.0, 8.0)])], (1.0, 2.0));
         assert!(svg.contains("\n1.0\n") && !svg.contains("\n1.2\n"), "{svg}");
     }
 
-    /// No name stands on another or beyond the edge.
     #[test]
-    fn a_legend_takes_the_rows_that_it_needs() {
+    fn legend_entries_never_overlap() {
         let names: Vec<String> = (0..9).map(|i| "n".repeat(5 + 9 * i)).collect();
         let entries = legend(
             &names

@@ -1,8 +1,8 @@
-//! Charts as SVG, with one look for every picture of the project.
+//! SVG charts with one common style.
 //!
-//! A [`Panel`] is one chart. [`sheet`] puts panels on a page of their own;
-//! [`Panel::inline`] is for a page that has [`style`]. Colours follow the
-//! reader's choice of light or dark. Lengths are in pixels, from the top left.
+//! A [`Panel`] is one chart. [`sheet`] puts panels on a page of their own; [`Panel::inline`] is for
+//! a page that includes [`style`]. Colours follow the reader's choice of light or dark. Lengths are
+//! in pixels, from the top left.
 //!
 //! ```
 //! use charts::{Colour, Dot, Panel, sheet};

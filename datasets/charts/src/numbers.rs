@@ -1,6 +1,6 @@
-//! Numbers as people read them.
+//! Number formatting for people.
 
-/// `1,234,567`.
+/// Formats a count with thousands separators: `1,234,567`.
 pub fn thousands(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -13,7 +13,7 @@ pub fn thousands(count: u64) -> String {
     text
 }
 
-/// A count for little room: `250`, `12k`, `1.5M`, `1.1B`.
+/// Formats a count in short form: `250`, `12k`, `1.5M`, `1.1B`.
 pub fn short_count(count: f64) -> String {
     let (count, unit) = match count {
         ..1e3 => (count, ""),
@@ -24,7 +24,7 @@ pub fn short_count(count: f64) -> String {
     format!("{}{unit}", (10.0 * count).round() / 10.0)
 }
 
-/// A share: `33.3 %`.
+/// Formats a share of a total: `33.3 %`.
 pub fn percent(part: u64, whole: u64) -> String {
     let share = 100.0 * part as f64 / whole.max(1) as f64;
     if part > 0 && share < 0.05 {
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_written_for_people() {
+    fn formats_numbers() {
         assert_eq!(
             [0, 999, 1000, 1_234_567].map(thousands),
             ["0", "999", "1,000", "1,234,567"]

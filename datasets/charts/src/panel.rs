@@ -1,62 +1,62 @@
-//! What charts are drawn with, and the page they are put on.
+//! Drawing primitives of charts, and the page that holds panels.
 
 use svg::node::Blob;
 use svg::node::element::{Circle, Group, Line, Path, Polyline, Rectangle, SVG, Text, Title};
 
 use crate::style::{Colour, style};
 
-/// Width of a panel that can be read on a phone.
+/// Width of a panel, readable on a phone.
 pub const WIDTH: f64 = 480.0;
-/// Width of a panel that takes the room of two.
+/// Width of a panel that spans two columns of a sheet.
 pub const WIDE: f64 = 2.0 * (WIDTH + PADDING) + GAP;
-/// What a card of a sheet leaves free at its edges.
+/// Margin inside a card of a sheet.
 const PADDING: f64 = 20.0;
-/// What a sheet leaves between cards and at its edges.
+/// Gap between cards, and at the edges of a sheet.
 const GAP: f64 = 16.0;
 /// Height of a line of a note.
 const LINE: f64 = 18.0;
 
-/// A point.
+/// Position `(x, y)` in pixels, or in axis units.
 pub type Point = (f64, f64);
 
-/// Where a text ends up relative to its point.
+/// Alignment of a text at its point.
 #[derive(Clone, Copy)]
 pub enum Anchor {
-    /// It begins there.
+    /// The text starts at the point.
     Start,
-    /// Its middle is there.
+    /// The text is centred on the point.
     Middle,
-    /// It ends there.
+    /// The text ends at the point.
     End,
 }
 
-/// How loud a text is.
+/// Emphasis of a text.
 #[derive(Clone, Copy)]
 pub enum Tone {
     /// Names.
     Plain,
     /// Axes and notes.
     Faint,
-    /// Figures that matter.
+    /// Important figures.
     Strong,
-    /// A panel's title.
+    /// Title of a panel.
     Title,
-    /// A sheet's heading.
+    /// Heading of a sheet.
     Heading,
 }
 
-/// What a legend shows before a name.
+/// Legend symbol of a series.
 #[derive(Clone, Copy)]
 pub enum Mark {
-    /// A filled square.
+    /// Filled square.
     Fill,
-    /// A line.
+    /// Solid line.
     Line,
-    /// A dashed line.
+    /// Dashed line.
     Dashed,
 }
 
-/// One chart.
+/// A chart: a drawing area below an optional title and note.
 pub struct Panel {
     size: (f64, f64),
     head: f64,
@@ -65,8 +65,8 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// An empty panel with a title and a note, or neither; below them is room of this width
-    /// and height to draw in, from 0.
+    /// Creates an empty panel with a drawing area of `size`, its origin at the top left. Without a
+    /// title the note is dropped too.
     pub fn new(title: &str, note: &str, size: (f64, f64)) -> Panel {
         let lines = wrapped(note, size.0);
         let head = match title.is_empty() {
@@ -90,18 +90,17 @@ impl Panel {
         panel
     }
 
-    /// The width that there is to draw in.
+    /// Width of the drawing area.
     pub fn width(&self) -> f64 {
         self.size.0
     }
 
-    /// The height that there is to draw in.
+    /// Height of the drawing area.
     pub fn height(&self) -> f64 {
         self.size.1
     }
 
-    /// The panel as an SVG without colours of its own, for a page that has
-    /// [`style`].
+    /// Returns the panel as SVG without a stylesheet, for a page that includes [`style`].
     pub fn inline(self) -> String {
         let size = (self.size.0, self.head + self.size.1);
         let document = document(size, &self.title);
@@ -117,12 +116,12 @@ impl Panel {
         svg::Node::append(&mut self.content, node);
     }
 
-    /// Words.
+    /// Draws a text.
     pub fn text(&mut self, at: Point, anchor: Anchor, tone: Tone, words: &str) {
         self.add(text(at, anchor, tone, words));
     }
 
-    /// A filled rectangle; its hint is shown to who points at it.
+    /// Draws a filled rectangle; `hint` is its tooltip.
     pub fn rectangle(&mut self, at: Point, size: (f64, f64), colour: Colour, hint: &str) {
         let mut rectangle = rectangle(at, size, &format!("fill {}", colour.class()));
         if !hint.is_empty() {
@@ -131,7 +130,7 @@ impl Panel {
         self.add(rectangle);
     }
 
-    /// A thin line of the grid.
+    /// Draws a thin grid line.
     pub fn rule(&mut self, from: Point, to: Point) {
         let line = Line::new()
             .set("x1", tenths(from.0))
@@ -141,12 +140,12 @@ impl Panel {
         self.add(line.set("class", "grid"));
     }
 
-    /// A line through points.
+    /// Draws a line through points.
     pub fn line(&mut self, points: &[Point], colour: Colour) {
         self.polyline(points, "line", colour);
     }
 
-    /// A dashed line through points.
+    /// Draws a dashed line through points.
     pub fn dashed(&mut self, points: &[Point], colour: Colour) {
         self.polyline(points, "line dashed", colour);
     }
@@ -160,7 +159,7 @@ impl Panel {
         self.add(line.set("class", format!("{class} {}", colour.class())));
     }
 
-    /// A disc; its hint is shown to who points at it.
+    /// Draws a disc; `hint` is its tooltip.
     pub fn dot(&mut self, at: Point, radius: f64, colour: Colour, hint: &str) {
         let dot = Circle::new()
             .set("cx", tenths(at.0))
@@ -171,19 +170,19 @@ impl Panel {
         self.add(dot);
     }
 
-    /// A filled shape, as the commands of an SVG path.
+    /// Draws a filled shape from the commands of an SVG path.
     pub fn shape(&mut self, commands: &str, colour: Colour, opacity: f64) {
         let shape = Path::new().set("d", commands);
         let shape = shape.set("class", format!("fill {}", colour.class()));
         self.add(shape.set("fill-opacity", opacity));
     }
 
-    /// Anything else that SVG can say.
+    /// Adds any SVG node.
     pub fn node(&mut self, node: impl Into<Box<dyn svg::Node>>) {
         self.add(node);
     }
 
-    /// What marks mean, one after the other.
+    /// Draws a one-line legend: the symbol and name of each series.
     pub fn legend(&mut self, at: Point, entries: &[(Mark, Colour, &str)]) {
         const SWATCH: f64 = 20.0;
         let (mut x, y) = (at.0, at.1 - 4.5);
@@ -201,7 +200,7 @@ impl Panel {
     }
 }
 
-/// Rows of panels below a heading and its note, as an SVG that stands alone.
+/// Lays out rows of panels below an optional heading and note, as a standalone SVG.
 pub fn sheet(heading: Option<(&str, &str)>, rows: Vec<Vec<Panel>>) -> String {
     let panels = rows.iter().flatten();
     let titles: Vec<&str> = match heading {
@@ -233,7 +232,7 @@ pub fn sheet(heading: Option<(&str, &str)>, rows: Vec<Vec<Panel>>) -> String {
     document((width, y), &printable(&title))
         .set("width", width)
         .set("height", y)
-        // Blob: the stylesheet must not be escaped.
+        // A Blob keeps the stylesheet unescaped.
         .add(Blob::new(format!("<style>\n{}</style>", style())))
         .add(rectangle((0.0, 0.0), (width, y), "paper"))
         .add(placed)
@@ -276,18 +275,18 @@ fn rectangle(at: Point, size: (f64, f64), class: &str) -> Rectangle {
         .set("class", class)
 }
 
-/// Without the characters that XML forbids.
+/// Removes the characters that XML forbids.
 fn printable(text: &str) -> String {
     let forbidden = |c: char| c.is_control() || matches!(c, '\u{FFFE}' | '\u{FFFF}');
     text.replace(forbidden, "")
 }
 
-/// How much room a text takes in a wide font.
+/// Estimates the width of a text in a wide font.
 pub fn text_width(text: &str) -> f64 {
     7.3 * text.chars().count() as f64
 }
 
-/// As much of a text as there is room for.
+/// Truncates a text with an ellipsis to fit `width`.
 pub fn fitted(text: &str, width: f64) -> String {
     if text_width(text) <= width {
         return text.to_string();
@@ -298,7 +297,7 @@ pub fn fitted(text: &str, width: f64) -> String {
     short
 }
 
-/// A text in lines.
+/// Wraps a text at word boundaries to lines of at most `width`.
 fn wrapped(text: &str, width: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -313,7 +312,7 @@ fn wrapped(text: &str, width: f64) -> Vec<String> {
     lines
 }
 
-/// Pixels to a tenth: finer than can be seen, and short in the file.
+/// Rounds pixels to tenths: finer than visible, and short in the file.
 pub(crate) fn tenths(pixels: f64) -> f64 {
     (10.0 * pixels).round() / 10.0
 }
@@ -324,9 +323,9 @@ mod tests {
 
     use super::*;
 
-    /// A source, an engine or a player may be called anything.
+    /// Names of sources, engines and players are untrusted.
     #[test]
-    fn hostile_names_make_no_bad_xml() {
+    fn escapes_hostile_names() {
         let name = "\x00\x1b[31m\u{FFFF}</text><script>&\"'";
         let mut panel = Panel::new(name, name, (WIDTH, 10.0));
         panel.text((0.0, 0.0), Anchor::Start, Tone::Plain, name);
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn sheets_hold_their_panels() {
+    fn sheet_size_fits_its_panels() {
         let panel = |height| Panel::new("a", "", (WIDTH, height));
         let wide = sheet(None, vec![vec![panel(100.0), panel(50.0)]]);
         assert!(wide.contains("viewBox=\"0 0 1088 202\""), "{wide}");
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_cut_and_wrapped_to_their_room() {
+    fn truncates_and_wraps_texts() {
         assert_eq!(fitted("abc", 100.0), "abc");
         assert_eq!(fitted("abcdef", 22.0), "ab…");
         assert_eq!(wrapped("ab cd ef", 37.0), ["ab cd", "ef"]);

@@ -1,6 +1,6 @@
-//! From values to pixels.
+//! Axis scales: values to pixels, and round ticks.
 
-/// A line of values on a line of pixels.
+/// Linear mapping from values to pixels.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
     values: (f64, f64),
@@ -8,12 +8,12 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The first value lies on the first pixel, the second on the second.
+    /// Creates a scale that maps the first value to the first pixel, the second to the second.
     pub fn new(values: (f64, f64), pixels: (f64, f64)) -> Scale {
         Scale { values, pixels }
     }
 
-    /// Of values with some room around them. What is not finite is left out.
+    /// Creates a scale over all finite values with a margin at both ends.
     pub fn around(values: impl IntoIterator<Item = f64>, pixels: (f64, f64)) -> Scale {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let bounds = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -31,7 +31,7 @@ impl Scale {
         Scale::new((low - room, high + room), pixels)
     }
 
-    /// The pixel of a value; beyond an end that of the end.
+    /// Returns the pixel of a value, clamped to the ends of the scale.
     pub fn at(&self, value: f64) -> f64 {
         let ((low, high), (from, to)) = (self.values, self.pixels);
         let share = match high - low {
@@ -41,22 +41,23 @@ impl Scale {
         from + (to - from) * share
     }
 
-    /// Some round values, about so many.
+    /// Returns about `about` round values.
     pub fn ticks(&self, about: u32) -> Vec<Tick> {
         ticks(self.values.0, self.values.1, about)
     }
 }
 
-/// A place on an axis.
+/// Labelled position on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where it is.
+    /// Position.
     pub value: f64,
-    /// Its value, with as many digits as tell it from its neighbours.
+    /// Label: the value with as many digits as the step needs.
     pub text: String,
 }
 
-/// Round numbers within a range, about so many; of a single number, itself.
+/// Returns about `about` round numbers from `low` to `high`; `low` alone if the range is empty or
+/// infinite.
 pub fn ticks(low: f64, high: f64, about: u32) -> Vec<Tick> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {
@@ -75,7 +76,7 @@ pub fn ticks(low: f64, high: f64, about: u32) -> Vec<Tick> {
     (first..=last).map(tick).collect()
 }
 
-/// 1, 2 or 5 times a power of ten, that divides a span into at most so many parts.
+/// Returns the step that divides `span` into at most `parts` parts: 1, 2 or 5 times a power of ten.
 pub(crate) fn round_step(span: f64, parts: u32) -> f64 {
     let rough = span / f64::from(parts);
     let power = 10f64.powf(rough.log10().floor());
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_are_round_and_within() {
+    fn ticks_are_round_and_in_range() {
         for (low, high, about, expected) in [
             (1.0, 5.0, 4, "1 2 3 4 5"),
             (0.21, 0.3, 5, "0.22 0.24 0.26 0.28 0.30"),
@@ -97,7 +98,7 @@ mod tests {
             (0.0, 1300.0, 3, "0 500 1000"),
             (0.94, 0.99, 3, "0.94 0.96 0.98"),
             (0.0, 1.0, 1, "0 1"),
-            // One value, and none.
+            // Degenerate ranges.
             (1.0, 1.0, 9, "1"),
             (f64::INFINITY, f64::INFINITY, 9, "inf"),
         ] {
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn every_range_has_a_scale() {
+    fn scales_any_values() {
         for values in [
             vec![],
             vec![0.0],

@@ -1,33 +1,33 @@
-//! The colours of every picture.
+//! Palette and stylesheet of all charts.
 
-/// A colour. All but the ground stay apart for the colour-blind (after Okabe
-/// and Ito), and are lighter on dark ground.
+/// Palette colour with a shade for light and one for dark backgrounds. All but the ground are
+/// distinguishable to the colour-blind (after Okabe and Ito).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
-    /// What a picture is about; plus on a diverging scale.
+    /// Main subject; positive values of a diverging scale.
     Blue,
-    /// What it is compared with; minus on a diverging scale.
+    /// Comparison; negative values of a diverging scale.
     Orange,
-    /// A third series.
+    /// Third series.
     Green,
-    /// A fourth series.
+    /// Fourth series.
     Purple,
-    /// A fifth series.
+    /// Fifth series.
     Yellow,
-    /// A sixth series: that of the text.
+    /// Sixth series, in the text's colour.
     Ink,
-    /// A baseline, or the rest.
+    /// Baseline or remainder.
     Grey,
-    /// A shade on which others lie.
+    /// Shade behind other colours.
     Ground,
-    /// A light square of a board, on any ground.
+    /// Light square of a board; the same on any background.
     LightSquare,
-    /// A dark square of a board, on any ground.
+    /// Dark square of a board; the same on any background.
     DarkSquare,
 }
 
 impl Colour {
-    /// For series side by side, in this order.
+    /// Colours for series side by side, in order of use.
     pub const SERIES: [Colour; 6] = [
         Colour::Blue,
         Colour::Orange,
@@ -43,7 +43,7 @@ impl Colour {
         [a, b, c, d, e, f, Colour::Grey, Colour::Ground, light, dark]
     };
 
-    /// Its class in the stylesheet.
+    /// CSS class in the stylesheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Colour::Blue => "blue",
@@ -59,7 +59,7 @@ impl Colour {
         }
     }
 
-    /// On light and on dark ground.
+    /// CSS colours on a light and on a dark background.
     fn shades(self) -> [&'static str; 2] {
         match self {
             Colour::Blue => ["#0072b2", "#4cb0ea"],
@@ -76,7 +76,7 @@ impl Colour {
     }
 }
 
-/// The stylesheet of all pictures.
+/// Returns the stylesheet of all charts.
 pub fn style() -> String {
     const FIXED: &str = "\
 svg text { font-family: system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif; font-size: 13px }

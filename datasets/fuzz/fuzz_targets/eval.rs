@@ -1,4 +1,4 @@
-//! Comments: what is read from one can be written, and reads back the same.
+//! Evaluation comments: a parsed comment survives formatting and parsing again.
 #![no_main]
 
 use datasets::{EvalComment, format_eval, parse_eval};

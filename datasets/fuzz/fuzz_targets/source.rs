@@ -1,4 +1,4 @@
-//! Any bytes as a file: frames, compression, text, all at once.
+//! Arbitrary bytes as a file: frames, compression and text at once.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -13,9 +13,9 @@ fuzz_target!(|bytes: &[u8]| {
     let path = SCRATCH.file("source", bytes);
     let opened = read(&path, &Filters::default()).is_ok();
     if opened {
-        // Whatever is read once is read again.
+        // A source that opens once opens again.
         assert!(read(&path, &chess960()).is_ok());
     }
-    // Bare positions have no games.
+    // Only PGN sources can be transcribed.
     assert!(transcribe(&path).is_err() || opened);
 });

@@ -1,8 +1,7 @@
-//! Text that comes in many frames must give what it gives in one, wherever it
-//! is cut.
+//! Text in many frames must give the same results as in one, wherever it is cut.
 //!
-//! The last nine bytes of an input say where: four cuts and a mode. What
-//! stands before is text.
+//! The last nine bytes of an input are the cuts (four `u16`) and the mode; the bytes before are the
+//! text.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -14,8 +13,7 @@ use records::games::is_plain;
 
 static SCRATCH: LazyLock<Scratch> = LazyLock::new(Scratch::new);
 
-/// What every text of a mode begins with, in a frame of its own: it decides
-/// how the rest is read.
+/// First frame of the text for each mode: it determines the format of the rest.
 const HEADS: [&str; 6] = [
     "[Event \"a\"]\n\n*\n\n",
     "[White \"a\"]\n\n*\n\n",
@@ -39,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
     in_frames(head, text, &cuts(text.len(), choice, mode), &filters);
 });
 
-/// Where the text is cut: at four places, or every few bytes.
+/// Returns the cut positions: four chosen ones, or every few bytes.
 fn cuts(length: usize, choice: &[u8; 9], mode: usize) -> Vec<usize> {
     if mode & 16 != 0 {
         let step = 1 + usize::from(choice[0]);
@@ -68,7 +66,8 @@ fn in_memory(text: &[u8], head: &[u8], filters: &Filters) {
     check_tally(&tally, records);
 }
 
-/// A plain game is read as any other is.
+/// Checks that the fast path for plain games agrees with the general reader (`is_plain` asserts
+/// it).
 fn as_any_other(game: &[u8], filters: &Filters) {
     let quiet = Filters {
         quiet: true,
@@ -79,8 +78,8 @@ fn as_any_other(game: &[u8], filters: &Filters) {
 }
 
 fn in_frames(head: &[u8], text: &[u8], cuts: &[usize], filters: &Filters) {
-    // Without Event tags games are parted by a rule of their own, chosen by
-    // the beginning alone: a text with both cannot be compared.
+    // Without Event tags games are separated by another rule, chosen from the first frame only, so
+    // a text with both cannot be compared.
     let has_event = text.windows(8).any(|tag| tag == b"[Event \"");
     if head.starts_with(b"[White") && has_event {
         return;

@@ -1,5 +1,4 @@
-//! What the targets share: a file in memory, and what must hold of everything
-//! that is read from one.
+//! Helpers shared by the fuzz targets: a scratch file in memory, and invariants of everything read.
 
 use std::path::{Path, PathBuf};
 
@@ -9,16 +8,16 @@ use datasets::{
 use records::position::packed_and_unpacked;
 use tempfile::TempDir;
 
-/// A file that is written anew for each input, on a file system in memory.
+/// Scratch folder for the input of each execution, in memory where the system has `/dev/shm`.
 pub struct Scratch {
     folder: TempDir,
 }
 
 impl Scratch {
-    /// Makes the folder it lies in.
+    /// Creates the folder.
     ///
     /// # Panics
-    /// If the system does not let it.
+    /// If the folder cannot be created.
     pub fn new() -> Scratch {
         let memory = Path::new("/dev/shm");
         let base = match memory.is_dir() {
@@ -29,10 +28,10 @@ impl Scratch {
         Scratch { folder }
     }
 
-    /// The file, with this content.
+    /// Writes `bytes` to a file in the folder and returns its path.
     ///
     /// # Panics
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.folder.path().join(name);
         std::fs::write(&path, bytes).expect("the file is written");
@@ -46,26 +45,26 @@ impl Default for Scratch {
     }
 }
 
-/// What reading a source gave.
+/// Result of reading a source.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Read {
-    /// Positions to train on, in the order of the source.
+    /// Training positions in source order.
     pub train: Vec<Record>,
-    /// Those of held-out games.
+    /// Positions of held-out games, in source order.
     pub validation: Vec<Record>,
-    /// What was counted.
+    /// Counts of games, labels and rejections.
     pub tally: SourceCounts,
-    /// Whether the source was damaged.
+    /// Whether damage was found.
     pub damaged: bool,
 }
 
-/// Reads a source on two threads, and checks what must hold of any.
+/// Reads a source on two threads and checks the invariants of any reading.
 ///
 /// # Errors
-/// Those of the reading.
+/// Errors of opening or reading the source.
 ///
 /// # Panics
-/// If something does not hold.
+/// If an invariant is violated.
 pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     let (mut train, mut validation, mut tally) = (Vec::new(), Vec::new(), SourceCounts::default());
     let reading = Reading::from(Source::open(path)?);
@@ -91,8 +90,10 @@ pub fn read(path: &Path, filters: &Filters) -> Result<Read, Error> {
     })
 }
 
+/// Checks that a record survives conversion to bytes and back.
+///
 /// # Panics
-/// If the store would not give the record back as it is.
+/// If it does not.
 pub fn check_record(record: &Record) {
     assert_eq!(
         Record::from_bytes(*record.as_bytes()).as_ref(),
@@ -100,8 +101,10 @@ pub fn check_record(record: &Record) {
     );
 }
 
+/// Checks that the counts are consistent, with `records` labels.
+///
 /// # Panics
-/// If the counts do not add up, or not to so many records.
+/// If they are not.
 pub fn check_tally(tally: &SourceCounts, records: u64) {
     assert_eq!(tally.labels, records);
     assert_eq!(tally.months.values().sum::<u64>(), tally.labels);
@@ -112,14 +115,14 @@ pub fn check_tally(tally: &SourceCounts, records: u64) {
     assert_eq!(rated, tally.games_kept);
 }
 
-/// The text of a source as `annotate` gets it, every game read by it, and
-/// whether it was whole.
+/// Reads a source as `annotate` does and parses every game. Returns the text, and whether the
+/// source was read to its end without an error.
 ///
 /// # Errors
-/// Those of opening it.
+/// Errors of opening the source.
 ///
 /// # Panics
-/// If the games are not the whole text.
+/// If the games do not add up to the whole text.
 pub fn transcribe(path: &Path) -> Result<(Vec<u8>, bool), Error> {
     let (mut texts, mut all) = (GameTexts::open(path)?, Vec::new());
     loop {
@@ -140,7 +143,7 @@ pub fn transcribe(path: &Path) -> Result<(Vec<u8>, bool), Error> {
     }
 }
 
-/// The text as `pzstd` packs it, in one frame for each piece.
+/// Compresses each piece to a separate frame, as `pzstd` does.
 ///
 /// # Panics
 /// If zstd fails.
@@ -155,7 +158,7 @@ pub fn pack(pieces: &[&[u8]]) -> Vec<u8> {
     file
 }
 
-/// Filters that take every variant that can be read.
+/// Returns filters that accept every supported variant.
 pub fn chess960() -> Filters {
     Filters {
         chess960: true,
