@@ -6,27 +6,27 @@ use thiserror::Error;
 
 use crate::input::{ConnectionLost, OtherBytes, PartOf, shown};
 
-/// Why a source or a dataset could not be read or written. Each message is
-/// one line that names the file, the place where it matters, and what to do.
+/// Errors of reading and writing sources and datasets. Each message is one line that names the
+/// file, the place where it matters, and what to do.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// A file is missing or may not be read.
+    /// A file is missing or unreadable.
     #[error("{path}: {error}", path = path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         error: io::Error,
     },
-    /// The connection to a source broke off and could not be made again.
+    /// The connection to a source was lost, and reconnecting failed.
     #[error("{path}: {error}; run the same command again to go on", path = path.display())]
     Interrupted {
         /// The source.
         path: PathBuf,
-        /// What the server or the system said.
+        /// The error of the server or the operating system.
         error: String,
     },
-    /// A source ends in mid-stream or is corrupt. What was good was kept.
+    /// A source is truncated or corrupt. Games outside the damage were kept.
     #[error(
         "{path}: {damage}; every complete game outside the damage was kept; \
          download the file again and run the same command",
@@ -35,18 +35,18 @@ pub enum Error {
     Damaged {
         /// The source.
         path: PathBuf,
-        /// What is wrong with it, and where.
+        /// Kind and place of the damage.
         damage: String,
     },
-    /// What a build noted of a source before it went on to the next.
+    /// An error that a build had recorded for an earlier source.
     #[error("{message}")]
     Noted {
-        /// What the error said.
+        /// The message of that error.
         message: String,
-        /// Its exit code.
+        /// The exit code of that error.
         exit_code: ExitCode,
     },
-    /// A source that an interrupted build had begun to read is another now.
+    /// A source differs from the one that an interrupted build had begun to read.
     #[error(
         "{path}: not the source that the interrupted build had begun to read",
         path = path.display()
@@ -65,7 +65,7 @@ pub enum Error {
         /// The source.
         path: PathBuf,
     },
-    /// A source is no PGN, nor positions with evaluations where these would do.
+    /// A source is not a PGN, nor evaluated positions where these are accepted.
     #[error(
         "{path}: not a PGN{what}",
         path = path.display(),
@@ -77,12 +77,12 @@ pub enum Error {
     NotPgn {
         /// The source.
         path: PathBuf,
-        /// Bytes of text that were searched.
+        /// Bytes of text that were searched for a tag pair.
         bytes: usize,
-        /// Whether it holds positions with evaluations, as another format has them.
+        /// Whether the source holds evaluated positions in another format.
         positions: bool,
     },
-    /// A source is Parquet, which is written but not read.
+    /// A source is Parquet, which is an export format only.
     #[error(
         "{path}: Parquet is not read; give the PGN that it was made from, or write its rows as \
          lines of `FEN | centipawns | result` or `FEN,Evaluation`",
@@ -92,12 +92,12 @@ pub enum Error {
         /// The source.
         path: PathBuf,
     },
-    /// A source cannot be cut into parts.
+    /// A source cannot be read in parts.
     #[error("{path}: cannot be read in parts: {why}", path = path.display())]
     NoParts {
         /// The source.
         path: PathBuf,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         why: &'static str,
     },
     /// Parts of one source do not fit together.
@@ -105,16 +105,16 @@ pub enum Error {
     UnfitParts {
         /// The source.
         source_name: String,
-        /// Why not, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
-    /// The path holds no dataset.
+    /// The path is not a dataset.
     #[error("{path}: not a Kibitz dataset; make one with `ingest build`", path = path.display())]
     NotADataset {
         /// The folder.
         path: PathBuf,
     },
-    /// The folder has a build that has sealed nothing yet.
+    /// The folder holds a build that has sealed nothing yet.
     #[error(
         "{path}: an unfinished build{sources}, with nothing to read yet; run its command again to \
          finish it",
@@ -124,10 +124,10 @@ pub enum Error {
     Unfinished {
         /// The folder.
         path: PathBuf,
-        /// The sources that it is of, if it has noted them.
+        /// Sources of the build, if recorded.
         sources: Option<String>,
     },
-    /// The folder has a shard of a dataset where the whole is wanted.
+    /// The folder is one shard where a whole dataset is required.
     #[error(
         "{path}: shard {part} of a dataset; give the folder that has all shards",
         path = path.display()
@@ -135,29 +135,29 @@ pub enum Error {
     LoneShard {
         /// The folder.
         path: PathBuf,
-        /// Which shard.
+        /// Number of the shard.
         part: PartOf,
     },
-    /// Shards are not all those of one dataset.
+    /// The folders are not the complete set of shards of one dataset.
     #[error("{path}: {why}", path = path.display())]
     UnfitShards {
         /// The folder.
         path: PathBuf,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// A shard of a merge cannot be made of datasets that have no more than so many
-    /// positions: how many are before it is not known.
+    /// A merge by shards does not support datasets built with `--max-positions`: the number of
+    /// positions in earlier shards is unknown.
     #[error(
         "{path}: made with --max-positions, which counts over all shards; \
          merge without --shard, and cut the outcome by `ingest shard`",
         path = path.display()
     )]
     CappedShard {
-        /// One of the datasets.
+        /// Dataset with such a limit.
         path: PathBuf,
     },
-    /// A dataset is to be made in a folder that holds something else.
+    /// The output folder of a dataset holds other files.
     #[error(
         "{path}: not a Kibitz dataset, and not empty: it holds {entry:?}; \
          give --out a folder of its own",
@@ -166,16 +166,16 @@ pub enum Error {
     Occupied {
         /// The folder.
         path: PathBuf,
-        /// The first name in it.
+        /// First name in the folder.
         entry: String,
     },
-    /// A dataset is to be made where there is a file.
-    #[error("{path}: is no folder, as a dataset is; give another --out", path = path.display())]
+    /// The output path of a dataset is a file.
+    #[error("{path}: is a file, not a dataset folder; give another --out", path = path.display())]
     NotAFolder {
-        /// What is in the way.
+        /// The file.
         path: PathBuf,
     },
-    /// A dataset is named by a URL where only a folder will do.
+    /// A dataset is given by URL where a local folder is required.
     #[error(
         "{path}: datasets are built and read in folders; `ingest copy` copies them to s3://BUCKET/NAME \
          and from there",
@@ -185,7 +185,7 @@ pub enum Error {
         /// The URL.
         path: PathBuf,
     },
-    /// There is no dataset at a URL, or not all of one.
+    /// The URL has no dataset, or an incomplete copy.
     #[error(
         "{path}: no dataset, or not all of one: `ingest copy` writes kibitz-dataset.json last, \
          which is missing",
@@ -195,15 +195,15 @@ pub enum Error {
         /// The URL.
         path: PathBuf,
     },
-    /// What a dataset is to be copied to is there already, and something else.
+    /// The destination of a copy holds something else.
     #[error("{path}: {what} is there already; give another name, or remove it", path = path.display())]
     Taken {
         /// The folder or URL.
         path: PathBuf,
-        /// What is there.
+        /// Description of its content.
         what: &'static str,
     },
-    /// A dataset is to be copied to where a file system is mounted.
+    /// The destination of a copy is a mount point.
     #[error(
         "{path}: a file system is mounted here, whose place a copy cannot take; give a folder in it, \
          such as {path}/dataset",
@@ -213,13 +213,13 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A dataset changed while it was copied.
+    /// The dataset changed during the copy.
     #[error("{path}: changed while it was copied; run the same command again", path = path.display())]
     Changed {
         /// The folder.
         path: PathBuf,
     },
-    /// The dataset was written in another format version.
+    /// The dataset has an unsupported format version.
     #[error(
         "{path}: dataset format {found}, this version reads {oldest} to {known} and adds to {added} \
          to {known}; rebuild it with `ingest build`",
@@ -229,7 +229,7 @@ pub enum Error {
     OtherVersion {
         /// The folder.
         path: PathBuf,
-        /// The version found.
+        /// Format version of the dataset.
         found: u64,
     },
     /// Another process has the dataset open for writing.
@@ -238,7 +238,7 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
-    /// A dataset holds the unfinished build of another command.
+    /// The dataset holds the unfinished build of another command.
     #[error(
         "{path}: holds an unfinished build of {sources}; run its command again to finish it, or \
          give --force to discard it",
@@ -247,10 +247,10 @@ pub enum Error {
     UnfinishedBuild {
         /// The folder.
         path: PathBuf,
-        /// The sources that it is of.
+        /// Sources of that build.
         sources: String,
     },
-    /// A dataset may be added to only with the filters it was made with.
+    /// The dataset was made with other filters than those given to extend it.
     #[error(
         "{path}: made with other filters ({changes}); give the same, or another --out",
         path = path.display()
@@ -258,37 +258,37 @@ pub enum Error {
     OtherFilters {
         /// The folder.
         path: PathBuf,
-        /// What [`host::archive::changes`] tells of them.
+        /// The differences, from [`host::archive::changes`].
         changes: String,
     },
-    /// Only datasets that were made with the same filters may be merged.
+    /// Datasets with different filters cannot be merged.
     #[error(
         "{path}: made with other filters than {other} ({changes}); \
          only datasets of the same filters are merged",
         path = path.display(), other = other.display()
     )]
     UnlikeFilters {
-        /// One folder.
+        /// Folder of one dataset.
         path: PathBuf,
-        /// The other.
+        /// Folder of the other.
         other: PathBuf,
-        /// What [`host::archive::changes`] tells of the filters of the first.
+        /// The differences, from [`host::archive::changes`].
         changes: String,
     },
-    /// The dataset's own data does not add up.
+    /// The dataset is inconsistent.
     #[error("{path}: the dataset is corrupt: {what}; rebuild it", path = path.display())]
     Corrupt {
         /// The folder.
         path: PathBuf,
-        /// What does not add up.
+        /// Description of the inconsistency.
         what: String,
     },
-    /// The dataset is there, but the system does not let it be opened.
+    /// The dataset exists but the operating system refuses to open it.
     #[error("{path}: cannot open: {error}", path = path.display())]
     Inaccessible {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The operating system's error.
         error: String,
     },
     /// A write failed.
@@ -303,22 +303,20 @@ pub enum Error {
     Unwritable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system or the store said.
+        /// The error of the operating system or the store.
         error: String,
-        /// Whether there is no room left for it.
+        /// Whether the disk or the quota is full.
         full: bool,
     },
-    /// The system gives no thread to work on.
+    /// The operating system refuses to start a thread.
     #[error("cannot start a thread: {0}; end other programs, or raise the limit (`ulimit -u`)")]
     NoThread(io::Error),
-    /// The work was called off. What is on the disk is as it was, or is gone
-    /// on with.
+    /// The work was cancelled. Files on disk are unchanged or resumable.
     #[error("stopped")]
     Stopped,
 }
 
-/// What systems say where there is no room left. RocksDB gives nothing but
-/// their words.
+/// Error texts of a full disk. RocksDB reports errors as text only.
 const FULL: [&str; 3] = [
     "No space left on device",
     "Disk quota exceeded",
@@ -326,7 +324,7 @@ const FULL: [&str; 3] = [
 ];
 
 impl Error {
-    /// The exit code of a program that ends with this error.
+    /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Error::Unreadable { .. }
@@ -363,7 +361,7 @@ impl Error {
         }
     }
 
-    /// What is said of a source with such damage.
+    /// Returns [`Error::Damaged`] for a source.
     pub fn damaged(path: &Path, damage: &impl ToString) -> Error {
         Error::Damaged {
             path: shown(path),
@@ -371,8 +369,8 @@ impl Error {
         }
     }
 
-    /// What stops the reading of a source, told by the error's type: that it
-    /// is another now, or out of reach. `None` for damage of its own.
+    /// Returns the error that stops the reading of a source, recognised by its type: the source has
+    /// changed or is out of reach. `None` for damage, behind which reading can continue.
     pub(crate) fn stopping(path: &Path, error: &io::Error) -> Option<Error> {
         let path = || shown(path);
         let cause = error.get_ref()?;
@@ -388,7 +386,7 @@ impl Error {
         }
     }
 
-    /// Whether [`Error::stopping`] knows the error.
+    /// Returns whether [`Error::stopping`] recognises the error.
     pub(crate) fn stops(error: &io::Error) -> bool {
         Error::stopping(Path::new(""), error).is_some()
     }
@@ -406,8 +404,7 @@ impl Error {
         }
     }
 
-    /// What is said of a file or folder that cannot be written, for
-    /// [`Result::map_err`].
+    /// Returns a closure for [`Result::map_err`] that makes an [`Error::Unwritable`].
     pub fn unwritable<E: ToString>(path: &Path) -> impl FnOnce(E) -> Error {
         let path = path.to_path_buf();
         move |error| {
@@ -460,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn room_is_asked_for_only_where_there_is_none() {
+    fn only_a_full_disk_asks_for_room() {
         let said = |error: io::Error| Error::unwritable(Path::new("x"))(error).to_string();
         for code in [28, 122] {
             let said = said(io::Error::from_raw_os_error(code));

@@ -1,4 +1,4 @@
-//! Where bytes come from: files, pipes and URLs, packed or not.
+//! Byte input: files, pipes and URLs, compressed or not.
 
 mod address;
 mod ahead;

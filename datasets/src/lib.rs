@@ -1,10 +1,9 @@
-//! Datasets: a source of games or positions on all cores, and the store that
-//! its labelled positions are sealed in. What a labelled position is stands in
-//! [`records`].
+//! Datasets: reads sources of games or positions on all cores, and stores the labelled positions in
+//! a sealed dataset. [`records`] defines a labelled position.
 //!
-//! A dump becomes a [`Source`] of text chunks, a chunk becomes games
-//! ([`read_games`]), a game becomes [`Record`]s, and a [`Builder`] seals
-//! them into a [`Dataset`], which is read in shuffled blocks.
+//! A dump becomes a [`Source`] of text chunks, a chunk becomes games ([`read_games`]), a game
+//! becomes [`Record`]s, and a [`Builder`] seals them into a [`Dataset`], which is read in shuffled
+//! blocks.
 //!
 //! ```
 //! use datasets::{Filters, SourceCounts, read_games};
@@ -18,7 +17,7 @@
 //! assert_eq!(labels, ["30", "#-4"]);
 //! ```
 //!
-//! A dataset is built in a folder of its own, and read from there:
+//! A dataset is built in an empty folder, and read from there:
 //!
 //! ```
 //! use datasets::{Builder, Dataset, Filters, Split};

@@ -1,5 +1,5 @@
-//! Addresses of sources without their secrets: a URL can hold a password, and the query of a
-//! presigned URL is as good as one.
+//! Source addresses without secrets: a URL can hold a password, and a presigned query grants
+//! access.
 
 use std::path::{Path, PathBuf};
 
@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use crate::input::digest::hex;
 use crate::input::http::HttpReader;
 
-/// Parameters of a query that sign it: they change from one request to the next, and name
-/// nothing. All that begin so, in any letter case.
+/// Query parameters that sign a request and do not identify the file, in any letter case. Entries
+/// ending in `-` match every name with that prefix.
 const SIGNATURES: [&str; 16] = [
     "x-amz-",
     "x-goog-",
@@ -29,8 +29,8 @@ const SIGNATURES: [&str; 16] = [
     "sv",
 ];
 
-/// A source as it may be shown: a URL without user, password, query and fragment.
-/// So is whatever looks like a URL, and cannot be read.
+/// Returns the printable form of a source: URLs lose user, password, query and fragment, also those
+/// of unsupported schemes.
 pub(crate) fn shown(path: &Path) -> PathBuf {
     match path.to_str() {
         Some(url) if url.contains("://") => PathBuf::from(parts(url).0),
@@ -38,8 +38,8 @@ pub(crate) fn shown(path: &Path) -> PathBuf {
     }
 }
 
-/// Identity of a source in an unfinished build: its path, or its URL without secrets and with
-/// a digest of the query's other parameters.
+/// Identity of a source in an unfinished build: its path, or its URL without secrets and with a
+/// digest of the query's other parameters.
 pub(crate) fn identity(path: &Path) -> String {
     let Some(url) = url(path) else {
         return path.to_string_lossy().into_owned();
@@ -61,12 +61,13 @@ pub(crate) fn identity(path: &Path) -> String {
     }
 }
 
-/// The source as a URL, if it is one.
+/// Returns the source as a URL, `None` if it is a file.
 pub(super) fn url(path: &Path) -> Option<&str> {
     path.to_str().filter(|source| HttpReader::is_url(source))
 }
 
-/// A URL as it may be shown, and its query. In S3, keys of objects may have any character.
+/// Splits a URL into its printable form and its query. S3 URLs have no query: keys may contain any
+/// character.
 fn parts(url: &str) -> (String, &str) {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "s3") else {
         return (url.to_string(), "");
@@ -83,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_neither_shown_nor_kept() {
+    fn hides_secrets_of_urls() {
         let presigned =
             "https://user:pass@example.org:9000/a/x.pgn.gz?X-Amz-Signature=secret&id=7#part";
         let again = presigned
@@ -93,7 +94,7 @@ mod tests {
             shown(Path::new(presigned)),
             Path::new("https://example.org:9000/a/x.pgn.gz")
         );
-        // A new signature is of the same file, another parameter of another one.
+        // Another signature is the same file, another parameter a different one.
         let of = |url: &str| identity(Path::new(url));
         assert_eq!(of(presigned), of(&again));
         assert_ne!(of(presigned), of(&presigned.replace("id=7", "id=8")));
@@ -113,7 +114,7 @@ mod tests {
             assert_eq!(shown(Path::new(url)), Path::new(expected));
             assert_eq!(of(url), expected);
         }
-        // No source, but a name that errors tell.
+        // Unsupported as a source, but shown in errors.
         assert_eq!(
             shown(Path::new("ftp://a:b@host/x?sig=1")),
             Path::new("ftp://host/x")

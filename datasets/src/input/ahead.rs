@@ -1,16 +1,15 @@
-//! A buffered reader that can be asked what comes.
+//! Buffered reader with unlimited lookahead.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 
-/// Bytes that are read at once.
+/// Initial buffer size, and the size of a read.
 const CAPACITY: usize = 1 << 17;
 
-/// A [`BufReader`](io::BufReader) whose buffer grows as far as somebody looks
-/// ahead.
+/// Variant of [`BufReader`](io::BufReader) whose buffer grows to fit each [`peek`](Ahead::peek).
 pub(crate) struct Ahead<R> {
     inner: R,
     buffer: Vec<u8>,
-    /// What of the buffer was read and not yet consumed.
+    /// Unconsumed bytes of the buffer: `start..end`.
     start: usize,
     end: usize,
 }
@@ -25,7 +24,7 @@ impl<R: Read> Ahead<R> {
         }
     }
 
-    /// What comes: so many bytes or more, or less where that is all.
+    /// Returns the next `count` bytes or more without consuming them; fewer at the end.
     pub(crate) fn peek(&mut self, count: usize) -> io::Result<&[u8]> {
         while self.end - self.start < count {
             if self.buffer.len() - self.start < count {
@@ -46,7 +45,7 @@ impl<R: Read> Ahead<R> {
 
 impl<R: Read> Read for Ahead<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        // Nothing is gained by a copy.
+        // Read directly into a large buffer, without a copy.
         if self.start == self.end && buffer.len() >= CAPACITY {
             return self.inner.read(buffer);
         }
@@ -74,7 +73,7 @@ impl<R: Read> BufRead for Ahead<R> {
 mod tests {
     use super::*;
 
-    /// A reader of a few bytes at once.
+    /// Reader that returns few bytes per call.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_looked_at_still_comes() {
+    fn peek_consumes_nothing() {
         let text: Vec<u8> = (0..1_000_000u32).map(|i| (i * 7 / 3) as u8).collect();
         let mut ahead = Ahead::new(Slow(&text));
         let mut read = Vec::new();

@@ -1,19 +1,18 @@
-//! Digests of a kind that parts of something can be digested for apart, and joined:
-//! the Merkle tree hash of RFC 6962, by SHA-256. That of a source is over leaves of
-//! 16 KiB.
+//! Merkle tree hashes (RFC 6962, SHA-256): parts of the data can be digested separately and joined.
+//! Leaves of a source have 16 KiB.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a leaf. The last leaf of a source may have less.
+/// Bytes of a leaf; the last leaf of a source may be shorter.
 pub(crate) const LEAF_BYTES: u64 = 1 << 14;
 
-/// A source has at most so many granules. Their nodes are kept with a source, so that any
-/// part of it, which is cut between granules, can be compared with it.
+/// Maximum granules of a source. The manifest keeps their nodes, so that parts of a source, which
+/// are cut between granules, can be compared with the whole.
 const GRANULES: u64 = 512;
 
-/// The level of the nodes over the granules of a source of so many bytes: the lowest one
-/// that gives no more than [`GRANULES`].
+/// Returns the level of granule nodes in a source of `bytes` bytes: the lowest with at most
+/// [`GRANULES`].
 pub(crate) fn granule_level(bytes: u64) -> u32 {
     let leaves = bytes.div_ceil(LEAF_BYTES);
     leaves
@@ -22,17 +21,16 @@ pub(crate) fn granule_level(bytes: u64) -> u32 {
         .trailing_zeros()
 }
 
-/// Bytes of a granule of a source of so many bytes. The last may have less.
+/// Returns the granule size of a source of `bytes` bytes; the last may be shorter.
 pub(crate) fn granule_bytes(bytes: u64) -> u64 {
     LEAF_BYTES << granule_level(bytes)
 }
 
-/// What is hashed before a leaf, and before two nodes, so that one is not taken
-/// for the other.
+/// Domain separation: hashed before the content of a leaf, and before the children of a node.
 pub(crate) const LEAF: [u8; 1] = [0];
 const NODE: [u8; 1] = [1];
 
-/// A node of a tree, over `2^level` leaves.
+/// Tree node over `2^level` leaves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     level: u32,
@@ -46,7 +44,7 @@ impl Node {
         Node { level: 0, hash }
     }
 
-    /// The node over two of one level that stand side by side.
+    /// Joins two adjacent nodes of one level.
     fn over(left: &Node, right: &Node) -> Node {
         let digest = Sha256::new().chain_update(NODE);
         let digest = digest.chain_update(left.hash).chain_update(right.hash);
@@ -56,30 +54,30 @@ impl Node {
         }
     }
 
-    /// Leaves under it; `None` where nothing can have so many.
+    /// Number of leaves; `None` if the level is impossibly high.
     fn leaves(&self) -> Option<u64> {
         (self.level < 48).then(|| 1 << self.level)
     }
 }
 
-/// The tree over a stretch of leaves.
+/// Tree over a range of leaves.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    /// Leaves before what comes next, those before the stretch too.
+    /// Number of leaves up to the end of the range, counted from the start of the whole.
     leaves: u64,
-    /// The largest nodes over the stretch, from left to right.
+    /// Maximal complete nodes of the range, from left to right.
     nodes: Vec<Node>,
-    /// No larger nodes are made than those of this level.
+    /// Maximum level of a node.
     top: u32,
 }
 
 impl Tree {
-    /// A stretch that begins behind so many leaves.
+    /// Creates an empty range after `leaves` leaves.
     pub(crate) fn behind(leaves: u64) -> Tree {
         Tree::up_to(u32::MAX, leaves)
     }
 
-    /// A stretch whose nodes are not joined above level `top`.
+    /// Creates an empty range whose nodes are joined up to level `top`.
     fn up_to(top: u32, leaves: u64) -> Tree {
         Tree {
             leaves,
@@ -88,20 +86,19 @@ impl Tree {
         }
     }
 
-    /// Adds the leaf that stands next. It is the digest of [`LEAF`] and its bytes.
+    /// Appends a leaf: the hash of [`LEAF`] and its bytes.
     pub(crate) fn push_leaf(&mut self, leaf: Sha256) {
         self.push(Node::leaf(leaf));
     }
 
-    /// Adds the node that stands next, and joins it with those to its left as far
-    /// as the tree of the whole does.
+    /// Appends a node, and joins it with nodes to its left where the tree of the whole does.
     fn push(&mut self, mut node: Node) {
         self.leaves += node.leaves().unwrap_or_default();
         while let Some(left) = self.nodes.last() {
             let both = 2 << node.level;
             let is_top = node.level >= self.top;
             if is_top || left.level != node.level || !self.leaves.is_multiple_of(both) {
-                // The last leaf may be an only child: then it is left alone.
+                // The last leaf may be an only child, which stays unjoined.
                 break;
             }
             node = Node::over(left, &node);
@@ -110,18 +107,18 @@ impl Tree {
         self.nodes.push(node);
     }
 
-    /// Adds nodes that stand next to each other.
+    /// Appends adjacent nodes.
     fn with(mut self, nodes: Vec<Node>) -> Tree {
         nodes.into_iter().for_each(|node| self.push(node));
         self
     }
 
-    /// The largest nodes over the stretch, from left to right.
+    /// Returns the maximal complete nodes of the range, from left to right.
     pub(crate) fn into_nodes(self) -> Vec<Node> {
         self.nodes
     }
 
-    /// The digest of the stretch, hexadecimal.
+    /// Returns the root hash of the range, hexadecimal.
     pub(crate) fn into_root(mut self) -> String {
         let Some(mut root) = self.nodes.pop() else {
             return hex(&Sha256::digest([]));
@@ -133,21 +130,21 @@ impl Tree {
     }
 }
 
-/// The digest of a stretch of a source that begins with a leaf.
+/// Incremental tree digest of a byte range that begins at a leaf.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeDigest {
-    /// The tree over the stretch, up to the nodes over its granules.
+    /// Tree of the range up to granule nodes.
     granules: Tree,
-    /// Leaves before the stretch.
+    /// Leaves before the range.
     before: u64,
-    /// The leaf that is not whole yet, and its bytes so far.
+    /// The incomplete leaf, and its bytes so far.
     leaf: Sha256,
     leaf_bytes: u64,
 }
 
 impl TreeDigest {
-    /// A stretch that begins behind so many bytes, with granules of this level: of a
-    /// higher one if that turns out too low for what is digested.
+    /// Creates the digest of a range that begins at byte `bytes`, with granules of level `level`,
+    /// raised when the range turns out to need more than [`GRANULES`].
     pub(crate) fn behind(bytes: u64, level: u32) -> TreeDigest {
         let before = bytes / LEAF_BYTES;
         TreeDigest {
@@ -188,8 +185,8 @@ impl TreeDigest {
         }
     }
 
-    /// The nodes over the granules of the stretch, from left to right; over a last one
-    /// that is not whole there may be several.
+    /// Returns the granule nodes of the range, from left to right; an incomplete last granule may
+    /// have several nodes.
     pub(crate) fn granules(&self) -> Vec<Node> {
         let mut ended = self.clone();
         if ended.leaf_bytes > 0 {
@@ -198,14 +195,14 @@ impl TreeDigest {
         ended.granules.into_nodes()
     }
 
-    /// The digest of the stretch, hexadecimal.
+    /// Returns the root hash of the range, hexadecimal.
     pub(crate) fn root(&self) -> String {
         Tree::behind(self.before).with(self.granules()).into_root()
     }
 }
 
-/// The nodes over the granules of a source of so many bytes, of the nodes of its parts in
-/// their order; none if they are not that fine.
+/// Returns the granule nodes of a source of `bytes` bytes from the nodes of its parts in order;
+/// empty if those are coarser than granules.
 pub(crate) fn granules_of<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64) -> Vec<Node> {
     let level = granule_level(bytes);
     let mut tree = Tree::up_to(level, 0);
@@ -218,8 +215,7 @@ pub(crate) fn granules_of<'a>(nodes: impl Iterator<Item = &'a Node>, bytes: u64)
     tree.into_nodes()
 }
 
-/// Returns whether a source with these granules has a stretch of them that begins behind
-/// so many bytes.
+/// Returns whether `stretch` equals the granules of `source` from byte `behind` on.
 pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bool {
     let mut before = 0;
     let start = source.iter().position(|node| {
@@ -231,8 +227,8 @@ pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bo
     !stretch.is_empty() && rest.is_some_and(|rest| rest.starts_with(stretch))
 }
 
-/// The digest of so many leaves, of the nodes of its parts in their order; `None` if
-/// they are not all of it.
+/// Joins the nodes of consecutive parts to the root hash of `leaves` leaves; `None` if they are
+/// incomplete.
 pub(crate) fn joined<'a>(nodes: impl Iterator<Item = &'a Node>, leaves: u64) -> Option<String> {
     let mut tree = Tree::behind(0);
     for node in nodes {
@@ -246,7 +242,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A hash in JSON.
+/// Serialises a hash as hexadecimal text.
 mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -259,7 +255,7 @@ mod hexadecimal {
         let mut hash = [0; 32];
         let digits = text.as_bytes();
         if digits.len() != 2 * hash.len() {
-            return Err(D::Error::custom("no SHA-256"));
+            return Err(D::Error::custom("not a SHA-256"));
         }
         for (byte, pair) in hash.iter_mut().zip(digits.chunks(2)) {
             let pair = str::from_utf8(pair).map_err(D::Error::custom)?;
@@ -273,7 +269,7 @@ mod hexadecimal {
 mod tests {
     use super::*;
 
-    /// As RFC 6962 defines it.
+    /// Recursive definition of RFC 6962.
     fn by_definition(leaves: &[&[u8]]) -> [u8; 32] {
         match leaves {
             [leaf] => Sha256::digest([&LEAF[..], leaf].concat()).into(),
@@ -286,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_the_tree_of_rfc_6962_however_it_is_cut_into_parts() {
+    fn digest_is_the_rfc_6962_tree_for_any_parts() {
         let leaf = LEAF_BYTES as usize;
         let all: Vec<u8> = (0..leaf * 23).map(|i| (i * i / 251) as u8).collect();
         for bytes in [1, 77, leaf - 1, leaf, leaf + 1]
@@ -315,10 +311,9 @@ mod tests {
             }
         }
     }
-    /// The granules of a source are the same whether its size is known or not, whole or of
-    /// all its parts, and tell which stretches it has.
+    /// Granules are independent of how the source is read: size known or not, whole or in parts.
     #[test]
-    fn granules_tell_the_stretches_of_a_source() {
+    fn granules_identify_stretches() {
         let leaf = |number: u64| Node {
             level: 0,
             hash: Sha256::digest(number.to_le_bytes()).into(),

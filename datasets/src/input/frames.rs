@@ -1,6 +1,5 @@
-//! A zstd file as a row of frames, as Lichess writes its dumps: before each
-//! frame stands a skippable one that tells its size, so that frames can be
-//! decoded side by side, and a corrupt one hopped over.
+//! Zstd files as sequences of frames. In Lichess's dumps each frame follows a skippable frame with
+//! its size, so frames can be decoded in parallel, and a corrupt one can be skipped.
 
 use std::io::{self, BufRead, Chain, Cursor, ErrorKind, Read};
 use std::ops::ControlFlow;
@@ -12,42 +11,41 @@ use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 use crate::Error;
 use crate::input::meter::Lookahead;
 
-/// How a zstd frame begins.
+/// Magic number of a zstd frame.
 pub(crate) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
-/// How the header begins that `pzstd` puts before each frame: a skippable
-/// frame of four bytes, which are the size of the frame that follows.
+/// Size header that `pzstd` writes before each frame: a skippable frame with four bytes of content,
+/// the size of the next frame.
 const SIZE_HEADER: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
 
-/// Bytes of that header and of the size.
+/// Length of the size header with the size.
 const SIZED_BYTES: usize = SIZE_HEADER.len() + 4;
 
-/// So much of a frame is decoded to see that it is one: compressed, and text.
+/// Limits of the trial decoding that validates a frame: compressed bytes, and text.
 const SEEN_BYTES: usize = 2 << 20;
 const SEEN_TEXT_BYTES: u64 = 1 << 20;
 
-/// Frames up to this many compressed bytes are handed on as they are, to be
-/// decoded elsewhere; larger ones are decoded here, piece by piece. Lichess's
-/// have about 5 MB.
+/// Largest frame, in compressed bytes, returned whole to be decoded by a worker; larger ones are
+/// decoded here piece by piece. Lichess's have about 5 MB.
 const MAX_FRAME_BYTES: u32 = 32 << 20;
 
-/// Frames of more text are decoded here too: elsewhere each core holds the text
-/// of a whole frame. Lichess's have 32 MiB.
+/// Largest text of a frame that is returned whole, since each worker holds the text of a frame.
+/// Lichess's have 32 MiB.
 const MAX_TEXT_BYTES: usize = 48 << 20;
 
-/// The largest window taken, as a power of two: 128 MiB, the limit of the
-/// `zstd` program too. Lichess's frames have 8 MiB.
+/// Log2 of the largest accepted window: 128 MiB, the limit of the `zstd` program too. Lichess's
+/// frames use 8 MiB.
 const WINDOW_LOG_MAX: u32 = 27;
 
-/// Whether the bytes begin a skippable zstd frame.
+/// Returns whether the bytes begin a skippable zstd frame.
 pub(crate) fn is_skippable(bytes: &[u8]) -> bool {
     matches!(bytes, [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..])
 }
 
-/// The text of a frame that is whole or breaks off, and what is wrong behind it.
+/// Decodes a frame. If it is truncated, returns its decodable text and an error.
 ///
 /// # Errors
-/// If the frame is corrupt: what of it is right cannot be told.
+/// If the frame is corrupt: none of its text is trustworthy.
 pub(crate) fn whole_text(frame: &[u8]) -> io::Result<(Vec<u8>, Option<io::Error>)> {
     let mut decoder = FrameDecoder::new();
     let mut decoding = decoder.begin(frame)?;
@@ -59,43 +57,41 @@ pub(crate) fn whole_text(frame: &[u8]) -> io::Result<(Vec<u8>, Option<io::Error>
     Ok((decoding.text().to_vec(), damage))
 }
 
-/// A part of a zstd file.
+/// Unit returned by [`Frames::next`].
 #[derive(Debug)]
 pub(crate) enum Part {
-    /// A whole frame, still compressed; shorter than it should be where the
-    /// file breaks off.
+    /// A whole compressed frame; truncated if the file is.
     Frame(Vec<u8>),
-    /// A piece of a frame's text; empty where the frame ends.
+    /// A piece of a frame's text; empty at the end of the frame.
     Text(Vec<u8>),
 }
 
-/// Decodes a frame of which a part, or all, was read.
+/// Decoder of a frame, part of which may have been read already.
 type Inside<R> = Box<Decoder<'static, Chain<Cursor<Vec<u8>>, R>>>;
 
-/// Walks a zstd file, or a part of it.
+/// Iterator over the frames of a zstd file, or of a part of it.
 pub(crate) struct Frames<R: Lookahead> {
     state: State<R>,
-    /// The first byte behind the part.
+    /// End offset of the part.
     end: u64,
-    /// Where the frames of the next part begin, once the walk was there.
+    /// Offset of the next part's first frame, once reached.
     border: Option<u64>,
 }
 
 enum State<R: Lookahead> {
-    /// Between two frames. If the one before could not be followed to its
-    /// end, the next is where a size header is found.
+    /// Between two frames. After damage (`lost`) the next frame is searched for by its size header.
     Between { input: R, lost: bool },
-    /// In a frame that is decoded here.
+    /// Inside a frame that is decoded here.
     Inside(Inside<R>),
-    /// In a frame that is corrupt from here on.
+    /// Inside a frame that is corrupt from here on.
     Failed { input: R, error: io::Error },
-    /// Not to be read any further.
+    /// At the end.
     Ended,
 }
 
 impl<R: Lookahead> Frames<R> {
-    /// A walk from the beginning of a frame on. It pauses where the first frame begins
-    /// of those that another walk [finds](Frames::find) from byte `end` on.
+    /// Starts at the beginning of a frame. It pauses at the first frame that another iterator
+    /// [finds](Frames::find) at or after byte `end`.
     pub(crate) fn new(input: R, end: u64) -> Frames<R> {
         Frames {
             state: State::Between { input, lost: false },
@@ -104,9 +100,8 @@ impl<R: Lookahead> Frames<R> {
         }
     }
 
-    /// Goes to where the first frame begins behind the input's place and before the
-    /// end, and tells where that is. Only frames with a size header are found, since
-    /// a walk that loses its way behind damage finds no others.
+    /// Seeks the first frame that begins between the input's offset and the end, and returns its
+    /// offset. Only frames with a size header are found, the same as after damage.
     pub(crate) fn find(&mut self) -> io::Result<Option<u64>> {
         let end = self.end;
         let Some(input) = self.input() else {
@@ -121,12 +116,12 @@ impl<R: Lookahead> Frames<R> {
         Ok(None)
     }
 
-    /// Where the frames of the next part begin, once the walk was there.
+    /// Offset of the next part's first frame, once reached.
     pub(crate) fn border(&self) -> Option<u64> {
         self.border
     }
 
-    /// What the next call will say went wrong, if that is known already.
+    /// Returns the error that the next call will return, if it is known.
     pub(crate) fn failure(&self) -> Option<&io::Error> {
         match &self.state {
             State::Failed { error, .. } => Some(error),
@@ -134,7 +129,7 @@ impl<R: Lookahead> Frames<R> {
         }
     }
 
-    /// What is read from; `None` where that was lost.
+    /// Returns the underlying reader; `None` if it was lost.
     pub(crate) fn input(&mut self) -> Option<&mut R> {
         match &mut self.state {
             State::Between { input, .. } | State::Failed { input, .. } => Some(input),
@@ -143,22 +138,22 @@ impl<R: Lookahead> Frames<R> {
         }
     }
 
-    /// Whether the next part is at the beginning of a frame.
+    /// Returns whether the next part starts a frame.
     pub(crate) fn is_between(&self) -> bool {
         matches!(self.state, State::Between { lost: false, .. })
     }
 
-    /// Whether the next part is known to be looked for: behind damage.
+    /// Returns whether the next frame must be searched for, after damage.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self.state, State::Between { lost: true, .. })
     }
 
-    /// The next part, read into the memory of `buffer`, text in pieces of up to
-    /// `piece` bytes; `None` at the end, and once where the next part begins.
+    /// Returns the next part, using the memory of `buffer`; text comes in pieces of up to `piece`
+    /// bytes. `None` at the end, and once at the border of the part.
     ///
     /// # Errors
-    /// Where the file is corrupt or breaks off. The next call goes on behind:
-    /// at the next frame whose size a header tells.
+    /// If the file is corrupt or truncated. The next call continues at the next frame with a size
+    /// header.
     pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Part>> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => Ok(None),
@@ -205,14 +200,14 @@ impl<R: Lookahead> Frames<R> {
         part
     }
 
-    /// What stands next, and whether the next part begins with it: that is noted, and
-    /// nothing of it is read.
+    /// Finds the next frame. If it is the first frame of the next part, records the border instead
+    /// and consumes nothing.
     fn find_next(&mut self, input: &mut R, lost: bool) -> io::Result<Option<Found>> {
         if lost {
             match find_size(input, u64::MAX) {
                 Ok(true) => {}
                 Err(error) if Error::stops(&error) => return Err(error),
-                // Damage here is the end: it was told before.
+                // The damage is already reported, so treat more of it as the end.
                 Ok(false) | Err(_) => return Ok(None),
             }
         }
@@ -223,7 +218,7 @@ impl<R: Lookahead> Frames<R> {
         find_frame(input)
     }
 
-    /// Decodes a frame that begins with the bytes that were read of it.
+    /// Starts decoding a frame that begins with the bytes of `start`.
     fn enter(
         &mut self,
         start: Vec<u8>,
@@ -251,7 +246,7 @@ impl<R: Lookahead> Frames<R> {
             self.state = match whole {
                 true => State::Between { input, lost: false },
                 false => {
-                    let error = io::Error::other("a frame is shorter than its header tells");
+                    let error = io::Error::other("a frame is shorter than its header states");
                     State::Failed { input, error }
                 }
             };
@@ -262,11 +257,11 @@ impl<R: Lookahead> Frames<R> {
     }
 }
 
-/// What stands between two frames.
+/// Start of a frame.
 enum Found {
-    /// The size of the frame that follows.
+    /// Size of the next frame, from its header.
     Size(u32),
-    /// A frame without a header, whose first four bytes these are.
+    /// Magic number of a frame without a size header.
     Magic([u8; 4]),
 }
 
@@ -279,7 +274,7 @@ fn find_frame(input: &mut impl BufRead) -> io::Result<Option<Found>> {
             return Ok(Some(Found::Magic(magic)));
         }
         if !is_skippable(&magic) {
-            return Err(io::Error::other("what follows is no zstd frame"));
+            return Err(io::Error::other("the next bytes are not a zstd frame"));
         }
         let length = u32::from_le_bytes(read_word(input)?.ok_or_else(broken_off)?);
         if length == 4 && magic == SIZE_HEADER[..4] {
@@ -296,8 +291,7 @@ fn find_frame(input: &mut impl BufRead) -> io::Result<Option<Found>> {
     }
 }
 
-/// Passes over everything up to the next size header. False if none begins before
-/// byte `end`.
+/// Skips to the next size header. Returns whether one begins before byte `end`.
 fn find_size(input: &mut impl Lookahead, end: u64) -> io::Result<bool> {
     while input.offset() < end {
         let bytes = input.peek(SIZED_BYTES)?;
@@ -310,22 +304,22 @@ fn find_size(input: &mut impl Lookahead, end: u64) -> io::Result<bool> {
                 input.consume(length);
                 return Ok(false);
             }
-            // The beginning of one may stand at the end.
+            // A size header may begin in the last bytes.
             None => input.consume(length + 1 - SIZE_HEADER.len()),
         }
     }
     Ok(false)
 }
 
-/// The size that a header tells which the bytes begin with, if frames of that
-/// size are read as a whole.
+/// Parses a size header at the start of `bytes`; `None` if there is none, or the frame is too large
+/// to return whole.
 fn told_size(bytes: &[u8]) -> Option<u32> {
     let size = bytes.strip_prefix(&SIZE_HEADER)?.first_chunk()?;
     Some(u32::from_le_bytes(*size)).filter(|&size| size <= MAX_FRAME_BYTES)
 }
 
-/// Whether a size header stands here and a frame behind it, of which the beginning
-/// can be decoded: bytes inside a frame may look like a header.
+/// Returns whether the input is at a size header followed by a frame that can be decoded, at least
+/// its beginning. Bytes inside a frame may look like a header.
 fn begins_frame(input: &mut impl Lookahead) -> io::Result<bool> {
     let Some(size) = told_size(input.peek(SIZED_BYTES)?) else {
         return Ok(false);
@@ -338,11 +332,11 @@ fn begins_frame(input: &mut impl Lookahead) -> io::Result<bool> {
     }
     let text =
         text_of(frame).and_then(|text| io::copy(&mut text.take(SEEN_TEXT_BYTES), &mut io::sink()));
-    // What there is of a frame that breaks off, here or in the file, is right.
+    // A truncated frame is valid so far.
     Ok(text.map_or_else(|error| error.kind() == ErrorKind::UnexpectedEof, |_| true))
 }
 
-/// Reads the frame that a header promised.
+/// Reads a frame of the size in its header.
 fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Result<Vec<u8>> {
     let mut frame = emptied(buffer, size as usize);
     input.take(size.into()).read_to_end(&mut frame)?;
@@ -352,16 +346,16 @@ fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Resul
     Ok(frame)
 }
 
-/// Empties a buffer and makes room in it for so many bytes. To get new memory
-/// from the system for every part costs as much as to digest it.
+/// Clears a buffer and reserves `bytes`. Reuse matters: fresh memory for each part costs as much as
+/// digesting it.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
     buffer.clear();
     buffer.reserve_exact(bytes);
     buffer
 }
 
-/// The most text that frames can hold, by the sizes of their blocks and by what
-/// their headers say, which is more where one breaks off.
+/// Upper bound on the text of frames, from their block headers and content sizes. The content size
+/// is larger in a truncated frame.
 fn max_text_bytes(mut frames: &[u8]) -> usize {
     let mut total: usize = 0;
     loop {
@@ -379,7 +373,7 @@ fn max_text_bytes(mut frames: &[u8]) -> usize {
         while let Some((header, rest)) = frames.split_first_chunk::<3>() {
             let header = u32::from_le_bytes([header[0], header[1], header[2], 0]);
             let (last, kind, size) = (header & 1, header >> 1 & 3, (header >> 3) as usize);
-            // Raw, one byte again and again, compressed.
+            // Block types: raw, run-length, compressed.
             let (length, text) = match kind {
                 0 => (size, size),
                 1 => (1, size),
@@ -396,19 +390,19 @@ fn max_text_bytes(mut frames: &[u8]) -> usize {
     }
 }
 
-/// The most text of a block.
+/// Maximum text of a block.
 const MAX_BLOCK_BYTES: usize = 1 << 17;
 
-/// What the header of a frame says (RFC 8878, 3.1.1.1).
+/// Frame header (RFC 8878, 3.1.1.1).
 struct FrameHeader {
-    /// Bytes of text; 0 if it does not say.
+    /// Content size in bytes; 0 if absent.
     text_bytes: usize,
-    /// Bytes of the checksum behind the blocks.
+    /// Length of the checksum after the blocks.
     checksum_bytes: usize,
 }
 
 impl FrameHeader {
-    /// The header and what stands behind it; `None` if there is none.
+    /// Parses the header, and returns the rest of the frame; `None` if it is invalid.
     fn read(frame: &[u8]) -> Option<(FrameHeader, &[u8])> {
         let (descriptor, rest) = frame.strip_prefix(&MAGIC)?.split_first()?;
         let single_segment = descriptor >> 5 & 1;
@@ -418,7 +412,7 @@ impl FrameHeader {
         let (told, blocks) = rest.get(window + dictionary..)?.split_at_checked(content)?;
         let mut bytes = [0; 8];
         bytes[..content].copy_from_slice(told);
-        // Two bytes count from 256.
+        // A two-byte content size is stored minus 256.
         let from = if content == 2 { 256 } else { 0 };
         let text_bytes = u64::from_le_bytes(bytes).saturating_add(from);
         let header = FrameHeader {
@@ -429,7 +423,7 @@ impl FrameHeader {
     }
 }
 
-/// Four bytes; `None` at the end of the file.
+/// Reads four bytes; `None` at the end of the file.
 fn read_word(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
     if input.fill_buf()?.is_empty() {
         return Ok(None);
@@ -445,23 +439,23 @@ fn broken_off() -> io::Error {
     )
 }
 
-/// Decodes whole frames, one after the other, in the same memory.
+/// Reusable decoder of whole frames.
 pub(crate) struct FrameDecoder {
     context: DCtx<'static>,
     text: Vec<u8>,
 }
 
-/// Compressed bytes that are decoded in one go: what comes of them, some 4 MB
-/// of a dump's text, is still in a core's cache when it is read.
+/// Compressed bytes per decoding step: the resulting text, about 4 MB in a dump, is still in a
+/// core's cache when it is parsed.
 const STRIDE_BYTES: usize = 1 << 19;
 
-/// A frame that is being decoded.
+/// Decoding of one frame in progress.
 pub(crate) struct Decoding<'a> {
     decoder: &'a mut FrameDecoder,
     frame: &'a [u8],
-    /// Bytes that are decoded.
+    /// Compressed bytes decoded so far.
     done: usize,
-    /// Whether they end where a frame does.
+    /// Whether they end at the end of a frame.
     whole: bool,
 }
 
@@ -473,18 +467,18 @@ impl FrameDecoder {
         }
     }
 
-    /// Begins to decode a frame.
+    /// Starts decoding a frame.
     pub(crate) fn begin<'a>(&'a mut self, frame: &'a [u8]) -> io::Result<Decoding<'a>> {
-        // The same room for every frame, so that what comes of one does not
-        // depend on those before; what is not touched costs nothing.
+        // Equal capacity for every frame makes results independent of earlier frames; untouched
+        // memory costs nothing.
         self.text.clear();
         self.text.reserve_exact(MAX_TEXT_BYTES);
-        // A frame that failed may have left the context in the middle of it.
+        // A failed frame may have left the context in mid-frame.
         self.context
             .reset(ResetDirective::SessionAndParameters)
             .map_err(zstd_error)?;
-        // Otherwise the text would be decoded elsewhere, to be copied, and what
-        // its matches refer to would lie in two pieces.
+        // A stable output buffer avoids decoding into an internal buffer and copying, which would
+        // also split the text that matches refer to.
         let parameters = [
             DParameter::WindowLogMax(WINDOW_LOG_MAX),
             DParameter::StableOutBuffer(true),
@@ -502,16 +496,16 @@ impl FrameDecoder {
 }
 
 impl Decoding<'_> {
-    /// The text so far.
+    /// Text decoded so far.
     pub(crate) fn text(&self) -> &[u8] {
         &self.decoder.text
     }
 
-    /// Decodes some more. Breaks at the end, with an error where the frame
-    /// breaks off: what there is of it is right.
+    /// Decodes one step. Breaks at the end; with an error if the frame is truncated, in which case
+    /// the text so far is valid.
     ///
     /// # Errors
-    /// Where the frame is corrupt: what of it is right cannot be told.
+    /// If the frame is corrupt: none of its text is trustworthy.
     pub(crate) fn advance(&mut self) -> io::Result<ControlFlow<Option<io::Error>>> {
         if self.done == self.frame.len() {
             let broken_off = || io::Error::new(io::ErrorKind::UnexpectedEof, "incomplete frame");
@@ -528,7 +522,7 @@ impl Decoding<'_> {
                 .map_err(zstd_error)?;
             self.whole = expected == 0;
             if (input.pos(), text.len()) == before {
-                return Err(io::Error::other("the decoder stands still"));
+                return Err(io::Error::other("the decoder makes no progress"));
             }
         }
         self.done = end;
@@ -540,7 +534,7 @@ fn zstd_error(code: usize) -> io::Error {
     io::Error::other(zstd::zstd_safe::get_error_name(code))
 }
 
-/// The text of a frame as a stream.
+/// Returns a streaming decoder of a frame.
 pub(crate) fn text_of(frame: &[u8]) -> io::Result<impl Read + '_> {
     let mut decoder = Decoder::with_buffer(frame)?;
     decoder.window_log_max(WINDOW_LOG_MAX)?;
@@ -551,10 +545,9 @@ pub(crate) fn text_of(frame: &[u8]) -> io::Result<impl Read + '_> {
 mod tests {
     use super::*;
 
-    /// Every block but the last is full; a compressed one may hold more than
-    /// it does.
+    /// All blocks but the last are full; a compressed block's bound may exceed its text.
     #[test]
-    fn the_most_text_of_frames_is_told_without_decoding() {
+    fn bounds_the_text_of_frames_without_decoding() {
         let texts: [Vec<u8>; 4] = [
             Vec::new(),
             vec![b'a'; 1 << 20],
@@ -576,7 +569,7 @@ mod tests {
                 let most = max_text_bytes(&frame);
                 assert!(most >= text.len(), "{most} of {}", text.len());
                 assert!(most <= text.len() + MAX_BLOCK_BYTES, "{most}");
-                // A frame that breaks off has no more than the whole.
+                // A truncated frame has no larger bound.
                 assert!(max_text_bytes(&frame[..frame.len() / 2]) <= most);
                 frames.extend_from_slice(&frame);
                 all += most;
@@ -585,7 +578,7 @@ mod tests {
         assert_eq!(max_text_bytes(&frames), all);
     }
 
-    /// All text of a frame, up to where something is wrong.
+    /// Decodes a frame as far as possible.
     fn decode(decoder: &mut FrameDecoder, frame: &[u8]) -> (Vec<u8>, Option<io::ErrorKind>) {
         let mut decoding = decoder.begin(frame).unwrap();
         let damage = loop {
@@ -599,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_frame_gives_does_not_depend_on_those_before() {
+    fn decoding_is_independent_of_earlier_frames() {
         let text: Vec<u8> = (0..3_000_000)
             .map(|i| b"abcdefgh"[records::hash::mix(i) as usize % 8])
             .collect();

@@ -1,8 +1,7 @@
-//! A file behind an http(s) URL, or an object of S3, read as one stream however often the
-//! connection breaks.
+//! File behind an http(s) URL, or an S3 object, read as one stream across lost connections.
 //!
-//! Certificates are checked against Mozilla's roots, compiled in: they are the
-//! same on every machine, and a bare container has no others.
+//! Certificates are checked against Mozilla's roots, compiled in: they are the same on every
+//! machine, and a bare container has no others.
 
 mod client;
 mod objects;
@@ -20,29 +19,28 @@ use crate::input::s3::{self, Object, Request};
 pub(crate) use client::{ConnectionLost, Refusal};
 pub(crate) use objects::{find, put};
 
-/// A file behind a URL. When the connection breaks, ends early or stalls, it
-/// is made again from the byte that was reached, as long as the server still
-/// has the same file.
+/// Reader of a file behind a URL. If the connection is lost, closed early or stalled, it reconnects
+/// at the byte reached, provided that the server still has the same file.
 ///
-/// Errors do not repeat the URL. A server that neither tells a length nor
-/// sends in chunks cannot be told from one that broke off.
+/// Errors do not repeat the URL. If a server sends neither a length nor chunks, a lost connection
+/// looks like the end of the file.
 pub(crate) struct HttpReader {
     client: Client,
     object: Object,
-    /// The URL, as it may be shown.
+    /// Printable form of the URL.
     name: String,
-    /// Where the next byte to hand over lies in the file.
+    /// Offset of the next byte in the file.
     offset: u64,
     len: Option<u64>,
     validator: Option<String>,
-    /// The rest of the file, while a connection stands.
+    /// Body of the open connection, from `offset` on.
     body: Option<BodyReader<'static>>,
 }
 
 impl HttpReader {
-    /// Whether the name of a source is a URL that this reads.
+    /// Returns whether a source's name is a URL with a supported scheme.
     pub(crate) fn is_url(source: &str) -> bool {
-        // Schemes have no letter case (RFC 3986, 3.1).
+        // Schemes are case-insensitive (RFC 3986, 3.1).
         let is_web = ["http://", "https://"].iter().any(|scheme| {
             let found = source.get(..scheme.len());
             found.is_some_and(|found| found.eq_ignore_ascii_case(scheme))
@@ -53,8 +51,8 @@ impl HttpReader {
     /// Opens a file at its first byte.
     ///
     /// # Errors
-    /// What the server answers, if not the file: `NotFound` for 404 and 410,
-    /// `PermissionDenied` for 401 and 403.
+    /// The server's refusal: `NotFound` for 404 and 410, `PermissionDenied` for 401 and 403.
+    /// Connection errors after all retries.
     pub(crate) fn open(url: &str) -> io::Result<HttpReader> {
         HttpReader::with_patience(url, Patience::default())
     }
@@ -74,14 +72,14 @@ impl HttpReader {
         Ok(reader)
     }
 
-    /// Goes on reading at another byte.
+    /// Continues reading at another byte.
     pub(crate) fn seek(&mut self, offset: u64) {
         if offset != self.offset {
             (self.offset, self.body) = (offset, None);
         }
     }
 
-    /// Length of the whole file in bytes, if the server told it.
+    /// Length of the whole file in bytes; `None` if the server did not send it.
     pub(crate) fn len(&self) -> Option<u64> {
         self.len
     }
@@ -90,7 +88,7 @@ impl HttpReader {
         self.len == Some(self.offset)
     }
 
-    /// Connects until there is a body to read, or the end was reached.
+    /// Connects, with retries, unless connected or at the end.
     fn ensure_connected(&mut self) -> io::Result<()> {
         while self.body.is_none() && !self.at_end() {
             match self.connect() {
@@ -102,13 +100,13 @@ impl HttpReader {
         Ok(())
     }
 
-    /// Waits before the next attempt, or gives up with the last error.
+    /// Waits before the next attempt, or fails with `error` after the last one.
     fn pause(&mut self, error: io::Error) -> io::Result<()> {
         let place = format!("at byte {}", self.offset);
         self.client.pause(error, &self.name, &place)
     }
 
-    /// Asks for the rest of the file. `None` if there is no more.
+    /// Requests the file from `offset` on. `None` at the end.
     fn connect(&mut self) -> Result<Option<BodyReader<'static>>, HttpError> {
         let mut request = self.client.agent.get(&self.object.url);
         let range = (self.offset > 0).then(|| format!("bytes={}-", self.offset));
@@ -123,8 +121,8 @@ impl HttpReader {
         if let Some(range) = range {
             let validator = self.validator.as_deref().ok_or_else(|| {
                 lasting(
-                    "cannot be gone on with: the server sent neither ETag nor Last-Modified, by which \
-                     the file would be known again; download it, and read the copy",
+                    "cannot resume: the server sent neither ETag nor Last-Modified, which would \
+                     identify the file; download it, and read the copy",
                 )
             })?;
             request = request
@@ -144,7 +142,7 @@ impl HttpReader {
         }
     }
 
-    /// The server sends the file from its first byte.
+    /// Handles a response with the whole file, skipping to `offset`.
     fn whole(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, HttpError> {
         let headers = response.headers();
         if self.validator.is_some() && self.is_same_file(headers) != Some(true) {
@@ -156,7 +154,7 @@ impl HttpReader {
         self.learn_len(content_length(headers))?;
         if self.offset > 0 {
             host::tell(format_args!(
-                "{}: the server cannot go on at byte {}: all before it is sent again",
+                "{}: the server cannot resume at byte {}: it sends the whole file again",
                 self.name, self.offset
             ));
         }
@@ -169,27 +167,24 @@ impl HttpReader {
         }
     }
 
-    /// The server sends the file from the byte that was asked for.
+    /// Handles a response with the requested range.
     fn rest(&mut self, response: Response<Body>) -> Result<BodyReader<'static>, HttpError> {
-        // It may leave out the validator, having compared it.
+        // The validator is optional here: If-Range has compared it.
         if self.is_same_file(response.headers()) == Some(false) {
             return Err(changed());
         }
         let range = response.headers().get(header::CONTENT_RANGE);
         let (start, len) = range
             .and_then(|range| content_range(range.to_str().ok()?))
-            .ok_or_else(|| lasting("the server answers with a range that cannot be read"))?;
+            .ok_or_else(|| lasting("the server sent an invalid Content-Range"))?;
         if start != Some(self.offset) {
-            return Err(lasting(
-                "the server answers with another range than asked for",
-            ));
+            return Err(lasting("the server sent another range than requested"));
         }
         self.learn_len(len)?;
         Ok(response.into_body().into_reader())
     }
 
-    /// The server has nothing from this byte on: the end, if the file ends
-    /// here.
+    /// Handles a response that nothing lies at `offset`: the end if the file ends there.
     fn nothing(&mut self, headers: &HeaderMap) -> Result<Option<BodyReader<'static>>, HttpError> {
         let range = headers.get(header::CONTENT_RANGE);
         match range.and_then(|range| content_range(range.to_str().ok()?)) {
@@ -201,8 +196,7 @@ impl HttpReader {
         }
     }
 
-    /// Whether an answer's validator is the known one; `None` if there are not
-    /// two to compare.
+    /// Returns whether the response has the known validator; `None` if either has none.
     fn is_same_file(&self, headers: &HeaderMap) -> Option<bool> {
         let known = self.validator.as_deref()?;
         let name = if known.starts_with('"') {
@@ -260,11 +254,10 @@ impl Read for HttpReader {
 }
 
 fn changed() -> HttpError {
-    lasting("the file on the server is not the one that was begun")
+    lasting("the file on the server has changed since it was opened")
 }
 
-/// What names this version of a file for certain. A weak ETag promises no
-/// equal bytes.
+/// Returns the strong validator of a file version. A weak ETag does not promise equal bytes.
 fn validator(headers: &HeaderMap) -> Option<String> {
     let text = |name| headers.get(name)?.to_str().ok();
     text(header::ETAG)
@@ -273,7 +266,7 @@ fn validator(headers: &HeaderMap) -> Option<String> {
         .map(str::to_string)
 }
 
-/// Length of the body; it does not count where the body is sent in chunks.
+/// Returns the length of the body; `None` for chunked bodies, where the header does not count.
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     if headers.contains_key(header::TRANSFER_ENCODING) {
         return None;
@@ -286,8 +279,8 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
         .ok()
 }
 
-/// First byte and length of the whole file, of `bytes 200-999/1000` and
-/// `bytes */1000`.
+/// Parses the first byte and the length of the whole file from `bytes 200-999/1000` and `bytes
+/// */1000`.
 fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (range, len) = text.strip_prefix("bytes ")?.split_once('/')?;
     let len = match len {

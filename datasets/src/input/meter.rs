@@ -1,4 +1,4 @@
-//! Counts and digests the bytes of a source as they are consumed.
+//! Byte counter and running digest of a source.
 
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
@@ -10,53 +10,53 @@ use serde::{Deserialize, Serialize};
 use crate::input::ahead::Ahead;
 use crate::input::digest::{Node, TreeDigest, granule_level};
 
-/// What was read of a source, or of a part of it: up to which byte, and the digest.
+/// Length and digest of the bytes read so far of a source or a part of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Prefix {
     pub(crate) bytes: u64,
-    /// Hexadecimal.
+    /// Hexadecimal tree digest.
     pub(crate) digest: String,
 }
 
-/// A source that is resumed does not begin with the bytes it had before.
+/// A resumed source does not begin with the bytes it had before.
 #[derive(Debug, thiserror::Error)]
 #[error("it does not begin with the bytes it had when the build was interrupted")]
 pub(crate) struct OtherBytes;
 
-/// A reader that counts and digests what is consumed of it: not what it has
-/// read ahead, so that a digest can be had at an exact place.
+/// Reader that counts and digests consumed bytes, but not read-ahead: the digest is exact at any
+/// position.
 pub(crate) struct Metered<R> {
     inner: R,
     meter: Meter,
 }
 
-/// A reader that knows where it is, and can look ahead.
+/// Buffered reader with a position and lookahead.
 pub(crate) trait Lookahead: BufRead {
-    /// Bytes of the source before what comes.
+    /// Returns the offset of the next byte in the source.
     fn offset(&self) -> u64;
 
-    /// What comes: so many bytes or more, or less where that is all.
+    /// Returns the next `count` bytes or more without consuming them; fewer at the end.
     fn peek(&mut self, count: usize) -> io::Result<&[u8]>;
 }
 
 struct Meter {
     consumed: Arc<AtomicU64>,
-    /// Of what lies before `end`.
+    /// Digest of the consumed bytes before `end`.
     digest: TreeDigest,
     end: u64,
-    /// What the source must begin with, until that has been seen.
+    /// Prefix that a resumed source must have; `None` once it is verified.
     expected: Option<Prefix>,
     mismatch: bool,
 }
 
 impl<R> Metered<R> {
-    /// Reader of a whole source of unknown size.
+    /// Creates a reader of a whole source of unknown size.
     pub(crate) fn new(inner: R) -> Metered<R> {
         Metered::within(inner, 0..u64::MAX, 0)
     }
 
-    /// A reader of a part of a source of so many bytes, from byte `range.start` on, where
-    /// a granule of its digest begins. What lies behind the range is not digested.
+    /// Creates a reader of a source of `bytes` bytes, opened at `range.start`, where a granule of
+    /// its digest begins. Bytes after the range are counted but not digested.
     pub(crate) fn of_part(inner: R, range: Range<u64>, bytes: u64) -> Metered<R> {
         Metered::within(inner, range, granule_level(bytes))
     }
@@ -74,28 +74,29 @@ impl<R> Metered<R> {
         }
     }
 
-    /// From now on reading fails with [`OtherBytes`] where the source turns
-    /// out to begin with other bytes than these.
+    /// Sets the prefix that the source must have; reading then fails with [`OtherBytes`] where it
+    /// differs.
     pub(crate) fn expect(&mut self, prefix: Prefix) {
         self.meter.expected = Some(prefix);
     }
 
-    /// Whether bytes that were expected have not come, or were others.
+    /// Returns whether the expected prefix is not yet verified, or differs.
     pub(crate) fn misses_expected(&self) -> bool {
         self.meter.expected.is_some()
     }
 
-    /// What was consumed so far.
+    /// Returns the length and digest of the bytes consumed.
     pub(crate) fn prefix(&self) -> Prefix {
         self.meter.prefix()
     }
 
-    /// The digests of the granules consumed of the range, to be joined with others.
+    /// Returns the granule digests of the consumed part of the range, which can be joined with
+    /// others.
     pub(crate) fn granules(&self) -> Vec<Node> {
         self.meter.digest.granules()
     }
 
-    /// The count of bytes consumed, to watch from another thread.
+    /// Returns the shared count of consumed bytes, for other threads to watch.
     pub(crate) fn counter(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.meter.consumed)
     }
@@ -164,11 +165,11 @@ impl<R: BufRead> BufRead for Metered<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // An empty buffer would be filled here, and a failure of that lost.
+        // `fill_buf` would refill an empty buffer here, and lose an error.
         if amount == 0 {
             return;
         }
-        // A buffer that is not empty is given again without a read.
+        // `fill_buf` returns a non-empty buffer again without reading.
         if let Ok(buffer) = self.inner.fill_buf() {
             self.meter.take(&buffer[..amount]);
         }
@@ -197,7 +198,7 @@ mod tests {
             reader.expect(prefix);
         }
         let mut read = 0;
-        // Half by buffer, half by reads of three bytes.
+        // Alternate between `consume` and `read`.
         loop {
             let amount = match reader.fill_buf() {
                 Ok(buffer) => buffer.len().min(2),
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_is_of_what_was_consumed() {
+    fn digests_consumed_bytes_only() {
         let (count, reader) = read(None, b"abc");
         assert_eq!(count.unwrap(), 3);
         // printf '\0abc' | sha256sum
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_than_expected_are_told() {
+    fn detects_an_unexpected_prefix() {
         let text = b"the same beginning, and more";
         for bytes in 0..=text.len() {
             let prefix = read(None, &text[..bytes]).1.prefix();

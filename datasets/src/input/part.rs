@@ -1,4 +1,4 @@
-//! Which part of a source is read.
+//! Parts of a source, read on different machines and joined by their digests.
 
 use std::fmt;
 use std::num::NonZero;
@@ -10,15 +10,15 @@ use thiserror::Error;
 
 use crate::input::digest::{LEAF_BYTES, Node, granule_bytes, granules_of, has_granules, joined};
 
-/// One of several parts that each source is cut into, as `2/7`.
+/// Part `index` of `of` equal parts of a source, written as `2/7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PartOf {
-    /// Counted from 1.
+    /// From 1 to `of`.
     index: u32,
     of: u32,
 }
 
-/// What is no [`PartOf`].
+/// Parse error of [`PartOf`].
 #[derive(Debug, Error)]
 #[error("give I/N, the I-th of N parts, as in 2/7")]
 pub struct NoPart;
@@ -44,7 +44,7 @@ impl fmt::Display for PartOf {
 }
 
 impl PartOf {
-    /// The first of so many.
+    /// Returns the first of `of` parts.
     pub fn first_of(of: NonZero<u32>) -> PartOf {
         PartOf {
             index: 1,
@@ -52,29 +52,29 @@ impl PartOf {
         }
     }
 
-    /// Which of them, counted from 1.
+    /// Number of the part, from 1.
     pub fn index(self) -> u32 {
         self.index
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn of(self) -> u32 {
         self.of
     }
 
-    /// Every one of the parts that this is one of.
+    /// Returns all parts of the same division.
     pub fn all(self) -> impl Iterator<Item = PartOf> {
         (1..=self.of).map(move |index| PartOf { index, ..self })
     }
 
-    /// Whether some of these keys lie in the part of all keys.
+    /// Returns whether any key of the range lies in this part of the key space.
     pub(crate) fn has_some(self, keys: &RangeInclusive<u64>) -> bool {
         let part = |key: u64| (u128::from(key) * u128::from(self.of)) >> u64::BITS;
         (part(*keys.start())..=part(*keys.end())).contains(&(u128::from(self.index) - 1))
     }
 
-    /// The bytes of the part, in a source of so many. Parts are cut where a granule of
-    /// the source's digest begins; of a small source some may be empty.
+    /// Returns the byte range of the part in a source of `bytes` bytes. Parts begin at granules of
+    /// the source's digest; parts of a small source may be empty.
     pub fn range(self, bytes: u64) -> Range<u64> {
         let granule = granule_bytes(bytes);
         let granules = u128::from(bytes.div_ceil(granule));
@@ -86,33 +86,33 @@ impl PartOf {
     }
 }
 
-/// Why parts that lie side by side are not of one source.
+/// Reason why adjacent parts are not of one source.
 pub(crate) const CHANGED: &str = "the source has changed between them";
 
-/// What was read of a source of which a part was to be read.
+/// Result of reading one part of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartRead {
-    /// The bytes of the part.
+    /// Byte range of the part.
     pub range: Range<u64>,
-    /// Where the frames or the text begin that belong to it, and where those of the
-    /// next part begin; `None` if none begin in its range.
+    /// Bytes from the first frame (or text) that begins in the range to the first that begins in
+    /// the next part; `None` if none begins in the range.
     pub frames: Option<Range<u64>>,
-    /// The digests of the granules of the range, to be joined with those of the other
-    /// parts.
+    /// Granule digests of the range, to be joined with those of the other parts.
     pub(super) nodes: Vec<Node>,
 }
 
 impl PartRead {
-    /// What is said of a part that is empty, if it is.
+    /// Returns a message if the part is empty.
     pub fn emptiness(&self) -> Option<&'static str> {
         self.frames.is_none().then_some(
-            "no frame with a size header begins in this part, which is empty: the part before \
-             has all of it (`pzstd` makes frames that can be read apart)",
+            "no frame with a size header begins in this part, so it is empty: the part before \
+             has its data (`pzstd` writes frames that can be split)",
         )
     }
 
-    /// Where the frames of this part end, if they begin where those of the parts before
-    /// end; an empty part lies inside a frame of one of them.
+    /// Returns the end of the part's frames if they begin at `before`, the end of the previous
+    /// part's frames. An empty part must lie inside a frame of an earlier part, and returns
+    /// `before`.
     pub(crate) fn frames_end(&self, before: u64) -> Option<u64> {
         match &self.frames {
             Some(frames) => (frames.start == before).then_some(frames.end),
@@ -120,35 +120,35 @@ impl PartRead {
         }
     }
 
-    /// Returns whether the part lies there and has these granules.
+    /// Returns whether the part has this range and these granules.
     pub(crate) fn is_of(&self, range: &Range<u64>, granules: &[Node]) -> bool {
         self.range == *range && self.nodes == granules
     }
 
-    /// Returns whether a source with these granules has the bytes of the part.
+    /// Returns whether a source with these granules contains the bytes of the part.
     pub(crate) fn is_within(&self, source: &[Node]) -> bool {
         has_granules(source, &self.nodes, self.range.start)
     }
 
-    /// Why a part does not fit to the parts before it.
+    /// Returns a message that the part does not follow the parts before it.
     pub(crate) fn misfit(&self) -> String {
         format!(
-            "what was read of bytes {}-{} does not begin where the part before ends; \
+            "bytes {}-{} were not read from where the part before ends; \
              read the source whole",
             self.range.start, self.range.end
         )
     }
 
-    /// The digest of a source of so many bytes, from what was read of its parts, which
-    /// come in their order; `None` while some are missing.
+    /// Returns the digest of a source of `bytes` bytes from its parts in order; `None` while some
+    /// are missing.
     ///
     /// # Errors
-    /// Why they do not fit together.
+    /// The reason why the parts do not fit together.
     pub fn whole<'a>(
         parts: impl Iterator<Item = &'a PartRead> + Clone,
         bytes: u64,
     ) -> Result<Option<String>, String> {
-        // A small source may have empty parts, which may be missing.
+        // Empty parts of a small source may be missing.
         let parts = parts.filter(|part| !part.range.is_empty());
         let mut covered = 0;
         for part in parts.clone() {
@@ -160,7 +160,7 @@ impl PartRead {
         if covered != bytes {
             return Ok(None);
         }
-        // Each must have begun where the one before has ended.
+        // Each part's frames must begin where those of the previous part end.
         let mut end = 0;
         for part in parts.clone() {
             end = part.frames_end(end).ok_or_else(|| part.misfit())?;
@@ -171,12 +171,11 @@ impl PartRead {
         PartRead::join(parts, bytes).map(|(digest, _)| Some(digest))
     }
 
-    /// The digest of a source of so many bytes, and those of its granules, of all its
-    /// parts, which come in their order and fit. There are no granules where a version
-    /// that did not know them has noted a part.
+    /// Returns the digest of a source of `bytes` bytes and its granules, from all its parts in
+    /// order. The granules are empty if an early version recorded a part without them.
     ///
     /// # Errors
-    /// If the source has changed between them.
+    /// [`CHANGED`] if the source has changed between the parts.
     pub(crate) fn join<'a>(
         parts: impl Iterator<Item = &'a PartRead> + Clone,
         bytes: u64,
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_told_by_two_numbers() {
+    fn parses_parts() {
         assert_eq!("2/7".parse::<PartOf>().unwrap().to_string(), "2/7");
         for text in ["", "2", "0/7", "8/7", "1/0", "-1/2", "1/2/3", "a/b"] {
             assert!(text.parse::<PartOf>().is_err(), "{text}");

@@ -1,7 +1,7 @@
-//! Objects of S3 and what speaks like it, as URLs whose requests are signed.
+//! S3-compatible object storage: URLs of objects, and signed requests.
 //!
-//! Signatures are of version 4 (`AWS4-HMAC-SHA256`). They are made here because rusty-s3 0.11
-//! signs URLs alone, which leaves bodies unsigned, and brings 40 crates more, and aws-sigv4
+//! Requests have signatures of version 4 (`AWS4-HMAC-SHA256`). They are computed here because
+//! rusty-s3 0.11 signs URLs only, which leaves bodies unsigned, and adds 40 crates; aws-sigv4 adds
 //! 34, tokio among them.
 
 use std::env;
@@ -16,10 +16,10 @@ use ureq::http::Uri;
 
 use crate::input::digest::hex;
 
-/// How the name of an object begins.
+/// Scheme of S3 URLs.
 pub const SCHEME: &str = "s3://";
 
-/// What signatures want escaped in the key of an object.
+/// Characters that signatures require to be percent-encoded in an object's key.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
@@ -27,28 +27,28 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// What a URL names, and how it is asked for.
+/// Target of requests, with the credentials to sign them.
 pub(super) struct Object {
-    /// Where it is.
+    /// The http(s) URL.
     pub(super) url: String,
-    /// Whether it is one of S3's, or just a file behind a URL.
+    /// Whether the URL was an S3 URL.
     pub(super) is_of_s3: bool,
-    /// Who asks; nobody, where everybody may.
+    /// `None` for plain URLs and anonymous access.
     signer: Option<Signer>,
 }
 
-/// What is asked for.
+/// The signed fields of a request.
 pub(super) struct Request<'a> {
-    /// The method, in capitals.
+    /// HTTP method in capitals.
     pub(super) method: &'a str,
-    /// What is signed beside the host, with names in small letters.
+    /// Headers to sign besides the host, with lower-case names.
     pub(super) headers: &'a [(&'static str, &'a str)],
-    /// The SHA-256 of the body, hexadecimal, if there is one.
+    /// SHA-256 of the body in hexadecimal; `None` without a body.
     pub(super) body: Option<&'a str>,
 }
 
 impl<'a> Request<'a> {
-    /// One without a body.
+    /// Creates a request without body and further headers.
     pub(super) fn of(method: &'a str) -> Request<'a> {
         Request {
             method,
@@ -58,7 +58,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Who asks, by the environment.
+/// Credentials from the environment.
 struct Signer {
     key: String,
     secret: String,
@@ -67,10 +67,11 @@ struct Signer {
 }
 
 impl Object {
-    /// What a URL names: one such as `s3://bucket/key` an object, by the environment.
+    /// Resolves a URL; S3 URLs such as `s3://bucket/key` with endpoint, region and credentials from
+    /// the environment.
     ///
     /// # Errors
-    /// If the name or the environment means none.
+    /// If the S3 URL or the credentials are incomplete.
     pub(super) fn named(name: &str) -> io::Result<Object> {
         let Some(object) = name.strip_prefix(SCHEME) else {
             return Ok(Object {
@@ -113,7 +114,7 @@ impl Object {
         })
     }
 
-    /// The headers that sign a request for it, beside those of the request.
+    /// Returns the headers that sign a request, in addition to its own; none for anonymous access.
     pub(super) fn headers(&self, request: &Request) -> io::Result<Vec<(&'static str, String)>> {
         let Some(signer) = &self.signer else {
             return Ok(Vec::new());
@@ -126,7 +127,7 @@ impl Object {
 }
 
 impl Signer {
-    /// The headers that sign a request. Time is told as `20130524T000000Z`.
+    /// Returns the headers that sign a request at `time`, such as `20130524T000000Z`.
     fn sign(
         &self,
         host: &str,
@@ -153,7 +154,7 @@ impl Signer {
         let names = names.join(";");
         let mut text = format!("{}\n{path}\n\n", request.method);
         for (name, value) in &signed {
-            // A String takes all that is written.
+            // Writing to a String cannot fail.
             let _ = writeln!(text, "{name}:{value}");
         }
         let _ = write!(text, "\n{names}\n{body}");
@@ -175,14 +176,14 @@ impl Signer {
     }
 }
 
-/// The keyed digest of a text. Keys may have any length.
+/// Returns the HMAC-SHA256 of a text. Keys may have any length.
 fn keyed(key: &[u8], text: &str) -> Vec<u8> {
     let mac = Hmac::<Sha256>::new_from_slice(key);
     let mac = mac.map(|mac| mac.chain_update(text).finalize().into_bytes().to_vec());
     mac.unwrap_or_default()
 }
 
-/// A time as `20130524T000000Z`.
+/// Formats a time as `20130524T000000Z`.
 fn timestamp(time: OffsetDateTime) -> String {
     let (date, (hour, minute, second)) = (time.date(), time.to_hms());
     let (year, month, day) = date.to_calendar_date();
@@ -194,10 +195,10 @@ fn timestamp(time: OffsetDateTime) -> String {
 mod tests {
     use super::*;
 
-    /// The example of Amazon's manual (Signature Calculations for the Authorization
-    /// Header, GET Object).
+    /// Example of Amazon's manual (Signature Calculations for the Authorization Header, GET
+    /// Object).
     #[test]
-    fn a_request_is_signed_as_the_manual_does() {
+    fn signs_a_request_as_in_the_manual() {
         let signer = Signer {
             key: "AKIAIOSFODNN7EXAMPLE".to_string(),
             secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_string(),
@@ -224,13 +225,13 @@ mod tests {
 
     /// `date -u -d @951782399 +%Y%m%dT%H%M%SZ`
     #[test]
-    fn times_are_told_in_utc() {
+    fn formats_times_in_utc() {
         let time = OffsetDateTime::from_unix_timestamp(951_782_399).unwrap();
         assert_eq!(timestamp(time), "20000228T235959Z");
     }
 
     #[test]
-    fn names_are_escaped() {
+    fn escapes_keys() {
         let escaped = |key| utf8_percent_encode(key, ESCAPED).to_string();
         assert_eq!(escaped("a/b-c_d.e~f"), "a/b-c_d.e~f");
         assert_eq!(escaped("of june+é"), "of%20june%2B%C3%A9");

@@ -1,5 +1,5 @@
-//! A source of labelled positions: a file, compressed or not, a URL, or
-//! standard input, as a row of parts whose places are known.
+//! Source of labelled positions: a file, URL or standard input, compressed or not, read as a
+//! sequence of parts with resumable positions.
 
 use std::fs::File;
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
@@ -24,34 +24,32 @@ use records::games::{Boundary, begins_tag};
 use records::packed::PackedFormat;
 use records::positions::PositionFormat;
 
-/// Text is handed on in pieces of this size: large enough that the hand-over
-/// costs nothing, small enough to stay in a core's cache until it is read.
+/// Size of a text piece: large enough that handing it to a worker costs nothing, small enough to
+/// stay in a core's cache until it is parsed.
 pub(crate) const PIECE_BYTES: u64 = 1 << 20;
 
-/// A place in a source where reading can go on.
+/// Position in a source from which reading can resume.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Place {
-    /// Compressed bytes before the frame that the place lies in; 0 where the
-    /// compression has no frames.
+    /// Compressed bytes before the frame with the position; 0 for compression without frames.
     frame: u64,
-    /// Bytes of text before it in that frame.
+    /// Bytes of text before the position in that frame.
     text: u64,
-    /// What had been read of the source when the place was reached.
+    /// Prefix of the source read when the position was reached.
     read: Prefix,
 }
 
-/// What a source holds.
+/// Detected format of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Content {
-    /// What parts its units.
+    /// Separator of its units (games, lines or pieces).
     pub(crate) boundary: Boundary,
-    /// How its lines are read, if it is text and not a PGN.
+    /// Line format, if the source is text but not a PGN.
     pub(crate) positions: Option<PositionFormat>,
-    /// How its bytes are read, if it is no text.
+    /// Binary format, if the source is not text.
     #[serde(default)]
     pub(crate) packed: Option<PackedFormat>,
-    /// Whether it is made of frames as Lichess makes them, whose text always
-    /// ends with a result.
+    /// Whether frames are as Lichess writes them, whose text always ends with a result.
     pub(crate) ends_with_result: bool,
 }
 
@@ -74,47 +72,46 @@ pub struct Source {
     content: Content,
     consumed: Arc<AtomicU64>,
     size: Option<u64>,
-    /// The digest of its first 16 KiB.
+    /// Tree digest of the first 16 KiB.
     head: String,
-    /// The part that is read, if it is not all.
+    /// The part to read; `None` for the whole source.
     part: Option<PartPlace>,
-    /// Where the frame begins that is being read, and how much of its text
-    /// was handed on.
+    /// Compressed offset of the current frame, and bytes of its text already returned.
     frame: u64,
     text: u64,
-    /// What was read to see what the source holds.
+    /// A part read during format detection, returned next.
     first: Option<io::Result<Part>>,
-    /// The beginning of a unit, in a source of bytes.
+    /// Bytes of an incomplete unit at the end of the last read, in a binary source.
     cut: Vec<u8>,
-    /// A failure behind the text that was handed on last.
+    /// Error to return after the text that was read before it.
     failure: Option<io::Error>,
-    /// Whether nothing can be decoded any more.
+    /// Whether no more can be decoded.
     ended: bool,
 }
 
-/// Where a part of a source is.
+/// Location of a part in a source.
 struct PartPlace {
     range: Range<u64>,
-    /// Where the frames or the text begin that belong to it.
+    /// Start of the part's first frame or text.
     begin: Option<u64>,
-    /// Where those of the next part begin, once the reading has come there.
+    /// Start of the next part's first frame or text, once reading has reached it.
     border: Option<u64>,
-    /// The ends of this part and of those behind it. Text is cut there: each part looks for the
-    /// start of a game in its own range alone, so who reads on behind a border must do so too.
+    /// Ends of this part and of the later ones. Plain text is cut there: each part looks for the
+    /// start of a game in its own range only, so reading past a border must do the same.
     ends: Vec<u64>,
 }
 
-/// What a source was, at its end.
+/// Summary of a source at its end.
 pub(crate) struct End {
-    /// Its size in (compressed) bytes.
+    /// Size in (compressed) bytes.
     pub(crate) bytes: u64,
-    /// The digest of all that was to be read.
+    /// Tree digest of the source or the part.
     pub(crate) digest: String,
-    /// The digests of its granules, if all was to be read.
+    /// Granule digests of a whole source; empty for a part.
     pub(crate) granules: Vec<Node>,
-    /// The digest of its first 16 KiB.
+    /// Tree digest of the first 16 KiB.
     pub(crate) head: String,
-    /// Which part was to be read, if not all.
+    /// The part that was read, `None` for a whole source.
     pub(crate) part: Option<PartRead>,
 }
 
@@ -127,9 +124,9 @@ enum Input {
     Plain(Bytes),
 }
 
-/// Whether a part is a frame without text, as some programs put first.
+/// Returns whether the part is a frame without text, which some programs write first.
 fn is_empty(part: &io::Result<Part>) -> bool {
-    // No frame of text is so small.
+    // Frames with text are never this small.
     let Ok(Part::Frame(frame)) = part else {
         return false;
     };
@@ -139,12 +136,11 @@ fn is_empty(part: &io::Result<Part>) -> bool {
 }
 
 impl Source {
-    /// Opens a file, a URL, or standard input if the path is `-`. Compression and
-    /// content are told by the first bytes, not by the name.
+    /// Opens a file, a URL, or standard input if the path is `-`. Compression and content are
+    /// detected from the first bytes, not the name.
     ///
     /// # Errors
-    /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`],
-    /// [`Error::NotPgn`].
+    /// [`Error::Unreadable`], [`Error::Interrupted`], [`Error::Empty`], [`Error::NotPgn`].
     pub fn open(path: &Path) -> Result<Source, Error> {
         let Opened {
             mut bytes,
@@ -162,7 +158,7 @@ impl Source {
         while source.first.as_ref().is_some_and(is_empty) {
             source.first = source.read_part(Vec::new());
         }
-        // A beginning that was cut short would be judged by what there is of it.
+        // A lost connection must not lead to detection from a truncated beginning.
         if let Some(error) = source.stopped() {
             return Err(error);
         }
@@ -189,11 +185,11 @@ impl Source {
         Ok(source)
     }
 
-    /// Opens a part of a file or a URL. What it holds is told by its beginning, of
-    /// which up to a frame is read; else nothing is read before the part.
+    /// Opens a part of a file or a URL. Up to one frame at the beginning of the source is read to
+    /// detect its content, and nothing else before the part.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::NoParts`] if it cannot be cut.
+    /// As [`Source::open`]; [`Error::NoParts`] if the source cannot be read in parts.
     pub fn open_part(path: &Path, part: PartOf) -> Result<Source, Error> {
         let whole = Source::open(path)?;
         let mut source = whole.reopen(part)?;
@@ -201,21 +197,21 @@ impl Source {
         Ok(source)
     }
 
-    /// The bytes of a part of the source.
+    /// Returns the byte range of a part of the source.
     ///
     /// # Errors
     /// [`Error::NoParts`].
     pub fn range_of(&self, part: PartOf) -> Result<Range<u64>, Error> {
         let why = match (self.size, &self.input, self.content.packed) {
-            (None, ..) => "its size is not known, as of a pipe: give a file or a URL",
+            (None, ..) => "its size is unknown, as of a pipe: give a file or a URL",
             (_, Input::Gzip(_), _) => {
-                "gzip can be read from its beginning only: pack it again with `pzstd`"
+                "gzip can be read from its beginning only: compress it again with `pzstd`"
             }
             (_, Input::Bzip2(_), _) => {
-                "bzip2 is read from its beginning only: pack it again with `pzstd`"
+                "bzip2 can be read from its beginning only: compress it again with `pzstd`"
             }
             (_, _, Some(_)) => {
-                "where a game or board begins in this format cannot be told: read it whole"
+                "this format does not mark where a game or board begins: read it whole"
             }
             (Some(size), _, None) => return Ok(part.range(size)),
         };
@@ -225,7 +221,7 @@ impl Source {
         })
     }
 
-    /// The same source at the beginning of a part.
+    /// Reopens the source at the start of a part.
     fn reopen(self, part: PartOf) -> Result<Source, Error> {
         let range = self.range_of(part)?;
         let path = &self.path;
@@ -248,14 +244,14 @@ impl Source {
         Ok(source)
     }
 
-    /// Goes to where the frames or the text begin that belong to the part.
+    /// Seeks the first frame or text that begins in the part.
     fn find_begin(&mut self) -> Result<(), Error> {
         let Some(part) = &mut self.part else {
             return Ok(());
         };
         let Range { start, end } = part.range;
         part.begin = match &mut self.input {
-            // What stands at the beginning of all belongs to the first part that there is.
+            // The first non-empty part includes the beginning, even without a size header.
             _ if start == 0 && end > 0 => Some(0),
             Input::Zstd(frames) => frames.find().map_err(Error::unreadable(&self.path))?,
             _ => (start < end).then_some(start),
@@ -267,12 +263,11 @@ impl Source {
         Ok(())
     }
 
-    /// Opens a source again, to go on from a place in it or in the part of it.
+    /// Reopens a source, or a part of it, at a saved place.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it
-    /// is shorter than it was, or does not begin with the same bytes. In part
-    /// that is told only by reading on.
+    /// As [`Source::open`]; [`Error::Interrupted`]; [`Error::OtherSource`] if it is shorter than
+    /// before or begins with other bytes. Some differences are found only by reading on.
     pub(crate) fn resume(
         path: &Path,
         content: Content,
@@ -301,7 +296,7 @@ impl Source {
             (Input::Plain(bytes), 0) if part.is_none() => {
                 Input::open(bytes).map_err(Error::unreadable(path))?
             }
-            // Only zstd has frames; whatever follows the last, it was a frame before.
+            // Only zstd has frames, so these bytes are zstd even if they are damaged.
             (Input::Plain(bytes), 1..) => Input::Zstd(Frames::new(bytes, u64::MAX)),
             (input, _) => input,
         };
@@ -320,8 +315,7 @@ impl Source {
                 }
                 _ => return Err(other_source()),
             };
-            // The pieces are the same as before, but for one that was cut
-            // short where a connection broke off.
+            // Pieces are the same as before, except one that a lost connection had cut short.
             let missing = (place.text - source.text) as usize;
             if missing < text.len() {
                 source.first = Some(Ok(Part::Text(text.split_off(missing))));
@@ -331,7 +325,7 @@ impl Source {
         Ok(source)
     }
 
-    /// Plain text from any reader.
+    /// Creates a plain-text source from any reader.
     #[cfg(test)]
     pub(crate) fn plain(reader: impl Read + Send + 'static) -> Source {
         let bytes = Metered::new(Ahead::new(Box::new(reader) as _));
@@ -360,40 +354,40 @@ impl Source {
         }
     }
 
-    /// Whether a source is a URL, by its name.
+    /// Returns whether the path is a URL with a supported scheme.
     pub fn is_url(path: &Path) -> bool {
         url(path).is_some()
     }
 
-    /// A source as it may be shown: a URL without its password and its query.
+    /// Returns the printable form of a source: a URL without password and query.
     pub fn shown(path: &Path) -> PathBuf {
         shown(path)
     }
 
-    /// The name by which a source is known: the file's, without its folders; `-` for
-    /// standard input.
+    /// Returns the name that identifies a source: the file name without folders; `-` for standard
+    /// input.
     pub fn name_of(path: &Path) -> String {
         let shown = shown(path);
         let name = shown.file_name();
         name.map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned())
     }
 
-    /// The file's name, without its folders.
+    /// File name without folders.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The digest of its first 16 KiB.
+    /// Tree digest of the first 16 KiB.
     pub fn head(&self) -> &str {
         &self.head
     }
 
-    /// Whether a part is read, and of that part where it lies.
+    /// Byte range of the part being read; `None` for a whole source.
     pub fn range(&self) -> Option<Range<u64>> {
         self.part.as_ref().map(|part| part.range.clone())
     }
 
-    /// Whether the reading has come to where the next part begins, and can go on.
+    /// Returns whether reading has reached the start of the next part, and can go on.
     pub(crate) fn is_at_border(&self) -> bool {
         self.part.as_ref().is_some_and(|part| part.border.is_some())
     }
@@ -406,19 +400,18 @@ impl Source {
         self.content
     }
 
-    /// Its size in (compressed) bytes, if that is known.
+    /// Size in (compressed) bytes; `None` if unknown, as of a pipe.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// The count of compressed bytes read so far, to watch from elsewhere.
+    /// Returns the shared count of compressed bytes read, for other threads to watch.
     pub fn consumed(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.consumed)
     }
 
-    /// The next part, in the memory of `buffer`, and the place behind it, if
-    /// reading could go on from there; `None` at the end, and once where the next
-    /// part of the source begins.
+    /// Returns the next part, using the memory of `buffer`, and the place after it if reading can
+    /// resume there. `None` at the end, and once at the start of the next part of the source.
     pub(crate) fn next_part(
         &mut self,
         buffer: Vec<u8>,
@@ -437,8 +430,8 @@ impl Source {
         Some((part, place))
     }
 
-    /// The next whole units of a source of bytes. What lies behind damage is
-    /// not read: where a unit begins there cannot be told.
+    /// Returns the next whole units of a binary source. Nothing is read after damage, as the start
+    /// of a later unit cannot be found.
     fn next_units(
         &mut self,
         format: PackedFormat,
@@ -471,7 +464,7 @@ impl Source {
         Some((Err(error), None))
     }
 
-    /// The next bytes of a source of bytes, decoded; never none.
+    /// Returns the next decoded bytes of a binary source, never empty.
     fn read_bytes(&mut self, mut buffer: Vec<u8>) -> Option<io::Result<Vec<u8>>> {
         loop {
             let part = match self.first.take() {
@@ -496,8 +489,7 @@ impl Source {
         }
     }
 
-    /// Behind the units that were handed on last: all that was decoded comes
-    /// before it.
+    /// Returns the place after the last returned units; everything decoded lies before it.
     fn place_of_bytes(&mut self) -> Option<Place> {
         Some(Place {
             frame: 0,
@@ -506,7 +498,7 @@ impl Source {
         })
     }
 
-    /// What stopped the reading behind the first part, if it was stopped.
+    /// Returns the error that stopped the source while its first part was read.
     fn stopped(&self) -> Option<Error> {
         let failure = match (&self.first, &self.input) {
             (Some(Err(error)), _) => Some(error),
@@ -517,7 +509,7 @@ impl Source {
     }
 
     fn place(&mut self) -> Option<Place> {
-        // What follows a part is read once more if need be.
+        // At a border, no place: resuming reads the following text again.
         if self.is_at_border() {
             return None;
         }
@@ -548,7 +540,7 @@ impl Source {
                 if let Some(place) = &mut self.part {
                     place.border = frames.border();
                 }
-                // Behind damage there may be more frames.
+                // More frames may follow damage.
                 self.ended = matches!(&part, Some(Err(error)) if Error::stops(error));
                 return part;
             }
@@ -573,7 +565,7 @@ impl Source {
         }
     }
 
-    /// Bytes of the next piece of text: none where a part of plain text ends.
+    /// Size of the next piece of text; 0 at the end of a plain-text part.
     fn piece_bytes(&self) -> u64 {
         let (Some(part), Input::Plain(bytes)) = (&self.part, &self.input) else {
             return PIECE_BYTES;
@@ -588,7 +580,7 @@ impl Source {
         })
     }
 
-    /// Whether the next piece is the first of a part behind the one that is read, in plain text.
+    /// Returns whether the next piece starts a later part of a plain-text source.
     pub(crate) fn is_at_later_part(&self) -> bool {
         match (&self.part, &self.input) {
             (Some(part), Input::Plain(bytes)) => part.ends.contains(&bytes.offset()),
@@ -596,20 +588,20 @@ impl Source {
         }
     }
 
-    /// The beginning of the text.
+    /// Returns the beginning of the decoded text.
     fn beginning(&self) -> Result<Vec<u8>, Error> {
         let mut text = Vec::new();
         match &self.first {
             Some(Ok(Part::Text(piece))) => text.extend_from_slice(piece),
             Some(Ok(Part::Frame(frame))) => {
-                // What is wrong with the frame is told when it is read.
+                // Damage of the frame is reported when it is read again.
                 let _ = frames::text_of(frame)
                     .and_then(|frame| frame.take(PIECE_BYTES).read_to_end(&mut text));
                 if text.is_empty() {
                     return Ok(text);
                 }
             }
-            // A file that broke off before its first line is reported as damaged.
+            // A file truncated before its first line is reported as damaged later.
             Some(Err(_)) => return Ok(text),
             None => {}
         }
@@ -619,7 +611,7 @@ impl Source {
                 path: shown(&self.path),
             });
         }
-        // A PGN has a tag pair somewhere.
+        // Every PGN contains a tag pair.
         let is_pgn = content.split(|&b| b == b'\n' || b == b'\r').any(begins_tag);
         let is_known = is_pgn || PositionFormat::detect(content).is_some();
         if is_known || PackedFormat::detect(&text).is_some() {
@@ -632,18 +624,17 @@ impl Source {
         })
     }
 
-    /// Size and digest of the source, at its end, or of the part that was to be read.
+    /// Returns size and digests at the end of the source or the part, after reading what is left.
     ///
     /// # Errors
-    /// [`Error::OtherSource`] if it was resumed, and was not as before;
-    /// [`Error::Interrupted`].
+    /// [`Error::OtherSource`] if it was resumed and differs from before; [`Error::Interrupted`].
     pub(crate) fn end(&mut self) -> Result<End, Error> {
         let other_source = || Error::OtherSource {
             path: shown(&self.path),
         };
         let range_end = self.part.as_ref().map_or(u64::MAX, |part| part.range.end);
         let bytes = self.input.bytes().ok_or_else(other_source)?;
-        // What could not be decoded belongs to the source too.
+        // Bytes that could not be decoded are digested too.
         let left = range_end.saturating_sub(bytes.offset());
         let rest = io::copy(&mut bytes.take(left), &mut io::sink());
         let stopping = rest
@@ -679,12 +670,12 @@ impl Source {
     }
 }
 
-/// A source that was opened at its beginning.
+/// A source opened at its beginning.
 struct Opened {
     bytes: Bytes,
-    /// Its size in bytes, if that is known.
+    /// Size in bytes; `None` if unknown.
     size: Option<u64>,
-    /// The digest of its first 16 KiB.
+    /// Tree digest of the first 16 KiB.
     head: String,
 }
 
@@ -703,14 +694,14 @@ fn open_bytes(path: &Path) -> Result<Opened, Error> {
     })
 }
 
-/// Opens a part of a source of so many bytes.
+/// Opens a byte range of a source of `bytes` bytes.
 fn open_bytes_of(path: &Path, range: Range<u64>, bytes: u64) -> Result<Bytes, Error> {
     let (raw, _) = open_raw(path, range.start)?;
     Ok(Metered::of_part(Ahead::new(raw), range, bytes))
 }
 
-/// Opens a source, and goes to a byte of it that is not the first only in files and
-/// behind URLs. Tells its size in bytes if that is known.
+/// Opens a source at byte `start`, which must be 0 for standard input. Returns its size in bytes
+/// too, if known.
 fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64>), Error> {
     let unreadable = || Error::unreadable(path);
     if path == Path::new("-") {
@@ -743,7 +734,7 @@ fn open_raw(path: &Path, start: u64) -> Result<(Box<dyn Read + Send>, Option<u64
     Ok((Box::new(file), metadata.is_file().then_some(metadata.len())))
 }
 
-/// The digest of a file, hexadecimal.
+/// Returns the tree digest of a file, hexadecimal.
 ///
 /// # Errors
 /// [`Error::Unreadable`].
@@ -753,7 +744,7 @@ pub fn digest_of(path: &Path) -> Result<String, Error> {
     Ok(bytes.prefix().digest)
 }
 
-/// The digests of the granules of a part of a source of so many bytes.
+/// Returns the granule digests of a byte range of a source of `bytes` bytes.
 ///
 /// # Errors
 /// [`Error::Unreadable`], [`Error::Interrupted`].
@@ -765,8 +756,8 @@ pub(crate) fn granules_of(path: &Path, part: Range<u64>, bytes: u64) -> Result<V
 }
 
 impl Input {
-    /// A decoder for what the first bytes show: zstd (any number of frames,
-    /// with Lichess's skippable ones between), gzip, bzip2, or plain text.
+    /// Chooses the decoder by the first bytes: zstd (any number of frames, also with skippable ones
+    /// between as Lichess writes them), gzip, bzip2, or plain text.
     fn open(mut bytes: Bytes) -> io::Result<Input> {
         let magic = bytes.fill_buf()?;
         Ok(match magic {

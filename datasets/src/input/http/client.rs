@@ -1,4 +1,4 @@
-//! Requests that are made again where that may help, and what servers say to others.
+//! HTTP client with retries, and the classification of failures.
 
 use std::io::{self, Read};
 use std::thread;
@@ -9,32 +9,32 @@ use ureq::{Agent, Body};
 
 use crate::input::s3::Object;
 
-/// Redirections that are followed, one after the other.
+/// Maximum number of redirects in a row.
 const MAX_REDIRECTS: u32 = 10;
 
-/// What is read of the body of a refusal.
+/// Bytes read of the body of a refusal.
 const REFUSAL_BYTES: u64 = 1 << 12;
 
-/// How long a server is waited for, and how often it is tried again.
+/// Timeouts and retries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// For a connection, and again for the head of an answer.
+    /// Timeout of a connection attempt, and again of the response head.
     pub(super) connect: Duration,
-    /// For the next bytes of a body.
+    /// Timeout of a read from a body.
     pub(super) stall: Duration,
-    /// Before the first new attempt; each next pause is twice as long.
+    /// Pause before the first retry; each next one is twice as long.
     pub(super) first_pause: Duration,
     pub(super) longest_pause: Duration,
-    /// New attempts in a row that may bring no byte.
+    /// Consecutive retries without a byte received.
     pub(super) attempts: u32,
 }
 
 /// Shortest pause that is reported.
-const TOLD_PAUSE: Duration = Duration::from_secs(2);
+const REPORTED_PAUSE: Duration = Duration::from_secs(2);
 
 impl Default for Patience {
-    /// Ten attempts within about two minutes, and their timeouts: a server
-    /// that restarts, or a router, is back by then.
+    /// Ten retries within about two minutes plus timeouts: a server or router that restarts is back
+    /// by then.
     fn default() -> Patience {
         Patience {
             connect: Duration::from_secs(30),
@@ -46,8 +46,8 @@ impl Default for Patience {
     }
 }
 
-/// What cannot be read or written on, whatever it holds: the server, or the way to it,
-/// has failed for longer than it is waited for.
+/// The server, or the route to it, failed for longer than the retries last. The content is not at
+/// fault.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ConnectionLost(io::Error);
@@ -58,27 +58,27 @@ impl ConnectionLost {
     }
 }
 
-/// Why a request failed.
+/// Failure of a request.
 pub(super) enum HttpError {
-    /// Trying again would not help.
+    /// Permanent: a retry would not help.
     Lasting(io::Error),
-    /// Trying again may help.
+    /// Temporary: a retry may help.
     Passing(io::Error),
 }
 
-/// Who asks servers, and how often they have failed.
+/// HTTP agent with the state of its retries.
 pub(super) struct Client {
     pub(super) agent: Agent,
     patience: Patience,
-    /// Whether the server has answered at all.
+    /// Whether the server has ever responded.
     pub(super) reached: bool,
-    /// Failures since the last byte.
+    /// Consecutive failures since the last byte received.
     pub(super) failures: u32,
 }
 
 impl Client {
-    /// Asks for an object with requests that may be signed: a redirection would take the
-    /// signature, and the token of temporary credentials, to another server.
+    /// Creates a client. Redirects are disabled for S3, where they would pass the signature, and
+    /// the token of temporary credentials, to another server.
     pub(super) fn new(patience: Patience, object: &Object) -> Client {
         let redirects = if object.is_of_s3 { 0 } else { MAX_REDIRECTS };
         let agent = Agent::config_builder()
@@ -102,8 +102,8 @@ impl Client {
         }
     }
 
-    /// Waits before the next attempt at what `name` is, or gives up `place` with the last
-    /// error. Where the wait is long enough to be noticed, it is told.
+    /// Waits before the next attempt, or fails with `error` after the last one. Pauses long enough
+    /// to notice are reported. `name` is the printable URL, `place` a phrase such as "at byte 7".
     pub(super) fn pause(&mut self, error: io::Error, name: &str, place: &str) -> io::Result<()> {
         if self.failures == self.patience.attempts {
             let failures = self.failures;
@@ -114,7 +114,7 @@ impl Client {
         let pause = self.patience.first_pause.saturating_mul(factor);
         let pause = pause.min(self.patience.longest_pause);
         self.failures += 1;
-        if pause >= TOLD_PAUSE {
+        if pause >= REPORTED_PAUSE {
             let (attempt, attempts) = (self.failures, self.patience.attempts);
             let seconds = pause.as_secs();
             host::tell(format_args!(
@@ -125,8 +125,8 @@ impl Client {
         Ok(())
     }
 
-    /// Whether an error may pass. Before the first answer a name that does not
-    /// resolve, or a port that refuses, is more likely a mistake in the URL.
+    /// Classifies an error. Before the first response an unresolved name or a refused connection is
+    /// permanent: probably a mistake in the URL.
     pub(super) fn failure(&self, error: ureq::Error) -> HttpError {
         let passing = match &error {
             ureq::Error::Io(error) => {
@@ -143,9 +143,9 @@ impl Client {
             | ureq::Error::HostNotFound
             | ureq::Error::ConnectionFailed
             | ureq::Error::Protocol(_) => self.reached,
-            // It could repeat the URL, and what is secret in it.
+            // The error could repeat the URL with its secrets.
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-                return lasting("not a URL that can be asked for");
+                return lasting("not a valid URL");
             }
             _ => false,
         };
@@ -162,19 +162,19 @@ pub(super) fn lasting(text: &str) -> HttpError {
     HttpError::Lasting(io::Error::other(text))
 }
 
-/// An answer that is not what was asked for.
+/// Response with an error status.
 #[derive(Debug, thiserror::Error)]
-#[error("the server answers {status}{}", told(.code, .region))]
+#[error("the server answers {status}{}", s3_details(.code, .region))]
 pub(crate) struct Refusal {
     status: StatusCode,
-    /// What S3 calls it.
+    /// S3 error code.
     code: Option<String>,
-    /// The region that the bucket is in, if S3 tells it.
+    /// Region of the bucket, if S3 reports it.
     region: Option<String>,
 }
 
 impl Refusal {
-    /// Whether an error is that there is no such object, in a bucket that is there.
+    /// Returns whether the error says that the object is missing and its bucket exists.
     pub(crate) fn is_missing_object(error: &io::Error) -> bool {
         let refusal = error.get_ref().and_then(|cause| cause.downcast_ref());
         refusal.is_some_and(|Refusal { status, code, .. }| {
@@ -183,8 +183,8 @@ impl Refusal {
     }
 }
 
-/// What S3 calls a refusal, and what to do.
-fn told(code: &Option<String>, region: &Option<String>) -> String {
+/// Formats the S3 error code with advice.
+fn s3_details(code: &Option<String>, region: &Option<String>) -> String {
     if let Some(region) = region {
         return format!(": wrong region, the bucket is in {region}; set AWS_REGION={region}");
     }
@@ -197,15 +197,14 @@ fn told(code: &Option<String>, region: &Option<String>) -> String {
             ": wrong region; set AWS_REGION to the bucket's"
         }
         "AccessDenied" | "InvalidAccessKeyId" | "SignatureDoesNotMatch" | "ExpiredToken" => {
-            "; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and what they may do"
+            "; check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and their permissions"
         }
         _ => "",
     };
     format!(" ({code}){advice}")
 }
 
-/// The error of a status that is not what was asked for: `NotFound` for 404 and 410,
-/// `PermissionDenied` for 401 and 403.
+/// Converts an error response: kind `NotFound` for 404 and 410, `PermissionDenied` for 401 and 403.
 pub(super) fn refusal(response: Response<Body>) -> HttpError {
     let status = response.status();
     let kind = match status.as_u16() {
@@ -227,18 +226,18 @@ pub(super) fn refusal(response: Response<Body>) -> HttpError {
             let header = response.headers().get("x-amz-bucket-region");
             let region = header.and_then(|region| Some(region.to_str().ok()?.to_string()));
             let (code, named) = code_and_region(response);
-            // Other refusals tell the region too.
+            // Other refusals send the region header too.
             let is_elsewhere = matches!(status.as_u16(), 301 | 307) || named.is_some();
             HttpError::Lasting(error(code, named.or(region).filter(|_| is_elsewhere)))
         }
     }
 }
 
-/// What S3 calls a refusal, and the region that it asks for, by its body.
+/// Parses the S3 error code and the expected region from the body.
 fn code_and_region(response: Response<Body>) -> (Option<String>, Option<String>) {
     let mut text = Vec::new();
     let mut body = response.into_body().into_reader().take(REFUSAL_BYTES);
-    // What came before an error may tell it.
+    // A partial body may contain them.
     let _ = body.read_to_end(&mut text);
     let text = String::from_utf8_lossy(&text);
     let element = |name: &str| {

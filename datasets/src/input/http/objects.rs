@@ -1,4 +1,4 @@
-//! Objects of S3 that are written, each whole or not at all.
+//! Atomic writes of S3 objects.
 
 use std::io::{self, Read, Seek};
 
@@ -8,13 +8,14 @@ use ureq::http::{StatusCode, header};
 use crate::input::http::client::{Client, ConnectionLost, HttpError, Patience, refusal};
 use crate::input::s3::{Object, Request};
 
-/// The header that keeps an object's SHA-256 with it, hexadecimal.
+/// Header that stores an object's SHA-256, hexadecimal.
 const DIGEST: &str = "x-amz-meta-sha256";
 
-/// The size in bytes and the SHA-256 of an object that [`put`] wrote, if it is there.
+/// Returns the size in bytes and the SHA-256 of an object written by [`put`], `None` if there is
+/// none.
 ///
 /// # Errors
-/// What the server answers, or why it does not.
+/// The server's refusal, or connection errors after all retries.
 pub(crate) fn find(url: &str) -> io::Result<Option<(u64, String)>> {
     persist(url, "asking for it", |client, object| {
         let mut request = client.agent.head(&object.url);
@@ -33,12 +34,11 @@ pub(crate) fn find(url: &str) -> io::Result<Option<(u64, String)>> {
     })
 }
 
-/// Writes an object: all that `content` has, so many bytes of this SHA-256, which the server
-/// compares. `count` is told how many were sent, and by a negative number how many of them
-/// for nothing.
+/// Writes an object from `content`, which has `bytes` bytes and this SHA-256; the server verifies
+/// it. `count` is called with the bytes sent, and after a failed attempt with their negated sum.
 ///
 /// # Errors
-/// What the server answers, or why it does not; the object is then as it was.
+/// The server's refusal, or connection errors after all retries; the object is then unchanged.
 pub(crate) fn put(
     url: &str,
     content: &mut (impl Read + Seek),
@@ -61,7 +61,7 @@ pub(crate) fn put(
         for (name, value) in signed {
             request = request.header(name, value);
         }
-        // A server that refuses does so before it is sent gigabytes.
+        // 100-continue lets a server refuse before gigabytes are sent.
         let request = request
             .header(DIGEST, sha256)
             .header(header::CONTENT_LENGTH, bytes)
@@ -84,8 +84,8 @@ pub(crate) fn put(
     })
 }
 
-/// Asks for something until it is done, or trying again would not help. Of a server that
-/// has answered before.
+/// Repeats a request until it succeeds, fails permanently, or retries are exhausted. All network
+/// errors count as temporary, as the server is assumed to exist.
 fn persist<T>(
     url: &str,
     what: &str,
@@ -111,7 +111,7 @@ fn signed(object: &Object, request: &Request) -> Result<Vec<(&'static str, Strin
     object.headers(request).map_err(HttpError::Lasting)
 }
 
-/// Tells how much is read.
+/// Reader that reports the bytes read.
 struct Counted<'a, R> {
     reader: R,
     count: &'a dyn Fn(i64),

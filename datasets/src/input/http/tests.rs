@@ -1,4 +1,4 @@
-//! The reader against a server that misbehaves in every way a real one does.
+//! Tests of the reader against a server with realistic faults.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::*;
 
-/// What was asked for.
+/// Request received by the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Request {
     path: String,
@@ -16,14 +16,14 @@ struct Request {
     if_range: Option<String>,
 }
 
-/// A server of one answer a connection.
+/// Server with one response per connection.
 struct Server {
     url: String,
     requests: Receiver<Request>,
 }
 
 impl Server {
-    /// `answer` is given the number of the request, from 0.
+    /// Starts a server; `answer` receives the number of the request, from 0.
     fn start(mut answer: impl FnMut(usize, &Request, TcpStream) + Send + 'static) -> Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/file", listener.local_addr().unwrap());
@@ -67,8 +67,8 @@ const HASTE: Patience = Patience {
     attempts: 3,
 };
 
-/// Reads a request up to the last byte of its head, which is left: closing
-/// then resets the connection, unless [`finish`] took it.
+/// Reads a request except the last byte of its head: closing with an unread byte resets the
+/// connection unless [`finish`] has read it.
 fn read_request(stream: &mut TcpStream) -> Option<Request> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r") {
@@ -106,7 +106,7 @@ fn status(stream: &mut TcpStream, line: &str) {
     write!(stream, "HTTP/1.1 {line}\r\nContent-Length: 0\r\n\r\n").unwrap();
 }
 
-/// How a connection ends after [`Served::most`] bytes.
+/// Fate of a connection after [`Served::most`] bytes.
 #[derive(Clone, Copy)]
 enum End {
     Close,
@@ -114,14 +114,14 @@ enum End {
     Stall,
 }
 
-/// A file, and how it is served.
+/// File with serving options.
 struct Served {
     bytes: Vec<u8>,
     /// ETag and Last-Modified, as header lines.
     validators: &'static str,
-    /// Whether Range is understood.
+    /// Whether Range is supported.
     ranges: bool,
-    /// Most bytes of the body that one connection carries.
+    /// Maximum bytes of the body per connection.
     most: usize,
     end: End,
 }
@@ -169,11 +169,11 @@ impl Served {
         if whole || !matches!(self.end, End::Reset) {
             finish(&mut stream);
         }
-        // A client that has seen enough may be gone.
+        // The client may have closed the connection.
         let _ = stream.write_all(head.as_bytes());
         let _ = stream.write_all(part);
         if !whole && matches!(self.end, End::Stall) {
-            // Until the client hangs up.
+            // Wait until the client hangs up.
             let _ = stream.read(&mut [0]);
         }
     }
@@ -183,7 +183,7 @@ impl Served {
     }
 }
 
-/// Bytes in which no two stretches are alike.
+/// Returns bytes without repeated stretches.
 fn sample(len: usize) -> Vec<u8> {
     (0..len as u64 / 8 + 1)
         .flat_map(|i| records::hash::mix(i).to_le_bytes())
@@ -196,7 +196,7 @@ fn said(result: io::Result<Vec<u8>>) -> String {
 }
 
 #[test]
-fn an_unbroken_file_is_one_request() {
+fn reads_a_file_in_one_request() {
     for len in [0, 1, 5_000_000] {
         let bytes = sample(len);
         let server = Served::new(&bytes).serve();
@@ -210,7 +210,7 @@ fn an_unbroken_file_is_one_request() {
 }
 
 #[test]
-fn a_connection_that_breaks_again_and_again_costs_no_byte() {
+fn resumes_after_every_lost_connection() {
     let bytes = sample(100_000);
     for (end, most) in [
         (End::Close, 1_777),
@@ -239,7 +239,7 @@ fn a_connection_that_breaks_again_and_again_costs_no_byte() {
 }
 
 #[test]
-fn chunks_without_a_last_one_are_a_break() {
+fn resumes_a_truncated_chunked_body() {
     let bytes = sample(60_000);
     let served = Served::new(&bytes);
     let server = Server::start(move |number, request, mut stream| {
@@ -257,7 +257,7 @@ fn chunks_without_a_last_one_are_a_break() {
 }
 
 #[test]
-fn a_server_that_ignores_ranges_is_read_past_what_is_known() {
+fn skips_known_bytes_without_range_support() {
     let bytes = sample(90_000);
     let mut served = Served {
         ranges: false,
@@ -275,7 +275,7 @@ fn a_server_that_ignores_ranges_is_read_past_what_is_known() {
 }
 
 #[test]
-fn a_server_that_brings_nothing_new_is_given_up() {
+fn gives_up_without_progress() {
     let bytes = sample(90_000);
     let server = Served {
         ranges: false,
@@ -292,7 +292,7 @@ fn a_server_that_brings_nothing_new_is_given_up() {
 }
 
 #[test]
-fn a_file_that_changes_in_between_is_an_error() {
+fn rejects_a_changed_file() {
     let (old, new) = (sample(90_000), sample(90_001));
     for validators in ["ETag: \"two\"\r\n", ""] {
         let before = Served {
@@ -307,14 +307,14 @@ fn a_file_that_changes_in_between_is_an_error() {
             if number == 0 { &before } else { &after }.answer(request, stream);
         });
         let error = said(server.read());
-        assert!(error.contains("not the one that was begun"), "{error}");
+        assert!(error.contains("has changed since it was opened"), "{error}");
         assert_eq!(server.requests().len(), 2);
     }
 }
 
-/// A server may send ranges and not understand If-Range.
+/// Some servers support Range but not If-Range.
 #[test]
-fn a_range_of_another_file_is_an_error() {
+fn rejects_a_range_of_another_file() {
     for headers in [
         "ETag: \"two\"\r\nContent-Range: bytes 40000-89999/90000\r\n",
         "Content-Range: bytes 40000-90000/90001\r\n",
@@ -341,7 +341,7 @@ fn a_range_of_another_file_is_an_error() {
 }
 
 #[test]
-fn without_a_strong_etag_the_time_of_modification_names_the_file() {
+fn falls_back_to_last_modified() {
     let bytes = sample(90_000);
     let validators = "ETag: W/\"weak\"\r\nLast-Modified: Sat, 21 Nov 2026 12:00:00 GMT\r\n";
     let server = Served {
@@ -356,7 +356,7 @@ fn without_a_strong_etag_the_time_of_modification_names_the_file() {
 }
 
 #[test]
-fn a_file_that_nothing_names_is_not_resumed() {
+fn refuses_to_resume_without_validator() {
     let served = |most| Served {
         validators: "",
         most,
@@ -368,7 +368,7 @@ fn a_file_that_nothing_names_is_not_resumed() {
 }
 
 #[test]
-fn a_server_in_trouble_is_tried_again() {
+fn retries_server_errors() {
     let served = Served::new(&sample(10));
     let server = Server::start(move |number, request, mut stream| match number {
         0 => status(&mut stream, "500 Internal Server Error"),
@@ -387,7 +387,7 @@ fn a_server_in_trouble_is_tried_again() {
 }
 
 #[test]
-fn a_refusal_is_an_error_at_once() {
+fn fails_at_once_on_a_refusal() {
     for (line, kind) in [
         ("404 Not Found", io::ErrorKind::NotFound),
         ("410 Gone", io::ErrorKind::NotFound),
@@ -412,7 +412,7 @@ fn a_refusal_is_an_error_at_once() {
 }
 
 #[test]
-fn redirects_are_followed_each_time() {
+fn follows_redirects_on_each_connection() {
     let bytes = sample(90_000);
     let served = Served {
         most: 40_000,
@@ -443,7 +443,7 @@ fn redirects_are_followed_each_time() {
 }
 
 #[test]
-fn urls_are_told_from_files() {
+fn recognises_urls() {
     for url in ["http://a/b.pgn.zst", "https://a/b"] {
         assert!(HttpReader::is_url(url));
     }
@@ -453,7 +453,7 @@ fn urls_are_told_from_files() {
 }
 
 #[test]
-fn a_reader_can_go_to_another_thread() {
+fn reader_is_send() {
     fn sendable<T: Send + 'static>() {}
     sendable::<HttpReader>();
 }
