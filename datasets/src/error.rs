@@ -169,10 +169,10 @@ pub enum Error {
         /// First name in the folder.
         entry: String,
     },
-    /// The output path of a dataset is a file.
-    #[error("{path}: is a file, not a dataset folder; give another --out", path = path.display())]
+    /// The output path of a dataset is not a folder.
+    #[error("{path}: not a folder; give another --out", path = path.display())]
     NotAFolder {
-        /// The file.
+        /// The path.
         path: PathBuf,
     },
     /// A dataset is given by URL where a local folder is required.

@@ -1,4 +1,4 @@
-//! A source on all cores: its labelled positions, or its games as text.
+//! Reading a source on all cores: its labelled positions, or its games as text.
 
 mod game_texts;
 mod labelled;

@@ -358,7 +358,7 @@ fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
     for words in ["net.safetensors", ".svg"] {
         assert!(said.err.contains(words), "{words}: {}", said.err);
     }
-    plot(&path("net.svg")).failed(5, &["net.svg", "no picture"]);
+    plot(&path("net.svg")).failed(5, &["net.svg", "not a picture"]);
     for file in [&net, &path("net.svg")] {
         assert_eq!(std::fs::read(file).unwrap(), b"a net");
     }

@@ -641,7 +641,7 @@ fn a_run_replaces_pictures_and_nothing_else() {
     let one = ["--hidden", "16,8,8", "--epochs", "1"];
     fs::write(folder.path("n.svg"), "no picture").unwrap();
     let refused = fit(&folder, "n.safetensors", &one);
-    refused.failed(DATASET_OR_OUTPUT_REFUSED, &["n.svg", "no picture"]);
+    refused.failed(DATASET_OR_OUTPUT_REFUSED, &["n.svg", "not a picture"]);
     assert_eq!(fs::read(folder.path("n.svg")).unwrap(), b"no picture");
     fs::write(folder.path("n.svg"), "<svg/>").unwrap();
     fit(&folder, "n.safetensors", &one).succeeded();

@@ -144,9 +144,9 @@ fn links_are_followed_and_stay() {
     fs::create_dir(path("links")).unwrap();
     symlink("../games/a.pgn", path("links/LOG")).unwrap();
     assert_refused(folder.path(), &path("to games"), "a.pgn");
-    assert_refused(folder.path(), &path("to nothing"), "no folder");
-    assert_refused(folder.path(), &path("to a file"), "no folder");
-    assert_refused(folder.path(), &path("games/a.pgn"), "no folder");
+    assert_refused(folder.path(), &path("to nothing"), "not a folder");
+    assert_refused(folder.path(), &path("to a file"), "not a folder");
+    assert_refused(folder.path(), &path("games/a.pgn"), "not a folder");
     assert_refused(folder.path(), &path("links"), "LOG");
 }
 

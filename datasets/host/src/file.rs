@@ -103,7 +103,7 @@ pub fn check_free_for_markup(path: &Path) -> Result<(), Exists> {
         true => Ok(()),
         false => Err(Exists {
             path: path.to_path_buf(),
-            remedy: "it is neither a picture nor a page, and is kept; give another name",
+            remedy: "it is not a picture or page, and is kept; give another name",
         }),
     }
 }

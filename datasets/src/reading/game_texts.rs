@@ -1,4 +1,4 @@
-//! The games of a source as text, in their order.
+//! Games of a source as text, in order.
 
 use std::io::{self, Cursor, Read};
 use std::path::Path;
@@ -12,32 +12,31 @@ use records::games::ends_with_result;
 
 /// A piece of a source.
 pub enum Chunk {
-    /// Whole games.
+    /// Text of whole games.
     Games(Vec<u8>),
-    /// More than 16 MiB without the start of a game were passed over.
+    /// More than 16 MiB without the start of a game, skipped.
     Oversized,
 }
 
-/// Reads the games of a source one chunk after another, on one thread, up to
-/// the first damage: for work that costs more than the reading.
+/// Single-threaded reader of a source's games in chunks, up to the first damage: for work that
+/// costs more than reading.
 pub struct GameTexts {
     source: Source,
     frame: Option<FrameText>,
-    /// Text read and not yet handed on.
+    /// Text not yet returned.
     text: Vec<u8>,
     ended: bool,
-    /// Inside a stretch of text that is passed over.
+    /// Whether an oversized stretch of text is being skipped.
     oversized: bool,
-    /// Whether no game has begun yet that belongs to the part of the source which is
-    /// read: what comes first belongs to the part before.
+    /// Whether no game of this part has begun yet: text before it belongs to the previous part.
     before: bool,
-    /// Where in the text the next part begins, once the reading is behind that.
+    /// Offset in `text` where the next part begins, once reading has passed it.
     border: Option<usize>,
-    /// What reading failed with, once it has.
+    /// Read error, to be reported after the complete games.
     failure: Option<io::Error>,
 }
 
-/// The text of a frame, and what is wrong behind it.
+/// Decoded text of a frame, with the error after it.
 struct FrameText {
     text: Cursor<Vec<u8>>,
     damage: Option<io::Error>,
@@ -57,7 +56,7 @@ impl GameTexts {
     /// Opens a part of a source: the games that begin in it.
     ///
     /// # Errors
-    /// As [`Source::open_part`]; [`Error::NotPgn`] likewise.
+    /// As [`Source::open_part`]; [`Error::NotPgn`] for evaluated positions in another format.
     pub fn open_part(path: &Path, part: PartOf) -> Result<GameTexts, Error> {
         GameTexts::of(Source::open_part(path, part)?)
     }
@@ -83,12 +82,12 @@ impl GameTexts {
         })
     }
 
-    /// The source.
+    /// The source being read.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// What was read of a source of which a part was to be read, at its end.
+    /// Returns the result of reading a part, at its end; `None` for a whole source.
     ///
     /// # Errors
     /// As [`GameTexts::next_chunk`].
@@ -96,23 +95,22 @@ impl GameTexts {
         Ok(self.source.end()?.part)
     }
 
-    /// Compressed bytes of what was handed out so far, about: of a frame that
-    /// was read as a whole, the share of its text.
+    /// Returns about how many compressed bytes have been returned as text, in proportion within a
+    /// frame.
     pub fn consumed(&self) -> u64 {
         let read = self.source.consumed().load(Ordering::Relaxed);
         let left = self.frame.as_ref().map_or(0, FrameText::left);
         read.saturating_sub(left)
     }
 
-    /// The next chunk; `None` at the end.
+    /// Returns the next chunk; `None` at the end.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where the source breaks off or is corrupt; every
-    /// game that was complete by then has been handed over.
-    /// [`Error::Interrupted`] where it is out of reach.
+    /// [`Error::Damaged`] where the source is truncated or corrupt, after every complete game
+    /// before that; [`Error::Interrupted`] if the connection is lost.
     pub fn next_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         loop {
-            // What is complete goes out before a failure is reported.
+            // Return complete games before reporting a failure.
             if let Some(chunk) = self.cut() {
                 return Ok(Some(chunk));
             }
@@ -123,7 +121,7 @@ impl GameTexts {
         }
     }
 
-    /// What is left at the end, or at a failure.
+    /// Returns the remaining text at the end or at a failure, then the failure.
     fn last_chunk(&mut self) -> Result<Option<Chunk>, Error> {
         let path = self.source.path();
         let failure = self.failure.as_ref();
@@ -156,7 +154,7 @@ impl GameTexts {
         Err(Error::damaged(self.source.path(), &damage))
     }
 
-    /// Reads a piece more.
+    /// Reads one more piece.
     fn fill(&mut self) -> io::Result<()> {
         if let Some(frame) = &mut self.frame {
             let mut piece = (&mut frame.text).take(PIECE_BYTES);
@@ -167,7 +165,7 @@ impl GameTexts {
             self.frame = None;
             return damage.map_or(Ok(()), Err);
         }
-        // Each part looks for the start of a game in its own text alone.
+        // Each part looks for the start of a game in its own text only.
         if self.border.is_some() && self.source.is_at_later_part() {
             self.border = Some(self.text.len());
         }
@@ -183,11 +181,11 @@ impl GameTexts {
         Ok(())
     }
 
-    /// Takes everything up to the start of the last game off the text; behind the end
-    /// of a part, up to the first game of the next.
+    /// Removes the text up to the start of its last game; after the end of a part, up to the first
+    /// game of the next.
     fn cut(&mut self) -> Option<Chunk> {
         let boundary = self.source.content().boundary;
-        // Told of the text behind the border alone, as the next part tells it.
+        // Searched in the text after the border only, as the next part does.
         let end = self.border.and_then(|border| {
             let first = boundary.first(&self.text[border..]);
             first.map(|at| border + at)
@@ -227,7 +225,7 @@ impl GameTexts {
         }
     }
 
-    /// Notes that so many bytes were taken off the text's beginning.
+    /// Adjusts the border after `bytes` bytes were removed from the start of the text.
     fn move_border(&mut self, bytes: usize) {
         self.border = self.border.map(|border| border.saturating_sub(bytes));
     }
@@ -243,7 +241,7 @@ impl FrameText {
         })
     }
 
-    /// Compressed bytes that its text was not yet taken of, about.
+    /// Returns about how many compressed bytes correspond to the text not yet taken.
     fn left(&self) -> u64 {
         let text = self.text.get_ref().len() as u64;
         let left = text.saturating_sub(self.text.position());

@@ -1,4 +1,4 @@
-//! Every labelled position of a file, for those who measure nets with it.
+//! Reading all labelled positions of a file, for evaluating nets.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::reading::Reading;
 use records::position::Record;
 use records::selection::{Filters, SourceCounts};
 
-/// Reads every labelled position of one source, in the order of the file.
-/// Standard chess and Chess960 are taken, and no split is made.
+/// Reads all labelled positions of one source in file order. Standard chess and Chess960 are
+/// included, without a validation split.
 ///
 /// # Errors
-/// [`Error`] if the source cannot be opened or is damaged; in the second case
-/// everything before the damage has been handed over.
+/// [`Error`] if the source cannot be opened or is damaged; in the second case `each` has received
+/// every position outside the damage.
 pub fn read_labelled(path: &Path, mut each: impl FnMut(Record)) -> Result<SourceCounts, Error> {
     let filters = Filters {
         chess960: true,

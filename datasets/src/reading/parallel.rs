@@ -1,11 +1,9 @@
-//! Reading a source on all cores.
+//! Parallel reader of a source.
 //!
-//! One thread reads the source and hands out its parts, frames or pieces of
-//! text. All cores decode and read them, each part for itself: what lies
-//! between the first and the last beginning of a game in it. The calling
-//! thread takes the results in their order and joins the games that straddle
-//! two parts. So everything that is handed on is a function of the source
-//! alone, and whatever was handed on, reading can go on behind it.
+//! A reader thread splits the source into parts: frames, or pieces of text. Workers decode and
+//! parse each part independently, from the first start of a game in it to the last. The calling
+//! thread restores their order and joins the games that straddle two parts. So the output depends
+//! on the source alone, and reading can resume after any of it.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -26,35 +24,33 @@ use records::position::Record;
 use records::positions::read_positions;
 use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
 
-/// A game is never longer than this. The longest legal game, 5,898 moves,
-/// each with a comment of a kilobyte, would fit.
+/// Longest game accepted. The longest legal game, 5,898 moves, each with a comment of a kilobyte,
+/// would fit.
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
-/// Text of a frame that is read in one go, unless a game is longer.
+/// Text of a frame parsed at once, unless a game is longer.
 const STRIDE_TEXT_BYTES: usize = 1 << 20;
 
-/// Parts that are under way at once, for each core: enough that none waits
-/// for another's slower part.
+/// Parts in flight per thread: enough that no worker waits for another's slow part.
 const PARTS_PER_THREAD: usize = 3;
 
-/// How often those who wait look whether anybody wants them to go on.
+/// Interval at which blocked threads check whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Labelled positions of a stretch of a source, and what was counted there.
+/// Labelled positions of a stretch of a source, and its counts.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// Positions to train on, in the order of the source.
+    /// Training positions in source order.
     pub train: Vec<Record>,
-    /// Positions of held-out games, likewise.
+    /// Positions of held-out games, in source order.
     pub validation: Vec<Record>,
-    /// What was counted.
+    /// Counts of the stretch.
     pub tally: SourceCounts,
-    /// Where reading can go on behind it.
+    /// Point after the batch from which reading can resume.
     pub(crate) checkpoint: Option<Checkpoint>,
 }
 
-/// Where reading of a source can go on, with what has to be known of what
-/// lies before.
+/// Resume point of a source, with the state carried over from the text before it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Checkpoint {
     content: Content,
@@ -62,25 +58,25 @@ pub(crate) struct Checkpoint {
     seam: Seam,
 }
 
-/// A source, or a part of one, that was read to its end.
+/// Result of reading a source, or a part of one, to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The source's size in (compressed) bytes.
+    /// Size of the source in (compressed) bytes.
     pub bytes: u64,
-    /// The digest of the bytes that were to be read, hexadecimal.
+    /// Tree digest of the source or the part, hexadecimal.
     pub digest: String,
-    /// The digest of the source's first 16 KiB.
+    /// Tree digest of the first 16 KiB.
     pub head: String,
-    /// The digests of the source's granules, if all of it was read.
+    /// Granule digests of a whole source; empty for a part.
     pub(crate) granules: Vec<Node>,
-    /// Which part was read, if not all.
+    /// The part that was read; `None` for a whole source.
     pub part: Option<PartRead>,
-    /// Where it was damaged, if it was.
+    /// Damage found; `None` if the source is sound.
     pub damage: Option<Damage>,
 }
 
 impl Finished {
-    /// Nothing, if the source was read to its end.
+    /// Returns `Ok(())` if the source is undamaged.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -92,23 +88,22 @@ impl Finished {
     }
 }
 
-/// What was wrong with a source.
+/// Damage found in a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// The first damage: compressed bytes before the end of the part it was
-    /// found in.
+    /// Compressed offset of the first damage: the end of the part it was found in.
     pub offset: u64,
-    /// What the decoder said of it.
+    /// Error of the decoder.
     pub message: String,
-    /// Damaged places in all.
+    /// Number of damaged places.
     pub places: u64,
 }
 
 impl Damage {
-    /// The damage of all parts of a source, which come in their order.
+    /// Combines the damage of all parts of a source, given in order.
     pub(crate) fn joined(parts: impl Iterator<Item = Damage>) -> Option<Damage> {
         parts.reduce(|a, b| {
-            // What breaks off at the end of all is noted by the part that it began in.
+            // Damage at the end of a part's last game may lie past damage noted by the next part.
             let first = if b.offset < a.offset { &b } else { &a };
             Damage {
                 places: a.places + b.places,
@@ -132,45 +127,44 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// The seam between what was read and what comes next.
+/// State carried from one part to the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seam {
     edge: Edge,
-    /// Whether no unit has begun yet that belongs to the part of the source which is
-    /// read: what comes first belongs to the part before.
+    /// Whether no unit of this part has begun yet: text before it belongs to the previous part.
     before: bool,
     damage: Option<Damage>,
 }
 
-/// Text at the edge of a part: the beginning or the end of a game.
+/// Text at the edge of a part: the start or the end of a game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Edge {
     #[serde(skip)]
     text: Vec<u8>,
-    /// Why text that belongs here is passed over, if it is.
+    /// Reason to skip the text that belongs here; `None` if it is kept.
     passing: Option<SkipReason>,
-    /// Whether there was such text.
+    /// Whether any text was skipped.
     passed: bool,
 }
 
-/// What one part gave.
+/// Result of parsing one part.
 #[derive(Default)]
 struct Stretch {
-    /// Text before the first beginning of a game.
+    /// Text before the first start of a game.
     head: Edge,
-    /// What lies between.
+    /// Positions of the games between head and tail.
     batch: Batch,
-    /// Text from the last beginning of a game on; `None` if there was none,
-    /// so that all text is in `head`.
+    /// Text from the last start of a game on; `None` if no game starts here, so all text is in
+    /// `head`.
     tail: Option<Edge>,
-    /// What went wrong, behind all that.
+    /// Error after the parsed text.
     damage: Option<io::Error>,
-    /// The memory that the part was in.
+    /// Memory of the part, for reuse.
     buffer: Vec<u8>,
 }
 
 impl Stretch {
-    /// What a part gives.
+    /// Parses a part.
     fn of(job: Job, part: io::Result<Part>, decoder: &mut FrameDecoder) -> Stretch {
         let (stretch, buffer) = match part {
             Ok(Part::Text(text)) => (read_text(job, &text), text),
@@ -180,7 +174,7 @@ impl Stretch {
         Stretch { buffer, ..stretch }
     }
 
-    /// A part of which nothing is known but what is wrong with it.
+    /// Creates the result of a part that could not be parsed at all.
     fn damaged(error: io::Error) -> Stretch {
         Stretch {
             damage: Some(error),
@@ -190,22 +184,21 @@ impl Stretch {
 }
 
 impl Checkpoint {
-    /// The text behind the last whole game, which is not part of the
-    /// serialised form.
+    /// Text after the last whole game, which the serialised form omits.
     pub(crate) fn carried_text(&self) -> &[u8] {
         &self.seam.edge.text
     }
 
-    /// Puts the text back.
+    /// Restores the omitted text after deserialising.
     pub(crate) fn set_carried_text(&mut self, text: Vec<u8>) {
         self.seam.edge.text = text;
     }
 }
 
-/// Goes on with a source behind a checkpoint.
+/// Resumes reading a source at a checkpoint.
 ///
 /// # Errors
-/// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
+/// As [`Source::open`]; [`Error::OtherSource`] if the source has changed.
 pub(crate) fn resume(
     path: &Path,
     checkpoint: Checkpoint,
@@ -220,7 +213,7 @@ pub(crate) fn resume(
     Ok(Reading { source, seam })
 }
 
-/// A source that is being read.
+/// A source with its read state.
 pub struct Reading {
     source: Source,
     seam: Seam,
@@ -237,18 +230,17 @@ impl From<Source> for Reading {
 }
 
 impl Reading {
-    /// The source.
+    /// The source being read.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Reads every labelled position, on so many threads or as many as the
-    /// system gives, and hands them on in batches in the order of the source. Damage does not stop the reading
-    /// where there is a frame behind it to go on with.
+    /// Reads all labelled positions on up to `threads` threads; calls `each` with batches in source
+    /// order. After damage, reading continues at the next frame if there is one.
     ///
     /// # Errors
-    /// Those of `each`, which stop the reading; [`Error::OtherSource`],
-    /// [`Error::Interrupted`], [`Error::NoThread`].
+    /// Errors of `each`, which stop the reading; [`Error::OtherSource`], [`Error::Interrupted`],
+    /// [`Error::NoThread`].
     pub fn run(
         self,
         filters: &Filters,
@@ -258,8 +250,8 @@ impl Reading {
         self.run_unless_stopped(filters, threads, &AtomicBool::new(false), each)
     }
 
-    /// The same, until `stop` is set: even where the source keeps everybody
-    /// waiting, as a pipe may.
+    /// Variant of [`Reading::run`] that stops when `stop` is set, even while blocked on a source
+    /// such as a pipe.
     ///
     /// # Errors
     /// As [`Reading::run`]; [`Error::Stopped`].
@@ -288,20 +280,20 @@ impl Reading {
             tasks: Mutex::new(queue),
             closed: AtomicBool::new(false),
         };
-        // Not one of the scope: nobody waits for a source that is not needed.
+        // A detached thread, not a scoped one: a blocked pipe must not delay the return.
         let reader = thread::Builder::new().spawn(move || {
             hand_out(&mut source, &permitted, &parts);
             source
         });
         let reader = reader.map_err(Error::NoThread)?;
         let taken = thread::scope(|scope| {
-            // Without it the workers stop.
+            // Closes the queue on every exit, so the workers stop.
             let _closing = Closing(&queue.closed);
             for number in 0..threads {
                 let (queue, done) = (&queue, done.clone());
                 let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                     let worked = catch_unwind(AssertUnwindSafe(|| work(job, queue, &done)));
-                    // Or what it was at would be waited for without end.
+                    // Forward the panic, or the consumer waits forever for this part.
                     if let Err(panic) = worked {
                         let _ = done.send(Err(panic));
                     }
@@ -309,7 +301,7 @@ impl Reading {
                 match spawned {
                     Ok(_) => {}
                     Err(error) if number == 0 => return Err(Error::NoThread(error)),
-                    // Those that there are do all of it.
+                    // Continue with the threads already started.
                     Err(_) => break,
                 }
             }
@@ -347,15 +339,15 @@ impl Reading {
     }
 }
 
-/// What the workers are to do.
+/// Queue of parts to parse.
 struct Queue {
     tasks: Mutex<Receiver<Task<io::Result<Part>>>>,
-    /// Whether nobody wants any more done.
+    /// Whether the remaining tasks are to be dropped.
     closed: AtomicBool,
 }
 
 impl Queue {
-    /// The next task; `None` if there are no more.
+    /// Waits for the next task; `None` if the queue is closed.
     fn next(&self) -> Option<Task<io::Result<Part>>> {
         let tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.closed.load(Ordering::Relaxed) {
@@ -369,7 +361,7 @@ impl Queue {
     }
 }
 
-/// Closes a queue, on whatever way this is left.
+/// Guard that closes a queue on drop.
 struct Closing<'a>(&'a AtomicBool);
 
 impl Drop for Closing<'_> {
@@ -378,7 +370,7 @@ impl Drop for Closing<'_> {
     }
 }
 
-/// What there is to know to read any part of a source.
+/// Context for parsing any part of a source.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     path: &'a Path,
@@ -387,7 +379,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Reads whole games into a batch.
+    /// Parses whole games into a batch.
     fn read(&self, text: &[u8], batch: &mut Batch) {
         #[cfg(test)]
         tests::panic_if_marked(text);
@@ -407,7 +399,7 @@ impl Job<'_> {
         }
         match (self.content.positions, self.content.boundary) {
             (Some(format), _) => read_positions(text, format, self.filters, tally, each),
-            // What follows a game must not depend on whether it came with it.
+            // Parsed one by one: a game must not affect the next one in the same part.
             (None, Boundary::AnyTag) => any_tag_games(text)
                 .for_each(|game| read_games(game, self.filters, tally, &mut each)),
             (None, _) => read_games(text, self.filters, tally, each),
@@ -415,17 +407,16 @@ impl Job<'_> {
     }
 }
 
-/// A part, or what it gave, on its way through the threads.
+/// A numbered part, or its result, on its way through the threads.
 struct Task<T> {
     number: u64,
     what: T,
-    /// Compressed bytes up to its end.
+    /// Compressed offset of its end.
     offset: u64,
     place: Option<Place>,
 }
 
-/// Reads the source's parts, as many ahead as there are permits. A permit is
-/// a buffer to read a part into.
+/// Reads the source's parts, one per permit. A permit is a buffer for the part.
 fn hand_out(
     source: &mut Source,
     permitted: &Receiver<Vec<u8>>,
@@ -448,7 +439,7 @@ fn hand_out(
     }
 }
 
-/// Turns parts into stretches until there are no more.
+/// Worker loop: parses parts until the queue is closed.
 fn work(job: Job, queue: &Queue, done: &SyncSender<thread::Result<Task<Stretch>>>) {
     let mut decoder = FrameDecoder::new();
     while let Some(task) = queue.next() {
@@ -471,8 +462,8 @@ fn read_text(job: Job, text: &[u8]) -> Stretch {
     reader.end(&text[read..], None)
 }
 
-/// Decodes and reads a frame. One that is corrupt gives nothing at all: what
-/// of it is right cannot be told. One that breaks off gives what is there.
+/// Decodes and parses a frame. A corrupt frame yields nothing, since none of its text is
+/// trustworthy; a truncated one yields the text it has.
 fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
     let mut decoding = match decoder.begin(frame) {
         Ok(decoding) => decoding,
@@ -496,18 +487,17 @@ fn read_frame(job: Job, frame: &[u8], decoder: &mut FrameDecoder) -> Stretch {
     reader.end(&decoding.text()[start..], damage)
 }
 
-/// Reads the games of a stretch of text that comes in pieces.
+/// Incremental parser of a stretch of text that comes in pieces.
 struct StretchReader<'a> {
     job: Job<'a>,
     stretch: Stretch,
-    /// Whether the first beginning of a game was seen.
+    /// Whether the first start of a game was seen.
     split: bool,
-    /// Inside a game that is too large.
+    /// Whether an oversized game is being skipped.
     oversized: bool,
 }
 
-/// So much at the end of text that is passed over may belong to the beginning
-/// of a game.
+/// Bytes kept at the end of skipped text, which may belong to the start of a game.
 pub(crate) const OVERLAP: usize = 1 << 12;
 
 impl<'a> StretchReader<'a> {
@@ -520,8 +510,8 @@ impl<'a> StretchReader<'a> {
         }
     }
 
-    /// Reads the whole games of the text. Returns how many bytes are done
-    /// with; what is left comes again, with more behind it.
+    /// Parses the whole games of `text`. Returns the number of bytes consumed; the rest must be
+    /// passed again, with more text after it.
     fn take(&mut self, text: &[u8]) -> usize {
         let boundary = self.job.content.boundary;
         let mut done = 0;
@@ -586,7 +576,7 @@ impl Edge {
         }
     }
 
-    /// Passes over the text, and over all that comes.
+    /// Drops the text, and all that is appended later.
     fn pass(&mut self, reason: SkipReason) {
         self.passed |= !self.text.is_empty();
         self.text.clear();
@@ -595,7 +585,7 @@ impl Edge {
 }
 
 impl Seam {
-    /// Joins what a part gave to what came before, and hands it on.
+    /// Joins the result of a part to the carried state, and emits batches.
     fn take(
         &mut self,
         task: Task<Stretch>,
@@ -628,7 +618,7 @@ impl Seam {
         each(batch)
     }
 
-    /// Adds text to the unit that was begun, if that is to be read.
+    /// Appends text to the carried unit, unless it belongs to the previous part.
     fn join(&mut self, head: Edge) {
         if self.before {
             return;
@@ -640,8 +630,7 @@ impl Seam {
         }
     }
 
-    /// Reads on behind a part, up to the first unit that begins there: what stands
-    /// before belongs to the last of the part.
+    /// Completes the last unit of a part: reads past its end to the first unit that begins there.
     fn take_beyond(
         &mut self,
         source: &mut Source,
@@ -659,14 +648,14 @@ impl Seam {
                 self.close(job, batch);
                 self.before = true;
             } else if let Some(error) = stretch.damage {
-                // The next part notes it.
+                // The next part records this damage.
                 self.lose(&error, job, batch)?;
             }
         }
         Ok(())
     }
 
-    /// Takes what is left at the end of the source.
+    /// Closes the last game at the end of the source.
     fn end(&mut self, job: Job, end: End, batch: &mut Batch) -> Result<Finished, Error> {
         let text = self.edge.text.trim_ascii();
         if job.content.ends_with_result && !text.is_empty() && !ends_with_result(text) {
@@ -684,7 +673,7 @@ impl Seam {
         })
     }
 
-    /// Reads the game that is whole now.
+    /// Parses the carried game, which is now complete.
     fn close(&mut self, job: Job, batch: &mut Batch) {
         let Edge {
             text,
@@ -698,7 +687,7 @@ impl Seam {
         }
     }
 
-    /// Notes damage.
+    /// Records damage.
     fn damaged(
         &mut self,
         error: &io::Error,
@@ -716,8 +705,7 @@ impl Seam {
         Ok(())
     }
 
-    /// The game that damage lies in is lost, and so is what follows up to the
-    /// beginning of the next.
+    /// Drops the game that the damage lies in, and all text up to the start of the next game.
     fn lose(&mut self, error: &io::Error, job: Job, batch: &mut Batch) -> Result<(), Error> {
         if let Some(error) = Error::stopping(job.path, error) {
             return Err(error);
@@ -728,7 +716,7 @@ impl Seam {
         let text = &mut self.edge.text;
         let whole = match ends_with_result(text) {
             true => text.len(),
-            // Several games may have come together here.
+            // The carried text may hold several games.
             false => job.content.boundary.last(text).unwrap_or(0),
         };
         job.read(&text[..whole], batch);
@@ -738,8 +726,7 @@ impl Seam {
     }
 }
 
-/// Puts tasks back into their order, and goes on with a panic of the threads
-/// they come from.
+/// Restores the order of tasks, and resumes panics of the threads they come from.
 struct InOrder {
     stretches: Receiver<thread::Result<Task<Stretch>>>,
     early: BTreeMap<u64, Task<Stretch>>,
@@ -755,7 +742,7 @@ impl InOrder {
         }
     }
 
-    /// The next task; `None` if there are no more.
+    /// Waits for the next task in order; `None` after the last.
     fn next(&mut self, stop: &AtomicBool) -> Result<Option<Task<Stretch>>, Error> {
         loop {
             if stop.load(Ordering::Relaxed) {

@@ -145,7 +145,7 @@ impl Client {
             | ureq::Error::Protocol(_) => self.reached,
             // The error could repeat the URL with its secrets.
             ureq::Error::BadUri(_) | ureq::Error::Http(_) => {
-                return lasting("not a valid URL");
+                return lasting("not a URL");
             }
             _ => false,
         };

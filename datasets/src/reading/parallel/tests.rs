@@ -1,4 +1,4 @@
-//! Threads that fail.
+//! Tests of panicking threads.
 
 use std::io::Read;
 use std::panic::panic_any;
@@ -8,14 +8,14 @@ use super::*;
 
 const MARK: &[u8] = b"[Event \"panic\"]";
 
-/// A fault in reading, in tests only: there is no known one.
+/// Fault injection for parsing.
 pub(super) fn panic_if_marked(text: &[u8]) {
     if text.windows(MARK.len()).any(|window| window == MARK) {
         panic_any("a marked game");
     }
 }
 
-/// Fails once it was asked for anything.
+/// Reader that panics.
 struct Failing;
 
 impl Read for Failing {
@@ -24,7 +24,7 @@ impl Read for Failing {
     }
 }
 
-/// What a reading panics with. One that still runs after a minute hangs.
+/// Returns the panic of a reading; fails if it hangs for a minute.
 fn panic_of(reader: impl Read + Send + 'static) -> &'static str {
     let (done, outcome) = sync_channel(1);
     thread::spawn(move || {
@@ -37,7 +37,7 @@ fn panic_of(reader: impl Read + Send + 'static) -> &'static str {
     panic.downcast_ref::<&str>().unwrap()
 }
 
-/// Many pieces of games; something else may stand in the middle of one.
+/// Returns many pieces of games, with `between` in the middle of a piece.
 fn games(between: &[u8]) -> Vec<u8> {
     let game = b"[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } *\n\n";
     let games = game.repeat((25 << 19) / game.len());
@@ -45,7 +45,7 @@ fn games(between: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_panic_of_any_thread_ends_the_reading() {
+fn forwards_a_panic_of_any_thread() {
     let marked = [MARK, b"\n\n1. d4 { [%eval 0.1] } *\n\n"].concat();
     assert_eq!(panic_of(io::Cursor::new(games(&marked))), "a marked game");
     let broken = io::Cursor::new(games(b"")).chain(Failing);
