@@ -1,4 +1,4 @@
-//! A dataset on disk: records in blocks, sorted and joined, in RocksDB.
+//! Dataset on disk: sorted, deduplicated records in blocks, stored in RocksDB.
 
 mod blocks;
 mod build_progress;

@@ -161,12 +161,12 @@ fn links_in_a_dataset_are_not_followed() {
     fs::write(path("precious/Train-0.sst"), "precious").unwrap();
     let before = tree(&path("precious"));
     symlink("../precious", path("dataset/spill")).unwrap();
-    let words = ["dataset/spill/runs", "no folder that a build made"];
+    let words = ["dataset/spill/runs", "not a folder made by a build"];
     build(&[&sample(JUNE)], &path("dataset")).failed(UNWRITABLE, &words);
     fs::remove_file(path("dataset/spill")).unwrap();
     fs::create_dir(path("dataset/spill")).unwrap();
     symlink("../../precious/runs", path("dataset/spill/runs")).unwrap();
-    let words = ["dataset/spill/runs", "no file that a build made"];
+    let words = ["dataset/spill/runs", "not a file made by a build"];
     build(&[&sample(JUNE)], &path("dataset")).failed(UNWRITABLE, &words);
     assert_eq!(tree(&path("precious")), before);
     fs::remove_file(path("dataset/spill/runs")).unwrap();

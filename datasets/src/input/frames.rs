@@ -297,7 +297,7 @@ fn find_size(input: &mut impl Lookahead, end: u64) -> io::Result<bool> {
         let bytes = input.peek(SIZED_BYTES)?;
         let (length, found) = (bytes.len(), memmem::find(bytes, &SIZE_HEADER));
         match found {
-            Some(0) if told_size(bytes).is_some() => return Ok(true),
+            Some(0) if size_in_header(bytes).is_some() => return Ok(true),
             Some(0) => input.consume(1),
             Some(start) => input.consume(start),
             None if length < SIZED_BYTES => {
@@ -313,7 +313,7 @@ fn find_size(input: &mut impl Lookahead, end: u64) -> io::Result<bool> {
 
 /// Parses a size header at the start of `bytes`; `None` if there is none, or the frame is too large
 /// to return whole.
-fn told_size(bytes: &[u8]) -> Option<u32> {
+fn size_in_header(bytes: &[u8]) -> Option<u32> {
     let size = bytes.strip_prefix(&SIZE_HEADER)?.first_chunk()?;
     Some(u32::from_le_bytes(*size)).filter(|&size| size <= MAX_FRAME_BYTES)
 }
@@ -321,7 +321,7 @@ fn told_size(bytes: &[u8]) -> Option<u32> {
 /// Returns whether the input is at a size header followed by a frame that can be decoded, at least
 /// its beginning. Bytes inside a frame may look like a header.
 fn begins_frame(input: &mut impl Lookahead) -> io::Result<bool> {
-    let Some(size) = told_size(input.peek(SIZED_BYTES)?) else {
+    let Some(size) = size_in_header(input.peek(SIZED_BYTES)?) else {
         return Ok(false);
     };
     let size = (size as usize).min(SEEN_BYTES);
@@ -409,9 +409,9 @@ impl FrameHeader {
         let window = usize::from(1 - single_segment);
         let dictionary = [0, 1, 2, 4][usize::from(descriptor & 3)];
         let content = [usize::from(single_segment), 2, 4, 8][usize::from(descriptor >> 6)];
-        let (told, blocks) = rest.get(window + dictionary..)?.split_at_checked(content)?;
+        let (stored, blocks) = rest.get(window + dictionary..)?.split_at_checked(content)?;
         let mut bytes = [0; 8];
-        bytes[..content].copy_from_slice(told);
+        bytes[..content].copy_from_slice(stored);
         // A two-byte content size is stored minus 256.
         let from = if content == 2 { 256 } else { 0 };
         let text_bytes = u64::from_le_bytes(bytes).saturating_add(from);

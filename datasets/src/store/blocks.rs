@@ -1,4 +1,4 @@
-//! The blocks of a set, wherever its records lie.
+//! Logical blocks of a set, independent of how shards store them.
 
 use std::ops::RangeInclusive;
 
@@ -8,9 +8,8 @@ use crate::store::database::BlockKey;
 use crate::store::set::Set;
 use records::position::{BLOCK_RECORDS, Record};
 
-/// A set of a dataset in blocks of [`BLOCK_RECORDS`] records, the last of which may
-/// have less. The shards of a merge are stored in blocks of their own, which begin
-/// anew in each: what is read of them is cut as it would be in one folder.
+/// A set in blocks of [`BLOCK_RECORDS`] records, the last of which may be shorter. Each shard of a
+/// merge stores blocks that begin at its first record; they are read as if cut in a single folder.
 pub(crate) struct Blocks<'a> {
     dataset: &'a Dataset,
     set: Set,
@@ -18,9 +17,9 @@ pub(crate) struct Blocks<'a> {
     records: u64,
 }
 
-/// A block as it is stored.
+/// A stored block.
 struct Stored {
-    /// The number of the store.
+    /// Index of its store.
     store: u32,
     key: BlockKey,
     /// Records of the set before it.
@@ -28,7 +27,7 @@ struct Stored {
 }
 
 impl<'a> Blocks<'a> {
-    /// The blocks of a set, of which every store has so many `records`.
+    /// Creates the blocks of a set; `records` gives the set's record count in each store.
     pub(super) fn new(
         dataset: &'a Dataset,
         set: Set,
@@ -52,12 +51,12 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    /// How many there are.
+    /// Number of blocks.
     pub(crate) fn count(&self) -> usize {
         self.records.div_ceil(BLOCK_RECORDS as u64) as usize
     }
 
-    /// How many records a block has.
+    /// Number of records in a block.
     pub(crate) fn len(&self, block: usize) -> usize {
         (self.end(block) - self.start(block)) as usize
     }
@@ -85,7 +84,8 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Between which keys a block begins: at one, where it begins with a stored one.
+    /// Returns bounds on the first key of a block; a single key if the block begins at a stored
+    /// one.
     pub(crate) fn begins_within(&self, block: usize) -> RangeInclusive<u64> {
         let start = self.start(block);
         let index = self.holding(start);
@@ -95,7 +95,7 @@ impl<'a> Blocks<'a> {
         key.first..=if before == start { key.first } else { last }
     }
 
-    /// The first record of a block, counted in the set.
+    /// Index, in the set, of a block's first record.
     fn start(&self, block: usize) -> u64 {
         block as u64 * BLOCK_RECORDS as u64
     }
@@ -104,7 +104,7 @@ impl<'a> Blocks<'a> {
         self.start(block + 1).min(self.records)
     }
 
-    /// The stored block that has a record.
+    /// Returns the index of the stored block that holds a record.
     fn holding(&self, record: u64) -> usize {
         self.stored
             .partition_point(|stored| stored.before <= record)
@@ -127,7 +127,7 @@ impl<'a> Blocks<'a> {
         let (store, generation) = self.dataset.sealed_at(*store as usize);
         let family = self.set.family(generation);
         store.corrupt(format!(
-            "{family}: block {} has not as many records as it had",
+            "{family}: block {} has too few records",
             key.number
         ))
     }

@@ -1,4 +1,4 @@
-//! How far an unfinished build has come.
+//! Progress of an unfinished build.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,30 @@ use crate::store::SourceEntry;
 use crate::store::spill::Run;
 use records::selection::{Filters, SourceCounts};
 
-/// How far a build has come: all that is needed to go on with it.
+/// Progress of a build: everything needed to resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BuildProgress {
     pub(crate) filters: Filters,
-    /// The sources, as they were given.
+    /// Identities of the sources.
     pub(crate) names: Vec<String>,
-    /// Which part of each is taken in, if not all.
+    /// The part to read of each source; `None` for whole sources.
     pub(crate) part: Option<PartOf>,
-    /// How many of them are done with.
+    /// Number of finished sources.
     pub(crate) done: usize,
-    /// Those of them that were taken in.
+    /// Entries of the sources that were added.
     pub(crate) entries: Vec<SourceEntry>,
-    /// The first of them that was not, or not to its end.
+    /// First failure of a source.
     pub(crate) failure: Option<SourceFailure>,
-    /// What was counted so far in the one that is being read.
+    /// Counts of the current source so far.
     pub(crate) tally: SourceCounts,
-    /// Where that one goes on.
+    /// Resume point in the current source.
     pub(crate) checkpoint: Option<Checkpoint>,
     /// Runs in the spill file.
     pub(crate) train: Vec<Run>,
     pub(crate) validation: Vec<Run>,
 }
 
-/// What was wrong with a source.
+/// Failure of a source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SourceFailure {
     pub(crate) message: String,
@@ -54,18 +54,18 @@ impl BuildProgress {
         }
     }
 
-    /// Whether both are of builds of the same sources with the same filters.
+    /// Returns whether both are of the same sources with the same filters.
     pub(crate) fn is_of_same_command(&self, other: &BuildProgress) -> bool {
         (&self.names, self.part, &self.filters) == (&other.names, other.part, &other.filters)
     }
 
-    /// Returns whether something was read.
+    /// Returns whether anything was read.
     pub(crate) fn has_work(&self) -> bool {
         self.done > 0 || self.checkpoint.is_some() || !self.train.is_empty()
     }
 
-    /// Names of its sources for a message.
-    pub(crate) fn told(&self) -> String {
+    /// Names of the sources, for messages.
+    pub(crate) fn source_list(&self) -> String {
         match &self.names[..] {
             [] => "a merge".to_string(),
             [name] => name.clone(),

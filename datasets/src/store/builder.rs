@@ -1,11 +1,10 @@
-//! Making a dataset, or adding to one: an external sort by position.
+//! Builder of a dataset: an external merge sort by position.
 //!
-//! Records gather in memory. Each million is sorted and appended to the spill
-//! file as a run, and then one atomic write commits how far the sources have
-//! been read: from there an interrupted build goes on. At the end the runs and
-//! what was sealed before are merged, range of keys by range of keys, into a
-//! new generation of blocks, which one atomic write makes the sealed one.
-//! Until then the old generation stands.
+//! Records are collected in memory. Each million is sorted and appended to the spill file as a run;
+//! then one atomic write commits the progress of the sources, from which an interrupted build
+//! resumes. At the end the runs and the sealed blocks are merged, one key range after another, into
+//! a new generation of blocks, which one atomic write makes current. Until then the old generation
+//! stays valid.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -34,15 +33,14 @@ use records::selection::{Filters, SourceCounts};
 /// Records held in memory before a run is spilled: 32 MiB.
 const SPILL_RECORDS: usize = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
-/// A run is spilled at the latest after this time, so that little is lost with
-/// a build that is interrupted.
+/// Maximum time between spills, which limits the work lost by an interruption.
 const SPILL_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Records that are merged in one go.
+/// Minimum records per merge step.
 const MERGE_RECORDS: u64 = 1 << 16;
 
-/// Or so many for each sealed set that is merged: of each, blocks are unpacked which
-/// reach into what comes before and behind.
+/// Minimum records per merge step for each sealed set: its blocks that extend across the ends of a
+/// step are unpacked twice.
 const SEALED_STEP_RECORDS: u64 = 4 * BLOCK_RECORDS as u64;
 
 /// Treatment of another command's unfinished build.
@@ -65,20 +63,20 @@ pub struct Builder {
     progress: BuildProgress,
     train: Vec<Record>,
     validation: Vec<Record>,
-    /// Memory to gather in next.
+    /// Memory for the next records.
     spare: Vec<Record>,
     spilling: Option<Spilling>,
     last_spill: Instant,
     forgot: bool,
-    /// Whether a sealed source has got another name.
+    /// Whether a sealed source has a new name.
     renamed: bool,
-    /// Datasets to be merged with it.
+    /// Datasets to merge into this one.
     others: Vec<Dataset>,
-    /// Which shard of the outcome is made, if not all.
+    /// The shard of the result to write; `None` for all of it.
     shard: Option<PartOf>,
 }
 
-/// A run that is being written, with what is committed then.
+/// A run being written, with the progress to commit after it.
 struct Spilling {
     thread: JoinHandle<Result<Spilled, Error>>,
     progress: BuildProgress,
@@ -88,24 +86,22 @@ struct Spilling {
 struct Spilled {
     train: Run,
     validation: Run,
-    /// The memory that the records were in.
+    /// Memory of the records, for reuse.
     buffer: Vec<Record>,
 }
 
 impl Builder {
-    /// Opens a dataset to add `sources` to it, or makes a new one. Where the
-    /// last build of the same sources was interrupted, this one goes on with
-    /// it.
+    /// Opens a dataset to add `sources`, creating it if missing. Resumes an interrupted build of
+    /// the same sources.
     ///
     /// # Errors
-    /// [`Error::Locked`] if another process writes to it,
-    /// [`Error::OtherFilters`] if it was made with other filters,
-    /// [`Error::UnfinishedBuild`] if a build of other sources was interrupted.
+    /// [`Error::Locked`] if another process writes to it, [`Error::OtherFilters`] if it was made
+    /// with other filters, [`Error::UnfinishedBuild`] if a build of other sources was interrupted.
     pub fn open(path: &Path, filters: Filters, sources: &[PathBuf]) -> Result<Builder, Error> {
         Builder::open_part(path, filters, sources, None, Unfinished::Keep)
     }
 
-    /// The same, to add only a part of each source, and with what is to be done with an
+    /// Variant of [`Builder::open`] for one part of each source, and with a choice for an
     /// unfinished build of other sources.
     ///
     /// # Errors
@@ -121,7 +117,7 @@ impl Builder {
         Builder::open_named(path, filters, &names, part, other)
     }
 
-    /// The same, with what the sources are known by.
+    /// Variant of [`Builder::open_part`] by the identities of the sources.
     fn open_named(
         path: &Path,
         filters: Filters,
@@ -156,7 +152,7 @@ impl Builder {
             Some(stored) if other == Unfinished::Keep && stored.has_work() && is_whole(&stored) => {
                 return Err(Error::UnfinishedBuild {
                     path: path.to_path_buf(),
-                    sources: stored.told(),
+                    sources: stored.source_list(),
                 });
             }
             Some(_) => {
@@ -185,12 +181,12 @@ impl Builder {
         })
     }
 
-    /// Opens a dataset to merge others with it, or makes a new one. Those whose
-    /// sources it has already are dropped.
+    /// Opens a dataset to merge others into it, creating it if missing. Datasets without any new
+    /// source are dropped.
     ///
     /// # Errors
-    /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if they were
-    /// made with different filters, [`Error::UnfitParts`].
+    /// As [`Builder::open`]; [`Error::OtherVersion`]; [`Error::UnlikeFilters`] if their filters
+    /// differ; [`Error::UnfitParts`].
     pub fn to_merge(
         path: &Path,
         datasets: Vec<Dataset>,
@@ -217,7 +213,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// The filters of datasets that are to be merged.
+    /// Returns the common filters of the datasets.
     fn common_filters(datasets: &[Dataset]) -> Result<Filters, Error> {
         for dataset in datasets {
             dataset.check_like(&datasets[0])?;
@@ -226,7 +222,7 @@ impl Builder {
         Ok(first.map_or_else(Filters::default, |first| first.manifest().filters.clone()))
     }
 
-    /// What is known of the outcome of a merge before its positions are.
+    /// Returns the manifest of a merge without counts and fingerprint.
     pub(super) fn merged_manifest(datasets: &[Dataset]) -> Result<Manifest, Error> {
         let mut manifest = Manifest::new(Builder::common_filters(datasets)?);
         let sources = |dataset: &Dataset| dataset.manifest().sources.clone();
@@ -234,7 +230,7 @@ impl Builder {
         Ok(manifest)
     }
 
-    /// Makes one shard of the outcome only.
+    /// Restricts the merge to one shard of the result.
     pub(super) fn for_shard(self, part: PartOf) -> Builder {
         Builder {
             shard: Some(part),
@@ -242,28 +238,28 @@ impl Builder {
         }
     }
 
-    /// How many datasets are to be merged with it.
+    /// Number of datasets that will be merged in.
     pub fn others(&self) -> usize {
         self.others.len()
     }
 
-    /// Whether there was an unfinished build, and it was forgotten: it was of
-    /// other sources or with other filters, or its runs are gone.
+    /// Returns whether an unfinished build was discarded: its sources or filters differ, or its
+    /// runs are lost.
     pub fn forgot(&self) -> bool {
         self.forgot
     }
 
-    /// The source that comes next, by its number; those before are done with.
+    /// Index of the next source to read.
     pub fn next_source(&self) -> usize {
         self.progress.done
     }
 
-    /// The filters of the dataset.
+    /// Filters of the dataset.
     pub fn filters(&self) -> &Filters {
         &self.manifest.filters
     }
 
-    /// What has been counted of that source, if it was begun before.
+    /// Counts of the next source, if an interrupted build had begun it.
     pub fn resumed(&self) -> Option<&SourceCounts> {
         self.progress
             .checkpoint
@@ -271,16 +267,16 @@ impl Builder {
             .map(|_| &self.progress.tally)
     }
 
-    /// Opens the next source, where the interrupted build left it.
+    /// Opens the next source at the point where the interrupted build stopped.
     ///
     /// # Errors
-    /// As [`Source::open`]; [`Error::OtherSource`] if it is not as it was.
+    /// As [`Source::open`]; [`Error::OtherSource`] if it has changed.
     pub fn open_source(&self, path: &Path) -> Result<Reading, Error> {
         self.opener(path)()
     }
 
-    /// What [`Builder::open_source`] does, to be done elsewhere: it reads the
-    /// part of the source that is behind it again, and may wait for a pipe.
+    /// Returns [`Builder::open_source`] as a closure for another thread: it reads the finished part
+    /// of the source again, and may block on a pipe.
     pub fn opener(
         &self,
         path: &Path,
@@ -294,17 +290,17 @@ impl Builder {
         }
     }
 
-    /// The source with this digest, if it was taken in before, damaged or not.
+    /// Returns the known source with this digest, damaged or not.
     pub fn known_source(&self, digest: &str) -> Option<&SourceEntry> {
         sources::with_digest(self.entries(), digest)
     }
 
-    /// Finds out whether an open part of a source was taken in before, by itself or with
-    /// the whole source; `None` if it was not, for certain. Else the part is to be
-    /// digested, by what is returned: that may take a while.
+    /// Looks up an open part of a source among the known parts and sources; `None` if it is
+    /// certainly new. Otherwise the returned closure digests the part, which may take a while, and
+    /// completes the lookup.
     ///
     /// # Errors
-    /// [`Error::UnfitParts`] if a part was taken in that overlaps with it.
+    /// [`Error::UnfitParts`] if a known part overlaps with it.
     pub fn known_part(
         &self,
         source: &Source,
@@ -326,8 +322,8 @@ impl Builder {
         }))
     }
 
-    /// Whether some source of this size was taken in before: if not, there is
-    /// no need to digest a file to know that it is new.
+    /// Returns whether any known source has this size; if not, a file is new and need not be
+    /// digested.
     pub fn knows_size(&self, bytes: u64) -> bool {
         self.entries().any(|source| source.bytes == bytes)
     }
@@ -336,7 +332,7 @@ impl Builder {
         self.manifest.sources.iter().chain(&self.progress.entries)
     }
 
-    /// Adds a batch of the source that is being read.
+    /// Adds a batch of the current source.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if a run cannot be spilled.
@@ -361,13 +357,13 @@ impl Builder {
         Ok(())
     }
 
-    /// What was counted so far of the source that is being read.
+    /// Counts of the current source so far.
     pub fn tally(&self) -> &SourceCounts {
         &self.progress.tally
     }
 
-    /// Notes that the source is done with. Returns the entry under which it is
-    /// known already, if it is: then it changes nothing.
+    /// Ends the current source. If its content is already known, returns that entry and changes
+    /// nothing else.
     pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
         let tally = std::mem::take(&mut self.progress.tally);
         let entry = SourceEntry::new(name, finished, tally);
@@ -380,7 +376,7 @@ impl Builder {
         known
     }
 
-    /// Notes that the source is one that is known already, by the name it has now.
+    /// Skips the current source, which is known as `known` under another name.
     pub fn skip_known(&mut self, known: &SourceEntry, name: &str) {
         let name = name.to_string();
         self.name(&SourceEntry {
@@ -390,8 +386,8 @@ impl Builder {
         self.skip_source();
     }
 
-    /// Gives a source that is known already the name that another entry of it has, if that
-    /// is the first of its names: so it does not matter in what order they come.
+    /// Gives known sources with this entry's content its name if that is smaller, which makes names
+    /// independent of the order of sources.
     fn name(&mut self, entry: &SourceEntry) {
         let Manifest { sources, .. } = &mut self.manifest;
         for known in sources.iter_mut().chain(&mut self.progress.entries) {
@@ -403,15 +399,15 @@ impl Builder {
         }
     }
 
-    /// Notes that the source gives nothing: it is known, or cannot be read.
+    /// Skips the current source: it is known or unreadable.
     pub fn skip_source(&mut self) {
         self.progress.done += 1;
         self.progress.checkpoint = None;
         self.progress.tally = SourceCounts::default();
     }
 
-    /// Notes that a source gave nothing, or not all that it has. The first such
-    /// error is kept with the progress: an interruption does not hide it.
+    /// Records that a source failed or was incomplete. The first error is kept in the progress, so
+    /// that an interruption does not hide it.
     pub fn note_failure(&mut self, error: &Error) {
         self.progress.failure.get_or_insert_with(|| SourceFailure {
             message: error.to_string(),
@@ -419,20 +415,19 @@ impl Builder {
         });
     }
 
-    /// The first error that was noted, by this builder or by the one before
-    /// the interruption.
+    /// Returns the first recorded error, also from before an interruption.
     pub fn failure(&self) -> Option<Error> {
         let SourceFailure { message, exit_code } = self.progress.failure.clone()?;
         let exit_code = ExitCode::of(exit_code).unwrap_or(ExitCode::Other);
         Some(Error::Noted { message, exit_code })
     }
 
-    /// Forgets everything since the dataset was sealed last.
+    /// Discards everything since the last sealing.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
     pub fn restart(mut self) -> Result<Builder, Error> {
-        // It must not write to the file that the new builder empties.
+        // The spill thread must not write to the file that the new builder truncates.
         self.commit_spill()?;
         let Builder {
             store,
@@ -451,7 +446,7 @@ impl Builder {
         Builder::open_named(&path, filters, &names, part, Unfinished::Keep)
     }
 
-    /// Starts to write what is in memory.
+    /// Starts writing the records in memory.
     fn spill(&mut self) -> Result<(), Error> {
         self.commit_spill()?;
         self.last_spill = Instant::now();
@@ -476,7 +471,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Waits until the run is written, and commits it.
+    /// Waits for the run being written, and commits it.
     fn commit_spill(&mut self) -> Result<(), Error> {
         let Some(Spilling {
             thread,
@@ -497,7 +492,7 @@ impl Builder {
         self.store.set_progress(&progress)
     }
 
-    /// Keeps what was spilled, to go on with another time.
+    /// Keeps the spilled runs for a later build.
     ///
     /// # Errors
     /// [`Error::Unwritable`].
@@ -505,18 +500,18 @@ impl Builder {
         self.commit_spill()
     }
 
-    /// Whether nothing was taken in, and nothing was there before.
+    /// Returns whether nothing is sealed and no source was added.
     pub fn is_empty(&self) -> bool {
         self.sealed.is_none() && self.progress.entries.is_empty()
     }
 
-    /// Removes what was made for a dataset that nothing was added to, file by
-    /// file, and the folder if [`Builder::open`] made it.
+    /// Removes the files created for a dataset without sources, and the folder if [`Builder::open`]
+    /// created it.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if something cannot be removed.
     pub fn abandon(mut self) -> Result<(), Error> {
-        // It must not write to the file that is removed.
+        // The spill thread must not write to the file that is removed.
         self.commit_spill()?;
         if self.is_empty() {
             SpillFile::remove(&self.folder)?;
@@ -525,19 +520,17 @@ impl Builder {
         Ok(())
     }
 
-    /// Merges everything into a new generation of sealed blocks and makes it
-    /// the dataset. Where no source was added, the dataset stays as it is.
-    /// Returns the final manifest.
+    /// Merges everything into a new generation of sealed blocks and commits it. A dataset without
+    /// new sources is unchanged. Returns the final manifest.
     ///
     /// # Errors
-    /// [`Error::Unwritable`], for instance on a full disk; the dataset is then
-    /// as it was before this builder.
+    /// [`Error::Unwritable`], for instance on a full disk; the dataset is then unchanged.
     pub fn finish(self) -> Result<Manifest, Error> {
         self.finish_unless_stopped(&AtomicBool::new(false))
     }
 
-    /// The same, until `stop` is set: then the dataset is as it was before this
-    /// builder, and the next one goes on where the last run was spilled.
+    /// Variant of [`Builder::finish`] that stops when `stop` is set; the dataset is then unchanged,
+    /// and the next builder resumes after the last spilled run.
     ///
     /// # Errors
     /// As [`Builder::finish`]; [`Error::Stopped`].
@@ -595,7 +588,7 @@ impl Builder {
         self.store.commit(&self.manifest, sets)
     }
 
-    /// Everything there is of one side of the split.
+    /// Collects all runs of one side of the split.
     fn side<'a>(
         &'a self,
         memory: &'a Sorted,
@@ -620,8 +613,7 @@ impl Builder {
     }
 }
 
-/// Everything there is of one side of the split: in memory, spilled, and
-/// sealed before.
+/// All runs of one side of the split: in memory, spilled and sealed.
 struct SideRuns<'a> {
     memory: &'a Sorted,
     spill: &'a SpillFile,
@@ -652,8 +644,7 @@ impl Runs for SideRuns<'_> {
     }
 }
 
-/// Merges everything in some ranges in the order of the keys, as long as there is `room`,
-/// and writes it to the sets of [`Set::ALL`].
+/// Merges the ranges in key order, up to `room` positions, and writes the sets of [`Set::ALL`].
 fn write(
     train: &impl Runs,
     validation: &impl Runs,
@@ -687,7 +678,7 @@ fn write(
         if stop.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
-        // What one core alone can do to put the last is hidden behind the next.
+        // The single-threaded part of `put` overlaps with the next merge.
         let (put, next) = rayon::join(|| put(std::mem::take(&mut ready)), || merge_all(starts));
         put?;
         ready = next?;

@@ -1,8 +1,8 @@
-//! Copies of datasets as objects of S3.
+//! Copies of datasets in S3.
 //!
-//! A copy has an object a file, and an index that says which they are. The index is written
-//! last and read first: without it there is no copy, and what it does not name is not read.
-//! Objects are sent in one go, which may have 5 GB; files of RocksDB's here have half.
+//! A copy has one object per file, and an index that lists them. The index is written last and read
+//! first: without an index the copy is unfinished, and unlisted objects are ignored. Objects are
+//! sent in one request, limited to 5 GB; the RocksDB files of a dataset are half of that.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,30 +20,30 @@ use crate::input::{HttpReader, Refusal, find, hex, put};
 use crate::store::dataset::open_folder;
 use crate::store::{Dataset, Manifest, folder, shards};
 
-/// The name of the index.
+/// Name of the index object.
 const INDEX: &str = "kibitz-dataset.json";
 
-/// What the folder of an unfinished copy is called, behind the name it will have.
+/// Suffix of the folder of an unfinished copy.
 const UNFINISHED: &str = ".part";
 
-/// Bytes that are read at once.
+/// Read size in bytes.
 const PIECE_BYTES: usize = 1 << 18;
 
-/// How much a copy has, and what of it was there before.
+/// Size of a copy, and the share that existed before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Copied {
-    /// Files.
+    /// Number of files.
     pub files: u64,
-    /// Their bytes.
+    /// Bytes of all files.
     pub bytes: u64,
-    /// Files that were there already.
+    /// Files that existed already.
     pub files_there: u64,
-    /// Their bytes.
+    /// Bytes of those files.
     pub bytes_there: u64,
 }
 
 impl Copied {
-    /// Of files, and whether each was there.
+    /// Sums up files, each with whether it existed.
     fn of(files: &[CopiedFile], there: impl IntoIterator<Item = bool>) -> Copied {
         let mut copied = Copied::default();
         for (file, there) in files.iter().zip(there) {
@@ -55,34 +55,34 @@ impl Copied {
         copied
     }
 
-    /// Of files that were all there.
+    /// Sums up files that all existed.
     fn before(files: &[CopiedFile]) -> Copied {
         Copied::of(files, files.iter().map(|_| true))
     }
 }
 
-/// What a copy consists of.
+/// Index of a copy.
 #[derive(Serialize, Deserialize)]
 struct Index {
     manifest: Manifest,
     files: Vec<CopiedFile>,
 }
 
-/// A file of a dataset.
+/// Index entry of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct CopiedFile {
-    /// Its name in the dataset's folder; in a shard's, `FOLDER/NAME`.
+    /// Path in the dataset's folder: `NAME`, or `FOLDER/NAME` in a shard.
     name: String,
     bytes: u64,
     sha256: String,
 }
 
-/// Copies a dataset, or a shard of one, from a folder to `s3://BUCKET/NAME`. `watch` is told
-/// of the bytes that are done, and of all. The same call goes on after an interruption.
+/// Copies a dataset, or a shard of one, from a folder to `s3://BUCKET/NAME`. `watch` is called with
+/// the bytes done and the total. A repeated call resumes an interrupted copy.
 ///
 /// # Errors
-/// [`Error`] if there is no dataset or it changes meanwhile, if another one is there already,
-/// or if the server refuses or is lost.
+/// [`Error`] if `from` is not a dataset or changes meanwhile, if another dataset is at `to`, or if
+/// the server refuses or the connection is lost.
 pub fn upload(from: &Path, to: &str, watch: &(dyn Fn(u64, u64) + Sync)) -> Result<Copied, Error> {
     let manifest = manifest_of(from)?;
     let to = without_slash(to);
@@ -122,7 +122,7 @@ pub fn upload(from: &Path, to: &str, watch: &(dyn Fn(u64, u64) + Sync)) -> Resul
     Ok(copied)
 }
 
-/// Sends a file, unless it is there. Tells whether it was.
+/// Sends a file unless it exists. Returns whether it existed.
 fn send(
     copy: &CopiedFile,
     mut file: &File,
@@ -139,13 +139,13 @@ fn send(
     Ok(is_there)
 }
 
-/// Copies a dataset from `s3://BUCKET/NAME` into a folder. `watch` is told of the bytes that
-/// are done, and of all. Until all are there, the folder is called `TO.part`; the same call
-/// goes on with that.
+/// Copies a dataset from `s3://BUCKET/NAME` into a folder. `watch` is called with the bytes done
+/// and the total. Until the copy is complete the folder is named `TO.part`; a repeated call resumes
+/// it.
 ///
 /// # Errors
-/// [`Error`] if there is no whole copy or it is damaged, if something else is in the way, if
-/// the server refuses or is lost, or if the folder cannot be written.
+/// [`Error`] if the copy is incomplete or damaged, if `to` holds something else or cannot be
+/// written, or if the server refuses or the connection is lost.
 pub fn download(from: &str, to: &Path, watch: &(dyn Fn(u64, u64) + Sync)) -> Result<Copied, Error> {
     if is_mount_point(to) {
         return Err(Error::MountPoint {
@@ -163,7 +163,7 @@ pub fn download(from: &str, to: &Path, watch: &(dyn Fn(u64, u64) + Sync)) -> Res
             Err(_) => Err(taken(to, "something else")),
         };
     }
-    // Without the slash that a folder's name may end with.
+    // Drops a trailing slash.
     let mut work = OsString::from(to.components().as_path());
     work.push(UNFINISHED);
     let work = PathBuf::from(work);
@@ -172,14 +172,14 @@ pub fn download(from: &str, to: &Path, watch: &(dyn Fn(u64, u64) + Sync)) -> Res
     let fetched = index.files.par_iter();
     let fetched = fetched.map(|file| fetch(file, from, &work, &count));
     let there = fetched.collect::<Result<Vec<bool>, Error>>()?;
-    // A folder that was there is empty.
+    // An existing folder is empty here.
     folder::remove_if_empty(to).map_err(Error::unwritable(to))?;
     durable::rename(&work, to).map_err(Error::unwritable(to))?;
     fs::remove_file(to.join(INDEX)).map_err(Error::unwritable(to))?;
     Ok(Copied::of(&index.files, there))
 }
 
-/// Fetches a file, unless it is there. Tells whether it was.
+/// Fetches a file unless it exists. Returns whether it existed.
 fn fetch(
     file: &CopiedFile,
     from: &str,
@@ -214,14 +214,13 @@ fn fetch(
         count(read as i64);
     }
     if hex(&hasher.finalize()) != file.sha256 {
-        return Err(corrupt(url, format!("not the bytes that {INDEX} tells of")));
+        return Err(corrupt(url, format!("not the bytes listed in {INDEX}")));
     }
     output.commit().map_err(Error::unwritable(&path))?;
     Ok(false)
 }
 
-/// Makes the folder of an unfinished copy, or finds that it is there. The index in it tells
-/// which copy it is of.
+/// Creates the folder of an unfinished copy, or checks by its index that it is of the same copy.
 fn begin(work: &Path, index: &Index) -> Result<(), Error> {
     let (path, json) = (work.join(INDEX), json_of(index));
     match fs::read(&path) {
@@ -237,8 +236,7 @@ fn begin(work: &Path, index: &Index) -> Result<(), Error> {
     durable::write(&path, &json).map_err(Error::unwritable(&path))
 }
 
-/// A URL without the slashes that it may end with; `s3://` alone stays what it is, which
-/// is refused.
+/// Trims trailing slashes of a URL, except of `s3://` alone, which is refused later.
 fn without_slash(url: &str) -> &str {
     match url.trim_end_matches('/') {
         "s3:" => url,
@@ -246,7 +244,7 @@ fn without_slash(url: &str) -> &str {
     }
 }
 
-/// Whether there is nothing at a place, or a folder with nothing in it.
+/// Returns whether the path is missing or an empty folder.
 fn is_free(path: &Path) -> Result<bool, Error> {
     match fs::read_dir(path) {
         Ok(mut entries) => Ok(entries.next().is_none()),
@@ -256,8 +254,7 @@ fn is_free(path: &Path) -> Result<bool, Error> {
     }
 }
 
-/// Whether another file system than that of the folder above begins at a place: it cannot
-/// be replaced by a folder.
+/// Returns whether the path is a mount point, which no folder can replace.
 fn is_mount_point(path: &Path) -> bool {
     #[cfg(unix)]
     {
@@ -273,7 +270,7 @@ fn is_mount_point(path: &Path) -> bool {
     }
 }
 
-/// The manifest of the dataset, or of the shard, in a folder.
+/// Returns the manifest of the dataset or shard in a folder.
 fn manifest_of(path: &Path) -> Result<Manifest, Error> {
     match &shards::folders_in(path)[..] {
         [] => Ok(open_folder(path)?.1),
@@ -281,12 +278,12 @@ fn manifest_of(path: &Path) -> Result<Manifest, Error> {
     }
 }
 
-/// Whether two datasets are the same, however often something was added to make each.
+/// Returns whether two datasets are equal, however many builds made each.
 fn is_same(one: &Manifest, other: &Manifest) -> bool {
     one.of_one_go() == other.of_one_go()
 }
 
-/// The files that a dataset is read from, in the order of their names, and their bytes.
+/// Lists the files of a dataset with their sizes, sorted by name.
 fn files_in(path: &Path) -> Result<Vec<(String, u64)>, Error> {
     let mut folders = shards::folders_in(path);
     if folders.is_empty() {
@@ -311,7 +308,7 @@ fn files_in(path: &Path) -> Result<Vec<(String, u64)>, Error> {
     Ok(files)
 }
 
-/// Whether a file of this name, in a dataset's folder or one below, belongs to the dataset.
+/// Returns whether a path relative to a dataset's folder is a file of the dataset.
 fn is_copied(inner: &Path) -> bool {
     let mut parts = inner.components().map(|part| match part {
         Component::Normal(name) => name.to_str(),
@@ -325,7 +322,7 @@ fn is_copied(inner: &Path) -> bool {
     }
 }
 
-/// The index of a copy, if there is one.
+/// Reads the index of a copy; `None` if there is none.
 fn read_index(place: &str) -> Result<Option<Index>, Error> {
     let url = format!("{place}/{INDEX}");
     let path = Path::new(&url);
@@ -343,17 +340,18 @@ fn read_index(place: &str) -> Result<Option<Index>, Error> {
         .iter()
         .find(|file| !is_copied(Path::new(&file.name)))
     {
-        Some(file) => Err(corrupt(path, format!("{:?} is no file of one", file.name))),
+        Some(file) => Err(corrupt(path, format!("unexpected file {:?}", file.name))),
         None => Ok(Some(index)),
     }
 }
 
 fn json_of(index: &Index) -> Vec<u8> {
-    // Its maps have keys that are text, and a Vec takes all that is written.
+    // Serialising cannot fail: map keys are text, and writing to a Vec always succeeds.
     serde_json::to_vec_pretty(index).unwrap_or_default()
 }
 
-/// Adds up bytes that are done, and tells. Negative ones are to be done again.
+/// Returns a closure that sums up bytes done and calls `watch`. Negative counts are bytes to be
+/// sent again.
 fn counter(all: u64, watch: &(dyn Fn(u64, u64) + Sync)) -> impl Fn(i64) + Sync {
     let done = AtomicU64::new(0);
     watch(0, all);
@@ -363,7 +361,7 @@ fn counter(all: u64, watch: &(dyn Fn(u64, u64) + Sync)) -> impl Fn(i64) + Sync {
     }
 }
 
-/// The SHA-256 of the rest of a file, hexadecimal.
+/// Returns the SHA-256 of the rest of a file, hexadecimal.
 fn digest(file: &mut File) -> io::Result<String> {
     let (mut piece, mut hasher) = (vec![0; PIECE_BYTES], Sha256::new());
     loop {
@@ -388,7 +386,7 @@ fn corrupt(path: &Path, what: String) -> Error {
     }
 }
 
-/// What is said of an object that cannot be written.
+/// Returns a closure that converts an error of writing an object.
 fn unsent(url: &str) -> impl FnOnce(io::Error) -> Error {
     let path = PathBuf::from(url);
     move |error| Error::stopping(&path, &error).unwrap_or_else(|| Error::unwritable(&path)(error))
@@ -398,14 +396,14 @@ fn unsent(url: &str) -> impl FnOnce(io::Error) -> Error {
 mod tests {
     use super::*;
 
-    /// `/proc` is one wherever Linux runs.
+    /// `/proc` is a mount point on every Linux.
     #[test]
-    fn a_copy_takes_no_mount_points_place() {
+    fn refuses_to_replace_a_mount_point() {
         let folder = tempfile::tempdir().unwrap();
         assert!(!is_mount_point(folder.path()));
         assert!(!is_mount_point(&folder.path().join("none")));
         if cfg!(target_os = "linux") {
-            // Before anything is asked for.
+            // The check precedes any request.
             let error = download("s3://", Path::new("/proc"), &|_, _| ()).unwrap_err();
             let told = error.to_string();
             assert!(told.contains("give a folder in it"), "{told}");
@@ -413,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn only_files_of_a_dataset_are_copied() {
+    fn copies_only_files_of_a_dataset() {
         for name in [
             "CURRENT",
             "000012.sst",

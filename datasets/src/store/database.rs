@@ -1,5 +1,5 @@
-//! The RocksDB under a dataset: column families, keys and blocks.
-//! `docs/dataset.md` describes the format.
+//! RocksDB storage of a dataset: column families, keys and blocks. `docs/dataset.md` describes the
+//! format.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::store::set::{Set, block_file_name};
 use crate::store::{ADDED_VERSION, FORMAT_VERSION, Manifest, OLDEST_VERSION};
 use records::position::{BLOCK_RECORDS, Keyed, Record, pack, unpack};
 
-/// Blocks in one SST file: some gigabyte.
+/// Blocks per SST file: about a gigabyte.
 const FILE_BLOCKS: u32 = 1 << 14;
 
-/// How often a dataset is opened that changes meanwhile, and the pause between.
+/// Attempts to open a dataset that changes meanwhile, and the pause between them.
 const OPENINGS: u32 = 100;
 const OPENING_PAUSE: Duration = Duration::from_millis(10);
 
@@ -33,26 +33,26 @@ const META: &str = "meta";
 const VERSION_KEY: &[u8] = b"format_version";
 const MANIFEST_KEY: &[u8] = b"manifest";
 const PROGRESS_KEY: &[u8] = b"progress";
-/// The text of the game that the progress stands in.
+/// Text of the game in which the progress checkpoint lies.
 const CARRIED_TEXT_KEY: &[u8] = b"progress.text";
 
 /// An open dataset folder.
 pub(crate) struct Store {
     db: DB,
     path: PathBuf,
-    /// The folders that were made to open it, the innermost first.
+    /// Folders created to open it, innermost first.
     made: Vec<PathBuf>,
 }
 
 fn options() -> Options {
     let mut options = Options::default();
-    // Blocks are packed already.
+    // Blocks are already compressed.
     options.set_compression_type(DBCompressionType::None);
-    // A value is a whole block: there is nothing to find inside it by key.
+    // A value is a whole block, so a block cache and index inside it are useless.
     let mut table = BlockBasedOptions::default();
     table.disable_cache();
     options.set_block_based_table_factory(&table);
-    // The sealed files are written once, sorted: there is nothing to compact.
+    // Sealed files are written once in key order, so compaction has no use.
     options.set_disable_auto_compactions(true);
     options.set_log_level(LogLevel::Error);
     options.set_keep_log_file_num(1);
@@ -61,8 +61,8 @@ fn options() -> Options {
 }
 
 impl Store {
-    /// Opens a dataset to write, and makes it if the folder is missing or
-    /// empty. What an interrupted build left behind in it is dropped.
+    /// Opens a dataset for writing, creating it in a missing or empty folder. Column families left
+    /// by an interrupted build are dropped.
     pub(crate) fn open_to_write(path: &Path) -> Result<Store, Error> {
         let made = match folder::claim(path)? {
             Claimed::Unfinished { made } => made,
@@ -119,13 +119,13 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens a dataset to read. A process that writes to it does not mind: one
-    /// that changes it while it is being opened is given way.
+    /// Opens a dataset for reading, without disturbing a process that writes to it. Retries if the
+    /// files change during the opening.
     pub(crate) fn open_to_read(path: &Path) -> Result<Store, Error> {
         for _ in 0..OPENINGS {
             let before = folder::sizes(path);
             match Store::try_to_read(path) {
-                // What was read was of two moments.
+                // The files were read at two different moments.
                 Err(Error::Corrupt { .. } | Error::Inaccessible { .. })
                     if folder::sizes(path) != before =>
                 {
@@ -165,8 +165,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether the sets that the manifest speaks of are there, with as many
-    /// blocks as it counts.
+    /// Checks that the sets of the manifest exist, with the expected number of blocks.
     fn check_sets(&self) -> Result<(), Error> {
         let Some(manifest) = self.manifest()? else {
             return Ok(());
@@ -175,7 +174,7 @@ impl Store {
             let keys = self.block_keys(set, manifest.generation)?;
             if keys.len() as u64 != records.div_ceil(BLOCK_RECORDS as u64) {
                 let family = set.family(manifest.generation);
-                return Err(self.corrupt(format!("{family}: not as many blocks as it had")));
+                return Err(self.corrupt(format!("{family}: wrong number of blocks")));
             }
             if let Some(&last) = keys.last() {
                 self.read_block(set, manifest.generation, last, &mut Vec::new())?;
@@ -184,13 +183,11 @@ impl Store {
         Ok(())
     }
 
-    /// Closes a store that nothing was sealed in, and removes what was made
-    /// for it.
+    /// Closes a store in which nothing was sealed, and removes the files created for it.
     pub(crate) fn abandon(self) -> Result<(), Error> {
         let Store { db, path, made } = self;
         drop(db);
-        // What a build of another kind has begun is not told from what it is
-        // not: it stays.
+        // Without a marker, files of a build cannot be distinguished from others: keep all.
         if !folder::is_marked(&path) {
             return Ok(());
         }
@@ -204,7 +201,7 @@ impl Store {
         folder::unmark(&self.path).map_err(Error::unwritable(&self.path))
     }
 
-    /// Whether the dataset is of this version, or of a newer one that is known.
+    /// Checks that the format version lies between `oldest` and [`FORMAT_VERSION`].
     pub(crate) fn check_version(&self, oldest: u64) -> Result<(), Error> {
         let not_a_dataset = || Error::NotADataset {
             path: self.path.clone(),
@@ -250,7 +247,7 @@ impl Store {
         }
     }
 
-    /// The manifest, `None` if nothing was sealed yet.
+    /// Returns the manifest, `None` if nothing is sealed yet.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, Error> {
         let Some(json) = self.get(MANIFEST_KEY)? else {
             return Ok(None);
@@ -261,7 +258,7 @@ impl Store {
             .map_err(|error| self.corrupt(format!("manifest: {error}")))
     }
 
-    /// The keys of a set's blocks, in order.
+    /// Returns the keys of a set's blocks, in order.
     pub(crate) fn block_keys(&self, set: Set, generation: u64) -> Result<Vec<BlockKey>, Error> {
         let index = self
             .get(set.index_key(generation).as_bytes())?
@@ -277,7 +274,7 @@ impl Store {
             .collect())
     }
 
-    /// A sealed set.
+    /// Returns a sealed set.
     pub(crate) fn sealed(&self, set: Set, generation: u64) -> Result<SealedSet<'_>, Error> {
         Ok(SealedSet {
             store: self,
@@ -287,7 +284,7 @@ impl Store {
         })
     }
 
-    /// How far an interrupted build came.
+    /// Returns the progress of an interrupted build, `None` if there is none.
     pub(crate) fn progress(&self) -> Result<Option<BuildProgress>, Error> {
         let Some(json) = self.get(PROGRESS_KEY)? else {
             return Ok(None);
@@ -301,7 +298,7 @@ impl Store {
         Ok(Some(progress))
     }
 
-    /// Commits how far a build has come.
+    /// Commits the progress of a build.
     pub(crate) fn set_progress(&self, progress: &BuildProgress) -> Result<(), Error> {
         let json = serde_json::to_vec(progress).map_err(Error::unwritable(&self.path))?;
         let mut batch = WriteBatch::default();
@@ -314,7 +311,7 @@ impl Store {
         self.write(batch)
     }
 
-    /// Forgets an interrupted build.
+    /// Deletes the progress of an interrupted build.
     pub(crate) fn forget_progress(&self) -> Result<(), Error> {
         let mut batch = WriteBatch::default();
         self.delete_progress(&mut batch)?;
@@ -328,7 +325,7 @@ impl Store {
         Ok(())
     }
 
-    /// Appends a block's records to `records`.
+    /// Appends the records of a block to `records`.
     pub(crate) fn read_block(
         &self,
         set: Set,
@@ -345,7 +342,7 @@ impl Store {
             .map_err(|error| self.corrupt(format!("{family}: block {}: {error}", key.number)))
     }
 
-    /// Replaces what a sealed dataset says of itself, and forgets an unfinished build.
+    /// Replaces the manifest, and deletes the progress of an unfinished build.
     pub(crate) fn commit_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
         let mut batch = WriteBatch::default();
         let json = serde_json::to_vec(manifest).map_err(Error::unwritable(&self.path))?;
@@ -354,8 +351,7 @@ impl Store {
         self.write(batch)
     }
 
-    /// Makes a new generation of sets the sealed one, in one atomic write, and
-    /// drops the old one.
+    /// Commits a new generation of sets in one atomic write, then drops the old one.
     pub(crate) fn commit(
         &mut self,
         manifest: &Manifest,
@@ -409,10 +405,11 @@ impl Store {
     }
 }
 
-/// RocksDB tells the cause of a failed open only in words, behind the path.
+/// Classifies RocksDB's error by its text: the cause of a failed open is only in the message, after
+/// the path.
 fn open_error(path: &Path, error: rocksdb::Error) -> Error {
     let text = error.to_string().replace(&*path.to_string_lossy(), "");
-    // It repeats itself, and then guesses.
+    // The message repeats itself and ends with a guess.
     let text = text.split("  The file ").next().unwrap_or_default();
     let text = text.trim_start_matches("Corruption: ").to_string();
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -432,8 +429,8 @@ fn open_error(path: &Path, error: rocksdb::Error) -> Error {
     }
 }
 
-/// Where a block is found: the key of its first record, and its number, which
-/// tells apart blocks that begin with the same key.
+/// Database key of a block: the key of its first record, and the block's number, which
+/// distinguishes blocks with the same first key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockKey {
     pub(crate) first: u64,
@@ -449,32 +446,31 @@ impl BlockKey {
     }
 }
 
-/// A set that is written and waits to be committed.
+/// A set written to SST files and not yet committed.
 pub(crate) struct WrittenSet {
     set: Set,
     files: Vec<PathBuf>,
     index: Vec<u8>,
     /// Number of records.
     pub(crate) records: u64,
-    /// Their digest.
+    /// Digest of the records.
     pub(crate) tree: Tree,
 }
 
-/// Writes one set's records, which must come in key order, as blocks into SST
-/// files.
+/// Writer of a set: packs records, which must come in key order, into blocks in SST files.
 pub(crate) struct SetWriter {
     set: Set,
     folder: PathBuf,
     writer: Option<SstFileWriter<'static>>,
     files: Vec<PathBuf>,
-    /// Records that do not fill a block yet.
+    /// Records not yet written.
     rest: Vec<Record>,
     index: Vec<u8>,
     records: u64,
     digest: RangesDigest,
 }
 
-/// A packed block.
+/// A packed block with its first key.
 struct Packed {
     first: u64,
     block: Vec<u8>,
@@ -490,7 +486,7 @@ impl Packed {
 }
 
 impl SetWriter {
-    /// Writes the part of a set that lies in some ranges of keys.
+    /// Creates a writer for the part of a set in some key ranges.
     pub(crate) fn new(set: Set, folder: &Path, ranges: Range<usize>) -> SetWriter {
         SetWriter {
             set,
@@ -504,7 +500,7 @@ impl SetWriter {
         }
     }
 
-    /// Adds records; those that fill blocks are packed on all cores.
+    /// Appends records; full blocks are packed on all cores.
     pub(crate) fn push(&mut self, records: &[Record]) -> Result<(), Error> {
         self.records += records.len() as u64;
         self.rest.extend_from_slice(records);
@@ -512,7 +508,7 @@ impl SetWriter {
         self.write(full)
     }
 
-    /// Writes the first `count` of the records at hand.
+    /// Writes the first `count` pending records.
     fn write(&mut self, count: usize) -> Result<(), Error> {
         let records = &self.rest[..count];
         let (packed, ()) = rayon::join(
@@ -571,13 +567,13 @@ impl SetWriter {
     }
 }
 
-/// The options that SST files are written with.
+/// Returns the options of SST files.
 fn sst_options() -> &'static Options {
     static OPTIONS: LazyLock<Options> = LazyLock::new(options);
     &OPTIONS
 }
 
-/// A sealed set, to be merged with what is new.
+/// A sealed set as input of a merge.
 pub(crate) struct SealedSet<'a> {
     store: &'a Store,
     set: Set,
@@ -586,18 +582,18 @@ pub(crate) struct SealedSet<'a> {
 }
 
 impl SealedSet<'_> {
-    /// How many records there are, at most.
+    /// Upper bound on the number of records.
     pub(crate) fn len(&self) -> u64 {
         (self.blocks.len() * BLOCK_RECORDS) as u64
     }
 
-    /// Appends the records whose keys lie in the ranges.
+    /// Appends the records with keys in the ranges.
     pub(crate) fn read(
         &self,
         ranges: &Range<usize>,
         records: &mut Vec<Record>,
     ) -> Result<(), Error> {
-        // The block before the first that begins in the ranges may reach in.
+        // The block before the first that begins in the ranges may extend into them.
         let begins_before = |range| {
             self.blocks
                 .partition_point(|block| range_of(block.first) < range)

@@ -1,4 +1,4 @@
-//! Reading a sealed dataset.
+//! Reader of a sealed dataset.
 
 use std::path::{Path, PathBuf};
 
@@ -12,31 +12,30 @@ use records::hash::Random;
 use records::position::{BLOCK_RECORDS, Record};
 use records::selection::Split;
 
-/// Blocks that are read together, so that their records mix: 65,536 records,
-/// 2 MiB.
+/// Blocks per group, whose records are shuffled together: 65,536 records, 2 MiB.
 const GROUP_BLOCKS: usize = 16;
 
-/// A sealed dataset, open to read: in one folder, or in shards.
+/// A sealed dataset open for reading, in one folder or in shards.
 pub struct Dataset {
     path: PathBuf,
-    /// What holds it, in the order of the keys.
+    /// Folders in key order.
     stores: Vec<Holding>,
     manifest: Manifest,
 }
 
-/// A folder of a dataset.
+/// Folder of a dataset, opened.
 pub(super) struct Holding {
     pub(super) store: Store,
-    /// Records that it has of each set, in the order of `Set::ALL`.
+    /// Number of records in each set, in the order of `Set::ALL`.
     pub(super) records: [u64; 3],
 }
 
 impl Dataset {
-    /// Opens a dataset. A folder of all shards of one is read as it was before it was cut.
+    /// Opens a dataset. A folder with all its shards reads the same as the unsharded dataset.
     ///
     /// # Errors
-    /// [`Error`] if the folder is missing, holds no dataset, one of another
-    /// format version, or not all shards of one.
+    /// [`Error`] if the folder is missing, is not a dataset, has another format version, or lacks
+    /// some shards.
     pub fn open(path: &Path) -> Result<Dataset, Error> {
         let folders = shards::folders_in(path);
         let (stores, manifest) = match &folders[..] {
@@ -60,27 +59,27 @@ impl Dataset {
         })
     }
 
-    /// What the dataset says about itself.
+    /// Manifest of the whole dataset.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// SHA-256 over its records: equal data, equal fingerprint.
+    /// SHA-256 over its records: equal data has an equal fingerprint.
     pub fn fingerprint(&self) -> &str {
         &self.manifest.fingerprint
     }
 
-    /// Where its sealed sets are, by their generation.
+    /// Returns each store with its sealed generation.
     pub(crate) fn sealed(&self) -> impl Iterator<Item = (&Store, u64)> {
         (0..self.stores.len()).map(move |store| self.sealed_at(store))
     }
 
-    /// One of them.
+    /// Returns one store with its sealed generation.
     pub(super) fn sealed_at(&self, store: usize) -> (&Store, u64) {
         (&self.stores[store].store, self.manifest.generation)
     }
 
-    /// Whether it can be merged with another.
+    /// Checks that it can be merged with another dataset.
     pub(crate) fn check_like(&self, other: &Dataset) -> Result<(), Error> {
         self.check_version()?;
         if self.manifest.filters == other.manifest.filters {
@@ -93,18 +92,18 @@ impl Dataset {
         })
     }
 
-    /// Whether it is of a version that is added to.
+    /// Checks that its version can be extended.
     pub(crate) fn check_version(&self) -> Result<(), Error> {
         let mut sealed = self.sealed();
         sealed.try_for_each(|(store, _)| store.check_version(ADDED_VERSION))
     }
 
-    /// The folder that it was opened in.
+    /// Path it was opened by.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The blocks of a set, in the order of their keys.
+    /// Returns the blocks of a set in key order.
     pub(crate) fn set_blocks(&self, set: Set) -> Result<Blocks<'_>, Error> {
         let records = self.stores.iter().map(|held| held.records[set as usize]);
         Blocks::new(self, set, records)
@@ -118,10 +117,10 @@ impl Dataset {
         }
     }
 
-    /// Every record of one side, in key order, in blocks.
+    /// Returns all records of one side in key order, in blocks.
     ///
     /// # Errors
-    /// The iterator yields [`Error::Corrupt`] where a block cannot be read.
+    /// The iterator yields [`Error::Corrupt`] for an unreadable block.
     pub fn blocks(
         &self,
         split: Split,
@@ -134,13 +133,12 @@ impl Dataset {
         }))
     }
 
-    /// Every record of one side once, shuffled, in groups of up to 65,536.
-    /// The same seed and epoch give the same order; another epoch, another.
+    /// Returns each record of one side once, shuffled, in groups of up to 65,536. Seed and epoch
+    /// determine the order.
     ///
-    /// Keys are hashes, so that each block already is a random sample of the
-    /// dataset. An epoch permutes the blocks, and mixes the records of sixteen
-    /// at a time. Groups do not depend on each other: they may be read one
-    /// after the other, or on all cores ([`Shuffled::group`]).
+    /// Keys are hashes, so each block is already a random sample of the dataset. An epoch permutes
+    /// the blocks and shuffles the records of sixteen at a time. Groups are independent: they can
+    /// be read in sequence or on all cores ([`Shuffled::group`]).
     ///
     /// # Errors
     /// [`Error::Corrupt`] if the index cannot be read.
@@ -158,11 +156,11 @@ impl Dataset {
     }
 }
 
-/// Opens what a folder holds: a dataset, or a shard of one.
+/// Opens a dataset's folder, or a shard's.
 pub(crate) fn open_folder(path: &Path) -> Result<(Store, Manifest), Error> {
     let store = Store::open_to_read(path)?;
     let Some(manifest) = store.manifest()? else {
-        let sources = store.progress()?.map(|progress| progress.told());
+        let sources = store.progress()?.map(|progress| progress.source_list());
         return Err(folder::no_dataset(path, sources));
     };
     Ok((store, manifest))
@@ -177,38 +175,38 @@ impl From<Split> for Set {
     }
 }
 
-/// An epoch's records in shuffled order. See [`Dataset::shuffled`].
+/// Records of an epoch in shuffled order. See [`Dataset::shuffled`].
 pub struct Shuffled<'a> {
     blocks: Blocks<'a>,
     seed: u64,
     epoch: u64,
-    /// The blocks by their numbers.
+    /// Block numbers in shuffled order.
     order: Vec<u32>,
     next: usize,
 }
 
 impl Shuffled<'_> {
-    /// How many groups there are.
+    /// Number of groups.
     pub fn groups(&self) -> usize {
         self.order.len().div_ceil(GROUP_BLOCKS)
     }
 
-    /// How many records a group has, without reading it.
+    /// Returns the number of records in a group, without reading it.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// If `group` is out of range.
     pub fn group_len(&self, group: usize) -> usize {
         let blocks = self.group_blocks(group);
         blocks.map(|block| self.blocks.len(block)).sum()
     }
 
-    /// The records of one group, in the order of the epoch.
+    /// Returns the records of a group in shuffled order.
     ///
     /// # Errors
     /// [`Error::Corrupt`] if a block cannot be read.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// If `group` is out of range.
     pub fn group(&self, group: usize) -> Result<Vec<Record>, Error> {
         let mut records = Vec::with_capacity(GROUP_BLOCKS * BLOCK_RECORDS);
         for block in self.group_blocks(group) {

@@ -1,10 +1,9 @@
-//! The folder of a dataset: which one a build may use, and what it takes away
-//! again when nothing comes of it.
+//! Ownership of a dataset's folder: which folders a build may use, and cleanup of an abandoned
+//! build.
 //!
-//! A build uses a folder that is not there, one that is empty, a dataset, and
-//! an unfinished build. The last is known by its marker, an empty file that is
-//! made before everything else and stays until a dataset is sealed. Whatever
-//! else a folder holds belongs to somebody else.
+//! A build uses a missing or empty folder, a dataset, or an unfinished build. The last has a
+//! marker, an empty file that is created before everything else and removed when a dataset is
+//! sealed. All other content of a folder is foreign and never touched.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,27 +16,25 @@ use host::durable;
 use crate::Error;
 use crate::input::Source;
 
-/// The marker of an unfinished build.
+/// Marker file of an unfinished build.
 const MARKER: &str = "kibitz-unfinished";
 
-/// RocksDB's file that names its manifest: with it there is a database.
+/// RocksDB's file that names its manifest; present in every database.
 pub(crate) const CURRENT: &str = "CURRENT";
 
 /// A folder that a build may use.
 #[derive(Debug)]
 pub(crate) enum Claimed {
-    /// A build's own, without anything sealed as yet.
+    /// A build that has sealed nothing yet.
     Unfinished {
-        /// The folders that were made for it, the innermost first.
+        /// Folders created for it, innermost first.
         made: Vec<PathBuf>,
     },
-    /// A database that somebody has made: whether it is a dataset is still to
-    /// be seen.
+    /// An existing database, not yet known to be a dataset.
     Database,
 }
 
-/// Makes the folder, or sees whether it is one that a build may use. Nothing
-/// in it is touched.
+/// Creates the folder or checks that a build may use it. Existing content is not changed.
 ///
 /// # Errors
 /// [`Error::NotLocal`], [`Error::Occupied`], [`Error::NotAFolder`], [`Error::Unwritable`].
@@ -75,8 +72,7 @@ pub(crate) fn claim(path: &Path) -> Result<Claimed, Error> {
     }
 }
 
-/// Makes the folder if it is not there, and those that it lies in. Tells which
-/// were made, the innermost first.
+/// Creates a missing folder with its ancestors. Returns the created ones, innermost first.
 fn make(path: &Path) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<PathBuf> = path
         .ancestors()
@@ -85,7 +81,7 @@ fn make(path: &Path) -> io::Result<Vec<PathBuf>> {
         .collect();
     for folder in missing.iter().rev() {
         match fs::create_dir(folder) {
-            // Somebody else was faster, or it is `..` of one that was made.
+            // Another process was faster, or the path is `..` of a created folder.
             Err(error) if error.kind() == ErrorKind::AlreadyExists && folder.is_dir() => {}
             made => made?,
         }
@@ -95,27 +91,26 @@ fn make(path: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(missing)
 }
 
-/// Makes the marker, so that it is there before anything that it speaks of.
+/// Creates the marker durably, before anything else is created.
 fn mark(path: &Path) -> io::Result<()> {
     let marker = path.join(MARKER);
     match File::create_new(&marker) {
         Ok(file) => file.sync_all()?,
-        // Another build has begun at the same moment. One of them will find
-        // the database in use.
+        // Another build began at the same moment; one of the two will find the database locked.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
     durable::sync_folder_of(&marker)
 }
 
-/// Whether the folder holds a build without anything sealed.
+/// Returns whether the folder holds a build that has sealed nothing.
 pub(crate) fn is_marked(path: &Path) -> bool {
     let marker = fs::symlink_metadata(path.join(MARKER));
     marker.is_ok_and(|marker| marker.is_file() && marker.len() == 0)
 }
 
-/// What is said of a folder without anything sealed: that it holds an unfinished build, of
-/// these sources if they are known, or no dataset.
+/// Returns the error for a folder without a sealed dataset: an unfinished build of `sources`, if
+/// known, or no dataset.
 pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> Error {
     let path = path.to_path_buf();
     match is_marked(&path) {
@@ -124,17 +119,17 @@ pub(crate) fn no_dataset(path: &Path, sources: Option<String>) -> Error {
     }
 }
 
-/// Takes the marker away: a dataset is sealed.
+/// Removes the marker, as a dataset is sealed.
 ///
 /// # Errors
-/// What the system said.
+/// Any I/O error.
 pub(crate) fn unmark(path: &Path) -> io::Result<()> {
     let marker = path.join(MARKER);
     fs::remove_file(&marker)?;
     durable::sync_folder_of(&marker)
 }
 
-/// Whether the folder holds a RocksDB. What may not be read is taken for one.
+/// Returns whether the folder holds a RocksDB. An unreadable CURRENT counts as one.
 pub(crate) fn has_database(path: &Path) -> bool {
     let current = path.join(CURRENT);
     match fs::symlink_metadata(&current) {
@@ -148,7 +143,7 @@ pub(crate) fn has_database(path: &Path) -> bool {
     )
 }
 
-/// The names and sizes of what is in a folder, to see whether it changes.
+/// Returns names and sizes of a folder's entries, to detect changes.
 pub(crate) fn sizes(folder: &Path) -> BTreeMap<OsString, u64> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let size = |entry: &DirEntry| entry.metadata().map_or(0, |metadata| metadata.len());
@@ -157,15 +152,14 @@ pub(crate) fn sizes(folder: &Path) -> BTreeMap<OsString, u64> {
         .collect()
 }
 
-/// Removes the files that a build without anything sealed has made, by name,
-/// and the folders that were made for it. What else has come into them stays,
-/// and so do then the folders.
+/// Removes the files created by a build that has sealed nothing, by name, and then the folders
+/// created for it, unless they hold foreign files.
 ///
 /// # Errors
-/// What the system said.
+/// Any I/O error.
 pub(crate) fn abandon(path: &Path, made: &[PathBuf]) -> io::Result<()> {
-    // In this order, since it may be interrupted: a log without a database is
-    // no beginning of one; without the marker nothing may be left.
+    // This order survives interruption: a log without a database does not count as a start, and
+    // once the marker is gone no other file may be left.
     let log = |name: &str| name.ends_with(".log");
     remove_files(path, |name| is_of_database(name) && log(name))?;
     remove_files(path, |name| name == CURRENT)?;
@@ -179,13 +173,12 @@ pub(crate) fn abandon(path: &Path, made: &[PathBuf]) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether it is a file of RocksDB's that says nothing of the data: its lock, and what it
-/// noted.
+/// Returns whether RocksDB's file holds no data: a lock or a log message file.
 pub(crate) fn is_left_by_readers(name: &str) -> bool {
     matches!(name, "LOCK" | "LOG") || name.starts_with("LOG.old.") || name.ends_with(".dbtmp")
 }
 
-/// Whether RocksDB gives one of its files this name.
+/// Returns whether RocksDB uses this file name.
 pub(crate) fn is_of_database(name: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let behind = |start: &str| name.strip_prefix(start).is_some_and(number);
@@ -200,12 +193,12 @@ pub(crate) fn is_of_database(name: &str) -> bool {
         || [".log", ".sst", ".dbtmp"].into_iter().any(before)
 }
 
-/// Removes the files in a folder whose names are told. What is no file, such
-/// as a link, was not made here and stays.
+/// Removes the files in a folder with matching names. Links and other non-files are foreign and
+/// stay.
 ///
 /// # Errors
-/// What the system said; no folder is none.
-pub(crate) fn remove_files(folder: &Path, told: impl Fn(&str) -> bool) -> io::Result<()> {
+/// Any I/O error, except for a missing folder.
+pub(crate) fn remove_files(folder: &Path, matches: impl Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         entries => entries?,
@@ -213,17 +206,17 @@ pub(crate) fn remove_files(folder: &Path, told: impl Fn(&str) -> bool) -> io::Re
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name();
-        if entry.file_type()?.is_file() && name.to_str().is_some_and(&told) {
+        if entry.file_type()?.is_file() && name.to_str().is_some_and(&matches) {
             fs::remove_file(entry.path())?;
         }
     }
     Ok(())
 }
 
-/// Removes a folder that has nothing in it. Tells whether it had not.
+/// Removes a folder if it is empty. Returns whether it was empty or missing.
 ///
 /// # Errors
-/// What the system said.
+/// Any other I/O error.
 pub(crate) fn remove_if_empty(folder: &Path) -> io::Result<bool> {
     match fs::remove_dir(folder) {
         Ok(()) => Ok(true),
@@ -238,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_a_database_are_told_exactly() {
+    fn recognises_database_files_by_name() {
         for name in [
             "CURRENT",
             "IDENTITY",
@@ -277,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_is_removed_and_nothing_else() {
+    fn removes_only_its_own_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a/b/../c");
         let Claimed::Unfinished { made } = claim(&path).unwrap() else {
@@ -289,7 +282,7 @@ mod tests {
         }
         fs::write(path.join("mine.log"), "").unwrap();
         fs::create_dir(path.join("LOCK")).unwrap();
-        // Of another build of the same command.
+        // A second build of the same command.
         assert!(matches!(claim(&path), Ok(Claimed::Unfinished { made }) if made.is_empty()));
         abandon(&path, &made).unwrap();
         let left = fs::read_dir(&path).unwrap();

@@ -1,4 +1,4 @@
-//! What a dataset says about itself.
+//! Manifest of a dataset.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -9,75 +9,72 @@ use crate::store::SourceEntry;
 use crate::store::sources;
 use records::selection::{Filters, SourceCounts};
 
-/// The version of the on-disk format: record, keys, blocks and manifest.
+/// Version of the on-disk format: record, keys, blocks and manifest.
 pub const FORMAT_VERSION: u64 = 5;
 
-/// The oldest version that is added to. It has fingerprints of another kind, and the
-/// dataset gets a new one. The version before has other digests of sources too: one
-/// that is there already would not be known.
+/// Oldest version that can be extended. Version 4 has another kind of fingerprint, which is
+/// replaced. Version 3 has other source digests too, so known sources would not be recognised.
 pub const ADDED_VERSION: u64 = 4;
 
-/// The oldest version that is read.
+/// Oldest version that can be read.
 pub const OLDEST_VERSION: u64 = 3;
 
-/// How many distinct positions the sealed dataset holds.
+/// Numbers of distinct positions in the sealed dataset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
-    /// Positions to train on.
+    /// Training positions.
     pub positions_train: u64,
     /// Positions of held-out games.
     pub positions_validation: u64,
-    /// Positions seen on both sides: they count for training.
+    /// Positions on both sides of the split, counted as training.
     pub seen_on_both_sides: u64,
-    /// Labels that were joined with another of the same position.
+    /// Labels joined with another of the same position.
     pub duplicates_merged: u64,
-    /// With a cap on positions, the labels that were joined with another or
-    /// lie beyond the cap: which of the two cannot be told of positions that
-    /// were not kept, and `duplicates_merged` is 0.
+    /// With `max_positions`, labels that were joined or lie beyond the limit. The two cannot be
+    /// separated, as dropped positions are not compared, and `duplicates_merged` is 0.
     pub merged_or_beyond_cap: u64,
 }
 
-/// Which shard of a dataset a folder holds.
+/// Shard of a dataset, held by a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which of them.
+    /// Number of the shard.
     #[serde(flatten)]
     pub part: PartOf,
-    /// Its positions to train on, those of held-out games, and those seen on both sides.
+    /// Positions for training, of held-out games, and on both sides of the split.
     pub records: [u64; 3],
-    /// The digests of these sets over its ranges of keys, if a merge made it: then the
-    /// manifest has neither counts nor fingerprint, which only all shards together have.
+    /// Digests of these sets over the shard's key ranges, if a merge made it. The manifest then has
+    /// neither counts nor fingerprint, which need all shards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) nodes: Option<[Vec<Node>; 3]>,
 }
 
-/// Provenance and counters of a dataset. Equal input gives an equal manifest,
-/// in whatever order it came.
+/// Provenance and counters of a dataset. Equal input gives an equal manifest, in any order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u64,
-    /// The program that sealed it, with its version.
+    /// Program that sealed it, with its version.
     pub tool: String,
-    /// The filters all sources went through.
+    /// Filters applied to all sources.
     pub filters: Filters,
-    /// Which set of column families is the sealed one.
+    /// Number of the sealed generation of column families.
     pub generation: u64,
-    /// SHA-256 over the sealed records, by ranges of keys, hexadecimal.
+    /// SHA-256 over the sealed records, by key ranges, hexadecimal.
     pub fingerprint: String,
     /// Final counts.
     pub counts: Counts,
-    /// Sum of the sources' tallies.
+    /// Sum of the sources' counts.
     pub tally: SourceCounts,
-    /// Every source, ordered by digest.
+    /// All sources, ordered by digest.
     pub sources: Vec<SourceEntry>,
-    /// Which shard of it the folder holds, if not all. All else is the whole dataset's.
+    /// Shard in this folder, `None` for all data. The other fields describe the whole dataset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
 }
 
 impl Manifest {
-    /// The manifest of a dataset without data.
+    /// Creates the manifest of an empty dataset.
     pub(crate) fn new(filters: Filters) -> Manifest {
         Manifest {
             format_version: FORMAT_VERSION,
@@ -92,13 +89,13 @@ impl Manifest {
         }
     }
 
-    /// This program, with its version.
+    /// Returns this program's name and version.
     pub(crate) fn this_tool() -> String {
         format!("kibitz {}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// The same of a dataset that was made in one go: nothing tells how often something
-    /// was added.
+    /// Returns the manifest as if the dataset had been built at once, for comparisons: without the
+    /// generation.
     pub(crate) fn of_one_go(&self) -> Manifest {
         Manifest {
             generation: 0,
@@ -106,7 +103,7 @@ impl Manifest {
         }
     }
 
-    /// Records that the folder has of each set, in the order of `Set::ALL`.
+    /// Number of records in the folder's sets, in the order of `Set::ALL`.
     pub(crate) fn set_records(&self) -> [u64; 3] {
         let counts = &self.counts;
         let all = [
@@ -117,8 +114,8 @@ impl Manifest {
         self.shard.as_ref().map_or(all, |shard| shard.records)
     }
 
-    /// Notes what is sealed: records and digests of the sets, in the order of
-    /// `Set::ALL`. `None` if there are more positions than labels.
+    /// Sets counts and fingerprint from the sets, in the order of `Set::ALL`. `None` if there are
+    /// more positions than labels.
     #[must_use]
     pub(crate) fn seal(&mut self, records: [u64; 3], digests: &[String; 3]) -> Option<()> {
         let rest = self.tally.labels.checked_sub(records.iter().sum())?;
@@ -135,7 +132,7 @@ impl Manifest {
         Some(())
     }
 
-    /// Adds sources, those that are not there.
+    /// Adds new sources.
     ///
     /// # Errors
     /// [`Error::UnfitParts`].

@@ -1,4 +1,4 @@
-//! Merging everything that a dataset is made of, in the order of its keys.
+//! Merge of all runs of a dataset in key order, with the train/validation rule.
 
 use std::iter::Peekable;
 use std::ops::Range;
@@ -7,36 +7,36 @@ use crate::Error;
 use crate::store::spill::Sorted;
 use records::position::{Keyed, Record};
 
-/// A source of sorted runs of records.
+/// Collection of sorted runs of records.
 pub(crate) trait Runs: Sync {
-    /// How many records there are, at most.
+    /// Upper bound on the number of records.
     fn len(&self) -> u64;
 
-    /// How many records it is worth to merge in one go, at least.
+    /// Minimum records for which one merge step is worth its cost.
     fn least_step(&self) -> u64;
 
-    /// Appends every record whose key lies in the ranges, in any order.
+    /// Appends all records with keys in the ranges, in any order.
     fn read(&self, ranges: &Range<usize>, records: &mut Vec<Record>) -> Result<(), Error>;
 }
 
-/// A stretch of the sealed dataset.
+/// Merged records of a key range.
 #[derive(Default)]
 pub(crate) struct Merged {
-    /// Positions to train on.
+    /// Training positions.
     pub(crate) train: Vec<Record>,
-    /// Positions of held-out games alone.
+    /// Positions of held-out games only.
     pub(crate) validation: Vec<Record>,
     /// Validation records of positions that are in `train` too.
     pub(crate) shadowed: Vec<Record>,
 }
 
 impl Merged {
-    /// Positions that count: hidden ones do not.
+    /// Number of positions, without shadowed ones.
     pub(crate) fn len(&self) -> u64 {
         (self.train.len() + self.validation.len()) as u64
     }
 
-    /// Keeps the smallest keys, so many positions of both sides together.
+    /// Keeps the `room` positions with the smallest keys, over train and validation together.
     pub(crate) fn truncate(&mut self, room: u64) {
         if self.len() <= room {
             return;
@@ -50,13 +50,13 @@ impl Merged {
         }
     }
 
-    /// In the order of `Set::ALL`.
+    /// Returns the sets in the order of `Set::ALL`.
     pub(crate) fn into_sets(self) -> [Vec<Record>; 3] {
         [self.train, self.validation, self.shadowed]
     }
 }
 
-/// Merges both sides of the split over some ranges of keys.
+/// Merges training and validation runs over some key ranges.
 pub(crate) fn merge(
     train: &impl Runs,
     validation: &impl Runs,

@@ -1,4 +1,4 @@
-//! Ranges of keys.
+//! Key ranges: the units of merging and of fingerprints.
 
 use std::ops::Range;
 
@@ -7,32 +7,31 @@ use sha2::{Digest, Sha256};
 
 use crate::input::{LEAF, PartOf, Tree};
 
-/// Keys are told apart by their first bits into so many ranges, which are
-/// merged on their own.
+/// Number of key ranges, which are merged independently. A range is the first bits of a key.
 pub(crate) const RANGES: usize = 1 << RANGE_BITS;
 const RANGE_BITS: u32 = 12;
 
-/// The range that a key lies in.
+/// Returns the range of a key.
 pub(crate) fn range_of(key: u64) -> usize {
     (key >> (u64::BITS - RANGE_BITS)) as usize
 }
 
-/// The ranges that a shard of a merge has.
+/// Returns the ranges of one shard of a merge.
 pub(crate) fn of_shard(part: PartOf) -> Range<usize> {
     let cut = |part: u32, of: u32| (RANGES as u64 * u64::from(part) / u64::from(of)) as usize;
     cut(part.index() - 1, part.of())..cut(part.index(), part.of())
 }
 
-/// The digest of a set over some ranges, each of which is a leaf of the tree.
+/// Incremental digest of a set over some ranges; each range is a leaf of the tree.
 pub(crate) struct RangesDigest {
     ranges: Range<usize>,
     tree: Tree,
-    /// The first of the ranges, which is not whole yet.
+    /// Hash of the current, incomplete range: the first of `ranges`.
     leaf: Sha256,
 }
 
 impl RangesDigest {
-    /// Begins with the first of the ranges.
+    /// Creates a digest at the first of `ranges`.
     pub(crate) fn over(ranges: Range<usize>) -> RangesDigest {
         RangesDigest {
             tree: Tree::behind(ranges.start as u64),
@@ -41,7 +40,7 @@ impl RangesDigest {
         }
     }
 
-    /// Adds records, which come in the order of their keys.
+    /// Appends records, which must come in key order.
     pub(crate) fn update(&mut self, mut records: &[Record]) {
         let range = |record: &Record| range_of(Keyed::new(*record).key);
         while let Some(first) = records.first().map(range) {
@@ -52,7 +51,7 @@ impl RangesDigest {
         }
     }
 
-    /// Ends every range before this one.
+    /// Completes every range before `range`.
     fn end_before(&mut self, range: usize) {
         while self.ranges.start < range {
             let leaf = std::mem::replace(&mut self.leaf, Sha256::new_with_prefix(LEAF));
@@ -61,7 +60,7 @@ impl RangesDigest {
         }
     }
 
-    /// The tree over all of the ranges.
+    /// Completes all ranges and returns the tree.
     pub(crate) fn into_tree(mut self) -> Tree {
         self.end_before(self.ranges.end);
         self.tree

@@ -1,15 +1,14 @@
-//! The sets of records that a dataset is made of, and the names of what holds them.
+//! The record sets of a dataset, and the names of their column families and files.
 
-/// The three sorted sets of records that a dataset is made of.
+/// Sorted record set of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Set {
-    /// Positions to train on.
+    /// Training positions.
     Train,
     /// Positions of held-out games.
     Validation,
-    /// Validation records of positions that training has too. Kept, and never
-    /// read for training or validation, so that adding data later counts them
-    /// as if all had come at once.
+    /// Validation records of positions that are in training too. Kept but never read, so that a
+    /// dataset extended later has the same counts as one built at once.
     Shadowed,
 }
 
@@ -31,12 +30,12 @@ impl Set {
     }
 }
 
-/// The name of a set's file of the number, before it is sealed.
+/// File name of a set's unsealed SST file.
 pub(crate) fn block_file_name(set: Set, number: usize) -> String {
     format!("{set:?}-{number}.sst")
 }
 
-/// Whether this is such a name.
+/// Returns whether `name` is an unsealed SST file.
 pub(crate) fn is_block_file(name: &str) -> bool {
     let number = name
         .strip_suffix(".sst")

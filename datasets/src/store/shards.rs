@@ -1,9 +1,8 @@
-//! A dataset cut by ranges of keys into shards, each in a folder of its own.
+//! Shards: a dataset divided by key ranges into several folders.
 //!
-//! A sealed dataset is cut between its blocks. A merge can also make shards, each by
-//! itself: then they are cut between ranges of keys, and what only all of them together
-//! have, counts and fingerprint, is found when they are opened. Either way they are read
-//! and shuffled as the whole dataset is.
+//! A sealed dataset is cut between its blocks. A merge can also write shards independently, cut
+//! between key ranges; their total counts and fingerprint are then computed when all are opened
+//! together. Both kinds read and shuffle as the whole dataset does.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +20,7 @@ use crate::store::spill::SpillFile;
 use crate::store::{Builder, Unfinished};
 use records::position::Keyed;
 
-/// The folders in a folder that hold databases, by name; none if it is a database itself.
+/// Returns the database folders in a folder, by name; empty if the folder itself is a database.
 pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
     if folder::has_database(path) {
         return Vec::new();
@@ -33,8 +32,7 @@ pub(super) fn folders_in(path: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// What is sealed in a folder with a database, if anything is: a shard that is being made
-/// holds nothing yet.
+/// Opens the database in a folder; `None` if it is an unfinished shard with nothing sealed.
 fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, Error> {
     match open_folder(folder) {
         Err(_) if folder::is_marked(folder) => Ok(None),
@@ -42,7 +40,7 @@ fn sealed_in(folder: &Path) -> Result<Option<(Store, Manifest)>, Error> {
     }
 }
 
-/// A shard that was opened.
+/// An opened shard.
 struct Opened<'a> {
     part: PartOf,
     folder: &'a Path,
@@ -50,10 +48,10 @@ struct Opened<'a> {
     nodes: Option<[Vec<Node>; 3]>,
 }
 
-/// Opens the shards in a folder, in their order. Gives the whole dataset's manifest.
+/// Opens the shards in a folder, in order. Returns the manifest of the whole dataset too.
 ///
 /// # Errors
-/// [`Error::UnfitShards`] if they are not all those of one dataset.
+/// [`Error::UnfitShards`] if they are not the complete set of one dataset.
 pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Manifest), Error> {
     let unfit = |path: &Path, why: String| Error::UnfitShards {
         path: path.to_path_buf(),
@@ -61,7 +59,7 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
     };
     let mut opened = Vec::new();
     for folder in folders {
-        // One that is being made is missing.
+        // An unfinished shard counts as missing.
         if let Some((store, manifest)) = sealed_in(folder)? {
             opened.push((folder, store, manifest));
         }
@@ -126,7 +124,8 @@ pub(super) fn open(path: &Path, folders: &[PathBuf]) -> Result<(Vec<Holding>, Ma
     Ok((shards.into_iter().map(|shard| shard.held).collect(), whole))
 }
 
-/// Notes what all shards of a merge are together; `None` if they are not all there is.
+/// Sets counts and fingerprint of a merge from all its shards; `None` if their digests do not cover
+/// all key ranges.
 fn seal(whole: &mut Manifest, shards: &[Opened]) -> Option<()> {
     let (mut records, mut digests) = ([0; 3], [const { String::new() }; 3]);
     for set in 0..Set::ALL.len() {
@@ -138,7 +137,7 @@ fn seal(whole: &mut Manifest, shards: &[Opened]) -> Option<()> {
     whole.seal(records, &digests)
 }
 
-/// Where a shard is put in the folder of them all.
+/// Returns the folder of a shard.
 fn place(folder: &Path, part: PartOf) -> PathBuf {
     let digits = part.of().to_string().len();
     folder.join(format!("{:0digits$}.dataset", part.index()))
@@ -161,13 +160,12 @@ fn something_else(path: PathBuf) -> Error {
     }
 }
 
-/// Makes one shard of what datasets merge to, in a folder of `folder`: the positions of
-/// its ranges of keys. One that is there already stays. Gives its path, and its manifest
-/// with the counts of positions that it has itself.
+/// Writes one shard of a merge to a subfolder of `folder`: the positions of its key ranges. An
+/// existing one is kept. Returns its path, and the manifest with the shard's own position counts.
 ///
 /// # Errors
-/// As [`Builder::to_merge`]; [`Error::CappedShard`]; [`Error::UnfitShards`] if another
-/// dataset is there; [`Error::Stopped`]: begun again, it starts anew.
+/// As [`Builder::to_merge`]; [`Error::CappedShard`]; [`Error::UnfitShards`] if another dataset is
+/// there; [`Error::Stopped`], after which the shard starts anew.
 pub fn merge_shard(
     datasets: Vec<Dataset>,
     folder: &Path,
@@ -198,7 +196,7 @@ pub fn merge_shard(
     }
     if let Some(manifest) = there {
         let spill = path.join("spill");
-        // What a kill just behind the sealing has left.
+        // Clean up after a kill just after the sealing.
         if folder::is_marked(&path) || spill.exists() {
             drop(Store::open_to_write(&path)?);
             SpillFile::remove(&spill)?;
@@ -221,13 +219,12 @@ fn with_own_counts(manifest: Manifest) -> Manifest {
     Manifest { counts, ..manifest }
 }
 
-/// Cuts a dataset into shards of about the same size, in folders of `folder`. One that
-/// is there already stays. Gives their paths.
+/// Cuts a dataset into shards of about equal size, in subfolders of `folder`. Existing ones are
+/// kept. Returns their paths.
 ///
 /// # Errors
 /// [`Error::UnfitShards`] if other datasets are there, [`Error::OtherVersion`],
-/// [`Error::Unwritable`], [`Error::Stopped`]: begun again, it goes on with the shard that
-/// it was at.
+/// [`Error::Unwritable`], [`Error::Stopped`], after which it resumes at the current shard.
 pub fn shard(
     dataset: &Dataset,
     folder: &Path,
@@ -258,7 +255,7 @@ pub fn shard(
     Ok(paths)
 }
 
-/// Whether a manifest is that of a shard of a dataset, whose manifest is `whole`.
+/// Returns whether `manifest` is of shard `part` of the dataset with manifest `whole`.
 fn is_shard(manifest: &Manifest, whole: &Manifest, part: PartOf) -> bool {
     let shard = manifest.shard.clone();
     let is_part = shard.as_ref().is_some_and(|shard| shard.part == part);
@@ -266,7 +263,7 @@ fn is_shard(manifest: &Manifest, whole: &Manifest, part: PartOf) -> bool {
     is_part && *manifest == Manifest { shard, ..whole }
 }
 
-/// Writes a shard of a dataset, whose manifest is `whole`, unless it is there.
+/// Writes a shard of the dataset with manifest `whole`, unless it exists.
 fn write(
     dataset: &Dataset,
     whole: &Manifest,
@@ -299,7 +296,7 @@ fn write(
     SpillFile::remove(&folder)
 }
 
-/// Writes the blocks of a set that begin in a shard, as they are.
+/// Writes the blocks of a set that begin in a shard, unchanged.
 fn write_set(
     dataset: &Dataset,
     set: Set,

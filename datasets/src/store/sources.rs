@@ -1,4 +1,4 @@
-//! The sources of a dataset, each once, whole or in parts.
+//! The sources of a dataset, without duplicates, whole or in parts.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,40 +11,40 @@ use crate::reading::{Damage, Finished};
 use records::position::Month;
 use records::selection::SourceCounts;
 
-/// One source that was taken in, or a part of one.
+/// Manifest entry of a source, or of a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceEntry {
-    /// The file's name, without its folders; `-` for standard input.
+    /// File name without folders; `-` for standard input.
     pub name: String,
-    /// Its size in (compressed) bytes.
+    /// Size of the whole source in (compressed) bytes.
     pub bytes: u64,
-    /// The digest of those bytes, or of the part's. Format 3 has a plain SHA-256.
+    /// Tree digest of the source or the part. Format 3 has a plain SHA-256.
     #[serde(alias = "sha256")]
     pub digest: String,
-    /// The digest of its first 16 KiB. Parts of sources that differ in this or in size are
-    /// not of one source; of others the digests of their granules decide.
+    /// Tree digest of the first 16 KiB. Parts of one source have equal size and head; granule
+    /// digests decide the rest.
     #[serde(default)]
     pub head: String,
-    /// The digests of its granules, by which its parts are known; none of a part, nor of
-    /// a source that was taken in by a version that did not note them.
+    /// Granule digests of a whole source, to recognise its parts; empty for a part, and for a
+    /// source added by an early version.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) granules: Vec<Node>,
-    /// Which part was taken in, while not all of them are there.
+    /// The part, until all parts are present; `None` for a whole source.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartEntry>,
-    /// Why it could not be read to its end, if it could not.
+    /// Description of the damage; `None` if there was none.
     pub damage: Option<String>,
-    /// What was read from it.
+    /// Counts of what was read.
     pub tally: SourceCounts,
 }
 
-/// What is known of a part of a source, to join it with the others.
+/// Manifest entry of one part of a source; parts are joined when all are present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartEntry {
-    /// What was read.
+    /// Result of reading the part.
     #[serde(flatten)]
     pub read: PartRead,
-    /// The damage in it.
+    /// Damage in the part.
     pub damage: Option<Damage>,
 }
 
@@ -70,7 +70,7 @@ impl SourceEntry {
         }
     }
 
-    /// Nothing, if the source was read to its end.
+    /// Returns `Ok(())` if the source is undamaged.
     ///
     /// # Errors
     /// [`Error::Damaged`].
@@ -81,7 +81,7 @@ impl SourceEntry {
         }
     }
 
-    /// The first and the last month that it has labels of.
+    /// Returns the first and the last month with labels.
     pub fn months(&self) -> Option<(Month, Month)> {
         let months = &self.tally.months;
         let (first, _) = months.first_key_value()?;
@@ -89,7 +89,7 @@ impl SourceEntry {
         Some((*first, *last))
     }
 
-    /// The entry without the digests of granules, to be shown.
+    /// Returns the entry without granule digests, for display.
     pub fn outline(&self) -> SourceEntry {
         SourceEntry {
             granules: Vec::new(),
@@ -97,13 +97,13 @@ impl SourceEntry {
         }
     }
 
-    /// Returns whether both may be of one source, as far as size and beginning tell.
+    /// Returns whether size and head allow both to be of one source.
     pub fn may_be_of(&self, other: &SourceEntry) -> bool {
         (self.bytes, &self.head) == (other.bytes, &other.head)
     }
 
-    /// Returns whether both are the same source, or the same part that was read alike:
-    /// what follows a part can damage its last frame.
+    /// Returns whether both are the same source, or the same part with the same result: bytes after
+    /// a part can damage its last frame.
     pub(crate) fn is_same(&self, other: &SourceEntry) -> bool {
         match (&self.part, &other.part) {
             (None, None) => self.digest == other.digest,
@@ -114,8 +114,8 @@ impl SourceEntry {
         }
     }
 
-    /// Returns whether a whole source has a part, and all that was read of it: neither is
-    /// damaged, and the source has the bytes of the part.
+    /// Returns whether this whole source covers the part `other`: neither is damaged, and the
+    /// part's granules agree.
     pub(crate) fn has(&self, other: &SourceEntry) -> bool {
         let undamaged = self.damage.is_none() && other.damage.is_none();
         let part = other.part.as_ref().filter(|_| self.part.is_none());
@@ -124,7 +124,7 @@ impl SourceEntry {
             && part.is_some_and(|part| part.read.is_within(&self.granules))
     }
 
-    /// The bytes of the part, if it is one.
+    /// Byte range of a part; `None` for a whole source.
     fn range(&self) -> Option<&Range<u64>> {
         self.part.as_ref().map(|part| &part.read.range)
     }
@@ -133,8 +133,7 @@ impl SourceEntry {
         self.range().map_or(0, |range| range.start)
     }
 
-    /// Returns whether a source without damage has the bytes of a part, by the digests of
-    /// their granules.
+    /// Returns whether an undamaged source has these granules in `range`.
     pub(crate) fn has_granules(&self, range: &Range<u64>, granules: &[Node]) -> bool {
         match &self.part {
             Some(part) => part.read.is_of(range, granules),
@@ -150,7 +149,7 @@ impl SourceEntry {
     }
 }
 
-/// The entry of the whole source with this digest.
+/// Returns the entry of the whole source with this digest.
 pub(crate) fn with_digest<'a>(
     mut sources: impl Iterator<Item = &'a SourceEntry>,
     digest: &str,
@@ -158,8 +157,7 @@ pub(crate) fn with_digest<'a>(
     sources.find(|source| source.part.is_none() && source.digest == digest)
 }
 
-/// The entry that says all that another one does: of the same source or part, or of the
-/// whole source that it is a part of.
+/// Returns the entry that covers `entry`: the same source or part, or the whole source of the part.
 pub(crate) fn with_content<'a>(
     mut sources: impl Iterator<Item = &'a SourceEntry>,
     entry: &SourceEntry,
@@ -167,11 +165,11 @@ pub(crate) fn with_content<'a>(
     sources.find(|source| source.is_same(entry) || source.has(entry))
 }
 
-/// The entries that may have a part of a source that is about to be read, as far as can be
-/// told without its digest; none if it is certainly new.
+/// Returns the entries that may cover a part about to be read, by size, head and range; empty if
+/// the part is certainly new.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if there is a part that overlaps with it.
+/// [`Error::UnfitParts`] if another part overlaps with it.
 pub(crate) fn that_may_have<'a>(
     sources: impl Iterator<Item = &'a SourceEntry>,
     (bytes, head): (u64, &str),
@@ -183,7 +181,7 @@ pub(crate) fn that_may_have<'a>(
         if let Some(other) = other {
             check_cut(source, other, range)?;
         }
-        // A damaged one is read again: it may have been mended.
+        // A damaged source is read again, in case it was repaired.
         if source.damage.is_none() && other.is_none_or(|other| other == range) {
             candidates.push(source);
         }
@@ -191,21 +189,20 @@ pub(crate) fn that_may_have<'a>(
     Ok(candidates)
 }
 
-/// Checks that two parts of one source are the same, or apart.
+/// Checks that two parts of one source are equal or disjoint.
 fn check_cut(entry: &SourceEntry, one: &Range<u64>, other: &Range<u64>) -> Result<(), Error> {
     if one == other || one.end <= other.start || other.end <= one.start {
         return Ok(());
     }
     Err(entry.unfit(format!(
-        "bytes {}-{} and {}-{} overlap; cut it into one number of parts, by one version of \
+        "bytes {}-{} and {}-{} overlap; cut it into one number of parts with one version of \
          `ingest`",
         one.start, one.end, other.start, other.end
     )))
 }
 
-/// The sources of some entries, each once and ordered by digest, in whatever order the
-/// entries come. All parts of a source become the whole source where it is certain which
-/// of them belong together; else they stay parts.
+/// Returns the distinct sources of some entries, ordered by digest, independent of the input order.
+/// A complete set of parts becomes the whole source if the combination is unambiguous.
 ///
 /// # Errors
 /// [`Error::UnfitParts`].
@@ -232,14 +229,14 @@ pub(crate) fn union(
     Ok(wholes)
 }
 
-/// Rank of a source's name among several for the same content: the least is kept, so that the
-/// order of builds does not show. A file's name comes before that of standard input.
+/// Sort key of a source's name. Among names of the same content the least is kept, which makes the
+/// result independent of the order of builds; file names come before standard input.
 pub(crate) fn name_rank(name: &str) -> (bool, &str) {
     (name == "-", name)
 }
 
-/// One entry of each content, with the first of its names, ordered by size, beginning and
-/// place.
+/// Deduplicates entries by content, keeping the first name, and sorts them by size, head and
+/// offset.
 fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
     entries.sort_by_cached_key(|entry| {
         let source = (entry.bytes, entry.head.clone());
@@ -264,8 +261,8 @@ fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
     united
 }
 
-/// Drops the parts that whole sources have, and empty parts of such. A source is named by
-/// its parts too.
+/// Drops parts that whole sources cover, and empty parts of these. The whole source may take the
+/// name of a part.
 fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &mut [SourceEntry]) {
     parts.retain(|part| {
         let is_empty = part.range().is_some_and(Range::is_empty);
@@ -281,23 +278,23 @@ fn drop_known(parts: &mut Vec<SourceEntry>, wholes: &mut [SourceEntry]) {
     });
 }
 
-/// A source that was put together, and its parts.
+/// A source joined from its parts.
 struct Joined {
     whole: SourceEntry,
     parts: Vec<SourceEntry>,
 }
 
-/// Puts a source together from parts that may be of several sources of one size and
-/// beginning. Where that can be done in several ways, parts without damage decide; `None`
-/// if they do not, or if parts are missing.
+/// Joins parts, possibly of several sources of equal size and head, to a source. If several
+/// combinations exist, only undamaged parts are considered; `None` if that is still ambiguous or
+/// parts are missing.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if all parts are there and do not fit.
+/// [`Error::UnfitParts`] if all parts are present and do not fit.
 fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, Error> {
     let parts = entries
         .iter()
         .filter_map(|entry| Some((entry, entry.part.as_ref()?)));
-    // A small source may have empty parts.
+    // Empty parts of a small source are not needed.
     let mut parts: Vec<Part> = parts
         .filter(|(_, part)| !part.read.range.is_empty())
         .collect();
@@ -337,12 +334,12 @@ fn join(entries: &[SourceEntry]) -> Result<Option<Joined>, Error> {
 
 type Part<'a> = (&'a SourceEntry, &'a PartEntry);
 
-/// The ways to put a source together from parts that are ordered by their ranges, of which
-/// several may differ: none if parts are missing, and no more than needed to tell whether
-/// there are several.
+/// Returns the combinations of parts, sorted by range, that form the source; several parts may
+/// share a range. Empty if parts are missing. The search keeps at most two candidates per end,
+/// enough to see whether there are several.
 ///
 /// # Errors
-/// [`Error::UnfitParts`] if all parts are there and do not fit.
+/// [`Error::UnfitParts`] if all parts are present and do not fit.
 fn ways_to_join<'a>(parts: &[Part<'a>]) -> Result<Vec<Vec<Part<'a>>>, Error> {
     let Some((first, _)) = parts.first() else {
         return Ok(Vec::new());
@@ -359,7 +356,7 @@ fn ways_to_join<'a>(parts: &[Part<'a>]) -> Result<Vec<Vec<Part<'a>>>, Error> {
     if covered != first.bytes {
         return Ok(Vec::new());
     }
-    // Parts up to here, and where their frames end.
+    // Combinations up to the current range, with the end of their frames.
     let mut ways: Vec<(Vec<Part>, u64)> = vec![(Vec::new(), 0)];
     for rivals in ranges() {
         let mut longer: Vec<(Vec<Part>, u64)> = Vec::new();

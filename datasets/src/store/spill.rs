@@ -1,4 +1,4 @@
-//! Sorted runs of records, on disk while a dataset is being made.
+//! Spill file: sorted runs of records on disk while a dataset is being built.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
@@ -15,15 +15,15 @@ use crate::store::ranges::{RANGES, range_of};
 use crate::store::set::is_block_file;
 use records::position::{Keyed, Record};
 
-/// Records in the order of the store, those of one position joined. They stay
-/// where they are: to sort their keys touches less memory.
+/// Records sorted by key, with equal positions joined. Only an index is sorted, which touches less
+/// memory than moving the records.
 #[derive(Default)]
 pub(crate) struct Sorted {
     records: Vec<Record>,
     order: Vec<Entry>,
 }
 
-/// Where a record stands.
+/// Sort key and position of a record.
 struct Entry {
     key: u64,
     index: u32,
@@ -39,7 +39,7 @@ impl Entry {
 }
 
 impl Sorted {
-    /// Sorts and joins records, of which there are less than 2^32.
+    /// Sorts and joins records; at most 2^32 - 1.
     pub(crate) fn new(records: Vec<Record>) -> Sorted {
         let entries = records
             .par_iter()
@@ -50,8 +50,8 @@ impl Sorted {
             });
         let mut order: Vec<Entry> = entries.collect();
         order.par_sort_unstable_by_key(|entry| entry.key);
-        // Different positions of one key are as good as never seen; but if,
-        // they must not stand between equal ones.
+        // Different positions with one key are practically impossible, but must not separate equal
+        // positions.
         for group in order.chunk_by_mut(|a, b| a.key == b.key) {
             if group.len() > 1 {
                 group.sort_unstable_by(|a, b| a.keyed(&records).position_order(&b.keyed(&records)));
@@ -71,17 +71,17 @@ impl Sorted {
         Sorted { records, order }
     }
 
-    /// How many there are.
+    /// Number of records.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// All of them.
+    /// Returns all records in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Keyed> {
         self.order.iter().map(|entry| entry.keyed(&self.records))
     }
 
-    /// Those whose keys lie in the ranges.
+    /// Returns the records with keys in the ranges.
     pub(crate) fn within(&self, ranges: &Range<usize>) -> impl Iterator<Item = Record> {
         let entries = &self.order[self.start(ranges.start)..self.start(ranges.end)];
         entries
@@ -89,69 +89,68 @@ impl Sorted {
             .map(|entry| entry.keyed(&self.records).record)
     }
 
-    /// How many records lie before a range.
+    /// Number of records before a range.
     fn start(&self, range: usize) -> usize {
         self.order
             .partition_point(|entry| range_of(entry.key) < range)
     }
 
-    /// The memory that the records are in.
+    /// Returns the memory of the records, for reuse.
     pub(crate) fn into_buffer(self) -> Vec<Record> {
         self.records
     }
 }
 
-/// Where a sorted run lies in the spill file: the index, then the records.
+/// Location of a sorted run in the spill file: the index, then the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
-    /// Bytes before it.
+    /// Byte offset of the run.
     offset: u64,
-    /// Records in it.
+    /// Number of records.
     records: u64,
 }
 
-/// The index of a run: for each range, and for the end, how many records lie
-/// before it (u64, little-endian).
+/// Size of a run's index: for each range, and for the end, the number of records before it (u64,
+/// little-endian).
 const INDEX_BYTES: u64 = 8 * (RANGES as u64 + 1);
 
 impl Run {
-    /// How many records there are.
+    /// Number of records.
     pub(crate) fn len(&self) -> u64 {
         self.records
     }
 
-    /// The first byte behind the run.
+    /// Offset of the first byte after the run.
     pub(crate) fn end(&self) -> u64 {
         self.offset + INDEX_BYTES + self.records * Record::BYTES as u64
     }
 }
 
-/// The file that holds the sorted runs of a dataset that is being made.
+/// Spill file of a dataset being built.
 #[derive(Clone)]
 pub(crate) struct SpillFile {
     path: PathBuf,
 }
 
-/// Its name.
+/// File name.
 const NAME: &str = "runs";
 
 impl SpillFile {
-    /// Whether the file of a dataset's `folder` has so many bytes.
+    /// Returns whether the spill file in `folder` has at least `bytes` bytes.
     pub(crate) fn holds(folder: &Path, bytes: u64) -> bool {
         let size = std::fs::metadata(folder.join(NAME)).map_or(0, |metadata| metadata.len());
         size >= bytes
     }
 
-    /// The file of a dataset's `folder`; both are made if they are not there.
-    /// What lies behind the first `bytes` was never committed, and is cut off;
-    /// blocks that an interrupted build was about to seal are removed.
+    /// Opens the spill file in `folder`, creating both if missing. Uncommitted bytes after the
+    /// first `bytes` are truncated, and block files of an interrupted sealing removed.
     pub(crate) fn open(folder: &Path, bytes: u64) -> Result<SpillFile, Error> {
         let path = folder.join(NAME);
         let opened = own_folder(folder)
             .and_then(|()| own_file(&path))
             .and_then(|file| {
                 file.set_len(bytes)?;
-                // What is synced in a file is lost with a folder that is not.
+                // A synced file is lost if its folder entry is not synced.
                 durable::sync_folder_of(&path)?;
                 durable::sync_folder_of(folder)?;
                 folder::remove_files(folder, is_block_file)
@@ -160,8 +159,8 @@ impl SpillFile {
         Ok(SpillFile { path })
     }
 
-    /// Removes the file, the blocks beside it, and their folder. What else is
-    /// in there was not made by a build, and stays.
+    /// Removes the spill file, the block files beside it, and the folder unless it holds foreign
+    /// files.
     pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
         folder::remove_files(folder, |name| name == NAME || is_block_file(name))
             .and_then(|()| folder::remove_if_empty(folder))
@@ -169,8 +168,7 @@ impl SpillFile {
         Ok(())
     }
 
-    /// Writes runs behind the first `offset` bytes. When this returns, they
-    /// are on the disk.
+    /// Writes runs at byte `offset` and syncs them.
     pub(crate) fn append(&self, offset: u64, runs: [&Sorted; 2]) -> Result<[Run; 2], Error> {
         let mut end = offset;
         let placed = runs.map(|sorted| {
@@ -204,7 +202,7 @@ impl SpillFile {
             .sync_data()
     }
 
-    /// Appends the records of a run whose keys lie in the ranges.
+    /// Appends the records of a run with keys in the ranges.
     pub(crate) fn read(
         &self,
         run: &Run,
@@ -230,7 +228,7 @@ impl SpillFile {
         };
         let (first, end) = (start(ranges.start)?, start(ranges.end)?);
         if first > end || end > run.records {
-            let error = "its index does not fit it; remove it to begin again";
+            let error = "its index is inconsistent; remove it to begin again";
             return Err(io::Error::new(io::ErrorKind::InvalidData, error));
         }
         let mut bytes = vec![0; (end - first) as usize * Record::BYTES];
@@ -244,21 +242,20 @@ impl SpillFile {
     }
 }
 
-/// Makes a folder; one that is there must be no link, which a build does not
-/// make.
+/// Creates a folder. An existing one must not be a link, which no build creates.
 fn own_folder(path: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(io::Error::other("no folder that a build made; remove it")),
+        Ok(_) => Err(io::Error::other("not a folder made by a build; remove it")),
         Err(_) => std::fs::create_dir(path),
     }
 }
 
-/// Opens a file, or makes it; one that is there must be no link, likewise.
+/// Opens or creates a file. An existing one must not be a link, which no build creates.
 fn own_file(path: &Path) -> io::Result<File> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.is_file() => {
-            Err(io::Error::other("no file that a build made; remove it"))
+            Err(io::Error::other("not a file made by a build; remove it"))
         }
         _ => File::options()
             .create(true)
@@ -272,9 +269,9 @@ fn own_file(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// A disk may give back other bytes than it was given.
+    /// Simulates disk corruption of the index.
     #[test]
-    fn an_index_that_does_not_fit_is_an_error() {
+    fn rejects_a_corrupt_index() {
         let folder = tempfile::tempdir().unwrap();
         let spill = SpillFile::open(&folder.path().join("spill"), 0).unwrap();
         let none = Sorted::default();

@@ -1,4 +1,4 @@
-//! Builds that stop behind one batch or another, and go on.
+//! Tests of interrupted and resumed builds.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
@@ -16,7 +16,7 @@ const SAMPLES: [&str; 3] = [
     "dump_2021-10_first499",
 ];
 
-/// The samples' games: about five pieces of text.
+/// Returns the samples' games: about five pieces of text.
 fn text() -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
     let texts = SAMPLES.map(|name| {
@@ -26,7 +26,7 @@ fn text() -> Vec<u8> {
     texts.concat()
 }
 
-/// Frames as Lichess's.
+/// Compresses text to frames as Lichess does.
 fn frames(text: &[u8]) -> Vec<Vec<u8>> {
     let frame = |text: &[u8]| {
         let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
@@ -39,7 +39,7 @@ fn frames(text: &[u8]) -> Vec<Vec<u8>> {
     text.chunks(300_000).map(frame).collect()
 }
 
-/// The same games, whole and damaged, in everything that can be resumed.
+/// Returns the same games, whole and damaged, in all resumable encodings.
 fn encodings() -> Vec<(&'static str, Vec<u8>)> {
     let text = text();
     let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -75,8 +75,7 @@ fn encodings() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// A build that may be stopped: what was read of the source, and whether it
-/// came to its end, or what stopped it.
+/// Result of a build that may have been stopped.
 struct Stopped {
     games: u64,
     resumed: u64,
@@ -84,8 +83,8 @@ struct Stopped {
     error: Option<Error>,
 }
 
-/// Reads the source, but stops once so many batches were added; what was
-/// spilled until then is committed, and all else is lost.
+/// Reads the source until `batches` batches were added. Spilled records are then committed, and the
+/// rest is lost.
 fn build_until(source: &Path, dataset: &Path, batches: usize) -> Stopped {
     let sources = [source.to_path_buf()];
     let filters = Filters::default();
@@ -137,7 +136,7 @@ fn contents(dataset: &Path) -> (Manifest, Vec<Vec<Record>>) {
 }
 
 #[test]
-fn a_build_goes_on_from_wherever_it_stopped() {
+fn resumes_a_build_from_any_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     for (name, bytes) in encodings() {
@@ -148,7 +147,7 @@ fn a_build_goes_on_from_wherever_it_stopped() {
         let total = once.games;
         assert_eq!(total, expected.0.tally.games, "{name}");
 
-        // Stopped behind every third batch of the first go.
+        // Stop after every third batch of the first build.
         let mut behind = Vec::new();
         for batches in (1..).step_by(3) {
             let dataset = path(&format!("{name} {batches}"));
@@ -171,7 +170,7 @@ fn a_build_goes_on_from_wherever_it_stopped() {
             "{name}: {behind:?}"
         );
 
-        // Stopped again and again, as long as that gets it on.
+        // Stop repeatedly while the build makes progress.
         let dataset = path(&format!("{name} again"));
         let stops = (0..100).take_while(|stop| {
             let stopped = build_until(&source, &dataset, 3 + stop % 5);
@@ -184,7 +183,7 @@ fn a_build_goes_on_from_wherever_it_stopped() {
 }
 
 #[test]
-fn damage_is_counted_once_however_often_a_build_stops() {
+fn counts_damage_once_across_resumed_builds() {
     let folder = tempfile::tempdir().unwrap();
     let (source, dataset) = (folder.path().join("source"), folder.path().join("dataset"));
     let (_, corrupt) = encodings().swap_remove(1);
@@ -196,13 +195,13 @@ fn damage_is_counted_once_however_often_a_build_stops() {
     };
     assert_eq!(damage.places, 3, "{damage}");
     let (manifest, _) = contents(&dataset);
-    // Two frames side by side lose one stretch of games.
+    // Two adjacent damaged frames lose one stretch of games.
     let malformed = manifest.tally.skipped.get(&SkipReason::MalformedGame);
     assert_eq!(malformed, Some(&2), "{manifest:?}");
 }
 
-/// A server of one file: the first connection breaks off after `most` bytes,
-/// and cannot be made again until the next build asks.
+/// Server of one file: the first connection is closed after `most` bytes, and refused until the
+/// next build connects.
 fn serve(bytes: Vec<u8>, most: usize) -> PathBuf {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/games", listener.local_addr().unwrap());
@@ -225,10 +224,10 @@ fn serve(bytes: Vec<u8>, most: usize) -> PathBuf {
     url.into()
 }
 
-/// A connection that is lost is no damage of the file: wherever in a frame or
-/// a piece it breaks off, the next build has all of it.
+/// A lost connection is not damage of the file: wherever it happens in a frame or a piece, the next
+/// build completes the dataset.
 #[test]
-fn a_build_goes_on_where_a_connection_was_lost() {
+fn resumes_a_build_after_a_lost_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     for (name, bytes) in encodings() {

@@ -1,5 +1,5 @@
-//! Merging as a law: however records are cut into runs, in whatever order, and
-//! whatever was sealed before, the outcome is the same.
+//! Property tests: the result of a merge is independent of the division into runs, their order, and
+//! earlier sealings.
 
 use super::*;
 use crate::input::PartOf;
@@ -16,7 +16,7 @@ impl Random {
         self.0.usize(..limit)
     }
 
-    /// A record of one of a few positions, so that many must be joined.
+    /// Returns a record from few positions, so that many are joined.
     fn record(&mut self) -> Record {
         let (white, rook, black) = (self.below(8), 16 + self.below(40), 56 + self.below(8));
         let turn = ["w", "b"][self.below(2)];
@@ -40,7 +40,7 @@ impl Random {
         Record::new(&position, label, origin)
     }
 
-    /// Cuts records, in a random order, into up to `most` sorted runs.
+    /// Distributes records randomly over up to `most` sorted runs.
     fn runs(&mut self, records: &[Record], most: usize) -> Memory {
         let mut runs = vec![Vec::new(); 1 + self.below(most)];
         for &record in records {
@@ -86,7 +86,7 @@ fn merged(train: &Memory, validation: &Memory, step: usize, room: u64) -> [Vec<R
 }
 
 #[test]
-fn however_records_are_cut_into_runs_the_outcome_is_the_same() {
+fn merge_is_independent_of_runs() {
     let mut random = Random(Rng::with_seed(1));
     for trial in 0..40 {
         let count = 1 + random.below(3000);
@@ -104,7 +104,7 @@ fn however_records_are_cut_into_runs_the_outcome_is_the_same() {
             let [train, validation] = [&train, &validation].map(|side| random.runs(side, 9));
             assert!(merged(&train, &validation, step, room) == expected);
         }
-        // Sealed in two goes, in either order.
+        // Seal in two steps, in either order.
         let cut = random.below(count + 1);
         for first in [0..cut, cut..count] {
             let is_first = |at: &usize| first.contains(at);
@@ -126,10 +126,9 @@ fn however_records_are_cut_into_runs_the_outcome_is_the_same() {
     }
 }
 
-/// The digest as docs/dataset.md has it, computed the plain way: of a whole tree, over
-/// leaves of all ranges.
+/// Reference digest by the definition in docs/dataset.md: one tree over all ranges as leaves.
 #[test]
-fn the_digest_is_that_of_a_tree_over_all_ranges_however_it_is_made() {
+fn digest_equals_the_tree_over_all_ranges() {
     let mut random = Random(Rng::with_seed(7));
     let mut records: Vec<Record> = (0..3_000).map(|_| random.record()).collect();
     records.sort_by_key(|record| Keyed::new(*record).key);

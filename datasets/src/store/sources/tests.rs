@@ -1,8 +1,8 @@
-//! Parts that fit, and parts that do not.
+//! Tests of joining parts.
 
 use super::*;
 
-/// A part of a source of 100 bytes.
+/// Returns an entry for a part of a source of 40,000 bytes.
 fn part(start: u64, end: u64, frames: Option<(u64, u64)>) -> SourceEntry {
     let frames = frames.map_or("null".to_string(), |(start, end)| {
         format!("{{\"start\":{start},\"end\":{end}}}")
@@ -18,8 +18,8 @@ fn part(start: u64, end: u64, frames: Option<(u64, u64)>) -> SourceEntry {
 
 const CUTS: [u64; 4] = [0, 16384, 32768, 40000];
 
-/// The sources of entries, whatever order they come in, at once or one by one; at once
-/// alone where they cannot be joined one by one.
+/// Returns the union of entries, checked for every order at once, and for entries added one by one
+/// if `one_by_one`.
 fn sources(entries: &[SourceEntry], one_by_one: bool) -> Vec<SourceEntry> {
     let expected = union(entries.to_vec()).unwrap();
     for order in orders(entries) {
@@ -34,7 +34,7 @@ fn sources(entries: &[SourceEntry], one_by_one: bool) -> Vec<SourceEntry> {
     expected
 }
 
-/// Every order of some entries.
+/// Returns all permutations of entries.
 fn orders(entries: &[SourceEntry]) -> Vec<Vec<SourceEntry>> {
     if entries.is_empty() {
         return vec![Vec::new()];
@@ -48,7 +48,7 @@ fn orders(entries: &[SourceEntry]) -> Vec<Vec<SourceEntry>> {
     (0..entries.len()).flat_map(first).collect()
 }
 
-/// All parts of a source.
+/// Returns all parts of a source.
 fn all() -> [SourceEntry; 3] {
     [0, 1, 2].map(|i| {
         let frames = [Some((0, 20_000)), Some((20_000, 40_000)), None];
@@ -56,7 +56,7 @@ fn all() -> [SourceEntry; 3] {
     })
 }
 
-/// The same part of another source: damaged, and with other bytes.
+/// Returns a copy of a part that is damaged and has other bytes.
 fn damaged(part: &SourceEntry) -> SourceEntry {
     let json = serde_json::to_string(part).unwrap();
     let damage = "{\"offset\":9,\"message\":\"x\",\"places\":1}";
@@ -69,20 +69,20 @@ fn damaged(part: &SourceEntry) -> SourceEntry {
 }
 
 #[test]
-fn all_parts_are_the_whole() {
+fn joins_all_parts_to_the_whole() {
     let [a, b, c] = all();
     assert_eq!(sources(&[a.clone(), c.clone()], true).len(), 2);
     let whole = sources(&[a.clone(), b.clone(), c.clone()], true);
     assert_eq!((whole.len(), whole[0].tally.games), (1, 3));
     assert_eq!((&whole[0].part, whole[0].bytes), (&None, 40_000));
-    // A part that is there already is not taken twice, nor one of a source that is.
+    // Known parts, and parts of known sources, are not added twice.
     assert_eq!(sources(&[a, b.clone(), c, b.clone()], true), whole);
     assert_eq!(sources(&[b, whole[0].clone()], true), whole);
 }
 
-/// A part is one of a source only if their digests agree, and neither is damaged.
+/// Parts belong to a source only if their digests agree and neither is damaged.
 #[test]
-fn a_source_of_the_same_size_and_beginning_is_another_one() {
+fn distinguishes_sources_of_equal_size_and_head() {
     let [a, b, c] = all();
     let good = union(all()).unwrap();
     let bad = union([a.clone(), damaged(&b), c.clone()]).unwrap();
@@ -91,7 +91,7 @@ fn a_source_of_the_same_size_and_beginning_is_another_one() {
     assert_eq!(both.len(), 2);
     let parts = [a.clone(), b.clone(), c.clone(), bad[0].clone()];
     assert_eq!(sources(&parts, true), both);
-    // A source without granules is compared with no part.
+    // A source without granules covers no part.
     let old = SourceEntry {
         granules: Vec::new(),
         ..good[0].clone()
@@ -101,10 +101,10 @@ fn a_source_of_the_same_size_and_beginning_is_another_one() {
 }
 
 #[test]
-fn parts_of_two_sources_are_joined_where_that_is_certain() {
+fn joins_parts_of_two_sources_if_unambiguous() {
     let [a, b, c] = all();
     let whole = union(all()).unwrap();
-    // The damaged one is left over, whether it fits or not.
+    // The damaged part is left over, whether it fits or not.
     let unfit = SourceEntry {
         part: Some(PartEntry {
             read: part(CUTS[1], CUTS[2], Some((17_000, 40_000)))
@@ -120,7 +120,7 @@ fn parts_of_two_sources_are_joined_where_that_is_certain() {
         assert_eq!(found.len(), 2);
         assert!(found.contains(&whole[0]) && found.contains(&bad));
     }
-    // Which of two undamaged ones belongs to the others is not certain.
+    // Two undamaged candidates are ambiguous.
     let other = SourceEntry {
         part: Some(PartEntry {
             damage: None,
@@ -131,13 +131,13 @@ fn parts_of_two_sources_are_joined_where_that_is_certain() {
     };
     let parts = [a, b, c, other];
     assert_eq!(sources(&parts, false).len(), 4);
-    // The whole source tells.
+    // The whole source resolves the ambiguity.
     let parts = [&parts[..], &whole].concat();
     assert_eq!(sources(&parts, false).len(), 2);
 }
 
 #[test]
-fn of_several_names_the_first_is_kept() {
+fn keeps_the_least_name() {
     let named = |entry: &SourceEntry, name: &str| SourceEntry {
         name: name.to_string(),
         ..entry.clone()
@@ -162,7 +162,7 @@ fn of_several_names_the_first_is_kept() {
 }
 
 #[test]
-fn parts_that_do_not_fit_are_refused() {
+fn refuses_unfit_parts() {
     let first = part(CUTS[0], CUTS[1], Some((0, 20_000)));
     for (other, why) in [
         (part(0, CUTS[2], Some((0, 20_000))), "overlap"),
@@ -171,7 +171,7 @@ fn parts_that_do_not_fit_are_refused() {
             "read the source whole",
         ),
         (part(CUTS[1], CUTS[3], None), "read the source whole"),
-        // One leaf is missing.
+        // A leaf is missing.
         (
             part(CUTS[1], CUTS[3], Some((20_000, 40_000))),
             "has changed",

@@ -1,9 +1,9 @@
-//! Parts of a source, each built for itself, and merged: the whole source.
+//! Tests of parts: built separately and merged, they equal the whole source.
 
 use super::*;
 
-/// Builds the I-th of N parts of a source, counted from 1; stops once so many batches
-/// were added. Tells whether it came to the end.
+/// Builds part `index` of `of`, counted from 1, until `batches` batches were added. Returns whether
+/// it finished.
 fn build_part(
     source: &Path,
     dataset: &Path,
@@ -44,7 +44,7 @@ fn merge_into(dataset: &Path, others: &[PathBuf]) -> Result<Manifest, Error> {
     Builder::to_merge(dataset, others.collect(), Unfinished::Keep)?.finish()
 }
 
-/// Builds all of N parts, each in a dataset of its own.
+/// Builds all parts, each to a separate dataset.
 fn build_parts(source: &Path, folder: &Path, of: usize) -> Vec<PathBuf> {
     let build = |index: usize| {
         let dataset = folder.join(format!("part {index} of {of}"));
@@ -54,11 +54,11 @@ fn build_parts(source: &Path, folder: &Path, of: usize) -> Vec<PathBuf> {
     (1..=of).map(build).collect()
 }
 
-/// Numbers of parts: none, few, and more than a small source has granules.
+/// Numbers of parts, up to more than a small source has granules.
 const NUMBERS: [usize; 4] = [1, 2, 3, 7];
 
-/// Whether so many parts of a source, merged in another order, are the whole source.
-fn parts_are_the_whole(name: &str, source: &Path, numbers: &[usize]) {
+/// Checks that the parts of a source, merged in another order, equal the whole source.
+fn check_parts_equal_whole(name: &str, source: &Path, numbers: &[usize]) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build_until(source, &path("whole"), usize::MAX);
@@ -77,7 +77,7 @@ fn parts_are_the_whole(name: &str, source: &Path, numbers: &[usize]) {
 }
 
 #[test]
-fn parts_of_every_encoding_are_the_whole_however_it_is_damaged() {
+fn parts_of_every_encoding_equal_the_whole() {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in encodings() {
         let source = folder.path().join(name);
@@ -88,18 +88,16 @@ fn parts_of_every_encoding_are_the_whole_however_it_is_damaged() {
             assert!(matches!(error, Error::NoParts { .. }), "{told}");
             assert!(told.contains("pzstd"), "{told}");
         } else {
-            parts_are_the_whole(name, &source, &NUMBERS);
+            check_parts_equal_whole(name, &source, &NUMBERS);
         }
     }
 }
 
-/// A part that lies within a long game, and a game that begins on the border behind it or
-/// within the few bytes before.
+/// Cases: a part inside a long game, and a game that begins at a border or a few bytes before it.
 #[test]
-fn parts_of_plain_text_are_the_whole_wherever_games_begin() {
+fn parts_of_plain_text_equal_the_whole_for_any_border() {
     let folder = tempfile::tempdir().unwrap();
-    // A leaf of the digest, between which parts of a small source are cut.
-    // A leaf of the digest: parts of a small source are cut between leaves.
+    // Granule of a small source: one leaf of the digest, between which parts are cut.
     let granule = 16 << 10;
     let first = "[Event \"a\"]\n\n1. e4 { [%eval 0.3] ";
     let last = "[Event \"b\"]\n\n1. d4 { [%eval 0.2] } *\n";
@@ -110,27 +108,27 @@ fn parts_of_plain_text_are_the_whole_wherever_games_begin() {
         let text = [first, &comment, end, last, "\n", &rest].concat();
         let source = folder.path().join(format!("{begin}.pgn"));
         std::fs::write(&source, text).unwrap();
-        parts_are_the_whole(&format!("a game at {begin}"), &source, &[6]);
+        check_parts_equal_whole(&format!("a game at {begin}"), &source, &[6]);
     }
 }
 
 #[test]
-fn parts_of_the_samples_are_the_whole() {
+fn parts_of_the_samples_equal_the_whole() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
     let mut files = std::fs::read_dir(samples)
         .unwrap()
         .map(|file| file.unwrap().path());
     let mut count = 0;
     while let Some(file) = files.find(|file| file.extension().is_some_and(|e| e == "zst")) {
-        parts_are_the_whole(&file.to_string_lossy(), &file, &NUMBERS);
+        check_parts_equal_whole(&file.to_string_lossy(), &file, &NUMBERS);
         count += 1;
     }
     assert_eq!(count, 4);
 }
 
-/// A frame of one block after the other that is not compressed.
+/// Encodes text as a frame of uncompressed blocks.
 fn raw_frame(text: &[u8]) -> Vec<u8> {
-    // A window of 2 MiB, no checksum, no size.
+    // Header: window of 2 MiB, no checksum, no content size.
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0x00, 0x58];
     let mut blocks = text.chunks(100_000).peekable();
     while let Some(block) = blocks.next() {
@@ -146,7 +144,7 @@ fn sized(frame: &[u8]) -> Vec<u8> {
     [&header, &(frame.len() as u32).to_le_bytes()[..], frame].concat()
 }
 
-/// Frames of raw text; in the middle of the second, in a comment, stand some bytes.
+/// Returns frames of raw text, with `inside` in a comment in the middle of the second frame.
 fn with_bytes_inside(inside: &[u8]) -> Vec<u8> {
     let text = text();
     let (start, end) = text.split_at(900_000);
@@ -165,22 +163,22 @@ fn with_bytes_inside(inside: &[u8]) -> Vec<u8> {
     [sized(&raw_frame(start)), sized(&raw_frame(&middle))].concat()
 }
 
-/// What looks like a frame inside a frame is not taken for one.
+/// Bytes inside a frame that look like a frame do not begin a part.
 #[test]
-fn a_magic_number_inside_a_frame_begins_no_part() {
+fn ignores_magic_numbers_inside_a_frame() {
     let folder = tempfile::tempdir().unwrap();
     let source = folder.path().join("source");
     let random: Vec<u8> = (0..9_000).map(|i| records::hash::mix(i) as u8).collect();
     let magic = [&[0x28, 0xB5, 0x2F, 0xFD][..], &random].concat();
     let again = [&sized(&magic)[..], &sized(&random), &sized(&[]), &magic].concat();
     std::fs::write(&source, with_bytes_inside(&again)).unwrap();
-    parts_are_the_whole("a false frame", &source, &NUMBERS);
+    check_parts_equal_whole("a false frame", &source, &NUMBERS);
 }
 
-/// A whole frame inside a frame cannot be told from the others without reading what is
-/// before it. It is told when the parts are joined: they never make another dataset.
+/// A complete frame inside a frame is indistinguishable from others without reading the bytes
+/// before it. Merging detects it, so a wrong dataset is never made.
 #[test]
-fn a_whole_frame_inside_a_frame_is_told_when_parts_are_joined() {
+fn merging_detects_a_frame_inside_a_frame() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let game = b"[Event \"y\"]\n\n1. d4 { [%eval 0.2] } d5 { [%eval 0.3] } *\n\n";
@@ -208,7 +206,7 @@ fn a_whole_frame_inside_a_frame_is_told_when_parts_are_joined() {
 }
 
 #[test]
-fn a_part_goes_on_from_wherever_it_stopped() {
+fn resumes_a_part_from_any_batch() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     for (name, bytes) in encodings() {
@@ -238,10 +236,9 @@ fn a_part_goes_on_from_wherever_it_stopped() {
     }
 }
 
-/// Merging is adding: in any order, in one go or in several, with what is there
-/// already, and again.
+/// Merging is independent of order and grouping, and idempotent.
 #[test]
-fn datasets_merge_in_any_order() {
+fn merges_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let text = text();
@@ -253,8 +250,8 @@ fn datasets_merge_in_any_order() {
             + 1
     };
     let (a, b) = (cut(text.len() / 3), cut(text.len() / 2));
-    // The first two have games in common, which are on one side of the split, and
-    // positions that are on both.
+    // The first two texts share games, which are on one side of the split, and positions on both
+    // sides.
     let texts = [&text[..b], &text[a..], &text[..a]];
     let sources: Vec<PathBuf> = (0..3).map(|i| path(&format!("{i}.pgn"))).collect();
     let filters = Filters {
@@ -291,7 +288,7 @@ fn datasets_merge_in_any_order() {
         let merged = path(&format!("at once {i}"));
         merge_into(&merged, &order.map(|i| apart[i].clone())).unwrap();
         assert!(contents(&merged) == whole, "{order:?}");
-        // Again, it is all there already.
+        // A repeated merge changes nothing.
         merge_into(&merged, &apart).unwrap();
         assert!(contents(&merged) == whole, "{order:?}");
 
@@ -307,14 +304,14 @@ fn datasets_merge_in_any_order() {
         };
         assert!((manifest, records) == whole, "{order:?}");
     }
-    // Some sources in common.
+    // Datasets with common sources.
     let two = build("two", &sources[..2]);
     let merged = path("overlapping");
     merge_into(&merged, &[apart[1].clone(), two, apart[2].clone()]).unwrap();
     assert!(contents(&merged) == whole);
 }
 
-/// The sample, and the same with 64 bytes flipped, in a folder.
+/// Writes the sample, and a copy with 64 bytes flipped, to a folder.
 fn good_and_bad(folder: &Path) -> [PathBuf; 2] {
     let sample =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("samples/dump_2026-06_annotated500.pgn.zst");
@@ -329,7 +326,7 @@ fn good_and_bad(folder: &Path) -> [PathBuf; 2] {
     [good, bad]
 }
 
-/// Every order of so many things.
+/// Returns all permutations of `0..count`.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     let mut orders = vec![Vec::new()];
     for next in 0..count {
@@ -342,10 +339,9 @@ fn orders(count: usize) -> Vec<Vec<usize>> {
     orders
 }
 
-/// Equal size and beginning make no two sources one: whatever is damaged, and in whatever
-/// order all is merged, no position is lost.
+/// Sources of equal size and head stay distinct: every position is kept, for any merge order.
 #[test]
-fn damaged_and_undamaged_sources_merge_in_every_order() {
+fn merges_damaged_and_undamaged_sources_in_any_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let [good, bad] = good_and_bad(folder.path());
@@ -391,7 +387,7 @@ fn damaged_and_undamaged_sources_merge_in_every_order() {
             "{number}"
         );
     }
-    // One after the other, too.
+    // Merge them one by one too.
     for order in orders(3) {
         let merged = path("one by one");
         for &i in &order {
