@@ -56,8 +56,7 @@ pub struct Tick {
     pub text: String,
 }
 
-/// Returns about `about` round numbers from `low` to `high`; `low` alone if the range is empty or
-/// infinite.
+/// Returns about `about` round numbers from `low` to `high`; `low` alone for an invalid range.
 pub fn ticks(low: f64, high: f64, about: u32) -> Vec<Tick> {
     let span = high - low;
     if !(span > 0.0 && span.is_finite()) {

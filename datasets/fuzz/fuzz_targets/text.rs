@@ -1,7 +1,6 @@
 //! Text in many frames must give the same results as in one, wherever it is cut.
 //!
-//! The last nine bytes of an input are the cuts (four `u16`) and the mode; the bytes before are the
-//! text.
+//! An input is the text and nine bytes: the cuts (four `u16`) and the mode.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -66,8 +65,7 @@ fn in_memory(text: &[u8], head: &[u8], filters: &Filters) {
     check_tally(&tally, records);
 }
 
-/// Checks that the fast path for plain games agrees with the general reader (`is_plain` asserts
-/// it).
+/// Checks the fast path for plain games against the general reader; `is_plain` asserts it.
 fn as_any_other(game: &[u8], filters: &Filters) {
     let quiet = Filters {
         quiet: true,

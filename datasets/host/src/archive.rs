@@ -158,12 +158,11 @@ where
     S: Serialize + DeserializeOwned + PartialEq,
     C: Serialize + DeserializeOwned + Default,
 {
-    /// Begins or continues an output. A symbolic link at `path` is kept: all files are made beside
-    /// its target.
+    /// Begins or continues an output. If `path` is a symbolic link, all files are beside its
+    /// target.
     ///
     /// # Errors
-    /// [`ArchiveError`] if the output has other settings, is damaged or in use, or cannot be
-    /// written.
+    /// [`ArchiveError`] if the output has other settings, is damaged, in use or unwritable.
     pub fn open(path: &Path, made_by: S, compressed: bool) -> Result<Opened<S, C>> {
         let path = &durable::destination(path).map_err(unwritable(path))?;
         if path.exists() {

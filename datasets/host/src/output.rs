@@ -1,5 +1,4 @@
-//! Output to the user: results on standard output, messages on standard error. Closed pipes are
-//! tolerated.
+//! Results on standard output and messages on standard error; closed pipes are tolerated.
 
 use std::fmt::Display;
 use std::io::{ErrorKind, Write, stderr, stdout};

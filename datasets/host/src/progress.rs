@@ -81,8 +81,7 @@ impl Progress {
         now - self.shown >= every
     }
 
-    /// Updates the position to `done` and the text. A bar is always updated; a line is printed only
-    /// when due.
+    /// Updates the position and the text: a bar always, a line only when due.
     pub fn show(&mut self, done: u64, text: impl FnOnce(Form) -> String) {
         self.bar.set_position(done);
         let now = Instant::now();

@@ -1,5 +1,4 @@
-//! Source addresses without secrets: a URL can hold a password, and a presigned query grants
-//! access.
+//! Source addresses without secrets, which are passwords and the queries of presigned URLs.
 
 use std::path::{Path, PathBuf};
 
@@ -66,8 +65,7 @@ pub(super) fn url(path: &Path) -> Option<&str> {
     path.to_str().filter(|source| HttpReader::is_url(source))
 }
 
-/// Splits a URL into its printable form and its query. S3 URLs have no query: keys may contain any
-/// character.
+/// Splits a URL into its printable form and its query. S3 keys may contain any character.
 fn parts(url: &str) -> (String, &str) {
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| *scheme != "s3") else {
         return (url.to_string(), "");

@@ -11,8 +11,7 @@ pub(crate) const LEAF_BYTES: u64 = 1 << 14;
 /// are cut between granules, can be compared with the whole.
 const GRANULES: u64 = 512;
 
-/// Returns the level of granule nodes in a source of `bytes` bytes: the lowest with at most
-/// [`GRANULES`].
+/// Returns the lowest node level at which `bytes` bytes have at most [`GRANULES`] nodes.
 pub(crate) fn granule_level(bytes: u64) -> u32 {
     let leaves = bytes.div_ceil(LEAF_BYTES);
     leaves
@@ -227,8 +226,7 @@ pub(crate) fn has_granules(source: &[Node], stretch: &[Node], behind: u64) -> bo
     !stretch.is_empty() && rest.is_some_and(|rest| rest.starts_with(stretch))
 }
 
-/// Joins the nodes of consecutive parts to the root hash of `leaves` leaves; `None` if they are
-/// incomplete.
+/// Joins the nodes of consecutive parts to the root hash of `leaves` leaves; `None` if any lack.
 pub(crate) fn joined<'a>(nodes: impl Iterator<Item = &'a Node>, leaves: u64) -> Option<String> {
     let mut tree = Tree::behind(0);
     for node in nodes {

@@ -152,8 +152,7 @@ impl<R: Lookahead> Frames<R> {
     /// bytes. `None` at the end, and once at the border of the part.
     ///
     /// # Errors
-    /// If the file is corrupt or truncated. The next call continues at the next frame with a size
-    /// header.
+    /// If the file is corrupt or truncated. The next call continues at the next size header.
     pub(crate) fn next(&mut self, piece: u64, buffer: Vec<u8>) -> io::Result<Option<Part>> {
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Ended => Ok(None),
@@ -346,8 +345,8 @@ fn read_frame(input: &mut impl BufRead, size: u32, buffer: Vec<u8>) -> io::Resul
     Ok(frame)
 }
 
-/// Clears a buffer and reserves `bytes`. Reuse matters: fresh memory for each part costs as much as
-/// digesting it.
+/// Clears a buffer and reserves `bytes`. Fresh memory for each part would cost as much as digesting
+/// it.
 pub(crate) fn emptied(mut buffer: Vec<u8>, bytes: usize) -> Vec<u8> {
     buffer.clear();
     buffer.reserve_exact(bytes);

@@ -279,8 +279,7 @@ fn content_length(headers: &HeaderMap) -> Option<u64> {
         .ok()
 }
 
-/// Parses the first byte and the length of the whole file from `bytes 200-999/1000` and `bytes
-/// */1000`.
+/// Parses `bytes 200-999/1000` and `bytes */1000`: the first byte and the length of the whole file.
 fn content_range(text: &str) -> Option<(Option<u64>, Option<u64>)> {
     let (range, len) = text.strip_prefix("bytes ")?.split_once('/')?;
     let len = match len {

@@ -23,8 +23,7 @@ pub(crate) struct Prefix {
 #[error("it does not begin with the bytes it had when the build was interrupted")]
 pub(crate) struct OtherBytes;
 
-/// Reader that counts and digests consumed bytes, but not read-ahead: the digest is exact at any
-/// position.
+/// Reader that counts and digests the bytes consumed, without its read-ahead.
 pub(crate) struct Metered<R> {
     inner: R,
     meter: Meter,
@@ -74,8 +73,7 @@ impl<R> Metered<R> {
         }
     }
 
-    /// Sets the prefix that the source must have; reading then fails with [`OtherBytes`] where it
-    /// differs.
+    /// Sets the expected prefix; reading fails with [`OtherBytes`] where the source differs.
     pub(crate) fn expect(&mut self, prefix: Prefix) {
         self.meter.expected = Some(prefix);
     }
@@ -90,8 +88,7 @@ impl<R> Metered<R> {
         self.meter.prefix()
     }
 
-    /// Returns the granule digests of the consumed part of the range, which can be joined with
-    /// others.
+    /// Returns the granule digests of the range so far, which can be joined with others.
     pub(crate) fn granules(&self) -> Vec<Node> {
         self.meter.digest.granules()
     }

@@ -111,8 +111,7 @@ impl PartRead {
     }
 
     /// Returns the end of the part's frames if they begin at `before`, the end of the previous
-    /// part's frames. An empty part must lie inside a frame of an earlier part, and returns
-    /// `before`.
+    /// part's frames. An empty part, inside an earlier part's frame, returns `before`.
     pub(crate) fn frames_end(&self, before: u64) -> Option<u64> {
         match &self.frames {
             Some(frames) => (frames.start == before).then_some(frames.end),

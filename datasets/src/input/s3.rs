@@ -67,8 +67,8 @@ struct Signer {
 }
 
 impl Object {
-    /// Resolves a URL; S3 URLs such as `s3://bucket/key` with endpoint, region and credentials from
-    /// the environment.
+    /// Resolves a URL; for `s3://bucket/key` with endpoint, region and credentials of the
+    /// environment.
     ///
     /// # Errors
     /// If the S3 URL or the credentials are incomplete.
@@ -195,8 +195,7 @@ fn timestamp(time: OffsetDateTime) -> String {
 mod tests {
     use super::*;
 
-    /// Example of Amazon's manual (Signature Calculations for the Authorization Header, GET
-    /// Object).
+    /// Amazon's manual: Signature Calculations for the Authorization Header, GET Object.
     #[test]
     fn signs_a_request_as_in_the_manual() {
         let signer = Signer {

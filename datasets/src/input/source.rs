@@ -364,8 +364,7 @@ impl Source {
         shown(path)
     }
 
-    /// Returns the name that identifies a source: the file name without folders; `-` for standard
-    /// input.
+    /// Returns a source's name: the file name without folders; `-` for standard input.
     pub fn name_of(path: &Path) -> String {
         let shown = shown(path);
         let name = shown.file_name();

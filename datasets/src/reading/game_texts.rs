@@ -95,8 +95,7 @@ impl GameTexts {
         Ok(self.source.end()?.part)
     }
 
-    /// Returns about how many compressed bytes have been returned as text, in proportion within a
-    /// frame.
+    /// Returns the compressed bytes already returned as text, estimated within a frame.
     pub fn consumed(&self) -> u64 {
         let read = self.source.consumed().load(Ordering::Relaxed);
         let left = self.frame.as_ref().map_or(0, FrameText::left);
@@ -241,7 +240,7 @@ impl FrameText {
         })
     }
 
-    /// Returns about how many compressed bytes correspond to the text not yet taken.
+    /// Returns the estimated compressed size of the text not yet taken.
     fn left(&self) -> u64 {
         let text = self.text.get_ref().len() as u64;
         let left = text.saturating_sub(self.text.position());

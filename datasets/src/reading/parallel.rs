@@ -24,8 +24,7 @@ use records::position::Record;
 use records::positions::read_positions;
 use records::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
 
-/// Longest game accepted. The longest legal game, 5,898 moves, each with a comment of a kilobyte,
-/// would fit.
+/// Longest game accepted: the longest legal one, 5,898 moves with a kilobyte of comment each, fits.
 pub(crate) const MAX_GAME_BYTES: usize = 16 << 20;
 
 /// Text of a frame parsed at once, unless a game is longer.
@@ -154,8 +153,7 @@ struct Stretch {
     head: Edge,
     /// Positions of the games between head and tail.
     batch: Batch,
-    /// Text from the last start of a game on; `None` if no game starts here, so all text is in
-    /// `head`.
+    /// Text from the last start of a game on; `None` if no game starts here.
     tail: Option<Edge>,
     /// Error after the parsed text.
     damage: Option<io::Error>,

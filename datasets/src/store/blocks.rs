@@ -84,8 +84,7 @@ impl<'a> Blocks<'a> {
         Ok(())
     }
 
-    /// Returns bounds on the first key of a block; a single key if the block begins at a stored
-    /// one.
+    /// Returns bounds on a block's first key; a single key if the block begins at a stored one.
     pub(crate) fn begins_within(&self, block: usize) -> RangeInclusive<u64> {
         let start = self.start(block);
         let index = self.holding(start);

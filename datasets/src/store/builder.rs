@@ -322,8 +322,7 @@ impl Builder {
         }))
     }
 
-    /// Returns whether any known source has this size; if not, a file is new and need not be
-    /// digested.
+    /// Returns whether any known source has this size; otherwise a file is certainly new.
     pub fn knows_size(&self, bytes: u64) -> bool {
         self.entries().any(|source| source.bytes == bytes)
     }
@@ -362,8 +361,7 @@ impl Builder {
         &self.progress.tally
     }
 
-    /// Ends the current source. If its content is already known, returns that entry and changes
-    /// nothing else.
+    /// Ends the current source. Returns the existing entry, and adds none, if the content is known.
     pub fn end_source(&mut self, name: &str, finished: Finished) -> Option<SourceEntry> {
         let tally = std::mem::take(&mut self.progress.tally);
         let entry = SourceEntry::new(name, finished, tally);
@@ -505,8 +503,7 @@ impl Builder {
         self.sealed.is_none() && self.progress.entries.is_empty()
     }
 
-    /// Removes the files created for a dataset without sources, and the folder if [`Builder::open`]
-    /// created it.
+    /// Removes the files of a dataset without sources, and the folder if this builder created it.
     ///
     /// # Errors
     /// [`Error::Unwritable`] if something cannot be removed.

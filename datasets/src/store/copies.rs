@@ -140,8 +140,7 @@ fn send(
 }
 
 /// Copies a dataset from `s3://BUCKET/NAME` into a folder. `watch` is called with the bytes done
-/// and the total. Until the copy is complete the folder is named `TO.part`; a repeated call resumes
-/// it.
+/// and the total. An unfinished copy is named `TO.part`; a repeated call resumes it.
 ///
 /// # Errors
 /// [`Error`] if the copy is incomplete or damaged, if `to` holds something else or cannot be
@@ -350,8 +349,7 @@ fn json_of(index: &Index) -> Vec<u8> {
     serde_json::to_vec_pretty(index).unwrap_or_default()
 }
 
-/// Returns a closure that sums up bytes done and calls `watch`. Negative counts are bytes to be
-/// sent again.
+/// Returns a closure that sums up the bytes done, negative ones to be sent again, for `watch`.
 fn counter(all: u64, watch: &(dyn Fn(u64, u64) + Sync)) -> impl Fn(i64) + Sync {
     let done = AtomicU64::new(0);
     watch(0, all);

@@ -1,5 +1,4 @@
-//! RocksDB storage of a dataset: column families, keys and blocks. `docs/dataset.md` describes the
-//! format.
+//! RocksDB storage of a dataset: column families, keys and blocks (format: `docs/dataset.md`).
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -405,8 +404,7 @@ impl Store {
     }
 }
 
-/// Classifies RocksDB's error by its text: the cause of a failed open is only in the message, after
-/// the path.
+/// Classifies an error of RocksDB by its text, which names the cause only after the path.
 fn open_error(path: &Path, error: rocksdb::Error) -> Error {
     let text = error.to_string().replace(&*path.to_string_lossy(), "");
     // The message repeats itself and ends with a guess.

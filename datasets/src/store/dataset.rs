@@ -34,8 +34,8 @@ impl Dataset {
     /// Opens a dataset. A folder with all its shards reads the same as the unsharded dataset.
     ///
     /// # Errors
-    /// [`Error`] if the folder is missing, is not a dataset, has another format version, or lacks
-    /// some shards.
+    /// [`Error`] if the folder is missing, not a dataset, of another format version, or lacks
+    /// shards.
     pub fn open(path: &Path) -> Result<Dataset, Error> {
         let folders = shards::folders_in(path);
         let (stores, manifest) = match &folders[..] {

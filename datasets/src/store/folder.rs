@@ -1,5 +1,4 @@
-//! Ownership of a dataset's folder: which folders a build may use, and cleanup of an abandoned
-//! build.
+//! Folders that a build may use, and the cleanup of an abandoned build.
 //!
 //! A build uses a missing or empty folder, a dataset, or an unfinished build. The last has a
 //! marker, an empty file that is created before everything else and removed when a dataset is
@@ -193,8 +192,7 @@ pub(crate) fn is_of_database(name: &str) -> bool {
         || [".log", ".sst", ".dbtmp"].into_iter().any(before)
 }
 
-/// Removes the files in a folder with matching names. Links and other non-files are foreign and
-/// stay.
+/// Removes the files in a folder with matching names. Links and other non-files stay.
 ///
 /// # Errors
 /// Any I/O error, except for a missing folder.

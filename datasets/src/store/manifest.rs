@@ -94,8 +94,7 @@ impl Manifest {
         format!("kibitz {}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Returns the manifest as if the dataset had been built at once, for comparisons: without the
-    /// generation.
+    /// Returns the manifest as if the dataset had been built at once: without the generation.
     pub(crate) fn of_one_go(&self) -> Manifest {
         Manifest {
             generation: 0,

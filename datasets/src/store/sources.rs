@@ -235,8 +235,7 @@ pub(crate) fn name_rank(name: &str) -> (bool, &str) {
     (name == "-", name)
 }
 
-/// Deduplicates entries by content, keeping the first name, and sorts them by size, head and
-/// offset.
+/// Deduplicates entries by content, keeping the first name; sorts them by size, head and offset.
 fn united(mut entries: Vec<SourceEntry>) -> Vec<SourceEntry> {
     entries.sort_by_cached_key(|entry| {
         let source = (entry.bytes, entry.head.clone());

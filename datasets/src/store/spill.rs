@@ -50,8 +50,7 @@ impl Sorted {
             });
         let mut order: Vec<Entry> = entries.collect();
         order.par_sort_unstable_by_key(|entry| entry.key);
-        // Different positions with one key are practically impossible, but must not separate equal
-        // positions.
+        // Different positions with one key, though improbable, must not separate equal positions.
         for group in order.chunk_by_mut(|a, b| a.key == b.key) {
             if group.len() > 1 {
                 group.sort_unstable_by(|a, b| a.keyed(&records).position_order(&b.keyed(&records)));
@@ -110,8 +109,7 @@ pub(crate) struct Run {
     records: u64,
 }
 
-/// Size of a run's index: for each range, and for the end, the number of records before it (u64,
-/// little-endian).
+/// Size of a run's index: the number of records before each range, and in all (u64, little-endian).
 const INDEX_BYTES: u64 = 8 * (RANGES as u64 + 1);
 
 impl Run {
@@ -159,8 +157,7 @@ impl SpillFile {
         Ok(SpillFile { path })
     }
 
-    /// Removes the spill file, the block files beside it, and the folder unless it holds foreign
-    /// files.
+    /// Removes the spill file, the block files, and the folder unless it holds foreign files.
     pub(crate) fn remove(folder: &Path) -> Result<(), Error> {
         folder::remove_files(folder, |name| name == NAME || is_block_file(name))
             .and_then(|()| folder::remove_if_empty(folder))

@@ -33,8 +33,7 @@ pub(super) struct Patience {
 const REPORTED_PAUSE: Duration = Duration::from_secs(2);
 
 impl Default for Patience {
-    /// Ten retries within about two minutes plus timeouts: a server or router that restarts is back
-    /// by then.
+    /// Ten retries in about two minutes plus timeouts, enough for a server or router to restart.
     fn default() -> Patience {
         Patience {
             connect: Duration::from_secs(30),
@@ -46,8 +45,7 @@ impl Default for Patience {
     }
 }
 
-/// The server, or the route to it, failed for longer than the retries last. The content is not at
-/// fault.
+/// The server, or the route to it, failed for longer than the retries last.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct ConnectionLost(io::Error);

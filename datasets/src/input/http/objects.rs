@@ -11,8 +11,7 @@ use crate::input::s3::{Object, Request};
 /// Header that stores an object's SHA-256, hexadecimal.
 const DIGEST: &str = "x-amz-meta-sha256";
 
-/// Returns the size in bytes and the SHA-256 of an object written by [`put`], `None` if there is
-/// none.
+/// Returns size in bytes and SHA-256 of an object written by [`put`]; `None` if it is missing.
 ///
 /// # Errors
 /// The server's refusal, or connection errors after all retries.

@@ -2,8 +2,7 @@
 
 use super::*;
 
-/// Builds part `index` of `of`, counted from 1, until `batches` batches were added. Returns whether
-/// it finished.
+/// Builds part `index` of `of`, up to `batches` batches. Returns whether it finished.
 fn build_part(
     source: &Path,
     dataset: &Path,
@@ -250,8 +249,7 @@ fn merges_in_any_order() {
             + 1
     };
     let (a, b) = (cut(text.len() / 3), cut(text.len() / 2));
-    // The first two texts share games, which are on one side of the split, and positions on both
-    // sides.
+    // The first two texts share games, which stay on one side of the split, and positions on both.
     let texts = [&text[..b], &text[a..], &text[..a]];
     let sources: Vec<PathBuf> = (0..3).map(|i| path(&format!("{i}.pgn"))).collect();
     let filters = Filters {
