@@ -1,4 +1,4 @@
-//! Games as PGN has them, down to their labelled positions.
+//! PGN games, read into labelled positions.
 
 mod boundary;
 mod chunk;

@@ -1,6 +1,5 @@
-//! The one 64-bit hash of the project. Keys, splits and shuffles are part of
-//! the dataset format, so no library's hash, which may change with its
-//! version, will do.
+//! The project's 64-bit hash and random generator. Keys, splits and shuffles are part of the
+//! dataset format, so a library's hash, which may change between versions, will not do.
 
 /// splitmix64's finaliser (Steele, Lea and Flood, "Fast splittable
 /// pseudorandom number generators", 2014): a bijection that mixes well.
@@ -26,8 +25,7 @@ pub fn hash_bytes(bytes: &[u8]) -> u64 {
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence that these numbers stand for, such as a seed, an epoch and a
-    /// part of it.
+    /// Seeds the sequence with `numbers`, such as a seed, an epoch and a shard.
     pub fn new<const N: usize>(numbers: [u64; N]) -> Random {
         Random(
             numbers
@@ -36,19 +34,19 @@ impl Random {
         )
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         mix(self.0)
     }
 
-    /// A number below a limit. By multiplication (Lemire 2019), whose bias is
-    /// below 2^-32 for limits this side of 2^32.
+    /// Returns a number below `limit`, by multiplication (Lemire 2019). The bias is below 2^-32 for
+    /// limits below 2^32.
     pub fn below(&mut self, limit: usize) -> usize {
         ((u128::from(self.bits()) * limit as u128) >> 64) as usize
     }
 
-    /// Fisher and Yates's shuffle.
+    /// Shuffles in place (Fisher-Yates).
     pub fn shuffle<T>(&mut self, slice: &mut [T]) {
         for i in (1..slice.len()).rev() {
             slice.swap(i, self.below(i + 1));

@@ -1,5 +1,5 @@
-//! Labelled chess positions, and how they are found in games: what needs no
-//! database and no file, so that it compiles to WebAssembly too.
+//! Labelled chess positions and the parsers that extract them from games. Uses no files and no
+//! database, and compiles to WebAssembly.
 //!
 //! ```
 //! use records::games::read_games;

@@ -1,6 +1,5 @@
-//! Formats of bytes rather than text: games or positions that other trainers
-//! read. They are decoded here, not by the crates that write them, which trust
-//! what they read; those are what tests compare with.
+//! Packed (binary) formats of games and positions that other trainers read. Decoded here rather
+//! than by the crates that write them, since those trust their input; tests compare with them.
 
 mod binpack;
 mod board;
@@ -13,11 +12,11 @@ use shakmaty::{CastlingMode, Chess, FromSetup, PositionError, Setup};
 use crate::position::{Label, Record};
 use crate::selection::{Filters, GameId, SourceCounts};
 
-/// A format of bytes.
+/// A packed format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PackedFormat {
-    /// Whole games of Viridithas and others.
+    /// viriformat: whole games, from Viridithas and others.
     Viriformat,
     /// bullet's boards.
     Bullet,
@@ -26,9 +25,9 @@ pub enum PackedFormat {
 }
 
 impl PackedFormat {
-    /// The format of a source by its first bytes. binpack says what it is; of
-    /// the others the first games must have legal moves, the first boards be
-    /// legal and right in all that they say twice.
+    /// Detects the format of a source from its first bytes. binpack has a magic number; in the
+    /// others, the first games must have legal moves, or the first boards be legal and agree in all
+    /// redundant fields.
     pub fn detect(bytes: &[u8]) -> Option<PackedFormat> {
         if binpack::detect(bytes) {
             Some(PackedFormat::Binpack)
@@ -41,11 +40,11 @@ impl PackedFormat {
         }
     }
 
-    /// How many bytes the whole units that the bytes begin with have: games,
-    /// boards or chunks. 0 if the first is not all there.
+    /// Returns the length in bytes of the leading whole units: games, boards or chunks. 0 if the
+    /// first is incomplete.
     ///
     /// # Errors
-    /// What is wrong where no unit of the format can begin.
+    /// A description of the fault, if no unit of the format begins here.
     pub fn whole(self, bytes: &[u8]) -> Result<usize, &'static str> {
         let mut end = 0;
         loop {
@@ -63,9 +62,9 @@ impl PackedFormat {
         }
     }
 
-    /// Reads whole units, and hands over the labelled positions of each game;
-    /// positions without games each for themselves, as
-    /// [`read_positions`](crate::positions::read_positions) does.
+    /// Reads whole units and calls `each` with the labelled positions of each game. Positions
+    /// without games are passed one by one, as in
+    /// [`read_positions`](crate::positions::read_positions).
     pub fn read(
         self,
         bytes: &[u8],
@@ -81,8 +80,7 @@ impl PackedFormat {
     }
 }
 
-/// Writes positions in viriformat: each as a game of one move, which is legal
-/// and nothing more.
+/// Writes positions in viriformat, each as a game of one legal, otherwise arbitrary move.
 pub fn write_viriformat(records: &[Record]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(40 * records.len());
     for record in records {
@@ -91,12 +89,12 @@ pub fn write_viriformat(records: &[Record]) -> Vec<u8> {
     bytes
 }
 
-/// Mate in so many plies is this less them, and this and all beyond is "no score"
+/// Score of a mate, less its distance in plies; this value and all above are "no score"
 /// (Stockfish's `VALUE_NONE` is 32002).
 const MATE: u16 = 32_000;
 
-/// A score that counts mates in plies, of which `most` are a mate still; others are
-/// centipawns, or whatever its engine uses. `None` for "no score".
+/// Decodes a score that counts mates in plies, up to `most`; smaller scores are centipawns, or the
+/// unit of their engine. `None` for "no score".
 fn label_by_plies(score: i16, most: u16) -> Option<Label> {
     match MATE.checked_sub(score.unsigned_abs())? {
         0 => None,
@@ -108,8 +106,7 @@ fn label_by_plies(score: i16, most: u16) -> Option<Label> {
     }
 }
 
-/// The position, if it is legal; an en-passant square without a pawn is passed
-/// over.
+/// Returns the position if it is legal. An en-passant square without a pawn is ignored.
 fn from_setup(setup: Setup, mode: CastlingMode) -> Option<Chess> {
     Chess::from_setup(setup, mode)
         .or_else(PositionError::ignore_invalid_ep_square)

@@ -1,4 +1,4 @@
-//! The record of a position, and what is in it.
+//! The position record: its fields, codec, text form and block format.
 
 mod blocks;
 mod fen;

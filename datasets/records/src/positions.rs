@@ -1,4 +1,4 @@
-//! Sources of bare positions: one position a line, with its evaluation.
+//! Text formats of bare positions: one evaluated position a line.
 
 mod evaluated;
 mod json;
@@ -14,32 +14,29 @@ use crate::games::without_mark;
 use crate::position::{Keyed, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
-/// How a line gives a position and its evaluation.
+/// Format of a line with a position and its evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PositionFormat {
-    /// Lichess's evaluation database: `{"fen": .., "evals": [..]}`. White's
-    /// point of view; of several evaluations the deepest counts, of equally
-    /// deep ones the one of most nodes, of those the first.
+    /// Lichess's evaluation database: `{"fen": .., "evals": [..]}`, from White's point of view. The
+    /// deepest evaluation counts; ties go to the most nodes, then to the first.
     EvaluationJson,
-    /// `FEN,Evaluation`: `+56`, `#-7`, White's point of view. Further columns
-    /// are passed over.
+    /// `FEN,Evaluation`: `+56`, `#-7`, from White's point of view. Further columns are ignored.
     Csv,
-    /// `FEN | centipawns | result`, White's point of view. Scores of ±31000 to
-    /// ±31999 are mates as [`Label`](crate::position::Label) stores them; `#-7` is one too.
+    /// `FEN | centipawns | result`, from White's point of view. Scores of ±31000 to ±31999 are
+    /// mates as [`Label`](crate::position::Label) stores them; `#-7` is one too.
     Text,
-    /// EPD with `ce`, `dm` or `acd`, from the point of view of the side to
-    /// move.
+    /// EPD with `ce`, `dm` or `acd`, from the side to move's point of view.
     Epd,
 }
 
-/// The line that a [`PositionFormat::Csv`] begins with.
+/// Header line of a [`PositionFormat::Csv`] file, in lower case.
 const CSV_HEADER: &[u8] = b"fen,evaluation";
 
 impl PositionFormat {
-    /// The format of a text by its first lines: that of the first line that is
-    /// an evaluated position, or a header. `None` if there is none before the
-    /// first PGN tag; a last line without its end may not be recognised.
+    /// Detects the format of a text from its first line that is an evaluated position or a header.
+    /// `None` if there is none before the first PGN tag; an incomplete last line may not be
+    /// recognised.
     pub fn detect(text: &[u8]) -> Option<PositionFormat> {
         lines(text)
             .take_while(|line| !line.starts_with(b"["))
@@ -47,7 +44,7 @@ impl PositionFormat {
     }
 
     fn of_line(line: &[u8]) -> Option<PositionFormat> {
-        // A line of the database can be longer than what there is to look at.
+        // A line of the database can be longer than the sample.
         let start = &line[..line.len().min(64)];
         if start.starts_with(b"{") && memchr::memmem::find(start, b"\"fen\"").is_some() {
             return Some(PositionFormat::EvaluationJson);
@@ -84,8 +81,7 @@ fn is_csv_header(line: &[u8]) -> bool {
     })
 }
 
-/// The lines of a text that are not blank, without the space around them, and
-/// without the byte order mark that a file may begin with.
+/// Returns the nonblank lines of a text, trimmed and without a leading byte order mark.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -102,10 +98,9 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Reads every position of a text of whole lines and hands over the ones that
-/// are labelled, each as a game of its own. Who it is follows from the
-/// position alone, so that equal positions and colour twins fall on one side
-/// of the split wherever they come from.
+/// Reads every position of a text of whole lines and calls `each` with the labelled ones, each as a
+/// game. The [`GameId`] depends on the position alone, so that equal positions and colour twins
+/// from any source fall on one side of the split.
 pub fn read_positions(
     text: &[u8],
     format: PositionFormat,
@@ -149,7 +144,7 @@ fn read_line(line: &[u8], format: PositionFormat, filters: &Filters) -> Result<R
     filters.reject_position(&record).map_or(Ok(record), Err)
 }
 
-/// The position, if it is legal and of a variant that is taken.
+/// Returns the position, if it is legal and of a variant that the filters accept.
 ///
 /// # Errors
 /// [`SkipReason::Variant`], [`SkipReason::IllegalPosition`].

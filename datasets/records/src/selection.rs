@@ -1,5 +1,4 @@
-//! What a text says of a game, which games and positions are taken, and what
-//! was counted.
+//! Selection of games and positions: tags, filters, the train and validation split, and counts.
 
 mod counts;
 mod filters;

@@ -1,4 +1,4 @@
-//! Where one unit of a text, a game or a line, ends and the next begins.
+//! Boundaries between the units of a source: games, lines or packed units.
 
 use std::sync::LazyLock;
 
@@ -11,26 +11,26 @@ use crate::selection::names_start_tag;
 /// The first tag of a game, as the standard orders them.
 const EVENT: &[u8] = b"[Event \"";
 
-// A finder takes longer to build than many a game to search.
+// Building a finder takes longer than searching many games.
 static EVENT_FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(EVENT));
 static EVENT_FINDER_REV: LazyLock<FinderRev> = LazyLock::new(|| FinderRev::new(EVENT));
 
-/// How the units of a text are told apart: decided once for each source, so
-/// that it makes no difference where the text is cut into pieces.
+/// Boundary between the units of a text. Decided once a source, so that results do not depend on
+/// where the text is cut into pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Boundary {
     /// A game begins at an Event tag.
     Event,
     /// In a PGN without Event tags, at any tag after a blank line.
     AnyTag,
-    /// Each line stands for itself.
+    /// Each line is a unit.
     Line,
-    /// A source of bytes rather than text, which comes in whole units.
+    /// Packed bytes, which arrive in whole units.
     Piece,
 }
 
 impl Boundary {
-    /// What parts the games of a PGN that begins like this.
+    /// Returns the boundary of a PGN source, from its first bytes.
     pub fn of_pgn(text: &[u8]) -> Boundary {
         let has_event =
             without_mark(text).starts_with(EVENT) || event_tags(text, 0).next().is_some();
@@ -41,12 +41,11 @@ impl Boundary {
         }
     }
 
-    /// The start of a unit behind the one that the text begins with: of the
-    /// first that can be told where the text may begin in the middle of a line.
+    /// Returns the start of the first unit after the one at the beginning of the text. The text may
+    /// begin in the middle of a line; a unit whose start is then ambiguous is passed over.
     pub fn first(self, text: &[u8]) -> Option<usize> {
         match self {
-            // If tags begin right behind the first line, it may be the rest of
-            // one that belongs to them.
+            // Tags right after the first line may belong to it, if it is the rest of a tag.
             Boundary::Event => line_ends(text).next().and_then(|end| next_game(text, end)),
             Boundary::AnyTag => any_tags(text).next(),
             Boundary::Line => line_ends(text).next(),
@@ -54,8 +53,8 @@ impl Boundary {
         }
     }
 
-    /// The start of the last unit, unless it is the one that the text begins
-    /// with. What lies before is whole.
+    /// Returns the start of the last unit, or `None` if the text begins with it. All units before
+    /// it are whole.
     pub fn last(self, text: &[u8]) -> Option<usize> {
         match self {
             Boundary::Event => EVENT_FINDER_REV
@@ -73,14 +72,15 @@ impl Boundary {
     }
 }
 
-/// The start of the first game with an Event tag that begins behind `from`.
+/// Returns the start of the first game with an Event tag that begins after `from`.
 pub(crate) fn next_game(text: &[u8], from: usize) -> Option<usize> {
     event_tags(text, from)
         .map(|event| tags_start(text, event))
         .find(|&start| start > from)
 }
 
-/// The Event tags from `from` on that begin a game, but not one that begins the text.
+/// Returns the positions of Event tags from `from` on that begin a game, except one at the start of
+/// the text.
 pub(crate) fn event_tags(text: &[u8], from: usize) -> impl Iterator<Item = usize> {
     EVENT_FINDER
         .find_iter(&text[from..])
@@ -88,19 +88,19 @@ pub(crate) fn event_tags(text: &[u8], from: usize) -> impl Iterator<Item = usize
         .filter(|&at| begins_game(text, at))
 }
 
-/// Returns whether a game begins with the Event tag at `at`: it begins a line, or stands
-/// behind the result of the game before.
+/// Returns whether the Event tag at `at` begins a game: at the start of a line, or after the result
+/// of the previous game on the same line.
 pub(crate) fn begins_game(text: &[u8], at: usize) -> bool {
     text[at..].starts_with(EVENT) && (is_line_start(text, at) || is_behind_result(text, at))
 }
 
-/// Returns whether a line begins behind another one at `at`, or at the byte order mark before
-/// it: of a file that was appended to another.
+/// Returns whether `at` is the start of a line other than the first. A byte order mark before `at`
+/// is ignored: files may be concatenated.
 pub(crate) fn is_line_start(text: &[u8], at: usize) -> bool {
     matches!(before_mark(text, at).last(), Some(b'\n' | b'\r'))
 }
 
-/// Returns whether a line begins at `at` behind a blank one.
+/// Returns whether a line begins at `at` after a blank one.
 pub(crate) fn is_behind_blank_line(text: &[u8], at: usize) -> bool {
     let above = text[..at].strip_suffix(b"\n");
     let above = above.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
@@ -108,7 +108,7 @@ pub(crate) fn is_behind_blank_line(text: &[u8], at: usize) -> bool {
     above.is_some_and(|line| line.ends_with(b"\n") || line.ends_with(b"\r"))
 }
 
-/// The text before `at`, and before the byte order mark that may stand there.
+/// Returns the text before `at`, without a byte order mark at its end.
 fn before_mark(text: &[u8], at: usize) -> &[u8] {
     text[..at].strip_suffix(MARK).unwrap_or(&text[..at])
 }
@@ -122,10 +122,10 @@ pub(crate) fn is_behind_result(text: &[u8], at: usize) -> bool {
     RESULTS.iter().any(|result| line.ends_with(result))
 }
 
-/// The words that end a game.
+/// Result tokens, which end a game.
 pub(crate) const RESULTS: [&[u8]; 4] = [b"1-0", b"0-1", b"1/2-1/2", b"*"];
 
-/// Whether the text ends where a game does: with a result.
+/// Returns whether the text ends with a result.
 pub fn ends_with_result(text: &[u8]) -> bool {
     let text = text.trim_ascii_end();
     RESULTS.iter().any(|result| {
@@ -134,19 +134,19 @@ pub fn ends_with_result(text: &[u8]) -> bool {
     })
 }
 
-/// The starts of all lines but the first: behind `\n`, `\r\n` or `\r`.
+/// Returns the starts of all lines but the first: after `\n`, `\r\n` or `\r`.
 pub(crate) fn line_ends(text: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr2_iter(b'\n', b'\r', text).filter_map(|at| line_end(text, at))
 }
 
-/// The end of the line that the byte at `at` ends; `None` if the line end has another
-/// byte, or may have one that is not there yet.
+/// Returns the end of the line that the byte at `at` terminates. `None` if the next byte also
+/// belongs to the line end, or might once more text has arrived.
 fn line_end(text: &[u8], at: usize) -> Option<usize> {
     let ends = text[at] == b'\n' || text.get(at + 1).is_some_and(|&next| next != b'\n');
     ends.then_some(at + 1)
 }
 
-/// The games of a text whose games begin at any tag after a blank line.
+/// Returns the games of a text in which every tag after a blank line begins a game.
 pub fn any_tag_games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut start = 0;
     any_tags(text).chain([text.len()]).map(move |end| {
@@ -156,7 +156,8 @@ pub fn any_tag_games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Every line that begins with `[` behind a blank one, or behind a byte order mark.
+/// Returns the start of every line that begins with `[` after a blank line or after a byte order
+/// mark.
 fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b'[', text).filter_map(|at| {
         let start = before_mark(text, at).len();
@@ -165,18 +166,18 @@ fn any_tags(text: &[u8]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// So many tags are looked for before an Event tag. Without a limit, text of
-/// nothing but tags would be read over and over, as more and more of it comes.
+/// Most tags that are looked for before an Event tag. Without a limit, text of nothing but tags
+/// would be reread as more of it arrives.
 const TAGS_BEFORE_EVENT: usize = 64;
 
-/// The start of the game whose Event tag is at `event`: some files put
-/// other tags before it. They are its own up to the Event tag of another game:
-/// or the limit could let a game begin before an earlier one has its Event tag,
-/// and where that one begins would depend on how much of the text is there.
+/// Returns the start of the game with its Event tag at `event`: some files put other tags first.
+/// Tags above belong to the game up to the Event tag of another one; otherwise the limit could
+/// start a game before an earlier one has its Event tag, and the result would depend on how much
+/// text is present.
 pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
     let mut start = event;
     for _ in 0..TAGS_BEFORE_EVENT {
-        // A byte order mark begins a file.
+        // A byte order mark begins a file, so tags do not extend above it.
         if !is_line_start(text, start) || text[..start].ends_with(MARK) {
             break;
         }
@@ -193,7 +194,7 @@ pub(crate) fn tags_start(text: &[u8], event: usize) -> usize {
             start = above - whole_line.len();
             continue;
         }
-        // The first of its tags may stand behind the result of the game before.
+        // The first tag of the game may follow the result of the previous game on its line.
         if line.ends_with(b"\"]") && !is_tag {
             let brackets = memchr::memchr_iter(b'[', &text[previous..above]);
             let mut tags = brackets.map(|at| previous + at).filter(|&at| {
@@ -227,8 +228,7 @@ mod tests {
         assert_eq!(Boundary::Event.last(b"1. e4 { \n[Event horizon] } *"), None);
     }
 
-    /// Where text begins in the middle of a game's tags, that game's start is
-    /// not there.
+    /// A text that begins inside a game's tags does not contain that game's start.
     #[test]
     fn a_game_does_not_begin_inside_its_tags() {
         let text = b"[FEN \"x\"]\n[Round \"1\"]\n[Event \"y\"]\n\n1. d4 *\n\n[Event \"z\"]\n";
@@ -239,10 +239,10 @@ mod tests {
         }
     }
 
-    /// However many tags there are, what stands before a game's start is the
-    /// same text with the game and without.
+    /// The text before the start of a game is the same text with and without that game, for any
+    /// number of tags.
     #[test]
-    fn a_game_does_not_begin_before_another_ones_event_tag() {
+    fn a_game_does_not_begin_before_an_earlier_event_tag() {
         for tags in [0, 1, 20, 60, 70] {
             let tags = "[Round \"1\"]\n".repeat(tags);
             let text = format!("1. e4 *\n\n{tags}[Event \"y\"]\n{tags}[Event \"z\"]\n\n1. d4 *\n");
@@ -283,7 +283,7 @@ mod tests {
                         "{result}{gap}"
                     );
                     assert_eq!(Boundary::Event.last(&text[..c]), Some(first.len()));
-                    // Where a line is not whole, what stands on it does not count.
+                    // The result on an incomplete line does not count.
                     for from in first.len() - 2..first.len() + 2 {
                         assert_eq!(Boundary::Event.first(&text[from..]), Some(c - from));
                     }
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(Boundary::Event.last(comment), None);
     }
 
-    /// As `cat` joins files.
+    /// Byte order marks inside a text come from `cat` joining files.
     #[test]
     fn a_game_may_begin_behind_a_byte_order_mark() {
         for tags in ["[Event \"b\"]\n", "[FEN \"x\"]\n[Event \"b\"]\n"] {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_end_where_they_end() {
+    fn line_boundaries_are_found() {
         assert_eq!(Boundary::Line.first(b"a\nb\nc"), Some(2));
         assert_eq!(Boundary::Line.last(b"a\nb\nc"), Some(4));
         assert_eq!(Boundary::Line.last(b"abc"), None);

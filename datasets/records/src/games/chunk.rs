@@ -1,4 +1,4 @@
-//! PGN text to labelled positions: the one place where labels are read.
+//! Chunks of PGN text to labelled positions.
 
 use shakmaty::Color;
 
@@ -10,9 +10,8 @@ use crate::games::scan::{Mark, next_mark};
 use crate::position::{EvalComment, Record, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts};
 
-/// Reads every game of a chunk of text, which must begin and end at game
-/// boundaries, and hands each annotated game's labelled positions to `each`.
-/// Games without any `[%eval` are counted and not tokenised.
+/// Reads every game of a chunk, which must begin and end at game boundaries, and calls `each` with
+/// each annotated game's labelled positions. Games without `[%eval` are counted but not tokenised.
 pub fn read_games(
     text: &[u8],
     filters: &Filters,
@@ -33,7 +32,7 @@ pub fn read_games(
                 let event = boundary::event_tags(text, at).next();
                 let end = event.map_or(text.len(), |event| tags_start(text, event));
                 if let Some(event) = event.filter(|_| end <= at) {
-                    // It stands in a tag of the next game.
+                    // The `[%eval` is inside a tag of the next game.
                     from = event;
                     continue;
                 }
@@ -47,7 +46,7 @@ pub fn read_games(
     read_unannotated(&text[start..], filters, tally, &mut each);
 }
 
-/// Counts a game without any `[%eval`. The scores of a match make it an annotated one.
+/// Counts a game without any `[%eval`, or reads it if its comments hold match scores.
 fn read_unannotated(
     game: &[u8],
     filters: &Filters,
@@ -62,9 +61,8 @@ fn read_unannotated(
     }
 }
 
-/// Returns whether comments give scores as programs write them that play matches. They are
-/// looked through up to the first one with a tag such as `[%clk`, which these programs do
-/// not write.
+/// Returns whether comments hold scores in the form that match programs write. The search ends at
+/// the first comment with a tag such as `[%clk`, which these programs do not write.
 fn has_match_scores(game: &[u8]) -> bool {
     let mut rest = game;
     while let Some(start) = memchr::memchr(b'{', rest) {
@@ -76,7 +74,7 @@ fn has_match_scores(game: &[u8]) -> bool {
         if text.starts_with(b"[%") {
             return false;
         }
-        // Whose score it is does not matter here.
+        // The mover does not matter here.
         if parse_match_score(text, Color::White) != EvalComment::Absent {
             return true;
         }
@@ -85,7 +83,7 @@ fn has_match_scores(game: &[u8]) -> bool {
     false
 }
 
-/// Reads the game of a slice; several, if games without an Event tag follow.
+/// Reads the game of a slice, or several if games without an Event tag follow.
 fn read_annotated(
     text: &[u8],
     filters: &Filters,
@@ -153,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn an_illegal_move_ends_a_game_and_keeps_what_came_before() {
+    fn an_illegal_move_ends_a_game_and_keeps_earlier_labels() {
         let (rows, tally) = rows(
             "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } Ke4 { [%eval 0.2] } 2. d4 { [%eval 1] } *\n\n\
              [Event \"y\"]\n\n1. d4 { [%eval 0.1] } *\n",
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unterminated_comment_keeps_what_came_before() {
+    fn an_unterminated_comment_keeps_earlier_labels() {
         let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 { [%eval 0.3] } e5 { [%eval 0.2]");
         assert_eq!(rows.len(), 1);
         assert_eq!(tally.skipped[&SkipReason::MalformedGame], 1);
@@ -231,7 +229,7 @@ mod tests {
                 let (rows, tally) = rows(&games.join(between));
                 assert_eq!((rows.len(), tally.games), (6, 3), "{between:?}");
                 assert_eq!(tally.skipped, [].into(), "{between:?}");
-                // Without an Event tag too.
+                // Games without an Event tag give the same.
                 let games = games.map(|game| game.split_once('\n').unwrap().1.to_string());
                 let (rows, tally) = super::tests::rows(&games.join(between));
                 assert_eq!((rows.len(), tally.games), (6, 3), "{between:?}");
@@ -314,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn games_of_matches_have_labels() {
+    fn match_scores_become_labels() {
         let pgn = "[Event \"x\"]\n\n1. e4 {book} e5 {+0.25/12 0.5s} 2. Nf3 {-0.10/14 0.4s}\n\
                    Nc6 {-M4/20 0.3s} 3. d4 {+9.00/9 1s} exd4 {0.2s, Draw by adjudication} *\n\n";
         // Games of Lichess between match games are read as usual.
@@ -353,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_game_is_counted_once() {
+    fn an_error_in_a_game_is_counted_once() {
         for (moves, reasons) in [
             (
                 "1. e4 { [%eval 0.3] } e4 2. Sf3 *",
@@ -418,7 +416,7 @@ mod tests {
         assert_eq!(labels(&pgn), ["37"]);
     }
 
-    /// Read as a move number, it would have let Black's knight play the second move.
+    /// A null move read as a move number would let Black's knight play the second move.
     #[test]
     fn a_null_move_ends_a_game_whose_fen_tag_is_in_any_letter_case() {
         for tag in ["FEN", "Fen", "fen"] {
@@ -429,7 +427,8 @@ mod tests {
         }
     }
 
-    /// Below an overlooked FEN tag, the move would be a legal one of the usual start.
+    /// The move is also legal in the usual start position, so overlooking the FEN tag would go
+    /// unnoticed.
     #[test]
     fn tags_are_found_however_they_are_written() {
         let fen = "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
@@ -467,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_push_is_no_capture() {
+    fn a_pawn_push_is_not_read_as_a_capture() {
         let (rows, tally) = rows("[Event \"x\"]\n\n1. e4 d5 2. d5 { [%eval 0.4] } *\n");
         assert!(rows.is_empty());
         assert_eq!(tally.skipped[&SkipReason::IllegalMove], 1);
@@ -500,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn games_behind_what_is_left_out_are_read_or_counted() {
+    fn games_after_skipped_text_are_read_or_counted() {
         let first = "[White \"a\"]\n\n1. e4 { [%eval 0.1] } 1-0";
         let pgn = format!("{first} Sf3\n\n[White \"b\"]\n\n1. d4 {{ [%eval 0.2] }} *\n");
         assert_eq!(labels(&pgn), ["10", "20"]);
@@ -510,9 +509,9 @@ mod tests {
         assert_eq!(tally.skipped, [(SkipReason::BadTags, 1)].into());
     }
 
-    /// In time that grows with the text alone.
+    /// Runs in linear time.
     #[test]
-    fn a_game_that_blank_lines_break_off_is_counted_once_and_named() {
+    fn a_game_broken_off_by_blank_lines_is_counted_once_and_named() {
         let game = "[Event \"x\"]\n[Site \"a\"]\n\n1. e4 { [%eval 0.1] }\n\n";
         let next = "[Site \"b\"]\n\n1. d4 { [%eval 0.2] } *\n";
         let (rows, tally) = rows(&[game, &"e4\n\n".repeat(80_000), next].concat());

@@ -1,4 +1,4 @@
-//! The evaluated positions of one game, in whatever format it is written.
+//! Evaluated positions of one game, independent of its format.
 
 use std::num::NonZeroUsize;
 
@@ -8,46 +8,46 @@ use crate::games::returns::Returns;
 use crate::position::{GameResult, Month, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
 
-/// The evaluated positions of the game that is being read.
+/// Evaluated positions of the game being read.
 #[derive(Default)]
 pub(crate) struct Evaluations {
     positions: Vec<Evaluated>,
-    /// Half-moves played so far.
+    /// Plies played so far.
     plies: u32,
     unlabelled_plies: u64,
 }
 
 struct Evaluated {
     record: Record,
-    /// Half-moves played before it.
+    /// Plies played before the position.
     ply: u32,
-    /// Whether the filters left it.
+    /// Passed the filters.
     kept: bool,
 }
 
-/// What is known of a game at its end.
+/// Facts about a game that are known at its end.
 pub(crate) struct Ending {
-    /// The result that the moves lead to; `None` if it is not known.
+    /// Result of the moves that were read; `None` if unknown.
     pub(crate) result: Option<GameResult>,
     pub(crate) month: Month,
-    /// The mean of both players' ratings, if they are known.
+    /// Mean of both players' ratings; `None` if either is unknown.
     pub(crate) rating: Option<u16>,
 }
 
 impl Evaluations {
-    /// Half-moves played so far.
+    /// Returns the number of plies played so far.
     pub(crate) fn plies(&self) -> u32 {
         self.plies
     }
 
-    /// Whether the position on the board has its evaluation.
+    /// Returns whether the current position has an evaluation.
     pub(crate) fn has_latest(&self) -> bool {
         self.positions
             .last()
             .is_some_and(|last| last.ply == self.plies)
     }
 
-    /// Takes the position on the board.
+    /// Adds the current position.
     pub(crate) fn add(&mut self, record: Record, filters: &Filters, tally: &mut SourceCounts) {
         let rejected = filters.reject_position(&record);
         if let Some(reason) = rejected {
@@ -60,7 +60,8 @@ impl Evaluations {
         });
     }
 
-    /// Notes that a move is played from the position on the board.
+    /// Plays a move from the current position; the position fails the `quiet` filter if the move is
+    /// noisy.
     pub(crate) fn play(&mut self, m: Move, filters: &Filters, tally: &mut SourceCounts) {
         let plies = self.plies;
         match self.positions.last_mut().filter(|last| last.ply == plies) {
@@ -68,14 +69,15 @@ impl Evaluations {
                 last.kept = false;
                 tally.skip(SkipReason::NotQuiet);
             }
-            // The start needs no label.
+            // The start position needs no label and is not a gap.
             None if plies > 0 => self.unlabelled_plies += 1,
             _ => {}
         }
         self.plies += 1;
     }
 
-    /// Hands over what is to be kept of the game, which ends with `board`.
+    /// Ends the game at `board`: applies lambda-returns and thinning, counts the records and passes
+    /// them to `each`. Does nothing if no record is left.
     pub(crate) fn finish(
         mut self,
         board: &Chess,
@@ -85,7 +87,7 @@ impl Evaluations {
         tally: &mut SourceCounts,
         each: impl FnOnce(GameId, &[Record]),
     ) {
-        // From every other position a move was played.
+        // Only the last position can be finished: a move was played from every other one.
         if self.has_latest() && board.legal_moves().is_empty() {
             let finished = self.positions.pop();
             if finished.is_some_and(|finished| finished.kept) {
@@ -96,8 +98,7 @@ impl Evaluations {
             return;
         }
         let id = id();
-        // Held-out games are measured on the evaluations, whatever the returns
-        // that are trained on.
+        // Validation games keep their evaluations, regardless of training targets.
         if filters.td_lambda.is_on() && id.split(filters.validation_percent) == Split::Train {
             self.look_ahead(filters.td_lambda.get(), ending.result);
         }
@@ -130,8 +131,7 @@ impl Evaluations {
     }
 }
 
-/// Keeps one record in `every`, from the one at `start` on; returns how many
-/// went.
+/// Keeps one record in `every`, beginning with the one at `start`. Returns the number removed.
 fn thin_out(records: &mut Vec<Record>, every: NonZeroUsize, start: usize) -> u64 {
     let all = records.len();
     let mut index = 0..all;
@@ -152,7 +152,7 @@ mod tests {
         }
     }
 
-    /// The labels of a game's text, by whether filters leave them.
+    /// Returns the labels of a game that pass the filters.
     fn labels(filters: &Filters, tags: &str, moves: &str) -> (String, SourceCounts) {
         let (mut labels, mut tally) = (Vec::new(), SourceCounts::default());
         let text = format!("[Event \"x\"]\n{tags}\n\n{moves}\n");
@@ -166,7 +166,7 @@ mod tests {
                          3. Nxe5 { [%eval 0.5] } ";
 
     #[test]
-    fn a_return_reaches_to_a_result_that_is_fair_and_the_games_own() {
+    fn returns_use_only_fair_results_of_whole_games() {
         let one = with(1.0, Filters::default());
         for (tags, end, wanted) in [
             ("[Result \"0-1\"]", "0-1", "-30000 -30000 -30000 -30000"),
@@ -177,7 +177,7 @@ mod tests {
                 "0-1",
                 "50 50 50 50",
             ),
-            // Where the moves break off, the result is not theirs.
+            // The result does not apply when the moves break off.
             ("[Result \"0-1\"]", "Ke5 0-1", "50 50 50 50"),
             ("[Result \"0-1\"]", "Sf6 0-1", "50 50 50 50"),
             ("[Result \"0-1\"]", "-- 0-1", "50 50 50 50"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_judge_evaluations_as_they_are_read() {
+    fn filters_apply_before_lambda_returns() {
         let strict = Filters {
             quiet: true,
             min_ply: 2,
@@ -211,8 +211,8 @@ mod tests {
             assert_ne!(all, returns);
             assert_eq!(all.split(' ').count(), returns.split(' ').count());
         }
-        // What is left out weighs as it would, and a mate on the board is none
-        // of the game's evaluations.
+        // Filtered evaluations still count in the returns; an evaluation of a mated position does
+        // not.
         let half = |filters| labels(&with(0.5, filters), "[Result \"1-0\"]", &moves).0;
         let late = Filters {
             min_ply: 5,

@@ -1,4 +1,4 @@
-//! One game of a PGN: its tags, its moves, its labelled positions.
+//! Visitor that turns one PGN game (tags, moves, comments) into labelled positions.
 
 use std::ops::ControlFlow;
 
@@ -11,17 +11,18 @@ use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Origin, Record, parse_eval, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
-/// The state of the game that is being read.
+/// State of the game being read.
 struct Game {
     tags: Tags,
     position: Chess,
-    /// Moves in UCI notation, for the identity of a game without an id; empty
-    /// where it has one.
+    /// Moves in UCI notation, hashed as the identity of a game without a Lichess id; otherwise
+    /// empty.
     moves: Vec<u8>,
-    /// Whether any `[%eval` was seen.
+    /// Has an evaluation, readable or not.
     annotated: bool,
     evaluations: Evaluations,
-    /// The pieces so far of a comment that is too long to be read in one.
+    /// Collected parts of a comment longer than
+    /// [`COMMENT_BYTES`](crate::games::general::COMMENT_BYTES).
     comment: Vec<u8>,
 }
 
@@ -42,26 +43,24 @@ pub(crate) struct GameReader<'a, F> {
     /// Receives each kept game.
     each: F,
     game: Option<Game>,
-    /// Whether what follows in the text no longer matters to the game.
+    /// The game has ended; further text does not belong to it.
     pub(crate) over: bool,
-    /// Whether what follows without tags is left out: the game is for what its tags say, or
-    /// its rest is.
+    /// Text that follows without tags is skipped: the game, or its rest, was skipped.
     left_out: bool,
-    /// Why the game could not be followed any further, and the word there, if so.
+    /// Reason and word at which the game was cut, if it was.
     pub(crate) cut: Option<(SkipReason, String)>,
-    /// The tags of the game that was ended, as [`Tags::roster`].
+    /// Roster of the finished game, as [`Tags::roster`].
     pub(crate) roster: Option<Vec<u8>>,
 }
 
-/// What stands before a game in its text.
+/// Predecessor of a game in its text.
 #[derive(Clone, Copy)]
 pub(crate) enum Previous {
-    /// Nothing.
+    /// No predecessor: the game begins the text.
     Nothing,
-    /// A game. What follows without tags is the rest of it, which a blank line
-    /// broke off.
+    /// A game that was read. Text without tags after it is its rest, broken off by a blank line.
     Game,
-    /// A game that was left out, or its rest was, and what follows with it.
+    /// A game that was skipped, or whose rest was. Text without tags after it is skipped too.
     LeftOut,
 }
 
@@ -85,7 +84,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         }
     }
 
-    /// What the game is to the next one.
+    /// Returns the [`Previous`] of the next game.
     pub(crate) fn as_previous(&self) -> Previous {
         match self.left_out {
             true => Previous::LeftOut,
@@ -93,8 +92,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         }
     }
 
-    /// Ends the game that is being read where its text cannot be followed any
-    /// further. What was accepted of it is kept.
+    /// Ends the current game at text that cannot be followed. Keeps the positions accepted so far.
     pub(crate) fn broken_off(&mut self, reason: SkipReason, word: &str) {
         self.tally.skip(reason);
         self.cut = Some((reason, word.to_string()));
@@ -102,8 +100,8 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         self.finish(false);
     }
 
-    /// Hands over what was accepted of the game that is being read: `whole` if its result is
-    /// that of the moves.
+    /// Ends the current game and passes its accepted positions to `each`. `whole` says that its
+    /// result is that of the moves read.
     pub(crate) fn finish(&mut self, whole: bool) {
         let Some(mut game) = self.game.take() else {
             return;
@@ -126,7 +124,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         self.roster = Some(game.tags.roster);
     }
 
-    /// The position a game starts from, if the game is one to take.
+    /// Returns the start position, or the reason to skip the game.
     fn admit(&self, tags: &Tags) -> Result<Chess, SkipReason> {
         let mode = tags.start.castling_mode()?;
         if mode.is_chess960() && !self.filters.chess960 {
@@ -138,7 +136,7 @@ impl<'a, F: FnMut(GameId, &[Record])> GameReader<'a, F> {
         tags.start.position(mode)
     }
 
-    /// Plays a move of the game that is being read; `None` if it is illegal.
+    /// Plays a move of the current game. `None` if it is illegal.
     pub(crate) fn play(&mut self, san: &San) -> Option<()> {
         let game = self.game.as_mut()?;
         let m = find_move(&game.position, san)?;
@@ -199,7 +197,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
                 Previous::Nothing => {}
                 Previous::Game => {
                     self.broken_off(SkipReason::MalformedGame, "");
-                    // Text behind a further blank line is not counted again.
+                    // Text after a further blank line is not counted again.
                     self.left_out = true;
                     return ControlFlow::Break(());
                 }
@@ -233,7 +231,7 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
 
     fn san(&mut self, (): &mut (), san: SanPlus) -> ControlFlow<()> {
         if self.play(&san.san).is_none() {
-            // Games that no tags part are not told apart.
+            // Moves after a result without tags between may belong to another game.
             let reason = match self.over {
                 true => SkipReason::MalformedGame,
                 false => SkipReason::IllegalMove,
@@ -270,13 +268,13 @@ impl<F: FnMut(GameId, &[Record])> Visitor for GameReader<'_, F> {
         ControlFlow::Continue(Skip(true))
     }
 
-    /// Ends the game: moves that its text goes on with are counted, and not played.
+    /// Ends the game: further moves are counted as malformed, not played.
     fn outcome(&mut self, (): &mut (), _: Outcome) -> ControlFlow<()> {
         self.over = true;
         self.finish(true);
         ControlFlow::Continue(())
     }
 
-    /// Ends nothing: whether the game is whole depends on the text behind it ([`Self::finish`]).
+    /// Does nothing: whether the game is whole depends on the text after it ([`Self::finish`]).
     fn end_game(&mut self, (): ()) {}
 }

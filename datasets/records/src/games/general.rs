@@ -1,4 +1,4 @@
-//! A game in any form: rewritten in the export format, and tokenised by pgn-reader.
+//! Reader for games in any form: rewrites them to the export format and tokenises with pgn-reader.
 
 use std::io::{Chain, Read};
 
@@ -8,11 +8,11 @@ use crate::games::movetext::{Cut, import};
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, roster_value};
 
-/// What stands behind a game for the reader: it looks ahead, and at the end of
-/// its input it would move what is left of the game at every token.
+/// Padding after a game. pgn-reader looks ahead, and near the end of its input would move the
+/// remaining bytes at every token.
 const PADDING: &[u8] = &[b'\n'; 260];
 
-/// Length of a comment that is read in one piece; longer ones are put together.
+/// Longest comment, in bytes, that is read in one piece; longer ones are assembled from parts.
 pub(crate) const COMMENT_BYTES: usize = 255;
 
 /// Returns a pgn-reader of a text with room for its longest tag, up to 64 KiB.
@@ -24,7 +24,7 @@ pub(crate) fn reader(text: &[u8]) -> pgn_reader::Reader<Chain<&[u8], &'static [u
         .finish()
 }
 
-/// Reads a game in any form.
+/// Reads the games of a text in any form.
 pub(crate) fn read_general(
     text: &[u8],
     filters: &Filters,
@@ -43,14 +43,14 @@ pub(crate) fn read_general(
         let read = reader.read_game(&mut visitor);
         match read {
             Ok(None) => break,
-            // Without a result a game ends where tags follow or the text ends, not where
-            // a blank line breaks it off.
+            // A game without a result is whole if tags or the end of the text follow, not if a
+            // blank line breaks it off.
             Ok(Some(())) => visitor.finish(match reader.has_more() {
                 Ok(true) => reader.buffer().starts_with(b"["),
                 _ => imported.cut.is_none(),
             }),
-            // Reading from a slice, the only errors are of the syntax.
-            // What follows cannot be told from this game.
+            // Reading from a slice fails only on syntax errors, after which the rest cannot be
+            // separated from this game.
             Err(_) => visitor.broken_off(SkipReason::MalformedGame, ""),
         }
         (previous, over) = (visitor.as_previous(), visitor.over);
@@ -71,7 +71,7 @@ pub(crate) fn read_general(
     }
 }
 
-/// Counts a game that is left out.
+/// Counts a skipped game.
 fn leave_out(cut: Cut, tally: &mut SourceCounts) {
     tally.games += 1;
     tally.games_annotated += 1;

@@ -1,20 +1,19 @@
-//! The tags of a game, rewritten where pgn-reader would not find each of them.
+//! Tag sections, rewritten where pgn-reader would miss a tag.
 //!
-//! pgn-reader ends the tags at text that it does not expect between them. A FEN tag below
-//! would be lost, and the moves played from the usual start.
+//! pgn-reader ends the tags at unexpected text between them. A FEN tag below would be lost, and the
+//! moves played from the usual start position.
 
 use crate::games::rewriter::Rewriter;
 use crate::selection::names_start_tag;
 
-/// The byte order mark of UTF-8, which a file may begin with.
+/// UTF-8's byte order mark, which may begin a file.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Rewrites the tags that begin at `at`, with the blank and escaped lines between them.
-/// Returns where they end: behind their last line, or behind the last pair of a line that
-/// goes on with movetext.
+/// Rewrites the tags that begin at `at`, with the blank and escaped lines between them. Returns
+/// their end: after their last line, or after the last pair of a line that continues with movetext.
 ///
 /// # Errors
-/// The line where it cannot be told what the tags are.
+/// The line at which the tags become ambiguous.
 pub(crate) fn rewrite_tags<'a>(text: &mut Rewriter<'a>, mut at: usize) -> Result<usize, &'a [u8]> {
     let game = text.original();
     while at < game.len() {
@@ -25,13 +24,13 @@ pub(crate) fn rewrite_tags<'a>(text: &mut Rewriter<'a>, mut at: usize) -> Result
         if !matches!(content.first(), None | Some(b'[' | b'%' | b';')) {
             break;
         }
-        // pgn-reader expects a mark at the beginning alone.
+        // pgn-reader expects a byte order mark only at the beginning.
         if at > 0 && line.starts_with(MARK) {
             text.replace(at, MARK.len(), b"");
         }
         let start = end - content.len();
         match content.first() {
-            // A comment, at which pgn-reader would end the tags.
+            // pgn-reader would end the tags at a comment.
             Some(b';') => text.replace(start, content.len(), b""),
             Some(b'[') => {
                 let behind = rewrite_pairs(text, start, end).ok_or(line)?;
@@ -46,16 +45,16 @@ pub(crate) fn rewrite_tags<'a>(text: &mut Rewriter<'a>, mut at: usize) -> Result
     Ok(at)
 }
 
-/// Where the tags end that a game begins with. `None` if pgn-reader does not find each of
-/// them as they stand.
+/// Returns the end of the tags at the beginning of a game. `None` if pgn-reader would miss a tag
+/// without rewriting.
 pub(crate) fn tags_end(game: &[u8]) -> Option<usize> {
     let mut text = Rewriter::new(game);
     let end = rewrite_tags(&mut text, 0).ok()?;
     text.is_unchanged().then_some(end)
 }
 
-/// Rewrites the tag pairs of a line from `start` to `end`. Returns where they end; `None` if
-/// that is not certain.
+/// Rewrites the tag pairs of a line from `start` to `end`. Returns their end; `None` if it is
+/// ambiguous.
 fn rewrite_pairs(text: &mut Rewriter, start: usize, end: usize) -> Option<usize> {
     let game = text.original();
     let line = game[start..end].strip_suffix(b"\n");
@@ -90,13 +89,13 @@ fn rewrite_pairs(text: &mut Rewriter, start: usize, end: usize) -> Option<usize>
 
 /// A tag pair at the beginning of a text, as pgn-reader reads it.
 enum Pair {
-    /// Length of the pair. Without its quote or its bracket it goes to the end of the line;
-    /// one without a value is passed over.
+    /// Length of the pair in bytes. Without its closing quote or bracket it extends to the end of
+    /// the line; a pair without a value is skipped.
     Ends(usize),
     /// A pair with neither value nor bracket.
     WithoutBracket,
-    /// A pair with a quote that is not escaped, or with an escaped line end; or a tag of the
-    /// start position, perhaps, that would be passed over.
+    /// A pair with an unescaped quote or an escaped line end, or possibly a start-position tag that
+    /// pgn-reader would skip.
     Malformed,
 }
 
@@ -135,8 +134,8 @@ fn pair(line: &[u8]) -> Pair {
     }
 }
 
-/// A line of one tag, the quotes in its value escaped: the last on the line ends it. `None`
-/// if that is not certain.
+/// Returns a one-tag line with the quotes in its value escaped; the last quote of the line ends the
+/// value. `None` if that is ambiguous.
 fn with_quotes_escaped(line: &[u8]) -> Option<Vec<u8>> {
     let tag = line.trim_ascii().strip_prefix(b"[")?;
     let name = tag.iter().take_while(|byte| is_of_name(byte)).count();
@@ -160,7 +159,7 @@ fn with_quotes_escaped(line: &[u8]) -> Option<Vec<u8>> {
     Some(escaped)
 }
 
-/// Returns whether a tag pair begins a text.
+/// Returns whether the text begins with a tag pair.
 pub fn begins_tag(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
@@ -175,18 +174,18 @@ fn is_of_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_+#=:-".contains(byte)
 }
 
-/// A line without the byte order mark that a file may begin with.
+/// Returns the line without a leading byte order mark.
 pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(MARK).unwrap_or(line)
 }
 
-/// Number of leading bytes that pgn-reader passes over between tags.
+/// Returns the number of leading bytes that pgn-reader skips between tags.
 fn blanks(text: &[u8]) -> usize {
     let blanks = text.iter().take_while(|byte| b" \t\r\n".contains(byte));
     blanks.count()
 }
 
-/// Length of the longest line of a text that begins with a tag.
+/// Returns the length of the longest tag line of a text.
 pub(crate) fn longest_tag(text: &[u8]) -> usize {
     let (mut start, mut longest) = (0, 0);
     for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
@@ -199,7 +198,7 @@ pub(crate) fn longest_tag(text: &[u8]) -> usize {
     longest
 }
 
-/// The value of a tag among those that a game begins with, as it stands.
+/// Returns the raw value of a tag at the beginning of a game.
 pub(crate) fn tag_value<'a>(game: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let lines = game.split(|&byte| byte == b'\n');
     let mut lines = lines
@@ -216,7 +215,7 @@ pub(crate) fn tag_value<'a>(game: &'a [u8], name: &str) -> Option<&'a [u8]> {
 mod tests {
     use super::*;
 
-    /// Returns the rewritten tags, and the text behind them.
+    /// Returns the rewritten tags and the text after them.
     fn rewritten(game: &str) -> Option<(String, &str)> {
         let mut text = Rewriter::new(game.as_bytes());
         let end = rewrite_tags(&mut text, 0).ok()?;
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_cannot_be_told_apart_are_wrong() {
+    fn ambiguous_tags_are_errors() {
         for tags in [
             "[A \"a\"b\"] [B \"b\"]",
             "[A \"a\"] [B \"b\"c\"]",

@@ -1,9 +1,9 @@
 //! Rewrites a game's text from PGN's import format to its export format, before pgn-reader
 //! tokenises it.
 //!
-//! pgn-reader passes over words that it cannot read, as PGN readers do. For
-//! labels that will not do: after an unread move, every later one would be
-//! played on the wrong board, and might even be legal there.
+//! pgn-reader skips words that it cannot read, as PGN readers do. That would corrupt labels: after
+//! a skipped move, every later one would be played on the wrong board, and might even be legal
+//! there.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,42 +16,42 @@ use crate::games::rewriter::Rewriter;
 use crate::games::spelling::{is_remark, result, spelled, with_letters};
 use crate::selection::SkipReason;
 
-/// The text of a game, and of those that follow in the same text, for pgn-reader.
+/// Text of a game, and of further games in the same text, rewritten for pgn-reader.
 #[derive(Debug)]
 pub(crate) struct Imported<'a> {
-    /// Up to where it can be read.
+    /// The readable part.
     pub(crate) text: Cow<'a, [u8]>,
-    /// Why it cannot be read further, if it is not all.
+    /// Reason that the text ends early; `None` if all of it was read.
     pub(crate) cut: Option<Cut>,
-    /// Whether tags of a further game were found.
+    /// Tags of a further game were found.
     pub(crate) has_further: bool,
 }
 
-/// Why a game is read no further, or not at all.
+/// Point at which a game became unreadable, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Why.
+    /// Why the game was cut.
     pub reason: SkipReason,
-    /// The word or line at the cut, and the game's name.
+    /// Word or line at the cut, and the name of the game.
     pub example: String,
 }
 
-/// Rewrites a game's text up to the first word, outside comments and variations, that is
-/// neither a move, in any spelling that is known, nor a move number, a glyph, a remark or
-/// a result. Behind a result such words are left out.
+/// Rewrites a game's text up to the first word, outside comments and variations, that is neither a
+/// move in a known spelling nor a move number, a glyph, a remark or a result. Unknown words after a
+/// result are removed.
 ///
 /// # Errors
-/// [`SkipReason::BadTags`] if it cannot be told what the game's tags are.
+/// [`SkipReason::BadTags`] if the game's tags are ambiguous.
 pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
     let mut text = Rewriter::new(game);
     let bad_tags = |line, start: usize| Cut::at(SkipReason::BadTags, line, &game[start..]);
     let mut at = rewrite_tags(&mut text, 0).map_err(|line| bad_tags(line, 0))?;
-    // Where the tags of the game under way begin.
+    // Start of the current game's tags.
     let mut start = 0;
     let mut has_further = false;
     let mut depth = 0u32;
     let mut over = false;
-    // Whether moves, or what belongs to them, have come behind the tags.
+    // Movetext has followed the tags.
     let mut begun = !game[..at].contains(&b'[');
     let mut behind_move = false;
     let cut = loop {
@@ -77,7 +77,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                 if !line_start {
                     text.replace(at, 0, b"\n\n");
                 }
-                // Tags belong to a further game, unless only a comment stands between them and those above.
+                // Tags begin a further game, unless only a comment separates them from those above.
                 let is_torn = !begun && !is_behind_blank_line(game, at);
                 let tags = match is_torn {
                     true => Err(line(rest)),
@@ -113,7 +113,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
                     Err(reason) if !over => {
                         break Some(Cut::at(reason, word, &game[start..]));
                     }
-                    // A word behind a result belongs to no game.
+                    // A word after a result belongs to no game.
                     Err(_) => (Kind::Sign, Some(String::new())),
                     Ok(meaning) => meaning,
                 };
@@ -140,7 +140,7 @@ pub(crate) fn import(game: &[u8]) -> Result<Imported<'_>, Cut> {
 
 impl std::error::Error for Cut {}
 
-/// Reason, word and game of a cut: `an illegal move: Ke4 in https://lichess.org/abcdefgh`.
+/// Formats reason, word and game: `an illegal move: Ke4 in https://lichess.org/abcdefgh`.
 impl fmt::Display for Cut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = match self.reason {
@@ -157,12 +157,12 @@ impl fmt::Display for Cut {
 }
 
 impl Cut {
-    /// A cut at a word or a line of the game whose tags a text begins with.
+    /// Returns a cut at a word or line of the game at the beginning of `game`.
     pub(crate) fn at(reason: SkipReason, word: &[u8], game: &[u8]) -> Cut {
         Cut::of(reason, word, |name| tag_value(game, name))
     }
 
-    /// A cut at a word or a line of a game with these values of its tags.
+    /// Returns a cut at a word or line of a game, whose tags `tag` looks up.
     pub(crate) fn of<'a>(
         reason: SkipReason,
         word: &[u8],
@@ -181,10 +181,10 @@ impl Cut {
     }
 }
 
-/// The longest part of a text that is shown in an example.
+/// Most characters of a text that an example shows.
 const EXAMPLE_CHARS: usize = 60;
 
-/// The beginning of a text without control characters, which a terminal might obey.
+/// Returns the beginning of a text, with control characters replaced: a terminal might obey them.
 fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let harmless = |char: char| match char.is_control() {
@@ -194,8 +194,8 @@ fn shown(text: &[u8]) -> String {
     text.chars().take(EXAMPLE_CHARS).map(harmless).collect()
 }
 
-/// A text with the white space that pgn-reader knows: line feeds for carriage returns alone,
-/// blanks for form feeds and vertical tabs.
+/// Returns a text with only the white space that pgn-reader knows: lone carriage returns become
+/// line feeds, form feeds and vertical tabs become blanks.
 pub(crate) fn with_plain_space(text: &[u8]) -> Cow<'_, [u8]> {
     let plain = |at: usize| match text[at] {
         b'\r' if text.get(at + 1) == Some(&b'\n') => b'\r',
@@ -213,7 +213,7 @@ pub(crate) fn with_plain_space(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(new)
 }
 
-/// The line at the beginning of a text.
+/// Returns the first line of a text.
 fn line(text: &[u8]) -> &[u8] {
     &text[..skip_past(text, 0, b'\n')]
 }
@@ -226,8 +226,8 @@ fn is_separator(byte: u8) -> bool {
     b" \t\r\n.".contains(&byte)
 }
 
-/// Length in bytes of a non-ASCII space at the beginning of a text: no-break, narrow or
-/// zero-width. 0 without one.
+/// Returns the length in bytes of a leading non-ASCII space (no-break, narrow or zero-width), 0
+/// without one.
 fn blank_length(text: &[u8]) -> usize {
     const BLANKS: [&str; 7] = [
         "\u{a0}", "\u{2009}", "\u{200a}", "\u{200b}", "\u{202f}", "\u{2060}", "\u{feff}",
@@ -243,25 +243,25 @@ fn blank_length(text: &[u8]) -> usize {
     }
 }
 
-/// Returns whether a text begins with what ends a word.
+/// Returns whether a text begins with the end of a word.
 fn ends_word(text: &[u8]) -> bool {
     is_separator(text[0]) || b"{}();!?$".contains(&text[0]) || blank_length(text) > 0
 }
 
-/// Returns whether the square of a piece's letter may stand behind blanks.
+/// Returns whether the next non-blank byte could continue a move after its piece letter.
 fn may_begin_square(text: &[u8]) -> bool {
     let next = text.iter().find(|&&byte| !is_separator(byte));
     next.is_some_and(|byte| matches!(byte, b'a'..=b'h' | b'x' | b':') || !byte.is_ascii())
 }
 
-/// The word at the beginning of the text.
+/// Returns the first word of a text.
 fn word(text: &[u8]) -> &[u8] {
-    // The byte after the first may end it; the first is part of it.
+    // The first byte always belongs to the word.
     let mut ends = 1..text.len();
     let mut length = ends
         .find(|&at| ends_word(&text[at..]))
         .unwrap_or(text.len());
-    // `e.p.` is one word, by itself or behind a move.
+    // `e.p.` is one word, alone or after a move.
     let behind = &text[length..];
     if text[length - 1] == b'e' && behind.starts_with(b".p") {
         match behind[2..].first() {
@@ -270,7 +270,7 @@ fn word(text: &[u8]) -> &[u8] {
             _ => length += 2,
         }
     }
-    // The tags of the next game may stand right behind a result.
+    // Tags of the next game may directly follow a result.
     let tag = memchr::memchr(b'[', &text[..length]).filter(|&at| begins_tag(&text[at..]));
     tag.filter(|&at| RESULTS.contains(&&text[..at]))
         .map_or(&text[..length], |at| &text[..at])
@@ -282,17 +282,17 @@ enum Kind {
     Move,
     MoveNumber,
     Result,
-    /// A glyph, a sign or a remark, which says nothing of the moves.
+    /// A glyph, sign or remark, which does not affect the moves.
     Sign,
-    /// A novelty's `N` or a diagram's `D` behind a move, else the letter of a piece.
+    /// `N` or `D`: after a move a novelty or diagram, otherwise a piece letter.
     Letter,
 }
 
-/// Returns a word's kind, and its text in the export format, unless pgn-reader reads it or
-/// passes over it rightly as it stands.
+/// Returns a word's kind, and its text in the export format, or `None` if pgn-reader handles the
+/// word as it stands.
 ///
 /// # Errors
-/// The reason to cut the game, if the word has no meaning.
+/// The reason to cut the game, if the word is unknown.
 fn meaning(word: &[u8]) -> Result<(Kind, Option<String>), SkipReason> {
     if let Some(kind) = known(word)? {
         return Ok((kind, None));
@@ -311,16 +311,16 @@ fn meaning(word: &[u8]) -> Result<(Kind, Option<String>), SkipReason> {
     Ok((kind, Some(new)))
 }
 
-/// Null moves, as which a game cannot go on. pgn-reader passes over the first two as move
-/// numbers or glyphs.
+/// Null moves, at which a game is cut. pgn-reader would skip the first two as move numbers or
+/// glyphs.
 const NULL_MOVES: [&[u8]; 4] = [b"0000", b"@@@@", b"Z0", b"<>"];
 
-/// Signs of the Informator and others that are not of ASCII. Not those for an idea or
-/// a better move: a move would follow that was not played.
+/// Informator signs and other non-ASCII ones. Signs for an idea or a better move are not among
+/// them: they precede moves that were not played.
 const SIGNS: &str = "±∓⩲⩱∞□⊙⨀⟳↻○⊕⨁⊞⊥⟂⯹→↑⇄⇆≅«»‼⁇⁉⁈…–—−";
 
-/// Returns the kind of a word that pgn-reader reads, or passes over rightly: moves, castling with zeros,
-/// move numbers, results, `$4`, and signs such as `!?` or `+-`.
+/// Returns the kind of a word that pgn-reader reads or rightly skips: moves, castling with zeros,
+/// move numbers, results, `$4`, and signs such as `!?` or `+-`. `None` for other words.
 ///
 /// # Errors
 /// [`SkipReason::NullMove`].
@@ -347,7 +347,7 @@ fn known(word: &[u8]) -> Result<Option<Kind>, SkipReason> {
     }))
 }
 
-/// Returns whether a word is a null move. Two hyphens or more are, and dashes likewise.
+/// Returns whether a word is a null move. Two or more hyphens or dashes are one.
 fn is_null_move(word: &[u8]) -> bool {
     let is_dashes = || {
         let word = with_letters(std::str::from_utf8(word).unwrap_or_default());
@@ -357,15 +357,15 @@ fn is_null_move(word: &[u8]) -> bool {
     NULL_MOVES.contains(&word) || may_be && is_dashes()
 }
 
-/// Returns whether a word is a sign. What begins a tag or an escaped line is none: behind
-/// blanks pgn-reader may pass over more than it.
+/// Returns whether a word is a sign. Words that begin with `[` or `%` are not: after blanks,
+/// pgn-reader may skip more than the word.
 fn is_sign(word: &[u8]) -> bool {
     let is_sign = |char: char| char.is_ascii_punctuation() || SIGNS.contains(char);
     let word = std::str::from_utf8(word);
     word.is_ok_and(|word| !word.starts_with(['[', '%']) && word.chars().all(is_sign))
 }
 
-/// The shapes that most moves have, told without parsing them.
+/// Returns whether a word has one of the commonest shapes of a move, without parsing it.
 fn is_plain_move(word: &[u8]) -> bool {
     let (start, square) = word.split_at(word.len().saturating_sub(2));
     let piece = |byte: u8| b"NBRQK".contains(&byte);
@@ -407,13 +407,13 @@ mod tests {
     fn reading_ends_at_the_first_unknown_word() {
         assert_eq!(read("1. e4 e5 2. Sf3 Sc6 3. d4"), "1. e4 e5 2. ");
         assert_eq!(read("1. e4 { a } e7_e5 2. d4"), "1. e4 { a } ");
-        // Words of other letters than ASCII's, of figurines alone and of control characters.
+        // Non-ASCII words, lone figurines and control characters.
         for word in [
             "♘ f3", "Кf3", "ｅ４", "∆ Nf3", "é", "\x0Ce4", "\x1b", "% x", "[ x",
         ] {
             assert_eq!(read(&format!("1. {word} e5")), "1. ", "{word}");
         }
-        // The letter of a piece that a blank parts from its square.
+        // A piece letter separated from its square by a blank.
         for moves in [
             "1. N f3",
             "1. e4 e5 2. D {x} f3",
@@ -426,7 +426,7 @@ mod tests {
         let game = "[Site \"?\"]\n[White \"w\"]\n[Black \"b\"]\n\n1. e4 Sf6 *";
         let example = "Sf6 in w - b".to_string();
         assert_eq!(cut(game), Some((SkipReason::UnreadableMove, example)));
-        // A further game is looked over too.
+        // A further game in the text is checked too.
         let games = "1. e4 *\n\n[Site \"s\"]\n\n1. e4 e5 2. Sf3 *";
         assert_eq!(read(games), games[..games.len() - 5]);
         let example = "Sf3 in s".to_string();
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn null_moves_are_no_move_numbers() {
+    fn null_moves_are_not_move_numbers() {
         for null in ["0000", "@@@@", "--", "Z0", "––", "—-", "<>"] {
             let game = format!("1. Kd2 {null} 2. Ne4");
             assert_eq!(read(&game), "1. Kd2 ");
@@ -482,13 +482,13 @@ mod tests {
     }
 
     #[test]
-    fn tags_that_cannot_be_trusted_cut() {
+    fn ambiguous_tags_cut_the_text() {
         let wrong = "[FEN x]";
         assert_eq!(
             import(wrong.as_bytes()).unwrap_err().reason,
             SkipReason::BadTags
         );
-        // Tags of a further game, and of a game whose tags a comment parts.
+        // Tags of a further game, and tags separated by a comment.
         for text in [
             "1. e4 *\n\n[FEN x]\n",
             "1. e4 * [A \"a\"b\"]\n[FEN x]\n",

@@ -1,7 +1,6 @@
-//! Games in the plain form that Lichess writes: moves, numbers, glyphs and
-//! comments, and a result at the end. They are read where they stand, without
-//! the copy and the second look that games in general need; whatever else
-//! stands in a text is left to [`crate::games::chunk`].
+//! Fast path for games in Lichess's plain form: moves, numbers, glyphs, comments and a final
+//! result. Reads them in place, without the copy and second pass of [`crate::games::general`],
+//! which reads everything else.
 
 use std::ops::ControlFlow;
 
@@ -14,8 +13,9 @@ use crate::games::header::tags_end;
 use crate::position::Record;
 use crate::selection::{Filters, GameId, SourceCounts, Tags};
 
-/// Reads a game as [`crate::games::chunk`] would, if it is a plain one that its tags do
-/// not leave out. `None` if not; then nothing was counted or handed over.
+/// Reads a plain game, with the same result as [`crate::games::general::read_general`]. Returns
+/// `None`, with nothing counted and `each` not called, if the game is not plain or its tags exclude
+/// it.
 pub(crate) fn read_plain(
     text: &[u8],
     filters: &Filters,
@@ -25,13 +25,13 @@ pub(crate) fn read_plain(
     let (header, moves) = text.split_at(tags_end(text)?);
     let mut reader = reader(header);
     let tags = reader.read_game(&mut Header).ok()??;
-    // The game that begins here must be the one whose moves these are.
+    // The header must hold exactly one game's tags, followed by these moves.
     let only_tags = is_blank(reader.buffer()) && !reader.has_more().ok()?;
     if !only_tags {
         return None;
     }
-    // Counted apart, so that a text that turns out not to be plain can still
-    // be read from its beginning.
+    // Counted separately, so that a text that proves not to be plain can be reread from its
+    // beginning.
     let mut counted = SourceCounts::default();
     let mut game = GameReader::new(filters, &mut counted, Previous::Nothing, each);
     if game.begin_movetext(tags).is_break() {
@@ -43,7 +43,7 @@ pub(crate) fn read_plain(
     Some(())
 }
 
-/// Reads moves and comments up to the result, behind which nothing may stand.
+/// Reads moves and comments up to the result, which must end the text. `None` if it is not plain.
 fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>) -> Option<()> {
     let mut at = 0;
     loop {
@@ -90,19 +90,19 @@ fn read_moves<F: FnMut(GameId, &[Record])>(text: &[u8], game: &mut GameReader<F>
     }
 }
 
-/// Whether the text is a result and blanks behind it.
+/// Returns whether the text is a result followed only by blanks.
 fn is_last_word(text: &[u8]) -> bool {
     RESULTS
         .iter()
         .any(|result| text.strip_prefix(*result).is_some_and(is_blank))
 }
 
-/// Whether there is nothing but what pgn-reader passes over.
+/// Returns whether pgn-reader would skip all of the text as blank.
 fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|byte| b" \t\r\n".contains(byte))
 }
 
-/// Reads the tags of a game.
+/// Visitor that reads only the tags.
 struct Header;
 
 impl Visitor for Header {
@@ -128,10 +128,10 @@ impl Visitor for Header {
     }
 }
 
-/// Whether a game is read as a plain one: for tests.
+/// Returns whether a game takes the plain path. For tests and fuzz targets.
 ///
 /// # Panics
-/// If it is then not read as any other is.
+/// If plain and general reading differ.
 #[cfg(any(test, fuzzing))]
 pub fn is_plain(text: &[u8], filters: &Filters) -> bool {
     let (mut plain, mut general) = (Vec::new(), Vec::new());
@@ -164,7 +164,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_plain_game_is_read_as_any_other() {
+    fn plain_and_general_reading_agree() {
         let quiet = Filters {
             quiet: true,
             min_ply: 2,
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_plain_is_left_alone() {
+    fn other_forms_are_not_plain() {
         for moves in [
             "1. e4 (1. d4) 1-0",
             "1. e4 ; d4\n1-0",
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_game_with_any_bytes_changed_is_read_as_any_other() {
+    fn plain_and_general_reading_agree_on_mutated_games() {
         let mut random = Random::new([1, 2, 3]);
         let mut plain = 0;
         for _ in 0..60_000 {

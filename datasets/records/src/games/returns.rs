@@ -1,17 +1,16 @@
-//! What the rest of a game says of its positions: lambda-returns.
+//! Lambda-returns: labels that blend an evaluation with the later ones of its game.
 //!
-//! Sutton and Barto, "Reinforcement Learning" (2nd edition, 2018), chapter 12;
-//! Baxter, Tridgell and Weaver, "TDLeaf(lambda)" (1998), for values that a
-//! search gives: such a value looks ahead by itself, and so takes the place of
-//! the value one step later in the book's return.
+//! Sutton and Barto, "Reinforcement Learning" (2nd edition, 2018), chapter 12; Baxter, Tridgell and
+//! Weaver, "TDLeaf(lambda)" (1998), for values given by a search: such a value already looks ahead,
+//! so it replaces the value one step later in the book's return.
 
 use crate::position::{GameResult, Label};
 
-/// Of Lichess's chances to win, for each centipawn.
+/// Slope of Lichess's winning-chances curve, per centipawn.
 const K: f64 = 0.003_682_08;
 
-/// What a position is worth, as White's share of a point and Black's, which
-/// add up to one. Both are kept: one less a share near one would lose digits.
+/// Value of a position as White's and Black's share of a point, which add up to one. Both are kept:
+/// `1 - share` loses digits for a share near one.
 #[derive(Clone, Copy)]
 struct Shares {
     white: f64,
@@ -19,9 +18,8 @@ struct Shares {
 }
 
 impl Shares {
-    /// Of an evaluation in centipawns by Lichess's curve, where White's chances
-    /// are `2 / (1 + exp(-K cp)) - 1`, which is the difference of the shares.
-    /// All of it for a mate.
+    /// Returns the shares of a label. Centipawns follow Lichess's curve, with White's chances `2 /
+    /// (1 + exp(-K cp)) - 1` as the difference of the shares; a mate counts as a win.
     fn of_label(label: Label) -> Shares {
         match (label.centipawns(), label.mate()) {
             (Some(centipawns), _) => {
@@ -54,41 +52,40 @@ impl Shares {
         }
     }
 
-    /// To the nearest centipawn, in the range of evaluations.
+    /// Returns the shares as a label, to the nearest centipawn, clamped to the range of
+    /// evaluations.
     fn label(self) -> Label {
         let centipawns = libm::log(self.white / self.black) / K;
         Label::from_centipawns(libm::round(centipawns) as i64)
     }
 }
 
-/// The returns of a game from its end to its beginning, one for each of its
-/// evaluations:
+/// Lambda-returns of a game, computed backwards from its end, one for each evaluation:
 ///
 /// `G(t) = (1 - w) V(t) + w G(t')`, `w = lambda^(t' - t)`,
 ///
-/// where `V` is an evaluation as chances to win, `t` its ply, and `t'` that of
-/// the evaluation after it: plies without one count as if they had that before
-/// them. Behind the last evaluation, `G` is the game's result. Where that is
-/// unknown, the last evaluation stands for itself.
+/// where `V` is an evaluation as chances to win, `t` its ply, and `t'` the ply of the next
+/// evaluation: plies without one count as if they had the evaluation before them. After the last
+/// evaluation, `G` is the result of the game; if that is unknown, the last evaluation is its own
+/// return.
 pub(crate) struct Returns {
     lambda: f64,
     later: Option<(Shares, u32)>,
 }
 
 impl Returns {
-    /// Of a game that ended with this result at a ply; `None` if it is not
-    /// known.
+    /// Starts at the end of a game: its result and last ply, or `None` if the result is unknown.
     pub(crate) fn new(lambda: f64, end: Option<(GameResult, u32)>) -> Returns {
         let later = end.map(|(result, ply)| (Shares::of_result(result), ply));
         Returns { lambda, later }
     }
 
-    /// The return of the evaluation before those that were given so far. A mate
-    /// stays: it is exact.
+    /// Returns the label for an evaluation at `ply`; call it from the last evaluation to the first.
+    /// A mate is exact and stays unchanged.
     pub(crate) fn before(&mut self, label: Label, ply: u32) -> Label {
         let here = Shares::of_label(label);
         let shares = self.later.map_or(here, |(later, later_ply)| {
-            // The result comes one step after an evaluation of the last position.
+            // The result counts as one step after an evaluation of the last position.
             let steps = later_ply.saturating_sub(ply).max(1);
             here.mixed(later, libm::pow(self.lambda, f64::from(steps)))
         });
@@ -102,7 +99,7 @@ mod tests {
     use super::*;
     use GameResult::{BlackWins, Draw, WhiteWins};
 
-    /// Labels by ply, and what they become.
+    /// Returns the lambda-returns of labels given by ply.
     fn returns(
         lambda: f64,
         end: Option<(GameResult, u32)>,
@@ -121,9 +118,9 @@ mod tests {
         labels
     }
 
-    /// By Python 3, with `w(c) = 2/(1+exp(-0.00368208*c))-1`, its inverse
-    /// `round(log((1+g)/(1-g))/0.00368208)`, and the sum over all that follows,
-    /// not the recursion: `tests/reference/lambda_returns.py`.
+    /// Expected values from Python 3 (`tests/reference/lambda_returns.py`): `w(c) =
+    /// 2/(1+exp(-0.00368208*c))-1`, its inverse `round(log((1+g)/(1-g))/0.00368208)`, and the
+    /// explicit sum rather than the recursion.
     #[test]
     fn returns_equal_pythons() {
         for line in include_str!("../../../../tests/data/lambda_returns.tsv").lines() {
@@ -173,7 +170,7 @@ mod tests {
         assert_eq!(returns(1.0, None, &game[..2]), ["-500", "-500"]);
     }
 
-    /// As the labels of the colours' twin are.
+    /// Negated labels and result give negated returns.
     #[test]
     fn the_colours_are_alike() {
         let game = [(1, "30"), (2, "-500"), (5, "1234"), (6, "9000"), (9, "-1")];

@@ -1,16 +1,16 @@
-//! A text with some stretches of it replaced.
+//! Copy-on-write replacement of parts of a text.
 
 use std::borrow::Cow;
 
-/// Copies a text with some stretches of it replaced, in their order.
+/// Copies a text with some parts replaced, in ascending order.
 pub(crate) struct Rewriter<'a> {
     text: &'a [u8],
-    /// The rewritten text before `copied`.
+    /// Rewritten form of the text before `copied`.
     new: Vec<u8>,
     copied: usize,
 }
 
-/// State of a [`Rewriter`]: bytes of the copy, and of the text that they stand for.
+/// State of a [`Rewriter`]: bytes written, and bytes of the text they replace.
 pub(crate) struct Mark {
     new: usize,
     copied: usize,
@@ -25,17 +25,17 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// The text without replacements.
+    /// Returns the text without replacements.
     pub(crate) fn original(&self) -> &'a [u8] {
         self.text
     }
 
-    /// Returns whether nothing was replaced.
+    /// Returns whether no replacement was made.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.copied == 0 && self.new.is_empty()
     }
 
-    /// State of the copy, to [`Rewriter::rewind`] to.
+    /// Returns the state, for [`Rewriter::rewind`].
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             new: self.new.len(),
@@ -43,20 +43,20 @@ impl<'a> Rewriter<'a> {
         }
     }
 
-    /// Takes back what was replaced since a mark.
+    /// Undoes the replacements made since a mark.
     pub(crate) fn rewind(&mut self, mark: Mark) {
         self.new.truncate(mark.new);
         self.copied = mark.copied;
     }
 
-    /// Replaces `length` bytes at `at`, which lie behind all replaced before.
+    /// Replaces `length` bytes at `at`, which must lie after all earlier replacements.
     pub(crate) fn replace(&mut self, at: usize, length: usize, by: &[u8]) {
         self.new.extend_from_slice(&self.text[self.copied..at]);
         self.new.extend_from_slice(by);
         self.copied = at + length;
     }
 
-    /// The text up to `end`.
+    /// Returns the rewritten text up to `end`, an offset in the original.
     pub(crate) fn end(mut self, end: usize) -> Cow<'a, [u8]> {
         if self.is_unchanged() {
             return Cow::Borrowed(&self.text[..end]);

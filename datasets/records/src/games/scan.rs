@@ -1,9 +1,9 @@
-//! Telling annotated games from the others without reading them: one pass
-//! over the text, at a speed near that of memory.
+//! Scan for game starts and `[%eval` tags: one pass, near memory speed, so that unannotated games
+//! need not be parsed.
 
 use crate::games::boundary::{begins_game, tags_start};
 
-/// What a pass over PGN text stops at.
+/// A position at which the scan stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A game whose tags begin at `start`, with its Event tag at `event`.
@@ -14,10 +14,10 @@ pub(crate) enum Mark {
 
 const EVAL: &[u8] = b"[%eval";
 
-/// Bytes that are looked at together.
+/// Bytes that are tested together.
 const BLOCK: usize = 128;
 
-/// The first mark from `from` on. A game that the text begins with has none.
+/// Returns the first mark from `from` on. A game at the very beginning of the text gives none.
 pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
     let mut at = from;
     while at < text.len() {
@@ -40,18 +40,17 @@ pub(crate) fn next_mark(text: &[u8], from: usize) -> Option<Mark> {
     None
 }
 
-/// The length of the leading blocks in which no mark begins, as far as its
-/// letters `%e` or `Ev` tell.
+/// Returns the length of the leading blocks without `%e` or `Ev`, in which no mark can begin.
 fn skip_blocks(text: &[u8]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, as was just asked.
+        // SAFETY: AVX2 was just detected.
         return unsafe { skip_blocks_avx2(text) };
     }
     skip_blocks_portable(text)
 }
 
-/// The same code, compiled for wider registers.
+/// `skip_blocks_portable`, compiled for AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn skip_blocks_avx2(text: &[u8]) -> usize {
@@ -80,7 +79,7 @@ fn skip_blocks_portable(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// The marks of a text, found one byte at a time.
+    /// Returns the marks of a text, testing every byte.
     fn marks(text: &[u8]) -> Vec<Mark> {
         let mut marks = Vec::new();
         for i in 0..text.len() {
@@ -96,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_found_wherever_they_stand() {
+    fn marks_are_found_at_every_offset() {
         for gap in 0..3 * BLOCK {
             let mut text = b"[Event \"a\"]\n".to_vec();
             text.extend(std::iter::repeat_n(b'x', gap));
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_to_skip_are_one() {
+    fn avx2_and_portable_skips_agree() {
         let mut text = vec![b'\n'; 1000];
         for at in (0..1000).rev() {
             text[at] = b"%e[E x"[at % 6];

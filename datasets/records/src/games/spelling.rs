@@ -1,13 +1,11 @@
-//! Moves as people and programs write them: what differs from SAN.
-//!
-//! python-chess reads most of this, and so does the page.
+//! Move spellings that differ from SAN. python-chess and the web page read most of them too.
 
 use shakmaty::san::San;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingSide, Chess, File, Move, Rank, Role, Square};
 
-/// Finds the legal move of a SAN whose capture sign may be missing or superfluous. A SAN of
-/// two squares without a piece letter moves the piece on the first, of any role.
+/// Finds the legal move of a SAN with a possibly missing or superfluous capture sign. A SAN with
+/// two squares and no piece letter moves any piece from the first.
 pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
     if let Ok(m) = san.to_move(position) {
         return Some(m);
@@ -47,8 +45,8 @@ pub(crate) fn find_move(position: &Chess, san: &San) -> Option<Move> {
     other.to_move(position).ok()
 }
 
-/// A move that is not written as SAN: with zeros, figurines, hyphens or both squares,
-/// without `=`, with `e.p.`, `++` or a novelty's `N` behind it; UCI notation too.
+/// Parses a move not written as SAN: with zeros, figurines, hyphens or both squares, without `=`,
+/// with `e.p.`, `++` or a novelty's `N` after it; also UCI notation.
 pub(crate) fn spelled(word: &[u8]) -> Option<San> {
     let text = with_letters(std::str::from_utf8(word).ok()?);
     let text = without_remarks(text.as_bytes());
@@ -93,14 +91,14 @@ pub(crate) fn spelled(word: &[u8]) -> Option<San> {
     })
 }
 
-/// The result that a word means, with its dashes and fractions.
+/// Parses a result written with any dashes or fraction signs.
 pub(crate) fn result(word: &[u8]) -> Option<&'static str> {
     let text = with_letters(std::str::from_utf8(word).ok()?).replace('½', "1/2");
     let results = ["1-0", "0-1", "1/2-1/2"];
     results.into_iter().find(|result| *result == text)
 }
 
-/// Returns whether a word stands behind a move and says nothing of it: `e.p.`, a novelty, a
+/// Returns whether a word is a remark after a move that does not change it: `e.p.`, a novelty, a
 /// check.
 pub(crate) fn is_remark(word: &[u8]) -> bool {
     REMARKS.contains(&word) || word == b"TN"
@@ -108,7 +106,7 @@ pub(crate) fn is_remark(word: &[u8]) -> bool {
 
 const REMARKS: [&[u8]; 8] = [b"e.p.", b"e.p", b"ep", b"ch", b"mate", b"dbl", b"D", b"+/-"];
 
-/// Takes off the piece that a pawn becomes: `e8=Q`, `e8Q`, `e8q`.
+/// Splits off the promotion piece: `e8=Q`, `e8Q`, `e8q`.
 fn promotion(text: &[u8]) -> Option<(&[u8], Option<Role>)> {
     match text.split_last() {
         Some((&piece @ (b'n' | b'b' | b'r' | b'q' | b'N' | b'B' | b'R' | b'Q'), pawn)) => {
@@ -120,8 +118,8 @@ fn promotion(text: &[u8]) -> Option<(&[u8], Option<Role>)> {
     }
 }
 
-/// A word with the letters of SAN for figurines and for the Cyrillic castling, and its signs
-/// for captures and hyphens.
+/// Returns a word with ASCII letters and signs for figurines, Cyrillic castling, captures and
+/// hyphens.
 pub(crate) fn with_letters(word: &str) -> String {
     let letter = |symbol: char| match symbol {
         '♔' | '♚' => Some('K'),
@@ -129,9 +127,9 @@ pub(crate) fn with_letters(word: &str) -> String {
         '♖' | '♜' => Some('R'),
         '♗' | '♝' => Some('B'),
         '♘' | '♞' => Some('N'),
-        // A pawn has no letter; fonts may be asked for text or for a picture.
+        // Pawns have no letter; variation selectors only choose the glyph.
         '♙' | '♟' | '\u{fe0e}' | '\u{fe0f}' => None,
-        // Cyrillic.
+        // Cyrillic letters.
         'О' | 'о' => Some('O'),
         ':' | '×' => Some('x'),
         '–' | '—' | '‑' | '−' => Some('-'),
@@ -140,15 +138,15 @@ pub(crate) fn with_letters(word: &str) -> String {
     word.chars().filter_map(letter).collect()
 }
 
-/// Takes off what stands behind a move and says nothing of it: checks, assessments,
-/// `e.p.`, a novelty's `N` or a diagram's `D`.
+/// Strips suffixes that do not change the move: checks, assessments, `e.p.`, a novelty's `N`, a
+/// diagram's `D`.
 fn without_remarks(mut text: &[u8]) -> &[u8] {
     const SIGNS: [&[u8]; 6] = [b"-/+", b"+-", b"-+", b"+=", b"+", b"#"];
     let ends = || REMARKS.iter().chain(&SIGNS);
     while let Some(rest) = ends().find_map(|end| text.strip_suffix(*end)) {
         text = rest;
     }
-    // A knight's letter is a promotion's on the last ranks alone.
+    // On the last ranks, `N` is a promotion.
     match text {
         [rest @ .., b'2'..=b'7', b'N'] => &text[..rest.len() + 1],
         _ => text,
@@ -167,14 +165,14 @@ mod tests {
         let fen = "r3k2r/1P4p1/8/3pP3/8/5N2/8/R3K2R w KQkq d6 0 1";
         let fen: Fen = fen.parse().unwrap();
         let position: Chess = fen.into_position(CastlingMode::Standard).unwrap();
-        // As both readers of games do it.
+        // Mirrors the two readers of games.
         let find = |word: &str| {
             let san = SanPlus::from_ascii(word.as_bytes()).map(|san| san.san);
             let san = san
                 .ok()
                 .or_else(|| spelled(word.as_bytes()))
                 .ok_or("unreadable")?;
-            // pgn-reader gets the move as text.
+            // pgn-reader receives the move as text.
             let written = San::from_ascii(san.to_string().as_bytes());
             assert!(written.is_ok_and(|written| written == san), "{word}");
             let m = find_move(&position, &san).ok_or("illegal")?;

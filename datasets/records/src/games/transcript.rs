@@ -1,5 +1,5 @@
-//! A game as it is written down: tags, moves, clocks and evaluations, to be
-//! written again. What labels are made from is read by [`crate::games::chunk`].
+//! Transcripts: games with tags, moves, clocks and evaluations, kept to be written again. Labels
+//! are read by [`crate::games::chunk`] instead.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -17,44 +17,41 @@ use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Label, parse_eval};
 use crate::selection::{SkipReason, StartTags};
 
-/// No game is longer: the 75-move rule ends it after 5,898 moves and a half.
+/// Longest possible game: the 75-move rule ends it after 5,898 moves and a half.
 const MAX_PLIES: usize = 11_797;
 
-/// A game of standard chess or Chess960. Variations, glyphs and comments other
-/// than clocks and evaluations are not kept.
+/// A game of standard chess or Chess960. Variations, glyphs and other comments are dropped.
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// Names and values of all tags, as they stand in the text, in its order.
+    /// Names and raw values of all tags, in the order of the text.
     pub tags: Vec<(Vec<u8>, Vec<u8>)>,
-    /// Where the game starts.
+    /// Start position.
     pub start: Chess,
     /// Standard chess or Chess960.
     pub castling_mode: CastlingMode,
-    /// The moves, each legal after the ones before it.
+    /// Moves, each legal after those before it.
     pub plies: Vec<Ply>,
-    /// `1-0`, `0-1`, `1/2-1/2` or `*`: as the moves end, else as the Result
-    /// tag says.
+    /// `1-0`, `0-1`, `1/2-1/2` or `*`: the result after the moves, else the Result tag.
     pub result: &'static str,
-    /// Why the moves end before the text does, if they do.
+    /// Reason that the moves end before the text does; `None` if they do not.
     pub cut: Option<Cut>,
 }
 
-/// A move, and what the comments after it say.
+/// A move with its clock and evaluation comments.
 #[derive(Clone, Debug)]
 pub struct Ply {
     /// The move.
     pub m: Move,
-    /// White's score after the move, and the depth of the search in plies (0
-    /// if it is not known), if there is a readable `[%eval`.
+    /// Score after the move, from White's point of view, and the search depth in plies (0 if
+    /// unknown). `None` without a readable `[%eval`.
     pub eval: Option<(Label, u8)>,
-    /// The player's clock after the move, such as `0:02:58`, if it is known.
+    /// The player's clock after the move, such as `0:02:58`; `None` if unknown.
     pub clock: Option<String>,
 }
 
-/// The games of a text that begins and ends at game boundaries, each a slice
-/// of it; together they are the text. A game begins at an Event tag, at any tag behind
-/// a result, or, after a blank line, at any tag behind moves or at one that the game has
-/// already.
+/// Splits a text that begins and ends at game boundaries into games; the slices add up to the text.
+/// A game begins at an Event tag, at any tag after a result, or, after a blank line, at a tag that
+/// follows moves or repeats a tag of the current game.
 pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut start, mut event) = (0, 0);
     std::iter::from_fn(move || {
@@ -71,7 +68,7 @@ pub fn games(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// The start of the tags of a second game.
+/// Returns the start of the second game's tags.
 fn next_tags(text: &[u8]) -> Option<usize> {
     let (mut start, mut moves, mut blank, mut over) = (0, false, false, false);
     let mut names: HashSet<&[u8]> = HashSet::new();
@@ -101,13 +98,11 @@ fn next_tags(text: &[u8]) -> Option<usize> {
 }
 
 impl Transcript {
-    /// Reads the game of a slice that [`games`] gave. `None` if it holds
-    /// nothing but blanks.
+    /// Reads the game of a slice from [`games`]. `None` if it is blank.
     ///
     /// # Errors
-    /// A [`Cut`] whose reason is [`SkipReason::Variant`], [`SkipReason::BadFen`],
-    /// [`SkipReason::BadTags`], or [`SkipReason::MalformedGame`] where not even the tags can be
-    /// read.
+    /// A [`Cut`] with [`SkipReason::Variant`], [`SkipReason::BadFen`] or [`SkipReason::BadTags`],
+    /// or with [`SkipReason::MalformedGame`] if not even the tags can be read.
     pub fn read(text: &[u8]) -> Result<Option<Transcript>, Cut> {
         let text = with_plain_space(text);
         let imported = import(&text)?;
@@ -127,14 +122,14 @@ impl Transcript {
             Some((reason, word)) => Some(cut(reason, &word)),
             None if read.is_err() => Some(malformed()),
             None if scribe.over && !imported.has_further => None,
-            // Moves behind a blank line would belong to another game.
+            // Moves after a blank line would belong to another game.
             None if matches!(reader.has_more(), Ok(true)) => Some(malformed()),
             None => imported.cut,
         };
         Ok(Some(game))
     }
 
-    /// The FEN after the last move. A pawn's double step always leaves its en-passant square.
+    /// Returns the FEN after the last move. A double pawn push always sets the en-passant square.
     pub fn last_fen(&self) -> String {
         let mut position = self.start.clone();
         for ply in &self.plies {
@@ -144,7 +139,7 @@ impl Transcript {
     }
 }
 
-/// The tags, and those that matter here.
+/// All tags, and those that affect reading.
 #[derive(Default)]
 struct Tags {
     all: Vec<(Vec<u8>, Vec<u8>)>,
@@ -152,16 +147,16 @@ struct Tags {
     result: Option<&'static str>,
 }
 
-/// Takes down one game. What was taken down stays when the text breaks off.
+/// Visitor that records one game. Keeps what it recorded when the text breaks off.
 #[derive(Default)]
 struct Scribe {
     game: Option<Transcript>,
     position: Chess,
     comment: Vec<u8>,
     refused: Option<SkipReason>,
-    /// Whether the result has been read.
+    /// The result has been read.
     over: bool,
-    /// Why the moves cannot be followed any further, and the word there.
+    /// Reason and word at which the moves became unreadable.
     cut: Option<(SkipReason, String)>,
 }
 
@@ -180,8 +175,7 @@ impl Scribe {
         Ok(())
     }
 
-    /// Reads a whole comment: the first evaluation and the first clock after a
-    /// move count.
+    /// Reads a whole comment; only the first evaluation and the first clock after a move count.
     fn read_comment(&mut self) {
         let comment = std::mem::take(&mut self.comment);
         if self.over {
@@ -197,7 +191,7 @@ impl Scribe {
     }
 }
 
-/// `0:02:58` of `[%clk 0:02:58]`.
+/// Returns the `0:02:58` of `[%clk 0:02:58]`.
 fn clock(comment: &[u8]) -> Option<String> {
     const TAG: &[u8] = b"[%clk ";
     let start = memmem::find(comment, TAG)? + TAG.len();
@@ -229,7 +223,7 @@ impl Visitor for Scribe {
             tags.result = result(value.as_bytes());
         }
         let value = value.as_bytes();
-        // Where the closing quote is missing, the value goes to the line's end.
+        // Without a closing quote the value extends to the end of the line.
         let value = value.strip_suffix(b"\r").unwrap_or(value);
         tags.all.push((name.to_vec(), value.to_vec()));
         ControlFlow::Continue(())
@@ -250,7 +244,7 @@ impl Visitor for Scribe {
             return ControlFlow::Break(());
         };
         let m = match find_move(&self.position, &san.san) {
-            // Games that no tags part are not told apart.
+            // Moves after a result without tags between may belong to another game.
             _ if self.over => Err(SkipReason::MalformedGame),
             Some(m) if game.plies.len() < MAX_PLIES => Ok(m),
             _ => Err(SkipReason::IllegalMove),
@@ -310,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_clocks_and_evaluations_are_taken_down() {
+    fn tags_clocks_and_evaluations_are_recorded() {
         let game = read(
             "[Event \"a \\\"b\\\"\"]\r\n[White \" x \"]\r\n[Event \"twice\"]\r\n\r\n{ [%eval 9] } 1. e4?! \
              { [%eval 0.3,12] [%clk 0:01:00] } (1. d4 { [%clk 9:00:00] }) 1... e5 { [%clk 0:00:59.5] } \
@@ -403,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn games_without_event_tags_are_told_apart() {
+    fn games_without_event_tags_are_separated() {
         let text = "[White \"a\"]\n\n[Black \"b\"]\n\n1. e4 *\n\n[White \"c\"]\r\n\r\n1. d4 *\r\n\r\n\
                     [Black \"d\"]\n[Event \"e\"]\n\n1. c4 { \n[%clk 1] } *\n\n[Round \"1\"]\n\n*\n\n\
                     [Round \"2\"]\n[FEN \"x\"]\n\n[Round \"3\"]\n";
@@ -430,9 +424,9 @@ mod tests {
         }
     }
 
-    /// In time that grows with the text alone.
+    /// Runs in linear time.
     #[test]
-    fn many_games_without_event_tags_are_told_apart() {
+    fn many_games_without_event_tags_are_separated() {
         let text = format!(
             "[Event \"a\"]\n\n*\n\n{}[Event \"b\"]\n\n*\n",
             "[White \"a\"]\n\n*\n\n".repeat(200_000)

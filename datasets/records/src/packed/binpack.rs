@@ -1,10 +1,9 @@
-//! Stockfish's binpack: chunks of chains of positions, each a move after the
-//! one before (crate `sfbinpack` 0.6.5; the format is Stockfish's
-//! `nnue_data_binpack_format.h`).
+//! Stockfish's binpack: chunks of chains of positions, each a move after the one before (crate
+//! `sfbinpack` 0.6.5; the format is Stockfish's `nnue_data_binpack_format.h`).
 //!
-//! A chain is a position (the stem) with its move, score, ply and result, the
-//! number of positions that follow, and for each its move and score, packed in
-//! bits. Scores and results are the mover's.
+//! A chain is a position (the stem) with its move, score, ply and result, the number of following
+//! positions, and for each of those its move and score, packed in bits. Scores and results are from
+//! the mover's point of view.
 
 use std::num::NonZeroU32;
 
@@ -21,38 +20,38 @@ use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
 const MAGIC: &[u8; 4] = b"BINP";
 const HEADER_BYTES: usize = 8;
-/// Writers close a chunk at about a megabyte.
+/// Largest accepted chunk; writers close one at about a megabyte.
 const MAX_CHUNK_BYTES: usize = 16 << 20;
 
 const STEM_BYTES: usize = 32;
 const POSITION_BYTES: usize = 24;
 
-/// The farthest mate of Stockfish's, in plies. A won position of the tables lies below.
+/// Stockfish's farthest mate, in plies. Tablebase wins score below it.
 const MAX_PLY: u16 = 246;
 
 pub(super) fn detect(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
-/// The length of the first chunk.
+/// Returns the length of the first chunk; `None` if it is incomplete.
 ///
 /// # Errors
-/// If none begins here.
+/// If no chunk begins here.
 pub(super) fn unit(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     if !MAGIC.starts_with(&bytes[..bytes.len().min(MAGIC.len())]) {
-        return Err("no chunk of a binpack where one must begin");
+        return Err("expected a binpack chunk, which begins with BINP");
     }
     let Some(size) = bytes.get(MAGIC.len()..HEADER_BYTES) else {
         return Ok(None);
     };
     let size = u32::from_le_bytes([size[0], size[1], size[2], size[3]]) as usize;
     if size > MAX_CHUNK_BYTES {
-        return Err("a chunk of a binpack above 16 MiB");
+        return Err("a binpack chunk above 16 MiB");
     }
     Ok((bytes.len() >= HEADER_BYTES + size).then_some(HEADER_BYTES + size))
 }
 
-/// Reads whole chunks. Each chain is a game of its own.
+/// Reads whole chunks. Each chain counts as a game.
 pub(super) fn read(
     mut bytes: &[u8],
     filters: &Filters,
@@ -68,7 +67,7 @@ pub(super) fn read(
             tally.games_annotated += 1;
             match read_chain(chains, filters, tally, &mut each) {
                 Ok(length) => chains = &chains[length..],
-                // Where the next chain begins is known only behind this one.
+                // The next chain can only be found from the end of this one.
                 Err(reason) => {
                     tally.skip(reason);
                     break;
@@ -78,10 +77,10 @@ pub(super) fn read(
     }
 }
 
-/// Reads the first chain; returns its length in bytes.
+/// Reads the first chain. Returns its length in bytes.
 ///
 /// # Errors
-/// Why it cannot be followed to its end. What came before is kept.
+/// The reason that it cannot be followed to its end; positions before that are kept.
 fn read_chain(
     bytes: &[u8],
     filters: &Filters,
@@ -117,7 +116,7 @@ fn read_chain(
             }
         }
         let Some(played) = m else {
-            // The last may be a position without a move.
+            // The last position may have no move.
             if left > 0 || number(POSITION_BYTES) != 0 {
                 outcome = Err(SkipReason::IllegalMove);
             }
@@ -141,7 +140,7 @@ fn read_chain(
         }
     }
     let ending = Ending {
-        // Whether the game ends with its chain is not told.
+        // The format does not say whether the game ends with its chain.
         result: None,
         month: Month::default(),
         rating: None,
@@ -154,7 +153,7 @@ fn read_chain(
     outcome.map(|()| STEM_BYTES + count.len() + bits.bytes())
 }
 
-/// Of a mover's 1, 0 or -1.
+/// Decodes the mover's result (1, 0 or -1 in two bits) to a result of the game.
 fn result(code: u16, turn: Color) -> Option<GameResult> {
     match (code, turn) {
         (0, _) => Some(GameResult::Draw),
@@ -164,7 +163,7 @@ fn result(code: u16, turn: Color) -> Option<GameResult> {
     }
 }
 
-/// Sign and size, the sign in the lowest bit: `1` is -1, `2` is 1.
+/// Decodes a score with its sign in the lowest bit: `1` is -1, `2` is 1.
 fn signed(code: u16) -> i16 {
     let rotated = code.rotate_right(1);
     let flipped = match rotated & 0x8000 {
@@ -174,7 +173,7 @@ fn signed(code: u16) -> i16 {
     flipped as i16
 }
 
-/// A bit a square, big-endian, and a nibble a piece, Black's in the odd ones.
+/// Decodes the stem: a bit a square, big-endian, and a nibble a piece, odd for Black.
 fn position(stem: &[u8; STEM_BYTES], ply: u16) -> Option<Chess> {
     let occupied = Bitboard(u64::from_be_bytes(*stem.first_chunk()?));
     let mut setup = Setup::empty();
@@ -189,7 +188,7 @@ fn position(stem: &[u8; STEM_BYTES], ply: u16) -> Option<Chess> {
                 Role::ALL[usize::from(code / 2)],
                 Color::from_white(code.is_multiple_of(2)),
             ),
-            // A pawn that may be taken en passant.
+            // A pawn that may be captured en passant.
             12 => {
                 let color = Color::from_white(square < Square::A5);
                 setup.ep_square = square.offset(color.fold_wb(-8, 8));
@@ -213,8 +212,8 @@ fn position(stem: &[u8; STEM_BYTES], ply: u16) -> Option<Chess> {
     super::from_setup(setup, CastlingMode::Standard)
 }
 
-/// Kind, from, to, promotion, from the highest bits down. Castling goes to the
-/// rook. `None` if it is not legal.
+/// Decodes a move: kind, from, to, promotion, from the highest bits down. Castling targets the
+/// rook. `None` if it is illegal.
 fn stem_move(position: &Chess, code: u16) -> Option<Move> {
     let square = |shift: u16| Square::new(u32::from(code >> shift & 63));
     let promotion = (code >> 14 == 1).then(|| promotion(code & 3));
@@ -230,14 +229,14 @@ fn promotion(code: u16) -> Role {
     [Role::Knight, Role::Bishop, Role::Rook, Role::Queen][usize::from(code & 3)]
 }
 
-/// Bits, the highest of a byte first.
+/// Bit reader, highest bit of a byte first.
 struct Bits<'a> {
     text: &'a [u8],
     at: usize,
 }
 
 impl Bits<'_> {
-    /// Bytes that were begun.
+    /// Returns the number of bytes read, partly read ones included.
     fn bytes(&self) -> usize {
         self.at.div_ceil(8)
     }
@@ -252,7 +251,7 @@ impl Bits<'_> {
         Some(bits)
     }
 
-    /// One of so many: in as many bits as the largest needs.
+    /// Reads an index below `count`, in as many bits as the largest needs.
     fn one_of(&mut self, count: usize) -> Option<usize> {
         let largest = count.checked_sub(1)?;
         let index = usize::from(self.take(usize::BITS - largest.leading_zeros())?);
@@ -264,8 +263,8 @@ impl Bits<'_> {
         squares.into_iter().nth(index)
     }
 
-    /// Four bits at a time, the lowest first, behind one that says whether more
-    /// follow.
+    /// Reads a score difference: four bits at a time, the lowest first, each preceded by a
+    /// continuation bit.
     fn score_change(&mut self) -> Option<i16> {
         let mut code = 0u16;
         for shift in (0..16).step_by(4) {
@@ -278,8 +277,8 @@ impl Bits<'_> {
         None
     }
 
-    /// The next move and its score, which is told as a change of the one
-    /// before. `None` if the bits end, or the move is not legal.
+    /// Reads the next move and its score, stored as a difference from `before`. `None` if the bits
+    /// end or the move is illegal.
     fn step(&mut self, position: &Chess, before: i16) -> Option<(Move, i16)> {
         let uci = self.uci(position)?;
         let m = uci.to_move(position).ok()?;
@@ -302,7 +301,7 @@ impl Bits<'_> {
                 let rooks = position.castles().castling_rights() & position.us();
                 let index = self.one_of(steps.count() + rooks.count())?;
                 let steps = steps.into_iter();
-                // The queen's side first.
+                // Queenside castling comes first.
                 steps.chain(rooks).nth(index).map(normal)
             }
             _ => {

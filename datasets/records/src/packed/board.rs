@@ -1,5 +1,5 @@
-//! marlinformat's board: a record's layout of the position, with the fifty-move
-//! clock where a record has the depth, and the game's result.
+//! marlinformat's 32-byte board: a record's position layout, with the fifty-move clock in place of
+//! the record's depth, and the result of the game.
 
 use std::num::NonZeroU32;
 
@@ -12,13 +12,13 @@ use crate::selection::{Filters, SkipReason};
 const TURN_EN_PASSANT: usize = 24;
 const CLOCK: usize = 25;
 const MOVE_NUMBER: usize = 26;
-/// Where the board's own score stands: behind all that is the position.
+/// Offset of the board's own score, after all bytes of the position.
 pub(super) const LABEL: usize = 28;
 pub(super) const RESULT: usize = 30;
 const EXTRA: usize = 31;
 
-/// Squares and codes of bytes 0 to 23: a bit a square, a nibble a piece. `None`
-/// if there are too many.
+/// Returns squares and piece codes of bytes 0 to 23: a bit a square, a nibble a piece. `None` for
+/// more than 32 pieces.
 pub(super) fn pieces(bytes: &[u8; 32]) -> Option<impl Iterator<Item = (Square, u8)>> {
     let occupied = u64::from_le_bytes(*bytes.first_chunk()?);
     (occupied.count_ones() <= 32).then(|| {
@@ -27,7 +27,7 @@ pub(super) fn pieces(bytes: &[u8; 32]) -> Option<impl Iterator<Item = (Square, u
     })
 }
 
-/// The piece of a code without the colour's bit.
+/// Returns the role of a piece code without its colour bit.
 pub(super) fn role(code: u8) -> Option<Role> {
     Some(match code {
         0 => Role::Pawn,
@@ -60,8 +60,8 @@ fn setup(bytes: &[u8; 32]) -> Option<Setup> {
     Some(setup)
 }
 
-/// The board of a record, with its label as the score. bullet and Viridithas
-/// know no unknown result: it becomes a draw.
+/// Returns the board of a record, with its label as the score. bullet and Viridithas have no code
+/// for an unknown result: it becomes a draw.
 pub(super) fn of_record(record: &Record) -> [u8; 32] {
     let mut bytes = *record.as_bytes();
     bytes[CLOCK] = 0;
@@ -72,13 +72,13 @@ pub(super) fn of_record(record: &Record) -> [u8; 32] {
     bytes
 }
 
-/// The position, if it is legal.
+/// Returns the position, if it is legal.
 pub(super) fn position(bytes: &[u8; 32], mode: CastlingMode) -> Result<Chess, SkipReason> {
     let setup = setup(bytes).ok_or(SkipReason::BadFen)?;
     super::from_setup(setup, mode).ok_or(SkipReason::BadFen)
 }
 
-/// The position, if it is legal and of a variant that is taken.
+/// Returns the position, if it is legal and of a variant that the filters accept.
 pub(super) fn taken_position(bytes: &[u8; 32], filters: &Filters) -> Result<Chess, SkipReason> {
     let setup = setup(bytes).ok_or(SkipReason::BadFen)?;
     legal_position(setup, filters).map_err(|reason| match reason {

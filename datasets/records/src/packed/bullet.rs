@@ -1,10 +1,9 @@
-//! bullet's boards (`ChessBoard` of the crate `bulletformat` 1.8.0): positions
-//! of 32 bytes each, as the side to move sees them. `docs/export.md` describes
-//! them byte by byte.
+//! bullet's boards (`ChessBoard` of the crate `bulletformat` 1.8.0): positions of 32 bytes each,
+//! from the side to move's point of view. `docs/export.md` describes them byte by byte.
 //!
-//! Who is to move is not told, nor are castling rights, en passant and the
-//! ply: a board is read as White's move, without rights, at ply 0. Its key is
-//! that of the position it was made from, where that had no rights either.
+//! A board has no side to move, castling rights, en passant or ply: it is read as White to move,
+//! without rights, at ply 0. Its key is that of the original position, if that had no rights
+//! either.
 
 use shakmaty::{Board, Chess, Color, Piece, Position, Role, Setup};
 
@@ -18,7 +17,7 @@ const RESULT: usize = 26;
 const OWN_KING: usize = 27;
 const THEIR_KING: usize = 28;
 
-/// Boards that are looked at to tell the format.
+/// Boards checked to detect the format.
 const LOOKED_AT: usize = 64;
 
 pub(super) fn unit(bytes: &[u8]) -> Option<usize> {
@@ -26,7 +25,7 @@ pub(super) fn unit(bytes: &[u8]) -> Option<usize> {
     (whole > 0).then_some(whole)
 }
 
-/// Whether the bytes begin with boards that are right in all they say twice.
+/// Returns whether the bytes begin with boards that are legal and agree in redundant fields.
 pub(super) fn detect(bytes: &[u8]) -> bool {
     let (boards, _) = bytes.as_chunks();
     let mut boards = boards.iter().take(LOOKED_AT).peekable();
@@ -72,8 +71,8 @@ fn read_board(bytes: &[u8; BOARD_BYTES], filters: &Filters) -> Result<Record, Sk
     filters.reject_position(&record).map_or(Ok(record), Err)
 }
 
-/// A score as a record stores labels: 31000 to 31999 is a mate. `None` for
-/// what lies beyond, which engines use for "no score".
+/// Decodes a score: like a stored label, 31000 to 31999 is a mate. `None` beyond that, which
+/// engines use for "no score".
 fn label(score: i16) -> Option<Label> {
     let known = score.unsigned_abs() < 32_000;
     known.then(|| {
@@ -83,8 +82,7 @@ fn label(score: i16) -> Option<Label> {
 }
 
 /// # Errors
-/// [`SkipReason::MalformedLine`] if it is no board,
-/// [`SkipReason::IllegalPosition`].
+/// [`SkipReason::MalformedLine`] for an invalid board, [`SkipReason::IllegalPosition`].
 fn position(bytes: &[u8; BOARD_BYTES]) -> Result<Chess, SkipReason> {
     let mut placed = Board::empty();
     for (square, code) in board::pieces(bytes).ok_or(SkipReason::MalformedLine)? {
@@ -92,11 +90,11 @@ fn position(bytes: &[u8; BOARD_BYTES]) -> Result<Chess, SkipReason> {
         let role = board::role(code & 7).filter(|_| code & 7 != 6);
         let role = role.ok_or(SkipReason::MalformedLine)?;
         placed.set_piece_at(square, Piece { color, role });
-        let (king, told) = match color {
+        let (king, stored) = match color {
             Color::White => (square as u8, bytes[OWN_KING]),
             Color::Black => (square as u8 ^ 56, bytes[THEIR_KING]),
         };
-        if role == Role::King && king != told {
+        if role == Role::King && king != stored {
             return Err(SkipReason::MalformedLine);
         }
     }

@@ -1,8 +1,8 @@
-//! viriformat: whole games, as Viridithas writes its self-play and bullet
-//! reads it (crate `viriformat` 3.0.0).
+//! viriformat: whole games, as Viridithas writes its self-play and bullet reads it (crate
+//! `viriformat` 3.0.0).
 //!
-//! A game is a board of marlinformat (32 bytes), then for each move four bytes,
-//! the move and White's score before it, then four zeros.
+//! A game is a marlinformat board (32 bytes), then four bytes a move (the move, and White's score
+//! before it), then four zeros.
 
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position, Role, Square};
@@ -12,24 +12,24 @@ use crate::games::{Ending, Evaluations};
 use crate::position::{GameResult, Month, Origin, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
-/// Size of a board, and of a move with its score.
+/// Sizes in bytes of a board, and of a move with its score.
 const BOARD_BYTES: usize = 32;
 const STEP_BYTES: usize = 4;
 const END: [u8; STEP_BYTES] = [0; STEP_BYTES];
 
-/// The farthest mate, in plies.
+/// Farthest mate, in plies.
 const MOST_PLIES: u16 = 1_000;
 
-/// No game is longer: the 75-move rule ends it after 11,797 moves.
+/// Longest possible game: the 75-move rule ends it after 11,797 moves.
 const MAX_GAME_BYTES: usize = BOARD_BYTES + 11_798 * STEP_BYTES;
 
-/// Games that are looked at to tell the format.
+/// Games checked to detect the format.
 const LOOKED_AT: usize = 16;
 
-/// The length of the first game of the bytes; `None` if it is not all there.
+/// Returns the length of the first game; `None` if it is incomplete.
 ///
 /// # Errors
-/// If there is more of it than of any game.
+/// If it is longer than any game can be.
 pub(super) fn unit(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     let steps = bytes.get(BOARD_BYTES..).unwrap_or_default();
     let steps = &steps[..steps.len().min(MAX_GAME_BYTES - BOARD_BYTES)];
@@ -37,16 +37,16 @@ pub(super) fn unit(bytes: &[u8]) -> Result<Option<usize>, &'static str> {
     match end {
         Some(moves) => Ok(Some(BOARD_BYTES + (moves + 1) * STEP_BYTES)),
         None if bytes.len() < MAX_GAME_BYTES => Ok(None),
-        None => Err("no end of a game where one must be"),
+        None => Err("a viriformat game without its end marker"),
     }
 }
 
-/// Whether the bytes begin with games of legal moves.
+/// Returns whether the bytes begin with games of legal moves.
 pub(super) fn detect(mut bytes: &[u8]) -> bool {
     for number in 0..LOOKED_AT {
         let (game, last) = match unit(bytes) {
             Ok(Some(length)) => (&bytes[..length - STEP_BYTES], false),
-            // It may be cut where the look ends.
+            // The game may be cut at the end of the sample.
             Ok(None) => (bytes, true),
             Err(_) => return false,
         };
@@ -136,7 +136,7 @@ fn read_game(
         evaluations.play(m, filters, tally);
         position.play_unchecked(m);
     }
-    // Scores, and the result, are not who a game is.
+    // The identity excludes scores and result.
     let id = || {
         let moves = steps.chunks_exact(STEP_BYTES).flat_map(|step| &step[..2]);
         let bytes: Vec<u8> = board[..board::LABEL].iter().chain(moves).copied().collect();
@@ -151,7 +151,8 @@ fn read_game(
     Ok(())
 }
 
-/// White's score as it is read again. Who mates plays the last ply.
+/// Returns the score in White's point of view, as [`label_by_plies`] decodes it. The mating side
+/// plays the last ply.
 fn score(record: &Record) -> i16 {
     let label = record.label();
     let Some(moves) = label.mate() else {
@@ -163,9 +164,9 @@ fn score(record: &Record) -> i16 {
     size as i16 * moves.signum() as i16
 }
 
-/// Writes a position as a game of one move. A record has none: this is the first
-/// legal one that is quiet if there is one, so that filters of captures and
-/// promotions leave the position, and says nothing of what is best.
+/// Writes a position as a game of one move. A record has no move, so this is the first legal one,
+/// quiet if possible (filters of captures and promotions then keep the position), and says nothing
+/// about the best move.
 pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
     let score = score(record).to_le_bytes();
     let mut board = board::of_record(record);
@@ -173,7 +174,7 @@ pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
     let position = board::position(&board, CastlingMode::Chess960);
     let moves = position.map(|position| position.legal_moves());
     let noise = |m: &&Move| (m.is_capture() || m.is_promotion(), m.is_castle());
-    // No dataset has a position without a move.
+    // Datasets hold no position without a legal move.
     let Some(&m) = moves.iter().flatten().min_by_key(noise) else {
         return;
     };
@@ -183,7 +184,7 @@ pub(super) fn write(record: &Record, bytes: &mut Vec<u8>) {
     bytes.extend_from_slice(&END);
 }
 
-/// What [`legal_move`] reads.
+/// Encodes a move for [`legal_move`].
 fn code(m: Move) -> u16 {
     let (to, kind) = match m {
         Move::Castle { rook, .. } => (rook, 2),
@@ -198,8 +199,8 @@ fn code(m: Move) -> u16 {
     from | (to as u16) << 6 | promotion << 12 | kind << 14
 }
 
-/// The move of the first two bytes: from, to, promotion, kind, from the lowest
-/// bits up. Castling goes to the rook. `None` if it is not legal.
+/// Decodes the move of the first two bytes: from, to, promotion, kind, from the lowest bits up.
+/// Castling targets the rook. `None` if it is illegal.
 fn legal_move(position: &Chess, step: &[u8]) -> Option<Move> {
     let code = u16::from_le_bytes([step[0], step[1]]);
     let square = |shift: u16| Square::new(u32::from(code >> shift & 63));

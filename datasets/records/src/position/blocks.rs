@@ -1,6 +1,5 @@
-//! How records are packed into the blocks of a sealed dataset, bit by bit:
-//! smaller than a general compressor makes them, and many times faster to read.
-//! `docs/dataset.md` describes the format.
+//! Block format of a sealed dataset: records packed bit by bit, smaller than a general compressor
+//! makes them and many times faster to read. `docs/dataset.md` describes the format.
 
 use std::io;
 
@@ -8,16 +7,15 @@ use crate::position::Record;
 use crate::position::planes::{BitMoves, codes_of, piece_planes_of, with_bit_moves};
 use crate::position::record::Fields;
 
-/// Records in a block: 128 KiB unpacked, large enough to read in one go, small
-/// enough that a shuffle has many of them.
+/// Records in a block: 128 KiB unpacked, large enough for one sequential read, small enough that a
+/// shuffle has many blocks.
 pub const BLOCK_RECORDS: usize = 4096;
 
 /// Bytes of a block's header.
 const HEADER_BYTES: usize = 6;
 
-/// How many bits a label has in each of four classes, its sign moved to the
-/// lowest. Half of Lichess's labels are in the first, nine in ten of all but
-/// mates in the first three.
+/// Bits of a zigzag label in each of four classes. Half of Lichess's labels are in the first class,
+/// nine in ten of all but mates in the first three.
 const LABEL_BITS: [u32; 4] = [8, 10, 12, 16];
 
 /// Packs up to [`BLOCK_RECORDS`] records.
@@ -25,10 +23,10 @@ pub fn pack(records: &[Record]) -> Vec<u8> {
     with_bit_moves!(pack_with(records: &[Record]) -> Vec<u8>)
 }
 
-/// Appends a block's records.
+/// Appends a block's records to `records`.
 ///
 /// # Errors
-/// If it ends too early, or is none.
+/// If the block is truncated or invalid.
 pub fn unpack(block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
     fn read(block: &[u8], records: &mut Vec<Record>) -> Option<()> {
         with_bit_moves!(unpack_with(block: &[u8], records: &mut Vec<Record>) -> Option<()>)
@@ -36,10 +34,10 @@ pub fn unpack(block: &[u8], records: &mut Vec<Record>) -> io::Result<()> {
     read(block, records).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
 }
 
-/// What the store gives back of records that it is given: for the fuzz targets.
+/// Packs and unpacks records, for the fuzz targets.
 ///
 /// # Errors
-/// If a block ends too early.
+/// If a block is truncated.
 #[cfg(fuzzing)]
 pub fn packed_and_unpacked(records: &[Record]) -> io::Result<Vec<Record>> {
     let mut unpacked = Vec::new();
@@ -49,16 +47,16 @@ pub fn packed_and_unpacked(records: &[Record]) -> io::Result<Vec<Record>> {
     Ok(unpacked)
 }
 
-/// What a block's records have in common.
+/// Header of a block: ranges of the fields of its records.
 struct Common {
     records: u16,
-    /// Bits that suffice for every ply.
+    /// Bits of a ply, enough for every record.
     ply_bits: u32,
-    /// Bits that suffice for every depth.
+    /// Bits of a depth.
     depth_bits: u32,
-    /// The first month.
+    /// Earliest month.
     month: u8,
-    /// Bits that suffice for every month, counted from the first.
+    /// Bits of a month, counted from the earliest.
     month_bits: u32,
 }
 
@@ -111,7 +109,7 @@ fn pack_with(moves: impl BitMoves, records: &[Record]) -> Vec<u8> {
     for fields in records.iter().map(Fields::of) {
         let pieces = fields.occupied.count_ones();
         let [low, middle, high, black] = piece_planes_of(moves, &fields.codes);
-        // A pawn's code is 0 but for its colour.
+        // Pawns have code 0 apart from the colour bit, so only officers need the three planes.
         let officers = low | middle | high;
         bits.put(black, pieces);
         bits.put(officers, pieces);
@@ -119,7 +117,7 @@ fn pack_with(moves: impl BitMoves, records: &[Record]) -> Vec<u8> {
             bits.put(moves.gather(plane, officers), officers.count_ones());
         }
 
-        let mut rest = Together::default();
+        let mut rest = PackedWord::default();
         rest.put(fields.black_to_move.into(), 1);
         rest.put(fields.en_passant.is_some().into(), 1);
         rest.put(fields.result_check.into(), 3);
@@ -159,7 +157,7 @@ fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) ->
         let mut plane = || Some(moves.scatter(bits.take(count)?, officers));
         let planes = [plane()?, plane()?, plane()?, black];
 
-        let mut rest = Together {
+        let mut rest = PackedWord {
             word: bits.peek()?,
             bits: 0,
         };
@@ -193,7 +191,7 @@ fn unpack_with(moves: impl BitMoves, block: &[u8], records: &mut Vec<Record>) ->
     Some(())
 }
 
-/// Small numbers first: 0, -1, 1, -2, 2.
+/// Zigzag code: 0, -1, 1, -2, 2 become 0, 1, 2, 3, 4.
 fn zigzag(label: i16) -> u16 {
     (label << 1 ^ label >> 15) as u16
 }
@@ -202,15 +200,15 @@ fn unzigzag(label: u16) -> i16 {
     (label >> 1) as i16 ^ -((label & 1) as i16)
 }
 
-/// Several numbers that are written or read as one, the first lowest.
+/// Several numbers packed in one word, the first in the lowest bits.
 #[derive(Default)]
-struct Together {
+struct PackedWord {
     word: u64,
     /// Bits written or read so far.
     bits: u32,
 }
 
-impl Together {
+impl PackedWord {
     fn put(&mut self, value: u64, bits: u32) {
         self.word |= value << self.bits;
         self.bits += bits;
@@ -223,15 +221,15 @@ impl Together {
     }
 }
 
-/// Numbers of up to this many bits can be read wherever they lie in the bytes.
+/// Widest number that one eight-byte read covers at any bit offset.
 const MAX_BITS: u32 = 57;
 
-/// A mask of up to 63 bits.
+/// Returns a mask of the lowest `bits`, at most 63.
 fn low_bits(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// Appends numbers to bytes, bit behind bit, the lowest first.
+/// Bit writer, lowest bit first.
 struct BitWriter {
     bytes: Vec<u8>,
     /// Bits that do not fill a word yet.
@@ -260,7 +258,7 @@ impl BitWriter {
         }
     }
 
-    /// The bytes, with as many behind them as a read of the last may touch.
+    /// Returns the bytes, padded for the eight-byte read of the last number.
     fn finish(mut self) -> Vec<u8> {
         let rest = self.filled.div_ceil(8) as usize;
         self.bytes
@@ -270,7 +268,7 @@ impl BitWriter {
     }
 }
 
-/// Reads what a [`BitWriter`] wrote.
+/// Bit reader for the output of [`BitWriter`].
 struct BitReader<'a> {
     bytes: &'a [u8],
     /// Bits read so far.
@@ -278,7 +276,7 @@ struct BitReader<'a> {
 }
 
 impl BitReader<'_> {
-    /// The next [`MAX_BITS`] bits, and perhaps some more.
+    /// Returns at least the next [`MAX_BITS`] bits. `None` near the end of the bytes.
     #[inline(always)]
     fn peek(&self) -> Option<u64> {
         let bytes = self.bytes.get(self.at / 8..)?.first_chunk()?;
@@ -299,8 +297,7 @@ mod tests {
     use crate::hash::mix;
     use crate::position::planes::Portable;
 
-    /// Records of nonsense: every field takes all its values, pieces and
-    /// squares as they come.
+    /// Returns random records that cover every value of every field, legal or not.
     fn records(seed: u64, count: u64) -> Vec<Record> {
         let record = |number: u64| {
             let random = |field| mix(mix(seed ^ number << 8) ^ field);
@@ -326,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_packed_unpacks_to_itself() {
+    fn packing_round_trips() {
         for seed in 0..64 {
             let records = records(seed, [0, 1, 7, 500][seed as usize % 4]);
             let block = pack(&records);
@@ -340,9 +337,9 @@ mod tests {
         }
     }
 
-    /// A checksum guards the bytes; still, none may do harm.
+    /// A checksum guards the bytes, yet damaged ones must not cause harm.
     #[test]
-    fn a_block_that_breaks_off_is_an_error() {
+    fn a_truncated_block_is_an_error() {
         let records = records(1, 100);
         let block = pack(&records);
         for end in 0..block.len() - 8 {

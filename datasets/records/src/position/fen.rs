@@ -1,4 +1,4 @@
-//! A record as text.
+//! Text forms of a record: EPD, FEN and lines of positions.
 
 use std::fmt::Write;
 
@@ -9,26 +9,25 @@ use crate::position::{GameResult, Record};
 const EMPTY: u8 = 0;
 
 impl Record {
-    /// The first four fields of the position's FEN. En passant is given only
-    /// where a capture is legal, castling in X-FEN letters.
+    /// Returns the first four fields of the position's FEN. En passant is given only if a capture
+    /// is legal, castling in X-FEN letters.
     pub fn epd(&self) -> String {
         let mut text = String::with_capacity(80);
         self.write_epd(&mut text);
         text
     }
 
-    /// Appends the position's FEN, six fields. The clock of the fifty-move
-    /// rule is not in a record and is written as 0; the number of the move
-    /// follows from the ply.
+    /// Appends the position's FEN, six fields. A record has no fifty-move clock, so it is written
+    /// as 0; the move number follows from the ply.
     pub fn write_fen(&self, text: &mut String) {
         self.write_epd(text);
         // Writing to a String cannot fail.
         let _ = write!(text, " 0 {}", self.ply() / 2 + 1);
     }
 
-    /// Appends a line of [`PositionFormat::Text`](crate::positions::PositionFormat::Text),
-    /// `FEN | cp | wdl`, White's point of view. A mate is written as the label
-    /// stores it, ±(32000 - n), an unknown result as `?`.
+    /// Appends a line of [`PositionFormat::Text`](crate::positions::PositionFormat::Text), `FEN |
+    /// cp | wdl`, from White's point of view. A mate is written as stored, ±(32000 - n), an unknown
+    /// result as `?`.
     pub fn write_line(&self, text: &mut String) {
         self.write_fen(text);
         let result = match self.result() {
@@ -41,7 +40,7 @@ impl Record {
         let _ = writeln!(text, " | {} | {result}", self.label().stored());
     }
 
-    /// Appends what [`Record::epd`] gives.
+    /// Appends the [`Record::epd`] text.
     pub fn write_epd(&self, text: &mut String) {
         let mut board = [EMPTY; 64];
         for (square, color, role) in self.pieces() {
@@ -58,8 +57,8 @@ impl Record {
         }
     }
 
-    /// The outermost rook of a side is K or Q, another rook the letter of its
-    /// file.
+    /// Appends castling rights in X-FEN: K or Q for the outermost rook of a side, the file letter
+    /// for an inner one.
     fn write_castling(&self, board: &[u8; 64], text: &mut String) {
         let unmoved: Bitboard = self.unmoved_rooks().map(|(square, _)| square).collect();
         let start = text.len();
@@ -87,10 +86,11 @@ impl Record {
     }
 }
 
-/// Ranks from the eighth to the first; a digit counts empty squares.
+/// Appends the board field of a FEN: ranks from the eighth to the first, digits for runs of empty
+/// squares.
 fn write_board(board: &[u8; 64], text: &mut String) {
-    // At most 64 pieces and eight slashes. Every byte is written at once, and
-    // kept by counting it: pieces come too irregularly to branch on.
+    // At most 64 pieces and eight slashes. Each byte is written unconditionally and kept by
+    // advancing `len`: pieces are too irregular for branch prediction.
     let mut bytes = [0; 72];
     let mut len = 0;
     for rank in board.chunks_exact(8).rev() {
@@ -108,7 +108,7 @@ fn write_board(board: &[u8; 64], text: &mut String) {
         bytes[len] = b'/';
         len += 1;
     }
-    // Without the last slash.
+    // Drop the last slash.
     text.push_str(str::from_utf8(&bytes[..len - 1]).expect("ASCII"));
 }
 
@@ -119,8 +119,8 @@ mod tests {
 
     use crate::position::{Label, Origin, Record};
 
-    /// Chess960 included: two rooks on one side of the king, a castling rook
-    /// inside another, rights of one side only.
+    /// Includes Chess960: two rooks on one side of the king, a castling rook inside another, rights
+    /// of one side only.
     const FENS: [&str; 10] = [
         "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
         "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 0 12",

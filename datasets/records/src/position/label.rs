@@ -1,4 +1,4 @@
-//! What a position is worth, and the `[%eval]` comments that say so.
+//! Labels (scores of positions), and parsers of the `[%eval]` and match comments that give them.
 
 use std::fmt;
 use std::sync::LazyLock;
@@ -6,12 +6,11 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use shakmaty::Color;
 
-/// A score: centipawns, or mate in so many moves. A record's is from White's point of
-/// view; [`Label::seen_by`] turns it to the other side's.
+/// A score: centipawns, or mate in `n` moves. In a record it is from White's point of view;
+/// [`Label::seen_by`] converts it.
 ///
-/// Stored as an i16. Centipawns are clamped to ±[`Label::MAX_CENTIPAWNS`].
-/// Mate in `n` moves is ±(32000 - n), with `n` clamped to 1..=1000, so that
-/// mates lie in a band of their own, ±31000 to ±31999, nearer mates further
+/// Stored as an i16. Centipawns are clamped to ±[`Label::MAX_CENTIPAWNS`]. Mate in `n` moves is
+/// ±(32000 - n), with `n` clamped to 1..=1000: mates occupy ±31000 to ±31999, nearer mates further
 /// out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(i16);
@@ -20,34 +19,33 @@ const MATE: i16 = 32000;
 const MAX_MATE_MOVES: i64 = 1000;
 
 impl Label {
-    /// The largest score that is not a mate: 300 pawns.
+    /// Largest score that is not a mate: 300 pawns.
     pub const MAX_CENTIPAWNS: i16 = 30000;
 
-    /// A score in centipawns.
+    /// Returns a score in centipawns, clamped to ±[`Label::MAX_CENTIPAWNS`].
     pub fn from_centipawns(centipawns: i64) -> Label {
         let max = i64::from(Label::MAX_CENTIPAWNS);
         Label(centipawns.clamp(-max, max) as i16)
     }
 
-    /// Mate in `moves`: negative if the side whose view it is, White in a record, is mated.
-    /// `None` for 0, which does not say who is mated.
+    /// Returns mate in `moves`, clamped to 1,000: negative if the side of the point of view (White
+    /// in a record) is mated. `None` for 0, which does not say who is mated.
     pub fn from_mate(moves: i64) -> Option<Label> {
         let distance = moves.unsigned_abs().min(MAX_MATE_MOVES as u64) as i16;
         (moves != 0).then(|| Label(moves.signum() as i16 * (MATE - distance)))
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub(crate) fn stored(self) -> i16 {
         self.0
     }
 
-    /// From the stored form.
+    /// Returns the label with this stored form.
     pub(crate) fn from_stored(stored: i16) -> Label {
         Label(stored)
     }
 
-    /// The mate that is stored so; `None` if the number lies outside the bands
-    /// of mates.
+    /// Returns the mate with this stored form; `None` outside the ranges of mates.
     pub(crate) fn mate_from_stored(stored: i16) -> Option<Label> {
         let distance = i32::from(MATE) - i32::from(stored).abs();
         (1..=MAX_MATE_MOVES as i32)
@@ -55,12 +53,13 @@ impl Label {
             .then_some(Label(stored))
     }
 
-    /// The score in centipawns; `None` for a mate.
+    /// Returns the score in centipawns; `None` for a mate.
     pub fn centipawns(self) -> Option<i32> {
         (self.0.unsigned_abs() <= Label::MAX_CENTIPAWNS as u16).then_some(i32::from(self.0))
     }
 
-    /// Moves to mate, negative for who is mated; `None` for centipawns.
+    /// Returns the moves to mate, negative if the side of the point of view is mated; `None` for
+    /// centipawns.
     pub fn mate(self) -> Option<i32> {
         let distance = i32::from(MATE) - i32::from(self.0.unsigned_abs());
         self.centipawns()
@@ -68,17 +67,17 @@ impl Label {
             .then(|| distance * i32::from(self.0.signum()))
     }
 
-    /// White's score from `color`'s point of view, and back.
+    /// Converts between White's and `color`'s point of view, in either direction.
     pub fn seen_by(self, color: Color) -> Label {
         Label(color.fold_wb(self.0, -self.0))
     }
 
-    /// What training aims at, in pawns: mate in `n` counts 320 pawns less `n` hundredths.
+    /// Returns the training target in pawns: mate in `n` is 320 pawns less `n` hundredths.
     pub fn target_pawns(self) -> f32 {
         f32::from(self.0) / 100.0
     }
 
-    /// The score of a board of bullet's, which is the stored form: centipawns, and ±(32000 - n)
+    /// Returns the score for a bullet board, which is the stored form: centipawns, and ±(32000 - n)
     /// for mate in `n`.
     pub fn bullet_score(self) -> i16 {
         self.0
@@ -86,7 +85,7 @@ impl Label {
 }
 
 impl fmt::Display for Label {
-    /// Centipawns as a plain number, mates as `#3` and `#-4`.
+    /// Writes centipawns as a plain number, mates as `#3` and `#-4`.
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self.mate() {
             Some(moves) => write!(f, "#{moves}"),
@@ -95,31 +94,30 @@ impl fmt::Display for Label {
     }
 }
 
-/// What a comment says about the position it follows.
+/// Evaluation found in a comment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvalComment {
-    /// The comment has no `[%eval`.
+    /// No `[%eval` in the comment.
     Absent,
-    /// It has one, but not one that can be read.
+    /// An `[%eval`, but none that is readable.
     Malformed,
-    /// The first that can be read. Depth 0 means that none was given.
+    /// The first readable evaluation.
     Eval {
         /// The score.
         label: Label,
-        /// Search depth in plies, at most 255.
+        /// Search depth in plies, at most 255; 0 if none was given.
         depth: u8,
     },
 }
 
-/// Reads the first well-formed `[%eval 2.35]`, `[%eval #-4]` or
-/// `[%eval 0.17,20]` of a comment: pawns or moves to mate, White's point of
-/// view, and a depth. A whole number with a depth, `[%eval 17,20]`, is centipawns, as
-/// ChessBase writes them.
+/// Parses the first well-formed `[%eval 2.35]`, `[%eval #-4]` or `[%eval 0.17,20]` of a comment:
+/// pawns or moves to mate, from White's point of view, and a depth. An integer with a depth,
+/// `[%eval 17,20]`, is centipawns, as ChessBase writes them.
 pub fn parse_eval(comment: &[u8]) -> EvalComment {
     const TAG: &[u8] = b"[%eval";
-    // A finder takes longer to build than a comment to search.
+    // Building a finder takes longer than searching a comment.
     static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(TAG));
-    // As Lichess writes it, it stands first.
+    // Lichess writes it first in the comment.
     let first = comment.trim_ascii_start().strip_prefix(TAG);
     if let Some((label, depth)) = first.and_then(parse_eval_body) {
         return EvalComment::Eval { label, depth };
@@ -134,10 +132,9 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
     result
 }
 
-/// Reads the comment of a match between engines, behind a move of `mover`: cutechess,
-/// fastchess and `arena match` write `+0.25/12 0.5s` and `-M6/20 0.1s`, the mover's score
-/// in pawns or plies to the mate, and the depth. A score of the mate that is on the board
-/// is [`EvalComment::Absent`].
+/// Parses a comment of an engine match after a move of `mover`. cutechess, fastchess and `arena
+/// match` write `+0.25/12 0.5s` and `-M6/20 0.1s`: the mover's score in pawns or plies to mate, and
+/// the depth. A mate already on the board is [`EvalComment::Absent`].
 pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
     let score = || {
         let text = comment.trim_ascii_start();
@@ -149,7 +146,7 @@ pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
         let end = rest.find(|c: char| !c.is_ascii_digit());
         let (depth, rest) = rest.split_at(end.unwrap_or(rest.len()));
         let depth = parse_digits(depth)?.min(255) as u8;
-        // Dates and fractions in people's comments look alike: here a time follows.
+        // People's comments hold similar dates and fractions, but no time after them.
         let rest = rest.trim_start_matches([',', ' ', '\n', '\r']);
         let time = rest
             .split([' ', ',', '\n', '\r', ')'])
@@ -158,7 +155,7 @@ pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
         time.parse::<f64>().ok()?;
         let unsigned = score.trim_start_matches(['+', '-']);
         let label = match unsigned.strip_prefix('M') {
-            // The mover's score before the move: one ply more than behind it.
+            // The score is for the position before the move: one ply more than after it.
             Some(plies) => {
                 let plies = parse_digits(plies)?;
                 let moves = if score.starts_with('-') {
@@ -181,9 +178,8 @@ pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
     })
 }
 
-/// Writes what [`parse_eval`] reads, with the decimals that Lichess writes:
-/// `[%eval 0.17]`, `[%eval 2.0]`, `[%eval #-4]`, and with a depth in plies,
-/// unless it is 0, `[%eval 0.17,20]`.
+/// Writes an evaluation for [`parse_eval`], with the decimals that Lichess uses: `[%eval 0.17]`,
+/// `[%eval 2.0]`, `[%eval #-4]`, and with a nonzero depth in plies `[%eval 0.17,20]`.
 pub fn format_eval(label: Label, depth: u8) -> String {
     let score = match label.centipawns() {
         None => label.to_string(),
@@ -202,14 +198,14 @@ pub fn format_eval(label: Label, depth: u8) -> String {
     }
 }
 
-/// Nothing that is longer is an evaluation. Without a limit, a comment of
-/// nothing but `[%eval` would be read over and over.
+/// Longest evaluation in bytes. Without a limit, a comment of nothing but `[%eval` would take
+/// quadratic time.
 const EVAL_BYTES: usize = 256;
 
-/// Reads ` 2.35]`, ` #-4]` or ` 0.17,20]`.
+/// Parses ` 2.35]`, ` #-4]` or ` 0.17,20]`.
 fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
     let text = &text[..text.len().min(EVAL_BYTES)];
-    // A line may have been wrapped here.
+    // A wrapped line may break here.
     let (b' ' | b'\n' | b'\r', _) = text.split_first()? else {
         return None;
     };
@@ -230,7 +226,7 @@ fn parse_eval_body(text: &[u8]) -> Option<(Label, u8)> {
     Some((label, depth.unwrap_or_default().min(255) as u8))
 }
 
-/// An integer with or without a sign; beyond i64 it counts as the largest.
+/// Parses an integer with an optional sign, saturating at the range of i64.
 pub(crate) fn parse_integer(text: &str) -> Option<i64> {
     parse_signed(text, parse_digits)
 }
@@ -242,14 +238,14 @@ fn parse_signed(text: &str, unsigned: fn(&str) -> Option<i64>) -> Option<i64> {
     }
 }
 
-/// A number of any length; beyond i64 it counts as the largest.
+/// Parses digits, saturating at `i64::MAX`.
 fn parse_digits(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| text.parse().unwrap_or(i64::MAX))
 }
 
-/// Pawns with at most two decimals, as centipawns. Decimal text to integer,
-/// never through a float.
+/// Parses pawns with at most two decimals, to centipawns. Exact: decimal text to integer, never
+/// through a float.
 fn parse_pawns(text: &str) -> Option<i64> {
     let (whole, fraction) = match text.split_once('.') {
         Some((whole, fraction)) => (whole, fraction),
@@ -286,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_every_shape_lichess_writes() {
+    fn parses_all_forms_lichess_writes() {
         for (comment, expected) in [
             (" [%eval 0.17] [%clk 0:00:30] ", "17"),
             ("[%eval -2.35]", "-235"),
@@ -316,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_what_lichess_writes_and_reads_back() {
+    fn written_evaluations_match_lichess_and_parse_back() {
         for (centipawns, expected) in [
             (0, "[%eval 0.0]"),
             (17, "[%eval 0.17]"),
@@ -354,7 +350,7 @@ mod tests {
                 "-130 d20",
             ),
             ("+0.41/14, 0.12s", "41 d14", "-41 d14"),
-            // Mate in two moves before the move is mate in one behind it.
+            // Mate in two before the move is mate in one after it.
             ("+M3/20 0.1s", "#1 d20", "#-1 d20"),
             ("-M4/20 0.1s", "#-2 d20", "#2 d20"),
             ("+M1/20 0.1s, White mates", "Absent", "Absent"),
@@ -380,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_evals_are_told_from_absent_ones() {
+    fn malformed_evals_differ_from_absent_ones() {
         for comment in [
             "[%eval ]",
             "[%eval #]",
@@ -399,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn mates_keep_sign_and_distance_and_lie_beyond_all_scores() {
+    fn mates_keep_sign_and_distance_and_exceed_all_scores() {
         for moves in [1i64, 2, 999, 1000] {
             for sign in [1, -1] {
                 let label = Label::from_mate(sign * moves).unwrap();

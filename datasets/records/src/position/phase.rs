@@ -1,7 +1,6 @@
 use crate::position::Record;
 
-/// The phase of a game, by the number of pieces on the board, kings and pawns
-/// included.
+/// Game phase by the number of pieces on the board, kings and pawns included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// 25 to 32 pieces.
@@ -13,15 +12,15 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Every phase, in the order of a game.
+    /// All phases, in the order of a game.
     pub const ALL: [Phase; 3] = [Phase::Opening, Phase::Middlegame, Phase::Endgame];
 
-    /// The phase of a position.
+    /// Returns the phase of a position.
     pub fn of(record: &Record) -> Phase {
         Phase::of_pieces(record.pieces().count() as u32)
     }
 
-    /// The phase of a position with so many pieces.
+    /// Returns the phase of a position with `pieces` pieces.
     pub fn of_pieces(pieces: u32) -> Phase {
         match pieces {
             25.. => Phase::Opening,
@@ -30,7 +29,7 @@ impl Phase {
         }
     }
 
-    /// Its name and bounds, for tables.
+    /// Returns name and bounds, for tables.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Opening => "opening, 25-32 pieces",

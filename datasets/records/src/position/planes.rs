@@ -1,12 +1,12 @@
-//! Piece codes as four bit planes of the board, and as one code of four bits
-//! for each occupied square: the form a record keeps.
+//! Conversion of piece codes between four bit planes of the board and one four-bit code for each
+//! occupied square, the form a record keeps.
 
 /// Four planes of 64 squares: bit `s` of plane `b` is bit `b` of the code of
 /// the piece on square `s`.
 pub(crate) type Planes = [u64; 4];
 
-/// Four planes of up to 32 pieces: bit `i` of plane `b` is bit `b` of the code
-/// of the `i`th piece, from a1 to h8.
+/// Four planes of up to 32 pieces: bit `i` of plane `b` is bit `b` of the code of the `i`th piece,
+/// from a1 to h8.
 pub(crate) type PiecePlanes = [u64; 4];
 
 /// The codes of up to 32 occupied squares, from a1 to h8, lowest bits first.
@@ -15,16 +15,16 @@ pub(crate) type Codes = [u64; 2];
 /// The lowest bit of each code.
 const LOWEST: u64 = 0x1111_1111_1111_1111;
 
-/// A way to bring the bits under a mask together, and apart again.
+/// Implementation of bit gather and scatter (PEXT and PDEP).
 pub(crate) trait BitMoves: Copy {
-    /// The bits under the mask, moved together at the low end.
+    /// Returns the bits under the mask, packed at the low end.
     fn gather(self, bits: u64, mask: u64) -> u64;
 
-    /// The low bits, moved apart to where the mask has ones.
+    /// Returns the low bits, spread to the ones of the mask.
     fn scatter(self, bits: u64, mask: u64) -> u64;
 }
 
-/// Bit by bit, on any processor.
+/// Bit-by-bit implementation for any processor.
 #[derive(Clone, Copy)]
 pub(crate) struct Portable;
 
@@ -40,7 +40,7 @@ impl BitMoves for Portable {
     }
 }
 
-/// The places of a word's ones, the lowest first.
+/// Returns the indices of a word's ones, the lowest first.
 fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {
         let place = word.trailing_zeros();
@@ -49,15 +49,15 @@ fn ones(mut word: u64) -> impl Iterator<Item = u32> {
     })
 }
 
-/// By one instruction of x86-64. Functions that use it must be compiled for
-/// BMI2, or each move is a call.
+/// PEXT and PDEP of x86-64. Functions that use it must be compiled for BMI2, or each operation is a
+/// call.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(crate) struct Bmi2(());
 
 #[cfg(target_arch = "x86_64")]
 impl Bmi2 {
-    /// `None` if the processor lacks the instructions.
+    /// Returns `None` if the processor lacks BMI2.
     pub(crate) fn new() -> Option<Bmi2> {
         is_x86_feature_detected!("bmi2").then_some(Bmi2(()))
     }
@@ -67,19 +67,18 @@ impl Bmi2 {
 impl BitMoves for Bmi2 {
     #[inline(always)]
     fn gather(self, bits: u64, mask: u64) -> u64 {
-        // SAFETY: that there is a Bmi2 shows that the processor has BMI2.
+        // SAFETY: a Bmi2 exists only on processors with BMI2.
         unsafe { std::arch::x86_64::_pext_u64(bits, mask) }
     }
 
     #[inline(always)]
     fn scatter(self, bits: u64, mask: u64) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: a Bmi2 exists only on processors with BMI2.
         unsafe { std::arch::x86_64::_pdep_u64(bits, mask) }
     }
 }
 
-/// Calls a function `$with(moves, arguments...)` with the best way to move
-/// bits that there is, compiled for it.
+/// Calls `$with(moves, arguments...)` with the fastest available [`BitMoves`], compiled for it.
 macro_rules! with_bit_moves {
     ($with:ident($($name:ident: $type:ty),*) $(-> $result:ty)?) => {{
         #[cfg(target_arch = "x86_64")]
@@ -88,7 +87,7 @@ macro_rules! with_bit_moves {
             fn bmi2(moves: $crate::position::planes::Bmi2, $($name: $type),*) $(-> $result)? {
                 $with(moves, $($name),*)
             }
-            // SAFETY: that there is a Bmi2 shows that the processor has BMI2.
+            // SAFETY: a Bmi2 exists only on processors with BMI2.
             return unsafe { bmi2(moves, $($name),*) };
         }
         $with($crate::position::planes::Portable, $($name),*)
@@ -96,12 +95,12 @@ macro_rules! with_bit_moves {
 }
 pub(crate) use with_bit_moves;
 
-/// The codes of the occupied squares, of which there are at most 32.
+/// Returns the codes of the occupied squares, at most 32.
 pub(crate) fn pack(occupied: u64, planes: &Planes) -> Codes {
     with_bit_moves!(pack_with(occupied: u64, planes: &Planes) -> Codes)
 }
 
-/// The planes of the codes.
+/// Returns the board planes of the codes.
 pub(crate) fn unpack(occupied: u64, codes: &Codes) -> Planes {
     with_bit_moves!(unpack_with(occupied: u64, codes: &Codes) -> Planes)
 }
@@ -116,7 +115,7 @@ fn unpack_with(moves: impl BitMoves, occupied: u64, codes: &Codes) -> Planes {
     piece_planes_of(moves, codes).map(|plane| moves.scatter(plane, occupied))
 }
 
-/// The codes of pieces.
+/// Returns the codes of piece planes.
 #[inline(always)]
 pub(crate) fn codes_of(moves: impl BitMoves, planes: &PiecePlanes) -> Codes {
     let mut codes = [0; 2];
@@ -127,7 +126,7 @@ pub(crate) fn codes_of(moves: impl BitMoves, planes: &PiecePlanes) -> Codes {
     codes
 }
 
-/// The planes of codes.
+/// Returns the piece planes of codes.
 #[inline(always)]
 pub(crate) fn piece_planes_of(moves: impl BitMoves, codes: &Codes) -> PiecePlanes {
     [0, 1, 2, 3].map(|bit| {
@@ -143,10 +142,10 @@ mod tests {
     use crate::hash::mix;
 
     #[test]
-    fn both_ways_are_one_and_undo_each_other() {
+    fn pack_and_unpack_are_inverse_and_match_portable() {
         for seed in 0..10_000 {
             let random = |n| mix(mix(seed) ^ n);
-            // From no square to 32 of them.
+            // Between 0 and 32 squares.
             let mut occupied = random(0);
             while occupied.count_ones() > (seed % 33) as u32 {
                 occupied &= occupied - 1;
@@ -156,7 +155,7 @@ mod tests {
             assert_eq!(codes, pack_with(Portable, occupied, &planes));
             assert_eq!(unpack(occupied, &codes), planes);
             assert_eq!(unpack_with(Portable, occupied, &codes), planes);
-            // The definition, square by square.
+            // Check against the definition, square by square.
             for (i, square) in ones(occupied).enumerate() {
                 let code = codes[i / 16] >> (4 * (i % 16)) & 15;
                 let bits = (0..4).map(|b| (planes[b] >> square & 1) << b);

@@ -1,5 +1,5 @@
-//! The position record: 32 bytes that hold a position, its label and where it
-//! comes from. `docs/record.md` describes it byte by byte.
+//! The position record: a position, its label and its origin in 32 bytes. `docs/record.md`
+//! describes it byte by byte.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -23,8 +23,8 @@ pub enum GameResult {
 }
 
 impl GameResult {
-    /// From the code that records and the formats of other trainers share: 0 Black won,
-    /// 1 a draw, 2 White won.
+    /// Decodes the result code shared by records and the formats of other trainers: 0 Black won, 1
+    /// draw, 2 White won.
     pub(crate) fn from_code(code: u8) -> Option<GameResult> {
         match code {
             0 => Some(GameResult::BlackWins),
@@ -46,14 +46,14 @@ impl GameResult {
 pub struct Month(u8);
 
 impl Month {
-    /// From a calendar month; [`Month::default`] if it has no number.
+    /// Returns a calendar month; [`Month::default`] if it is out of range.
     pub fn new(year: u32, month: u32) -> Month {
         let count = (i64::from(year) - 2013) * 12 + i64::from(month);
         let known = (1..=12).contains(&month) && (1..=255).contains(&count);
         Month(if known { count as u8 } else { 0 })
     }
 
-    /// Year and month (1 to 12), `None` if unknown.
+    /// Returns year and month (1 to 12); `None` if unknown.
     pub fn calendar(self) -> Option<(u32, u32)> {
         let count = u32::from(self.0).checked_sub(1)?;
         Some((2013 + count / 12, count % 12 + 1))
@@ -87,18 +87,18 @@ impl From<String> for Month {
     }
 }
 
-/// What travels with a position besides its label.
+/// Metadata of a position besides its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Origin {
-    /// The game's result, if it is a fair label.
+    /// Result of the game; `None` if unknown or not decided on the board.
     pub result: Option<GameResult>,
-    /// The month it was played in.
+    /// Month the game was played in.
     pub month: Month,
     /// Depth of the evaluation in plies, 0 if unknown.
     pub depth: u8,
 }
 
-/// One labelled position in 32 bytes.
+/// A labelled position in 32 bytes.
 ///
 /// ```
 /// use records::position::{Label, Origin, Record};
@@ -130,7 +130,7 @@ impl Record {
     /// Size of a record in bytes.
     pub const BYTES: usize = 32;
 
-    /// Packs a position. `label` is White's point of view.
+    /// Packs a position. `label` is from White's point of view.
     pub fn new(position: &Chess, label: Label, origin: Origin) -> Record {
         let board = position.board();
         let unmoved = position.castles().castling_rights();
@@ -164,14 +164,13 @@ impl Record {
         })
     }
 
-    /// The bytes, as `docs/record.md` describes them.
+    /// Returns the bytes, as described in `docs/record.md`.
     pub fn as_bytes(&self) -> &[u8; Record::BYTES] {
         &self.0
     }
 
-    /// A record from its bytes. `None` if they are not one: more than 32
-    /// pieces, a piece code that does not exist, not one king a side, or bits set
-    /// where a packed block keeps none.
+    /// Returns the record of these bytes. `None` if they are invalid: more than 32 pieces, an
+    /// unknown piece code, not one king a side, or bits set that a packed block does not store.
     pub fn from_bytes(bytes: [u8; Record::BYTES]) -> Option<Record> {
         let record = Record(bytes);
         let kings = |color| {
@@ -187,21 +186,22 @@ impl Record {
             && kings(Color::White) == 1
             && kings(Color::Black) == 1
             && bytes[TURN_EN_PASSANT] & !BLACK_TO_MOVE <= NO_EN_PASSANT
-            // What a packed block does not keep must not be there.
+            // Bits that a packed block does not store must be clear.
             && (count..32).all(|i| record.code(i) == 0)
             && bytes[RESULT_CHECK] < 8;
         valid.then_some(record)
     }
 
-    /// Bytes of a record that was written and whose checksum held: not checked.
+    /// Returns the record of bytes that were written by this crate and passed a checksum; they are
+    /// not validated.
     pub fn from_trusted(bytes: [u8; Record::BYTES]) -> Record {
         Record(bytes)
     }
 
-    /// The bytes of records, one after the other.
+    /// Returns the bytes of consecutive records.
     pub fn bytes_of(records: &[Record]) -> &[u8] {
-        // SAFETY: a Record is 32 bytes and nothing else (repr(transparent)),
-        // of alignment 1 and all initialised.
+        // SAFETY: a Record is exactly its 32 bytes (repr(transparent)), of alignment 1 and all
+        // initialised.
         unsafe { std::slice::from_raw_parts(records.as_ptr().cast(), size_of_val(records)) }
     }
 
@@ -209,17 +209,17 @@ impl Record {
         Bitboard(Fields::of(self).occupied)
     }
 
-    /// The 4-bit code of the `i`th occupied square.
+    /// Returns the 4-bit code of the `i`th occupied square.
     fn code(&self, i: usize) -> u8 {
         self.0[8 + i / 2] >> (4 * (i % 2)) & 15
     }
 
-    /// The side to move.
+    /// Returns the side to move.
     pub fn turn(&self) -> Color {
         Color::from_white(!Fields::of(self).black_to_move)
     }
 
-    /// Every piece on the board, from a1 to h8.
+    /// Returns every piece on the board, from a1 to h8.
     pub fn pieces(&self) -> impl Iterator<Item = (Square, Color, Role)> {
         self.occupied()
             .into_iter()
@@ -239,7 +239,7 @@ impl Record {
             })
     }
 
-    /// The rooks that may still castle.
+    /// Returns the rooks that may still castle.
     pub(crate) fn unmoved_rooks(&self) -> impl Iterator<Item = (Square, Color)> {
         let code = |i| self.code(i);
         self.occupied()
@@ -252,7 +252,7 @@ impl Record {
             })
     }
 
-    /// Every castling right that is left.
+    /// Returns the remaining castling rights.
     pub fn castling(&self) -> impl Iterator<Item = (Color, CastlingSide)> {
         self.unmoved_rooks().map(|(rook, color)| {
             let king_is_left = self
@@ -262,51 +262,50 @@ impl Record {
         })
     }
 
-    /// The square a legal en-passant capture lands on.
+    /// Returns the target square of a legal en-passant capture.
     pub fn en_passant(&self) -> Option<Square> {
         Square::try_from(self.0[TURN_EN_PASSANT] & !BLACK_TO_MOVE).ok()
     }
 
-    /// Whether the side to move is in check.
+    /// Returns whether the side to move is in check.
     pub fn in_check(&self) -> bool {
         self.0[RESULT_CHECK] & IN_CHECK != 0
     }
 
-    /// The label, White's point of view.
+    /// Returns the label, from White's point of view.
     pub fn label(&self) -> Label {
         Label::from_stored(Fields::of(self).label)
     }
 
-    /// The same position with another label, White's point of view.
+    /// Returns the record with another label, from White's point of view.
     pub(crate) fn with_label(mut self, label: Label) -> Record {
         self.0[LABEL..RESULT_CHECK].copy_from_slice(&label.stored().to_le_bytes());
         self
     }
 
-    /// The game's result; `None` if it is unknown or no fair label.
+    /// Returns the result of the game; `None` if unknown or not decided on the board.
     pub fn result(&self) -> Option<GameResult> {
         GameResult::from_code(self.0[RESULT_CHECK] & 3)
     }
 
-    /// Half-moves played before this position, counted as FEN does.
+    /// Returns the plies played before this position, counted as in FEN.
     pub fn ply(&self) -> u16 {
         Fields::of(self).ply
     }
 
-    /// Depth of the evaluation in plies, 0 if unknown.
+    /// Returns the depth of the evaluation in plies, 0 if unknown.
     pub fn depth(&self) -> u8 {
         self.0[DEPTH]
     }
 
-    /// The month the game was played in.
+    /// Returns the month the game was played in.
     pub fn month(&self) -> Month {
         Month(self.0[MONTH])
     }
 
-    /// The position as the side to move sees it, in four words: for Black to
-    /// move the board is mirrored by ranks and the colours are swapped. Two
-    /// records hold the same position, or each other's colour twins, exactly
-    /// if these are equal.
+    /// Returns the position from the side to move's point of view: for Black to move, ranks are
+    /// mirrored and colours swapped. Two records are equal here exactly if they hold the same
+    /// position or colour twins.
     fn seen_by_mover(&self) -> [u64; 4] {
         let Fields {
             occupied,
@@ -328,7 +327,7 @@ impl Record {
     }
 }
 
-/// What a record is made of, in the form it is kept.
+/// Unpacked fields of a record.
 pub(crate) struct Fields {
     pub(crate) occupied: u64,
     pub(crate) codes: Codes,
@@ -391,19 +390,18 @@ impl fmt::Debug for Record {
     }
 }
 
-/// A record with the fixed 64-bit hash of its position, the order the store
-/// keeps.
+/// A record with the fixed 64-bit hash of its position, by which the store is ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keyed {
-    /// Hash of the position as the side to move sees it.
+    /// Hash of the position from the side to move's point of view.
     pub key: u64,
     /// The record.
     pub record: Record,
 }
 
 impl Keyed {
-    /// Hashes a record's position: `h = mix(h ^ word)` over four words, from
-    /// 0, with splitmix64's finaliser as `mix`. Part of the dataset format.
+    /// Hashes a record's position: `h = mix(h ^ word)` over four words, from 0, with splitmix64's
+    /// finaliser as `mix`. Part of the dataset format.
     pub fn new(record: Record) -> Keyed {
         let key = record
             .seen_by_mover()
@@ -412,8 +410,8 @@ impl Keyed {
         Keyed { key, record }
     }
 
-    /// Order of the store: by key. Only for positions that differ and share a
-    /// key does the position itself decide.
+    /// Compares in the order of the store: by key, then by position if different positions share a
+    /// key.
     pub fn position_order(&self, other: &Keyed) -> Ordering {
         self.key.cmp(&other.key).then_with(|| {
             self.record
@@ -422,11 +420,10 @@ impl Keyed {
         })
     }
 
-    /// Of two records of one position, the one that is kept: the greatest of
-    /// depth, month, hash of the bytes, and bytes. The greatest of a total
-    /// order is commutative, associative and idempotent, so neither the order
-    /// of sources nor a replay matters. The hash draws lots where depth and
-    /// month do not decide: the bytes themselves would favour some labels.
+    /// Returns the one of two records of a position that is kept: the greatest by depth, month,
+    /// hash of the bytes, and bytes. The maximum of a total order is commutative, associative and
+    /// idempotent, so neither the order of sources nor a replay matters. The hash breaks ties at
+    /// random: comparing the bytes would favour some labels.
     pub fn join(self, other: Keyed) -> Keyed {
         let rank = |keyed: &Keyed| {
             let record = keyed.record;
@@ -594,7 +591,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_position_are_refused() {
+    fn invalid_bytes_are_rejected() {
         let good = *record("4k3/8/8/8/8/8/8/4KR2 b - - 0 1", 0).as_bytes();
         for (byte, value) in [(8, 0x33), (8, 0x77), (TURN_EN_PASSANT, 65)] {
             let mut bytes = good;

@@ -1,4 +1,4 @@
-//! What the formats have in common.
+//! Parsed line, common to the text formats.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,10 @@ use shakmaty::fen::Fen;
 
 use crate::position::{GameResult, Label};
 
-/// What a line says.
+/// Position and evaluation of a line.
 pub(super) struct Evaluated<'a> {
     pub(super) fen: Cow<'a, [u8]>,
-    /// White's point of view. `None` if the line has no evaluation, or one
-    /// that says nothing, such as mate in 0.
+    /// White's point of view. `None` without an evaluation, or with an empty one such as mate in 0.
     pub(super) label: Option<Label>,
     pub(super) result: Option<GameResult>,
     /// Depth in plies, 0 if unknown.
@@ -18,7 +17,7 @@ pub(super) struct Evaluated<'a> {
 }
 
 impl Evaluated<'_> {
-    /// The position, not checked: a FEN of six fields, or its first four.
+    /// Parses the FEN, of six or four fields, without checking legality.
     pub(super) fn setup(&self) -> Option<Fen> {
         let fields = self
             .fen

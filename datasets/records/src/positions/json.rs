@@ -1,6 +1,6 @@
-//! A line of Lichess's evaluation database. The database has hundreds of
-//! millions of them: nothing is copied, and what is not needed (the moves of
-//! the variations, all but the first variation) is passed over unparsed.
+//! Parser of a line of Lichess's evaluation database. The database has hundreds of millions of
+//! lines: nothing is copied, and unneeded parts (moves, all but the first variation) are skipped
+//! unparsed.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -26,7 +26,7 @@ struct LichessEval {
     depth: u64,
 }
 
-/// The score of a variation.
+/// Score of a variation.
 #[derive(Clone, Copy, Deserialize)]
 struct Score {
     cp: Option<i64>,
@@ -42,10 +42,10 @@ impl Score {
     }
 }
 
-/// The first of an array of variations.
+/// First variation of an array.
 struct First(Option<Score>);
 
-/// The best of an array of evaluations.
+/// Best evaluation of an array: the deepest, then the one with most nodes.
 struct Best(Option<LichessEval>);
 
 impl<'de> Deserialize<'de> for First {

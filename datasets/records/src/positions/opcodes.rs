@@ -1,15 +1,15 @@
-//! EPD: four fields of a FEN, then operations. Scores are the mover's, as the
-//! standard has it (Edwards, "Extended Position Description", 1995).
+//! EPD parser: four fields of a FEN, then operations. Scores are from the mover's point of view, as
+//! in the standard (Edwards, "Extended Position Description", 1995).
 
 use std::borrow::Cow;
 
 use super::evaluated::Evaluated;
 use crate::position::{Label, parse_integer};
 
-/// `ce` beyond this is a forced mate.
+/// Largest `ce` that is not a forced mate.
 const MAX_CENTIPAWNS: u64 = 32000;
 
-/// `ce` of a mate that is on the board.
+/// `ce` of a mate already on the board.
 const MATED: u64 = 32767;
 
 pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
@@ -52,7 +52,7 @@ pub(super) fn parse(line: &[u8]) -> Option<Evaluated<'_>> {
     })
 }
 
-/// The position with the counters of its operations, unless it has counters already.
+/// Returns the position with the counters of its operations, unless it already has counters.
 fn with_counters<'a>(
     fen: &'a [u8],
     halfmoves: Option<&str>,
@@ -71,8 +71,8 @@ fn counter(word: &[u8]) -> Option<&str> {
     std::str::from_utf8(word).ok().filter(|_| digits)
 }
 
-/// A position's fields, and what follows. EPD has four; where the two counters
-/// of a FEN follow, they belong to the position.
+/// Splits a line into position and operations. EPD has four fields; the two counters of a FEN
+/// belong to the position if they follow.
 fn split_position(line: &[u8]) -> (&[u8], &[u8]) {
     let split_after = |fields: usize| {
         let end = memchr::memchr2_iter(b' ', b';', line).nth(fields - 1);
@@ -94,8 +94,8 @@ fn integer(word: &[u8]) -> Option<i64> {
     parse_integer(std::str::from_utf8(word).ok()?)
 }
 
-/// The mover's centipawns, or a mate in so many plies: an odd number if the
-/// mover mates, an even one if the mover is mated.
+/// Decodes `ce`: the mover's centipawns, or a mate in plies, odd if the mover mates, even if the
+/// mover is mated.
 fn label_of_ce(score: i64, white: i64) -> Option<Label> {
     let size = score.unsigned_abs().min(MATED);
     if size <= MAX_CENTIPAWNS {

@@ -1,5 +1,5 @@
-//! `FEN,Evaluation` and `FEN | centipawns | result`: columns, White's point of
-//! view.
+//! Parsers of the column formats `FEN,Evaluation` and `FEN | centipawns | result`, from White's
+//! point of view.
 
 use std::borrow::Cow;
 
@@ -43,8 +43,8 @@ fn unquoted(column: &[u8]) -> &[u8] {
     inner.unwrap_or(column)
 }
 
-/// `+56`, `-7`, `#+8`, `#-7`, `31992`; the inner `None` is a mate in 0, which
-/// does not say who is mated. The outer one is text that is no score.
+/// Parses `+56`, `-7`, `#+8`, `#-7` or `31992`. `None` for other text; `Some(None)` for a mate in
+/// 0, which does not say who is mated.
 fn parse_score(text: &[u8]) -> Option<Option<Label>> {
     let text = std::str::from_utf8(text).ok()?;
     if let Some(moves) = text.strip_prefix('#') {
@@ -57,7 +57,7 @@ fn parse_score(text: &[u8]) -> Option<Option<Label>> {
     ))
 }
 
-/// A game's result; the inner `None` is one that is not known.
+/// Parses a result. `None` if it is malformed, `Some(None)` if unknown.
 fn parse_result(text: &[u8]) -> Option<Option<GameResult>> {
     let inner = text.strip_prefix(b"[").and_then(|t| t.strip_suffix(b"]"));
     Some(match inner.unwrap_or(text) {

@@ -4,7 +4,7 @@ use crate::position::{GameResult, Label};
 
 const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
 
-/// What a record says, but for the month.
+/// Returns a record as text, without the month.
 fn row(record: &Record) -> String {
     let result = match record.result() {
         Some(GameResult::WhiteWins) => "1-0",
@@ -36,7 +36,7 @@ fn read(format: PositionFormat, text: &str) -> (Vec<String>, SourceCounts) {
     read_as(format, text.as_bytes(), false)
 }
 
-/// The label of a one-line text, or why it has none.
+/// Returns the label of a one-line text, or the reasons it was skipped.
 fn label(format: PositionFormat, line: &[u8]) -> String {
     let (rows, tally) = read_as(format, line, false);
     let reasons: Vec<String> = tally
@@ -56,7 +56,7 @@ fn evals(fen: &str, evals: &str) -> String {
 
 #[test]
 fn the_deepest_evaluation_of_the_database_counts() {
-    // The sample of Lichess's own page, in one line.
+    // The sample of Lichess's page, on one line.
     let sample = "{\"fen\":\"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -\",\"evals\":[\
         {\"pvs\":[{\"cp\":311,\"line\":\"g2e4 f7f5 e4b7 c8b7 f2f3\"}],\"knodes\":206765,\"depth\":36},\
         {\"pvs\":[{\"cp\":292,\"line\":\"g2e4\"},{\"cp\":277,\"line\":\"f4g3\"}],\"knodes\":92958,\"depth\":34},\
@@ -88,7 +88,7 @@ fn ties_go_to_the_most_nodes_then_to_the_first() {
             ],
             "1",
         ),
-        // Other order of names, null, a name that is not known.
+        // Other order of names, null, an unknown name.
         (
             [
                 eval(1, 1, 1),
@@ -152,7 +152,7 @@ fn hostile_json_is_counted_and_survived() {
         ("{\"fen\":\"".to_string(), "MalformedLine 1"),
         ("null".to_string(), "MalformedLine 1"),
         (deep, "MalformedLine 1"),
-        // What is not read may be anything that is JSON.
+        // Skipped parts may be any JSON.
         (deep_pv, "MalformedEval 1"),
         (pvs("\"cp\":18,\"line\":\"\\ud83d\\ude00\\u0000\""), "18"),
         (pvs("\"cp\":18").replace('/', "\\/"), "18"),
@@ -167,14 +167,14 @@ fn hostile_json_is_counted_and_survived() {
     let mut invalid = pvs("\"cp\":18,\"line\":\"x\"").into_bytes();
     let x = invalid.iter().position(|&byte| byte == b'x').unwrap();
     invalid[x] = 0xFF;
-    // A variation that is passed over is not looked at.
+    // Skipped variations are not validated.
     assert_eq!(label(EvaluationJson, &invalid), "18");
     invalid[8] = 0xFF;
     assert_eq!(label(EvaluationJson, &invalid), "MalformedLine 1");
 }
 
 #[test]
-fn columns_of_a_csv_are_whites_view() {
+fn csv_scores_are_from_whites_view() {
     let (rows, tally) = read(
         Csv,
         "\u{feff}FEN,Evaluation\r\n\
@@ -226,7 +226,7 @@ fn hostile_columns_are_counted_and_survived() {
         (format!("{},5", "1/".repeat(5_000_000)), "MalformedLine 1"),
         ("9".repeat(10_000_000), "MalformedLine 1"),
         (format!("{START},{}", "9".repeat(10_000_000)), "30000"),
-        // Black, to move, has the king of the side that is not in turn in check.
+        // White, not to move, is in check.
         (
             "4k3/8/8/8/8/8/4r3/4K3 b - - 0 1,5".to_string(),
             "IllegalPosition 1",
@@ -306,7 +306,7 @@ fn text_has_scores_and_results() {
     }
 }
 
-/// What is written in the shape of `FEN | stored label | result` comes back.
+/// `FEN | stored label | result` round-trips.
 #[test]
 fn every_stored_label_comes_back_from_text() {
     let scores = (-30_000..=30_000).map(Label::from_centipawns);
@@ -319,7 +319,7 @@ fn every_stored_label_comes_back_from_text() {
 }
 
 #[test]
-fn scores_of_epd_are_the_movers() {
+fn epd_scores_are_from_the_movers_view() {
     let (white, black) = ("4k3/8/8/8/8/8/8/4K2R w K -", "4k2r/8/8/8/8/8/8/4K3 b k -");
     for (operations, as_white, as_black) in [
         ("ce 120;", "120", "-120"),
@@ -397,7 +397,7 @@ fn scores_of_epd_are_the_movers() {
 }
 
 #[test]
-fn chess960_is_taken_only_when_asked_for() {
+fn chess960_is_read_only_on_request() {
     let text = "1r2k1r1/8/8/8/8/8/8/RR2K1R1 w BGbg - 0 1,5\n\
                 4k3/8/8/8/8/8/8/4K1R1 w K - 0 1,5\n\
                 4k3/8/8/8/8/8/8/4K1R1 w G - 0 1,5\n";
@@ -420,7 +420,7 @@ fn chess960_is_taken_only_when_asked_for() {
 }
 
 #[test]
-fn a_position_is_its_own_game_wherever_it_stands() {
+fn game_ids_depend_on_the_position_alone() {
     let ids = |format, text: &str| {
         let (mut ids, mut tally) = (Vec::new(), SourceCounts::default());
         read_positions(
@@ -455,7 +455,7 @@ fn one_bad_line_does_not_spoil_the_next() {
 }
 
 #[test]
-fn formats_are_told_by_their_first_lines() {
+fn formats_are_detected_by_their_first_lines() {
     let json = evals(START, "{\"pvs\":[{\"cp\":1}],\"depth\":1}");
     let cut = &json[..json.len() - 30];
     for (text, format) in [

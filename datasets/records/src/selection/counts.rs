@@ -1,4 +1,4 @@
-//! What was read from a source, and what was left out.
+//! Counts of games, labels and skipped items of a source.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::games::Cut;
 use crate::position::Month;
 
-/// Why something in a source was left out. Each is counted; what several
-/// reasons would leave out counts for the first that was found.
+/// Reason that a game, position or label was skipped. Items to which several reasons apply are
+/// counted for the first one found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
@@ -16,69 +16,66 @@ pub enum SkipReason {
     Unannotated,
     /// An annotated game, or a bare position, of another variant.
     Variant,
-    /// An annotated game whose FEN tag is no legal position.
+    /// An annotated game with an illegal position in its FEN tag.
     BadFen,
-    /// An annotated game whose tags cannot be trusted: a quote in one is not escaped, or a
-    /// tag of the start position is unreadable or announced and missing.
+    /// An annotated game with ambiguous tags: an unescaped quote, or a start-position tag that is
+    /// unreadable or announced but missing.
     BadTags,
-    /// A game cut at an illegal or ambiguous move; what came before was kept.
+    /// A game cut at an illegal or ambiguous move; earlier positions were kept.
     IllegalMove,
-    /// A game cut at a word that is no move in any spelling that is read; likewise.
+    /// A game cut at a word that is not a move in any known spelling; earlier positions were kept.
     UnreadableMove,
-    /// A game cut at a null move, as which nothing is played; likewise.
+    /// A game cut at a null move; earlier positions were kept.
     NullMove,
-    /// A game whose text breaks off or cannot be parsed; what came before was
-    /// kept.
+    /// A game with truncated or unparsable text; earlier positions were kept.
     MalformedGame,
     /// Text of more than 16 MiB without the start of a game.
     OversizedGame,
-    /// An `[%eval` that cannot be read.
+    /// An unreadable `[%eval`.
     MalformedEval,
-    /// An `[%eval` before the first move, which labels nothing that was
-    /// played.
+    /// An `[%eval` before the first move, which labels no played position.
     EvalBeforeFirstMove,
     /// An evaluation of a mate or a stalemate.
     FinishedPosition,
     /// A second `[%eval` after one move.
     SecondEval,
-    /// A line of a source of bare positions that cannot be read.
+    /// An unreadable line of a source of bare positions.
     MalformedLine,
-    /// A line of such a source whose position is not legal.
+    /// A line of bare positions with an illegal position.
     IllegalPosition,
-    /// An annotated game with a bot, where they are filtered out.
+    /// An annotated game with a bot, if bots are filtered out.
     Bot,
     /// An annotated game that ended in a filtered way.
     Termination,
-    /// An annotated game of another speed than those asked for, or of none.
+    /// An annotated game of a speed not asked for, or of unknown speed.
     OtherSpeed,
-    /// An annotated game of another month than those asked for, or of none.
+    /// An annotated game of a month not asked for, or of unknown month.
     OtherMonth,
-    /// An annotated game of a month that is known for wrong evaluations,
-    /// where they are filtered out.
+    /// An annotated game of a month with many wrong evaluations
+    /// ([`Filters::BAD_MONTHS`](crate::selection::Filters::BAD_MONTHS)), if those are filtered out.
     BadMonth,
-    /// An annotated game with a player who has no rating, where ratings are
-    /// filtered.
+    /// An annotated game with an unrated player, if ratings are filtered.
     Unrated,
     /// An annotated game with a player rated outside the range.
     RatingOutOfRange,
     /// A label of a position before the lowest ply.
     EarlyPly,
-    /// A label of too low a depth, or of none.
+    /// A label of too low or unknown depth.
     LowDepth,
-    /// A label that is a mate, where they are filtered out.
+    /// A label that is a mate, if mates are filtered out.
     Mate,
     /// A label outside the range of evaluations.
     EvalOutOfRange,
-    /// A label of a position in check, or from which a capture or a promotion
-    /// was played, where only quiet ones are kept.
+    /// A label of a position in check, or from which a capture or promotion was played, if only
+    /// quiet positions are kept.
     NotQuiet,
-    /// A label between every N-th.
+    /// A label dropped by keeping one position in N.
     Thinned,
 }
 
 impl SkipReason {
-    /// Whether games are counted, or pieces of text that could hold some;
-    /// otherwise evaluations are.
+    /// Returns whether the reason counts games, or text that could hold games; otherwise it counts
+    /// evaluations.
     pub fn counts_games(self) -> bool {
         use SkipReason::*;
         match self {
@@ -93,48 +90,47 @@ impl SkipReason {
     }
 }
 
-/// What was read from a source, and what was left out. Every field adds up
-/// over sources.
+/// Counts of what was read and skipped in a source. Every field is additive over sources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceCounts {
-    /// Games seen.
+    /// Games read.
     pub games: u64,
     /// Games with at least one `[%eval`.
     pub games_annotated: u64,
-    /// Games that gave at least one labelled position.
+    /// Games with at least one labelled position kept.
     pub games_kept: u64,
     /// Labelled positions, before duplicates are merged.
     pub labels: u64,
     /// Labels that are mates.
     pub mates: u64,
-    /// Plies of kept games that had no label, the last one aside.
+    /// Plies of kept games without a label, except the last.
     pub gaps: u64,
     /// Labels by the month their game was played in.
     pub months: BTreeMap<Month, u64>,
-    /// Kept games by the mean of both ratings: the lower ends of bins of
+    /// Kept games by the mean of both ratings: lower ends of bins of width
     /// [`SourceCounts::RATING_BIN`].
     pub ratings: BTreeMap<u16, u64>,
-    /// Kept games with a player who has no rating.
+    /// Kept games with an unrated player.
     pub unrated: u64,
-    /// How often something was left out, by reason.
+    /// Skipped items, by reason.
     pub skipped: BTreeMap<SkipReason, u64>,
-    /// Where games were cut, an example of each reason: the first in the order of text, so
-    /// that it does not depend on the order of sources.
+    /// An example of a cut game for each reason: the alphabetically first, so that it does not
+    /// depend on the order of sources.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub examples: BTreeMap<SkipReason, String>,
 }
 
 impl SourceCounts {
-    /// Width of a bin of ratings.
+    /// Width of a rating bin.
     pub const RATING_BIN: u16 = 100;
 
-    /// Counts one thing left out.
+    /// Counts one skipped item.
     pub fn skip(&mut self, reason: SkipReason) {
         self.skip_many(reason, 1);
     }
 
-    /// Counts several things left out for one reason.
+    /// Counts several items skipped for one reason.
     pub fn skip_many(&mut self, reason: SkipReason, count: u64) {
         if count > 0 {
             *self.skipped.entry(reason).or_default() += count;
@@ -147,7 +143,7 @@ impl SourceCounts {
         self.keep_example(cut);
     }
 
-    /// Keeps an example of a cut that is counted already.
+    /// Keeps an example of a cut that has been counted.
     pub(crate) fn keep_example(&mut self, Cut { reason, example }: Cut) {
         match self.examples.get_mut(&reason) {
             Some(kept) if *kept <= example => {}
@@ -169,7 +165,7 @@ impl SourceCounts {
         }
     }
 
-    /// Adds another tally to this one.
+    /// Adds the counts of `other`.
     pub fn add(&mut self, other: &SourceCounts) {
         self.games += other.games;
         self.games_annotated += other.games_annotated;

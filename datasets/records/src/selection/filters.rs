@@ -1,4 +1,4 @@
-//! What decides which games and positions enter a dataset.
+//! Filters that decide which games and positions enter a dataset.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -9,78 +9,74 @@ use crate::position::{Month, Record};
 use crate::selection::tags::Tags;
 use crate::selection::{SkipReason, Speed, TdLambda, Termination};
 
-/// Which games and positions enter a dataset. A dataset keeps the filters it
-/// was made with, and takes no more data with others.
+/// Filters of the games and positions of a dataset. A dataset keeps the filters it was made with,
+/// and accepts no more data with others.
 ///
-/// By default every labelled position of every legal game enters: a label is
-/// an engine's judgement of the position, and no worse for who played, how
-/// fast, or how the game ended. In JSON, filters that are off are left out.
+/// By default every labelled position of every legal game enters: a label is an engine's judgement
+/// of the position, regardless of who played, how fast, or how the game ended. In JSON, filters
+/// that are off are omitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filters {
-    /// Games in a hundred that are held out for validation.
+    /// Percentage of games held out for validation.
     pub validation_percent: u8,
-    /// Whether games of Chess960 are taken too.
+    /// Accept Chess960 games too.
     pub chess960: bool,
-    /// The lowest rating that either player may have. A game with a player
-    /// who has none is left out where this or [`Filters::max_rating`] is set.
+    /// Lowest rating of either player. If this or [`Filters::max_rating`] is set, games with an
+    /// unrated player are skipped.
     #[serde(skip_serializing_if = "is_default")]
     pub min_rating: Option<u16>,
-    /// The highest rating that either player may have.
+    /// Highest rating of either player.
     #[serde(skip_serializing_if = "is_default")]
     pub max_rating: Option<u16>,
-    /// The speeds of games to take; every one if none is named. A game whose
-    /// speed is unknown is left out where some are named.
+    /// Accepted speeds; empty accepts all. If set, games of unknown speed are skipped.
     #[serde(skip_serializing_if = "is_default")]
     pub speeds: BTreeSet<Speed>,
-    /// The first month to take. A game whose month is unknown is left out
-    /// where this or [`Filters::to_month`] is set.
+    /// First accepted month. If this or [`Filters::to_month`] is set, games of unknown month are
+    /// skipped.
     #[serde(skip_serializing_if = "is_default")]
     pub from_month: Option<Month>,
-    /// The last month to take.
+    /// Last accepted month.
     #[serde(skip_serializing_if = "is_default")]
     pub to_month: Option<Month>,
-    /// Whether [`Filters::BAD_MONTHS`] are left out.
+    /// Skip games of [`Filters::BAD_MONTHS`].
     #[serde(skip_serializing_if = "is_default")]
     pub skip_bad_months: bool,
-    /// Whether games with a bot are left out.
+    /// Skip games with a bot.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_bots: bool,
-    /// Games that ended in one of these ways are left out.
+    /// Skip games that ended in one of these ways.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_terminations: BTreeSet<Termination>,
-    /// The lowest ply of a position, counted as FEN does: 0 is White's first
-    /// move.
+    /// Lowest ply of a position, counted as in FEN: 0 is White's first move.
     #[serde(skip_serializing_if = "is_default")]
     pub min_ply: u16,
-    /// Whether only quiet positions are taken: not in check, and the move
-    /// that was played is neither a capture nor a promotion. (A PGN does not
-    /// tell the best move; a game's last position has no move to judge by.)
+    /// Keep only quiet positions: not in check, and the move played is neither a capture nor a
+    /// promotion. (A PGN does not give the best move; the last position of a game has no move and
+    /// passes.)
     #[serde(skip_serializing_if = "is_default")]
     pub quiet: bool,
-    /// The smallest evaluation, in centipawns, for either side. Mates are of
-    /// no size.
+    /// Smallest evaluation in centipawns, by magnitude. Does not apply to mates.
     #[serde(skip_serializing_if = "is_default")]
     pub min_eval: u16,
-    /// The largest evaluation, in centipawns, for either side. Mates are of no
-    /// size.
+    /// Largest evaluation in centipawns, by magnitude. Does not apply to mates.
     #[serde(skip_serializing_if = "is_default")]
     pub max_eval: Option<u16>,
-    /// Whether labels that are mates are left out.
+    /// Skip labels that are mates.
     #[serde(skip_serializing_if = "is_default")]
     pub skip_mates: bool,
-    /// The lowest depth of an evaluation, in plies; one without a depth has 0.
+    /// Lowest depth of an evaluation in plies; an unknown depth is 0.
     #[serde(skip_serializing_if = "is_default")]
     pub min_depth: u8,
-    /// Of the positions of a game that the other filters leave, one in so
-    /// many is taken, from a start that the game's identity decides.
+    /// Keep one in this many of the positions of a game that pass the other filters, from a start
+    /// that depends on the identity of the game.
     #[serde(skip_serializing_if = "is_default")]
     pub every: Option<NonZeroUsize>,
-    /// How many positions the dataset holds at most.
+    /// Largest number of positions in the dataset.
     #[serde(skip_serializing_if = "is_default")]
     pub max_positions: Option<u64>,
-    /// The lambda of the returns that replace the evaluations of games to train
-    /// on. Filters judge evaluations as they are read.
+    /// Lambda of the returns that replace evaluations of training games. Filters apply to the
+    /// original evaluations.
     #[serde(skip_serializing_if = "is_default")]
     pub td_lambda: TdLambda,
 }
@@ -90,7 +86,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Default for Filters {
-    /// One game in twenty is held out: enough to measure on, little to lose.
+    /// Holds out one game in twenty: enough to measure on, little to lose.
     fn default() -> Filters {
         Filters {
             validation_percent: 5,
@@ -117,12 +113,11 @@ impl Default for Filters {
 }
 
 impl Filters {
-    /// The months in which Lichess's own analysis gave many wrong evaluations
-    /// of standard games, as year and month. Lichess leaves the same three out
-    /// of its table of evaluations.
+    /// Months, as year and month, in which Lichess's analysis gave many wrong evaluations of
+    /// standard games. Lichess leaves the same three out of its table of evaluations.
     pub const BAD_MONTHS: [(u32, u32); 3] = [(2016, 12), (2020, 7), (2020, 8)];
 
-    /// Why a game is left out by its tags, if it is.
+    /// Returns the reason to skip a game by its tags; `None` to keep it.
     pub(crate) fn reject_game(&self, tags: &Tags) -> Option<SkipReason> {
         first_that_holds([
             (self.skip_bots && tags.bot, SkipReason::Bot),
@@ -135,9 +130,8 @@ impl Filters {
         ])
     }
 
-    /// Why a labelled position is left out by itself, if it is. Whether the
-    /// move played from it is quiet, and whether it is one of every N-th, its
-    /// game decides.
+    /// Returns the reason to skip a labelled position by itself; `None` to keep it. The played move
+    /// and thinning are judged with the game.
     pub fn reject_position(&self, record: &Record) -> Option<SkipReason> {
         let size = record.label().centipawns().map(i32::unsigned_abs);
         let outside = size.is_some_and(|size| {
@@ -197,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_tells_what_is_on_and_reads_back() {
+    fn json_omits_defaults_and_round_trips() {
         let json = |filters: &Filters| serde_json::to_string(filters).unwrap();
         assert_eq!(
             json(&Filters::default()),
@@ -222,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_left_out_only_where_it_is_filtered() {
+    fn unknown_tags_are_skipped_only_if_filtered() {
         let unknown = Tags::default();
         let (filters, month) = (Filters::default(), Some(Month::new(2020, 1)));
         assert_eq!(filters.reject_game(&unknown), None);
@@ -261,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_months_are_left_out_on_request() {
+    fn bad_months_are_skipped_on_request() {
         let tags = |year, month| Tags {
             month: Month::new(year, month),
             ..Tags::default()

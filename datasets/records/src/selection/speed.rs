@@ -1,9 +1,8 @@
-//! How fast a game was.
+//! Time-control classes of games.
 
 use serde::{Deserialize, Serialize};
 
-/// Lichess's classes of speed. A game's is that of its estimated duration a
-/// player: the clock's first time plus forty increments.
+/// Lichess's time-control classes, by estimated duration a player: base time plus forty increments.
 ///
 /// ```
 /// use records::selection::Speed;
@@ -29,7 +28,7 @@ pub enum Speed {
 }
 
 impl Speed {
-    /// Every speed with its name on the command line, the fastest first.
+    /// All speeds with their command-line names, fastest first.
     pub const NAMES: [(Speed, &str); 6] = [
         (Speed::UltraBullet, "ultrabullet"),
         (Speed::Bullet, "bullet"),
@@ -39,8 +38,8 @@ impl Speed {
         (Speed::Correspondence, "correspondence"),
     ];
 
-    /// The speed of a TimeControl tag as Lichess writes it: `180+2` in
-    /// seconds, `-` for correspondence. `None` for anything else.
+    /// Returns the speed of a TimeControl tag as Lichess writes it: `180+2` in seconds, `-` for
+    /// correspondence. `None` for anything else.
     pub fn of_time_control(tag: &[u8]) -> Option<Speed> {
         if tag == b"-" {
             return Some(Speed::Correspondence);
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_bounds_are_lichess_s() {
+    fn speeds_follow_the_bounds_of_lichess() {
         for (tag, speed) in [
             ("0+0", Some(Speed::UltraBullet)),
             ("29+0", Some(Speed::UltraBullet)),

@@ -1,17 +1,17 @@
-//! The start of a game: its Variant, FEN and SetUp tags.
+//! Start of a game: its Variant, FEN and SetUp tags.
 
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess};
 
 use crate::selection::SkipReason;
 
-/// Names of standard chess in a Variant tag: Lichess's, and TCEC's.
+/// Names of standard chess in a Variant tag, as Lichess and TCEC write them.
 const STANDARD: [&[u8]; 4] = [b"Standard", b"From Position", b"Normal", b""];
 
-/// Names of the tags that decide the rules and the start position.
+/// Names of the tags that determine rules and start position.
 const NAMES: [&[u8]; 3] = [b"Variant", b"FEN", b"SetUp"];
 
-/// Returns whether a tag's name begins with one of [`NAMES`], in any letter case, perhaps behind
+/// Returns whether a tag's name begins with one of [`NAMES`], in any letter case, possibly after
 /// blanks or other signs.
 pub(crate) fn names_start_tag(name: &[u8]) -> bool {
     let signs = name.iter().take_while(|byte| !byte.is_ascii_alphanumeric());
@@ -23,19 +23,18 @@ pub(crate) fn names_start_tag(name: &[u8]) -> bool {
     NAMES.iter().any(begins)
 }
 
-/// The tags that decide the rules and the start position of a game. The first word of their
-/// names counts, in any letter case: below a FEN tag that is overlooked the moves would be
-/// played from the usual start.
+/// Tags that determine rules and start position. The first word of a name counts, in any letter
+/// case: overlooking a FEN tag would play the moves from the usual start position.
 #[derive(Default)]
 pub(crate) struct StartTags {
     variant: Option<Vec<u8>>,
     fen: Option<Vec<u8>>,
-    /// Whether a SetUp tag announces a FEN.
+    /// A SetUp tag announces a FEN.
     setup: bool,
 }
 
 impl StartTags {
-    /// Reads a tag. Returns whether it is one of these.
+    /// Reads a tag. Returns whether it is one of [`NAMES`].
     pub(crate) fn read(&mut self, name: &[u8], value: &[u8]) -> bool {
         let mut words = name.split(|byte| !byte.is_ascii_alphanumeric());
         let name = words.find(|word| !word.is_empty()).unwrap_or_default();
@@ -52,7 +51,7 @@ impl StartTags {
         true
     }
 
-    /// The castling rules.
+    /// Returns the castling rules.
     ///
     /// # Errors
     /// [`SkipReason::Variant`].
@@ -60,10 +59,10 @@ impl StartTags {
         castling_mode(self.variant.as_deref())
     }
 
-    /// The start position.
+    /// Returns the start position.
     ///
     /// # Errors
-    /// [`SkipReason::BadTags`] if a FEN is announced and missing, [`SkipReason::BadFen`].
+    /// [`SkipReason::BadTags`] if a FEN is announced but missing, [`SkipReason::BadFen`].
     pub(crate) fn position(&self, mode: CastlingMode) -> Result<Chess, SkipReason> {
         match self.setup && self.fen.is_none() {
             true => Err(SkipReason::BadTags),
@@ -72,11 +71,10 @@ impl StartTags {
     }
 }
 
-/// The castling rules of a Variant tag: standard chess or Chess960, in any
-/// letter case.
+/// Returns the castling rules of a Variant tag: standard chess or Chess960, in any letter case.
 ///
 /// # Errors
-/// [`SkipReason::Variant`] for any other game than these two.
+/// [`SkipReason::Variant`] for any other variant.
 fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, SkipReason> {
     let variant = variant.unwrap_or_default();
     let is = |name: &[u8]| variant.eq_ignore_ascii_case(name);
@@ -89,10 +87,10 @@ fn castling_mode(variant: Option<&[u8]>) -> Result<CastlingMode, SkipReason> {
     }
 }
 
-/// The position of a FEN tag; without one, the usual start.
+/// Returns the position of a FEN tag, or the usual start position without one.
 ///
 /// # Errors
-/// [`SkipReason::BadFen`] if it is no legal position.
+/// [`SkipReason::BadFen`] if the position is illegal.
 fn start_position(fen: Option<&[u8]>, mode: CastlingMode) -> Result<Chess, SkipReason> {
     let Some(fen) = fen else {
         return Ok(Chess::new());
@@ -108,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_start_tags_may_have_signs_around_them() {
+    fn start_tags_are_found_despite_signs_around_their_names() {
         for name in ["FEN", "fen ", "\tFen", "FEN\u{a0}", "FEN: x"] {
             let mut tags = StartTags::default();
             assert!(tags.read(name.as_bytes(), b"x"), "{name}");
@@ -125,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_known_by_name_in_any_letter_case() {
+    fn variant_names_ignore_letter_case() {
         let mode = |variant: &str| castling_mode(Some(variant.as_bytes()));
         for variant in [
             "Standard",

@@ -1,16 +1,16 @@
-//! The tags of a game that matter.
+//! Tags of a game that affect selection, labels or identity.
 
 use std::borrow::Cow;
 
 use crate::position::{GameResult, Month};
 use crate::selection::{Speed, StartTags, Termination};
 
-/// What the tags of one game say.
+/// Parsed tags of one game.
 #[derive(Default)]
 pub(crate) struct Tags {
-    /// Whether there was any.
+    /// At least one tag was read.
     pub(crate) any: bool,
-    /// The seven-tag roster's names and values, in the order of the file.
+    /// Names and values of the seven-tag roster, in the order of the file.
     pub(crate) roster: Vec<u8>,
     pub(crate) lichess_id: Option<[u8; 8]>,
     pub(crate) start: StartTags,
@@ -20,12 +20,12 @@ pub(crate) struct Tags {
     pub(crate) speed: Option<Speed>,
     pub(crate) white_rating: Option<u16>,
     pub(crate) black_rating: Option<u16>,
-    /// Whether a player is a bot.
+    /// A player is a bot.
     pub(crate) bot: bool,
 }
 
 impl Tags {
-    /// Takes one tag in.
+    /// Reads one tag.
     pub(crate) fn read(&mut self, name: &[u8], value: Cow<[u8]>) {
         self.any = true;
         let name = name.trim_ascii();
@@ -63,31 +63,31 @@ impl Tags {
         }
     }
 
-    /// The result, if the game ended on the board.
+    /// Returns the result, if the game was decided on the board; `None` otherwise.
     pub(crate) fn fair_result(&self) -> Option<GameResult> {
         let unfair = self.termination.is_some_and(Termination::is_unfair);
         self.result.filter(|_| !unfair)
     }
 
-    /// Both players' ratings, if both have one.
+    /// Returns both players' ratings; `None` unless both are rated.
     pub(crate) fn ratings(&self) -> Option<(u16, u16)> {
         self.white_rating.zip(self.black_rating)
     }
 
-    /// The mean of both players' ratings, if both have one.
+    /// Returns the mean of both players' ratings; `None` unless both are rated.
     pub(crate) fn mean_rating(&self) -> Option<u16> {
         self.ratings().map(|(white, black)| white.midpoint(black))
     }
 }
 
-/// The value of a tag in a [`Tags::roster`].
+/// Returns the value of a tag in a [`Tags::roster`].
 pub(crate) fn roster_value<'a>(roster: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let mut lines = roster.split(|&byte| byte == b'\n');
     lines.find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
 }
 
-/// The id in `https://lichess.org/abcdefgh`, with `#12`, `/white` or `/black`
-/// behind it or not.
+/// Returns the id in `https://lichess.org/abcdefgh`, optionally followed by `#12`, `/white` or
+/// `/black`.
 fn lichess_id_of_url(url: &[u8]) -> Option<[u8; 8]> {
     let url = url
         .strip_prefix(b"https://")
@@ -103,7 +103,7 @@ fn lichess_id(text: &[u8]) -> Option<[u8; 8]> {
     id.iter().all(u8::is_ascii_alphanumeric).then_some(id)
 }
 
-/// `2021.10.01`; dates with `?` are of no month.
+/// Parses `2021.10.01`; dates with `?` have an unknown month.
 fn month_of_date(date: &[u8]) -> Month {
     let mut fields = date.split(|&b| b == b'.').map(number);
     match (fields.next().flatten(), fields.next().flatten()) {

@@ -1,26 +1,26 @@
-//! How far labels look ahead.
+//! Lambda of TD(lambda) labels.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The weight of what follows an evaluation in its game: 0 leaves evaluations
-/// as they are, 1 puts the game's result in their place.
+/// Weight of the rest of the game in a label, 0 to 1: 0 keeps the evaluations, 1 replaces them by
+/// the result of the game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct TdLambda(f64);
 
-// It is never NaN.
+// The value is never NaN.
 impl Eq for TdLambda {}
 
 impl TdLambda {
-    /// Whether labels change at all.
+    /// Returns whether lambda is above 0, so that labels change.
     pub fn is_on(self) -> bool {
         self.0 > 0.0
     }
 
-    /// The number, from 0 to 1.
+    /// Returns lambda, from 0 to 1.
     pub fn get(self) -> f64 {
         self.0
     }

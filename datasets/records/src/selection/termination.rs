@@ -1,25 +1,25 @@
-//! How a game ended.
+//! Ways in which a game ended.
 
 use serde::{Deserialize, Serialize};
 
-/// The values of Lichess's Termination tag.
+/// Values of Lichess's Termination tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Termination {
     /// On the board, by resignation or by agreement.
     Normal,
-    /// A player's time ran out.
+    /// Loss on time.
     TimeForfeit,
     /// A player left.
     Abandoned,
-    /// A player was found to have had help.
+    /// A player was found cheating.
     RulesInfraction,
-    /// It did not end.
+    /// The game did not end.
     Unterminated,
 }
 
 impl Termination {
-    /// Every termination with its name on the command line.
+    /// All terminations with their command-line names.
     pub const NAMES: [(Termination, &str); 5] = [
         (Termination::Normal, "normal"),
         (Termination::TimeForfeit, "time-forfeit"),
@@ -28,7 +28,7 @@ impl Termination {
         (Termination::Unterminated, "unterminated"),
     ];
 
-    /// Reads the tag; `None` for what Lichess does not write.
+    /// Parses the tag; `None` for values that Lichess does not write.
     pub(crate) fn of_tag(tag: &[u8]) -> Option<Termination> {
         match tag {
             b"Normal" => Some(Termination::Normal),
@@ -40,8 +40,8 @@ impl Termination {
         }
     }
 
-    /// Whether the game ended off the board, so that its result says little
-    /// about its positions.
+    /// Returns whether the game ended off the board, so that its result says little about its
+    /// positions.
     pub(crate) fn is_unfair(self) -> bool {
         matches!(
             self,
