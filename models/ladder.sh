@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# How strong the engine is with a net: games by the clock against engines that
-# Debian packages (apt install phalanx gnuchess glaurung toga2 stockfish
-# ethereal-chess), each with its defaults and one thread, Stockfish at three of its
-# strengths. Engines that are not installed are skipped. Prints the ratings, and
-# leaves FOLDER/ladder.json, FOLDER/ladder.svg and FOLDER/ladder.pgn. Interrupted,
-# it goes on when it is called again.
+# Rates the engine with a net: timed games against engines packaged by Debian (apt install
+# phalanx gnuchess glaurung toga2 stockfish ethereal-chess), each with its defaults and one
+# thread, Stockfish at three strengths. Skips engines that are not installed. Prints the ratings
+# and writes FOLDER/ladder.json, ladder.svg and ladder.pgn. Run again, it continues an interrupted
+# run.
 #
 #   models/ladder.sh [--games N] [--tc SECONDS+INCREMENT] FOLDER NET.safetensors BOOK.epd
 set -euo pipefail
@@ -30,7 +29,7 @@ cargo build --release --locked -p arena
 PATH=$PATH:/usr/games
 
 rungs=()
-# rung NAME PROGRAM COMMAND [OPTIONS]: an opponent, where its program is installed.
+# rung NAME PROGRAM COMMAND [OPTIONS]: adds an opponent if its program is installed.
 rung() {
     if command -v "$2" >/dev/null; then
         rungs+=("name=\"$1\" cmd=\"$3\"${4:+ $4}")
@@ -42,7 +41,7 @@ if command -v phalanx >/dev/null && [ ! -e "$folder/venv" ]; then
     python3 -m venv "$folder/venv"
     "$folder/venv/bin/pip" install -q chess==1.11.2
 fi
-# It speaks the protocol of xboard only.
+# Phalanx speaks only the xboard protocol.
 rung Phalanx phalanx "'$folder/venv/bin/python' '$PWD/models/xboard.py' phalanx"
 rung "GNU Chess" gnuchess "gnuchess --uci"
 rung Glaurung glaurung glaurung
@@ -53,8 +52,8 @@ rung "Stockfish at 2850" stockfish stockfish "$limit=2850"
 rung "Toga II" toga2 toga2
 rung Ethereal ethereal-chess ethereal-chess
 
-# Against a score of seven pawns nobody plays on, and a move that is late by half
-# a second is forgiven, for a busy machine may hold up either side.
+# Games are resigned at seven pawns. Moves may be half a second late, since a busy machine may
+# delay either side.
 "${CARGO_TARGET_DIR:-target}/release/arena" ladder --gauntlet "name=Kibitz net=\"$net\"" \
     "${rungs[@]}" --tc "$tc" --games "$games" --concurrency "$(nproc)" --book "$book" \
     --margin-ms 500 --resign moves=4,score=700 --draw moves=8,score=10,from=40 \

@@ -1,15 +1,12 @@
 #!/usr/bin/env bash
-# Learns chess from games against itself, from nothing but the rules and what the pieces
-# are worth. Generation 0 is the search with material as its evaluation. Each generation
-# plays games by the last that was kept, fits a net to them, and lets it play a match
-# against that one, at equal nodes, until it is clear which is better (SPRT): the better
-# one is kept. Interrupted, the same command goes on; with more --generations a run that
-# has ended goes on as well.
+# Learns chess by self-play, from the rules and piece values alone. Generation 0 is the search
+# with material as its evaluation. Each generation generates games with the last accepted net,
+# trains a net on them, and accepts it if it beats that net in a match at equal nodes (SPRT). Run
+# again, it continues an interrupted run; with more --generations, also a finished one.
 #
-# Leaves, for each generation N, FOLDER/genN.pgn.zst (its games), genN.safetensors (its
-# net) and genN.json (its match); and FOLDER/elo.svg, elo.json (all that were kept, against
-# each other), held-out.svg, held-out.json (their distance from Lichess's evaluations of
-# games that none has seen).
+# Writes, for each generation N, FOLDER/genN.pgn.zst (its games), genN.safetensors (its
+# net) and genN.json (its match); and FOLDER/elo.svg, elo.json (accepted nets against each other),
+# held-out.svg, held-out.json (their distance from Lichess's evaluations of unseen games).
 #
 #   models/learn.sh [--generations N] [--positions N] [--nodes N] FOLDER
 set -euo pipefail
@@ -17,8 +14,8 @@ usage() {
     echo "usage: $0 [--generations N] [--positions N] [--nodes N] FOLDER" >&2
     exit 2
 }
-# Positions and nodes are of a generation's games: a million positions, whose searches begin
-# no iteration after 400 nodes.
+# Positions and nodes of a generation's games: a million positions; searches start no iteration
+# after 400 nodes.
 generations=7 positions=1000000 nodes=400
 while [[ ${1-} == --* ]]; do
     case $1 in
@@ -36,7 +33,7 @@ cargo build --release --locked -p trainer --no-default-features
 bin=${CARGO_TARGET_DIR:-target}/release
 book=engine/books/openings.epd
 
-# How a generation is named to arena.
+# player N: the engine of generation N, as arena takes it.
 player() {
     case $1 in
         0) echo "name=\"generation 0\" net=material" ;;
@@ -44,7 +41,7 @@ player() {
     esac
 }
 
-# The last that was kept, all that were, and the games since the one before it was.
+# Last accepted generation, all accepted ones, and the games to train on.
 last=0 kept=(0) games=()
 for ((n = 1; n <= generations; n++)); do
     printf '\n== generation %d, of the games of generation %d\n' "$n" "$last"
@@ -61,7 +58,7 @@ for ((n = 1; n <= generations; n++)); do
         --pgn "$folder/gen$n.match.pgn" --resume --json >"$folder/gen$n.json.part" || verdict=$?
     case $verdict in
         0)
-            # The games of those before its teacher have taught what they could.
+            # Keep only the games of the replaced net: older ones add nothing.
             games=("$folder/gen$n.pgn.zst") last=$n
             kept+=("$n")
             echo "generation $n is kept"
@@ -73,7 +70,7 @@ for ((n = 1; n <= generations; n++)); do
 done
 [ ${#kept[@]} -gt 1 ] || { echo "no generation was kept" >&2; exit 1; }
 
-# At more nodes than they learned at, fewer games are decided by oversights.
+# More nodes than in training: fewer games are decided by oversights.
 printf '\n== all that were kept\n'
 players=() contenders=()
 for n in "${kept[@]}"; do

@@ -1,6 +1,6 @@
-"""Rates players by games in PGN files: those named `Stockfish ELO` have that rating, the others
-the ones that make the results likeliest (Bradley and Terry, 1952). Prints a table with errors of
-95 %, by the curvature there. `models/levels.sh` says more.
+"""Rates players by games in PGN files: players named `Stockfish ELO` keep that rating, others get
+the maximum-likelihood ratings (Bradley and Terry, 1952). Prints a table with 95 % errors, from
+the curvature of the likelihood. Used by `models/levels.sh`.
 """
 
 import math
@@ -17,7 +17,7 @@ POINTS = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
 
 
 def read(paths):
-    """Points that one player has taken from another."""
+    """Returns the points of each player against each other."""
     points = Counter()
     for path in paths:
         tags = {}
@@ -37,7 +37,7 @@ points = read(sys.argv[1:])
 names = sorted({name for pair in points for name in pair})
 taken = numpy.array([[points[one, other] for other in names] for one in names])
 games = taken + taken.T
-# A tenth of a drawn game for each pair that has met, so that no rating is infinite.
+# Adds a tenth of a draw to each pair that has met, so that all ratings are finite.
 taken = taken + 0.05 * (games > 0)
 fixed = [int(name.split()[1]) if name.startswith("Stockfish ") else None for name in names]
 free = [index for index, rating in enumerate(fixed) if rating is None]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# How strong the engine is at its UCI_Elo, on the scale of Stockfish 19's: games at fixed
-# nodes, so that neither a busy machine nor its speed matters. Prints a table, and leaves
-# the games in FOLDER. Interrupted, it goes on when it is called again. Needs npm and Python.
+# Rates the engine's UCI_Elo levels on Stockfish 19's scale: games at fixed nodes, independent of
+# machine speed and load. Prints a table, and writes the games to FOLDER. Run again, it continues
+# an interrupted run. Needs npm and Python.
 #
 #   models/levels.sh FOLDER BOOK.epd
 set -euo pipefail
@@ -23,7 +23,7 @@ player() {
     echo "cmd=\"$2\" name=\"$1 $3\" nodes=$4 option.UCI_LimitStrength=true option.UCI_Elo=$3"
 }
 
-# ladder NAME ARGUMENTS...: all against all, or the first against the others.
+# ladder NAME ARGUMENTS...: plays a round robin, or a gauntlet.
 ladder() {
     local games=$folder/$1.pgn
     shift
@@ -31,7 +31,7 @@ ladder() {
         --resign moves=4,score=900 --draw moves=8,score=10,from=60 --pgn "$games" --resume >&2
 }
 
-# kibitz ELO...: sets `players`; their nodes are those of UCI_Elo.
+# kibitz ELO...: sets `players`; UCI_Elo itself limits their nodes.
 kibitz() {
     players=()
     local elo
@@ -42,7 +42,8 @@ kibitz() {
 
 kibitz 400 800 1200 1600 2000 2400 2850
 ladder kibitz "${players[@]}"
-# Nodes enough for the depth at which Stockfish chooses its move, and opponents near to it.
+# Columns: UCI_Elo of Stockfish, nodes that reach the depth at which it chooses its move, and
+# opponents of similar strength.
 while read -r elo nodes opponents; do
     # shellcheck disable=SC2086
     kibitz $opponents

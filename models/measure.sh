@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# How far a net is from the labels of games that no training saw, by itself and
-# by the engine's search of four plies with it, beside material, other nets, and
-# Stockfish of 1, 4 and 8 plies where that is installed. Prints a table for each
-# file of games, and leaves FOLDER/GAMES.json and FOLDER/GAMES.svg.
+# Measures a net's error on the labels of unseen games: statically and after a search of four
+# plies, beside material, other nets, and Stockfish at 1, 4 and 8 plies if installed. Prints a
+# table for each file of games, and writes FOLDER/GAMES.json and FOLDER/GAMES.svg.
 #
 #   models/measure.sh [--net NAME=FILE.safetensors]... FOLDER NET.safetensors GAMES.pgn.zst...
 set -euo pipefail
@@ -29,11 +28,10 @@ bin=${CARGO_TARGET_DIR:-target}/release
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
     echo "SKIPPED: stockfish is not installed" >&2
 
-# search NAME ENGINE DEPTH [OPTION]: the games as an engine's search evaluates them
-# become a contender.
+# search NAME ENGINE DEPTH [OPTION]: adds an engine's evaluations of the games as a contender.
 search() {
     local out="$folder/$name.${1// /-}.pgn.zst"
-    # Of a net or an engine that has changed the name may be the same.
+    # An older file may be of another net or engine with the same name.
     rm -f "$out" "$out.json"
     "$bin/ingest" annotate "$file" --engine "$2" --depth "$3" --replace \
         ${4:+--option "$4"} --out "$out" >&2

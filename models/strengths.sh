@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# How strong the engine is with each net of this folder, and with material alone: games
-# of all against all at equal nodes. Writes models/strengths.json, which the page shows.
-# Run it again whenever a net has changed. Interrupted, it goes on when it is called again.
+# Rates the engine with each net of this folder and with material alone: a round robin at equal
+# nodes. Writes models/strengths.json, which the page shows. Run it again when a net has changed,
+# or to continue an interrupted run.
 set -euo pipefail
 NODES=5000 GAMES=400 BOOK=engine/books/openings.epd
 . "$(dirname "$0")/../tests/setup.sh"
 cargo build --release --locked -p arena
 
-# The first is what the others are measured from.
+# Ratings are relative to the first.
 nets=(models/default.safetensors)
 for net in models/*.safetensors; do
     [ "$net" = "${nets[0]}" ] || nets+=("$net")

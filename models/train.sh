@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
-# Makes a net as models/default.safetensors was made: people's games evaluated by
-# Stockfish 15.1, engines' games, Lichess's games, and games of the embedded net against
-# itself, into a dataset, into the net. Where the games come from: models/README.md. Not
-# the same net, bit for bit: the net that plays is the one that is embedded now. On two
-# cores the games take some four hours, Stockfish one, and the net three; with 16 cores
-# and a GPU all takes less than one. An interrupted run goes on when it is called again,
-# and what is in FOLDER already is not made again. Leaves
-# FOLDER/default.safetensors, and FOLDER/linear.safetensors beside it.
+# Trains a net like models/default.safetensors, on people's games evaluated by Stockfish 15.1,
+# engines' games, Lichess's games, and self-play of the embedded net (sources: models/README.md).
+# The net differs bit for bit, since self-play uses the net that is embedded now. On two cores the
+# games take some four hours, Stockfish one, and the net three; with 16 cores and a GPU all takes
+# less than one. Run again, it continues an interrupted run and keeps the files in FOLDER. Writes
+# FOLDER/default.safetensors and FOLDER/linear.safetensors.
 #
 #   models/train.sh HUMAN.pgn.zst TCEC.pgn.zst FOLDER
 set -euo pipefail
@@ -25,16 +23,17 @@ stockfish=$(PATH=$PATH:/usr/games command -v stockfish) || {
 cargo build --release --locked
 bin=${CARGO_TARGET_DIR:-target}/release
 
-# One position in two. Some hundred nodes would make worse labels (docs/experiments.md).
+# Every second position. Some hundred nodes would give worse labels (docs/experiments.md).
 "$bin/ingest" annotate "$human" --engine "$stockfish" --nodes 3 --option Hash=1 --ahead 32 \
     --every 2 --out "$folder/human.pgn.zst"
 
-# Without these the net loses far more than 100 Elo: random openings hold what people avoid.
+# Without self-play the net loses far more than 100 Elo: its random openings reach positions that
+# people avoid.
 "$bin/arena" generate --engine net=embedded --nodes 400 --positions 29200000 --seed 101 \
     --out "$folder/selfplay.pgn.zst"
 
-# With evaluations already: Lichess's own, and those of TCEC's engines. The search evaluates
-# quiet positions alone: with the others the net loses some 40 Elo.
+# Games with evaluations: Lichess's own, and those of TCEC's engines. The search evaluates only
+# quiet positions: without --quiet the net loses some 40 Elo.
 samples=datasets/samples
 lichess=(
     $samples/dump_2026-06_annotated500.pgn.zst
@@ -44,14 +43,14 @@ lichess=(
 "$bin/ingest" build "$folder/human.pgn.zst" "$tcec" "${lichess[@]}" "$folder/selfplay.pgn.zst" \
     --quiet --validation-percent 2 --out "$folder/all.dataset"
 
-# What a net must beat.
+# The linear baseline that a net must beat.
 [ -e "$folder/linear.safetensors" ] ||
     "$bin/trainer" linear --data "$folder/all.dataset" --seed 1 --out "$folder/linear.safetensors"
 
-# The recipe's paths are relative to it.
+# Paths in the recipe are relative to the recipe.
 cp models/default.toml "$folder"
 "$bin/trainer" fit --recipe "$folder/default.toml" --resume --out "$folder/net.safetensors"
 
-# Most of its labels call less a pawn than Lichess does.
+# Most labels score a pawn lower than Lichess does.
 "$bin/trainer" calibrate --model "$folder/net.safetensors" --pgn "${lichess[@]:0:2}" \
     --out "$folder/default.safetensors"

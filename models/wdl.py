@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits the chances that `UCI_ShowWDL` shows to games of the engine against itself.
+"""Fits the win, draw and loss chances of `UCI_ShowWDL` to self-play games.
 
     arena generate --engine net=embedded --nodes 5000 --positions 130000 --seed 7 --out games.pgn.zst
     ingest build games.pgn.zst --out games.dataset
@@ -9,7 +9,7 @@
 The side to move wins with the chance 1 / (1 + exp((a - score) / b)), and loses with that of the
 opposite score; the rest is drawn. a and b, in centipawns, are polynomials of the material on the
 board. Prints their coefficients, as engine/src/evaluation/chances.rs has them, the mean
-logarithmic loss, and how often each outcome was foretold and came.
+logarithmic loss, and the predicted and actual frequency of each outcome.
 """
 
 import sys
@@ -18,12 +18,12 @@ import numpy
 from scipy.optimize import minimize
 from scipy.special import expit
 
-# As models/src/material.rs has them.
+# Piece values of models/src/material.rs.
 VALUES = {"p": 100, "n": 320, "b": 330, "r": 500, "q": 900}
-# That of the start, by which material is divided.
+# Material of the start position; material is divided by it.
 FULL = 8000
 DEGREE = 3
-# Scores beyond this say nothing more of chances.
+# Larger scores add no information about chances.
 MOST = 2000
 
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Lets an engine that speaks only the Chess Engine Communication Protocol
-(xboard's) be matched as a UCI engine. Needs python-chess.
+"""UCI adapter for engines that speak only the Chess Engine Communication Protocol (xboard).
+Needs python-chess.
 
     arena match --engine embedded --engine 'cmd="python3 models/xboard.py phalanx"' ...
 
-Nothing stops a search that was begun. UCI has no word for a resignation: it becomes
+A search cannot be stopped. UCI has no resignation: it becomes
 `bestmove 0000`, which loses the game as an illegal move does.
 """
 
@@ -14,12 +14,12 @@ import sys
 import chess
 import chess.engine
 
-# It warns of every line of an engine's chatter.
+# python-chess warns about every unknown line of an engine.
 logging.getLogger("chess.engine").setLevel(logging.ERROR)
 
 
 def limit(words, game):
-    """What `go` allows, times in seconds; the clock is set once a game."""
+    """Returns the limit of a `go` command, times in seconds; the clock is set once a game."""
     given = {name: int(value) for name, value in zip(words, words[1:]) if value.isdigit()}
     seconds = {name: value / 1000 for name, value in given.items()}
     return chess.engine.Limit(
@@ -36,7 +36,7 @@ def limit(words, game):
 
 
 def position(words):
-    """The board after `position`, with its moves."""
+    """Returns the board after a `position` command."""
     end = words.index("moves") if "moves" in words else len(words)
     board = chess.Board(" ".join(words[1:end]) or chess.STARTING_FEN)
     for move in words[end + 1 :]:

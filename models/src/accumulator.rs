@@ -1,31 +1,30 @@
-//! The first layer's sums, and how wide the layers may be.
+//! The accumulator (sums of the first layer), and the largest layer widths.
 
-/// The widest accumulator this build plays with, a multiple of 32 lanes.
+/// Widest accumulator that inference supports, a multiple of 32 lanes.
 pub const MAX_FIRST: usize = 1024;
-/// The widest second and third hidden layer this build plays with.
+/// Widest second and third hidden layer that inference supports.
 pub const MAX_LATER: usize = 32;
 
-/// The top of a first activation: 7 bits, so that products of u8 and i8 can
-/// be added in pairs without saturation.
+/// Largest first activation: 7 bits, so that products of u8 and i8 can be added in pairs without
+/// saturation.
 pub(crate) const ACTIVATION_MAX: i32 = 127;
 
 /// Lanes of a [`Block`].
 pub(crate) const BLOCK: usize = 32;
 
-/// 64 bytes of an accumulator or of a column: a cache line, and the widest
-/// register.
+/// 64 bytes of an accumulator or a column: a cache line, and the widest register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub(crate) struct Block(pub(crate) [i16; BLOCK]);
 
-/// The first layer's sums for one view of a board.
+/// Sums of the first layer for one view of a board.
 ///
-/// An accumulator belongs to one side: it holds the features as that side
-/// sees them. It never drifts: integers added and removed cancel exactly.
+/// An accumulator belongs to one side: its features are from that side's point of view. It never
+/// drifts: integer additions and subtractions cancel exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accumulator(pub(crate) [Block; MAX_FIRST / BLOCK]);
 
 impl Accumulator {
-    /// One that belongs to no network yet.
+    /// All zeros, the accumulator of no network.
     pub const ZERO: Accumulator = Accumulator([Block([0; BLOCK]); MAX_FIRST / BLOCK]);
 }

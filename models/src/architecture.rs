@@ -1,4 +1,4 @@
-//! What follows the 902 inputs: the parts that a network is put together from.
+//! Architecture of a network: view, widths, activation and buckets behind the 902 inputs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,32 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Feature, INPUTS, NetError};
 
-/// Which sides look at the board.
+/// Points of view that a network takes as inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum View {
-    /// The side to move alone.
+    /// The side to move only.
     Mover,
-    /// The side to move and the other, by the same first layer: what the other sees
-    /// follows what the mover sees.
+    /// Both sides, through the same first layer: activations of the side to move, then those of the
+    /// other.
     Both,
 }
 
-/// What becomes of the first layer's sums. Hidden layers behind it have
-/// [`Activation::ClippedRelu`].
+/// Activation function of the first layer. Later hidden layers use [`Activation::ClippedRelu`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activation {
-    /// `clamp(x, 0, 1)`: a ReLU whose top is cut off so that activations fit 7 bits.
+    /// `clamp(x, 0, 1)`: a ReLU clipped so that activations fit 7 bits.
     ClippedRelu,
     /// `clamp(x, 0, 1)^2` (SCReLU).
     SquaredClippedRelu,
-    /// `clamp(x, 0, 1) * clamp(y, 0, 1)`, x of the first half of the neurons and y of the
+    /// `clamp(x, 0, 1) * clamp(y, 0, 1)`, x from the first half of the neurons and y from the
     /// second (Stockfish's pairwise products).
     PairwiseClippedRelu,
 }
 
-/// The parts of a network.
+/// Architecture of a network.
 ///
 /// ```
 /// use models::{Activation, Architecture, View};
@@ -43,49 +42,48 @@ pub enum Activation {
 ///     buckets: 8,
 ///     ..Architecture::hidden([512, 16, 32])
 /// };
-/// // 2 * 512 / 2 products lead to 16 neurons in each of the buckets.
+/// // 2 * 512 / 2 products feed 16 neurons in each bucket.
 /// assert_eq!(architecture.layers()[1], (8 * 16, 512));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Which sides look at the board.
+    /// Points of view of the inputs.
     #[serde(default = "Architecture::mover")]
     pub view: View,
-    /// Whether each side looks at the board as if its king were on one of the files a to d:
-    /// mirrored by files, if it is on e to h ([`Feature::mirrored`]).
+    /// Mirror the board by files if the king of the viewing side is on e to h, so that it is always
+    /// on a to d ([`Feature::mirrored`]).
     #[serde(default)]
     pub mirrored: bool,
-    /// Neurons of the first hidden layer: the width of an accumulator. Even, where they
-    /// are multiplied in pairs.
+    /// Neurons of the first hidden layer: the width of an accumulator. Even for pairwise products.
     pub first: usize,
-    /// What becomes of its sums.
+    /// Activation function of the first layer.
     #[serde(default = "Architecture::clipped_relu")]
     pub activation: Activation,
-    /// Neurons of the second hidden layer, if there is one.
+    /// Neurons of the second hidden layer, if any.
     #[serde(default)]
     pub second: Option<usize>,
-    /// Neurons of the third hidden layer, if there is one; none without a second.
+    /// Neurons of the third hidden layer, if any; requires a second.
     #[serde(default)]
     pub third: Option<usize>,
-    /// How often the layers behind the first are there: which of them a position goes
-    /// through, the number of its pieces says ([`Architecture::bucket`]).
+    /// Copies (output buckets) of the layers behind the first, selected by the number of pieces
+    /// ([`Architecture::bucket`]).
     #[serde(default = "Architecture::one_bucket")]
     pub buckets: usize,
 }
 
-/// Far more neurons than a layer of any net has, and few enough to multiply.
+/// Largest layer size: far more than any net has, yet small enough to multiply.
 const LARGEST: usize = 1 << 20;
 
 impl Architecture {
-    /// 902 -> 451 -> 32 -> 32 -> 1, the article's.
+    /// 902 -> 451 -> 32 -> 32 -> 1, the architecture of the article.
     pub const ARTICLE: Architecture = Architecture::hidden([451, 32, 32]);
 
-    /// The most buckets that a network may have.
+    /// Largest number of buckets.
     pub const MAX_BUCKETS: usize = 8;
 
-    /// Three hidden layers of these sizes, the mover's view, not mirrored, clipped ReLU, one
-    /// bucket.
+    /// Returns an architecture with three hidden layers of these sizes, the mover's view, no
+    /// mirroring, clipped ReLU and one bucket.
     pub const fn hidden([first, second, third]: [usize; 3]) -> Architecture {
         Architecture {
             view: View::Mover,
@@ -110,7 +108,7 @@ impl Architecture {
         1
     }
 
-    /// Accumulators that a value is made of: one or two.
+    /// Returns the number of accumulators of a position: one or two.
     pub fn views(self) -> usize {
         match self.view {
             View::Mover => 1,
@@ -118,8 +116,8 @@ impl Architecture {
         }
     }
 
-    /// The inputs of which the first layer makes an accumulator, by view: those of a
-    /// position, as the side to move sees them, first.
+    /// Returns the inputs of the first layer for each view, the mover's first, from a position's
+    /// inputs in the point of view of the side to move.
     pub fn inputs(self, features: &[Feature]) -> Vec<Vec<Feature>> {
         let mut views = vec![features.to_vec()];
         if self.view == View::Both {
@@ -131,8 +129,8 @@ impl Architecture {
         views
     }
 
-    /// Makes a position's inputs, as one side sees them, those that the first layer gets:
-    /// mirrored, where [`Architecture::mirrored`] asks for it.
+    /// Turns one side's inputs into those of the first layer: mirrors them if
+    /// [`Architecture::mirrored`] requires it.
     #[inline]
     pub fn orient(self, features: &mut [Feature]) {
         if self.mirrored && features.iter().any(|feature| feature.is_king_on_right()) {
@@ -140,7 +138,7 @@ impl Architecture {
         }
     }
 
-    /// Activations that the first layer gives for each view.
+    /// Returns the number of first-layer activations of each view.
     pub fn activations(self) -> usize {
         match self.activation {
             Activation::ClippedRelu | Activation::SquaredClippedRelu => self.first,
@@ -148,8 +146,8 @@ impl Architecture {
         }
     }
 
-    /// `(outputs, inputs)` of the layers, in order: two, three or four. Behind the first,
-    /// the outputs of all buckets follow each other.
+    /// Returns `(outputs, inputs)` of the two to four layers. Behind the first layer, the outputs
+    /// of all buckets are consecutive.
     pub fn layers(self) -> Vec<(usize, usize)> {
         let mut layers = vec![(self.first, INPUTS)];
         let mut inputs = self.views() * self.activations();
@@ -161,29 +159,28 @@ impl Architecture {
         layers
     }
 
-    /// Number of weights and biases.
+    /// Returns the number of weights and biases.
     pub fn parameters(self) -> usize {
         let layers = self.layers().into_iter();
         layers.map(|(outputs, inputs)| outputs * (inputs + 1)).sum()
     }
 
-    /// The bucket of a position with so many pieces, kings and pawns included: with N
-    /// buckets, one for each `32 / N` of them, rounded up, from 2 on (bullet's
-    /// `MaterialCount`).
+    /// Returns the bucket of a position with `pieces` pieces, kings and pawns included. With N
+    /// buckets each covers `32 / N` piece counts, rounded up, from 2 on (bullet's `MaterialCount`).
     pub fn bucket(self, pieces: usize) -> usize {
         let width = 32usize.div_ceil(self.buckets);
         (pieces.saturating_sub(2) / width).min(self.buckets - 1)
     }
 
-    /// The bucket of a position with these inputs on.
+    /// Returns the bucket of a position with these active inputs.
     pub fn bucket_of(self, features: &[Feature]) -> usize {
         self.bucket(features.iter().filter(|feature| feature.is_piece()).count())
     }
 
-    /// That the parts fit each other.
+    /// Checks that the architecture is valid.
     ///
     /// # Errors
-    /// [`NetError::Impossible`], with what does not.
+    /// [`NetError::Impossible`] with the reason.
     pub fn check(self) -> Result<(), NetError> {
         let refused = |why| Err(NetError::Impossible { found: self, why });
         let sizes = [Some(self.first), self.second, self.third];
@@ -191,23 +188,23 @@ impl Architecture {
             return refused("a layer needs at least one neuron");
         }
         if sizes.into_iter().flatten().any(|size| size > LARGEST) {
-            return refused("no layer is that large");
+            return refused("a layer may have at most 1,048,576 neurons");
         }
         if self.second.is_none() && self.third.is_some() {
-            return refused("without a second hidden layer there is no third");
+            return refused("a third hidden layer needs a second");
         }
         if self.activation == Activation::PairwiseClippedRelu && !self.first.is_multiple_of(2) {
-            return refused("an odd number of neurons has no pairs");
+            return refused("pairwise products need an even number of neurons");
         }
         if !(1..=Architecture::MAX_BUCKETS).contains(&self.buckets) {
-            return refused("there are 1 to 8 buckets");
+            return refused("the number of buckets must be 1 to 8");
         }
         Ok(())
     }
 }
 
-/// The hidden layers: `256-32-32`, `2x512-16-32 (pairwise-clipped-relu, 8 buckets)`. With
-/// `{:#}` inputs and output too: `902-256-32-32-1`.
+/// Formats the hidden layers: `256-32-32`, `2x512-16-32 (pairwise-clipped-relu, 8 buckets)`. `{:#}`
+/// includes input and output: `902-256-32-32-1`.
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mut sizes = match self.view {
@@ -258,7 +255,7 @@ impl FromStr for View {
 }
 
 impl Activation {
-    /// Every one.
+    /// All activation functions.
     pub const ALL: [Activation; 3] = [
         Activation::ClippedRelu,
         Activation::SquaredClippedRelu,
@@ -318,7 +315,7 @@ mod tests {
             };
             let all: Vec<usize> = (0..=64).map(|pieces| of.bucket(pieces)).collect();
             assert!(all.is_sorted());
-            // Every bucket is somebody's, and none is beyond the last.
+            // All buckets are used, and no index is beyond the last.
             assert_eq!((all[2], all[32], all[64]), (0, buckets - 1, buckets - 1));
             if buckets == 8 {
                 assert_eq!([5, 6, 29, 30].map(|pieces| all[pieces]), [0, 1, 6, 7]);
@@ -327,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_do_not_fit_are_refused() {
+    fn invalid_architectures_are_rejected() {
         let good = Architecture::hidden([8, 4, 4]);
         let endless = Architecture::hidden([8, usize::MAX, 4]);
         assert!(
@@ -335,7 +332,7 @@ mod tests {
                 .check()
                 .unwrap_err()
                 .to_string()
-                .contains("that large")
+                .contains("1,048,576")
         );
         assert_eq!(good.check(), Ok(()));
         for (wrong, why) in [
@@ -352,7 +349,7 @@ mod tests {
                     second: None,
                     ..good
                 },
-                "no third",
+                "needs a second",
             ),
             (Architecture { buckets: 0, ..good }, "1 to 8"),
             (Architecture { buckets: 9, ..good }, "1 to 8"),
@@ -362,7 +359,7 @@ mod tests {
                     activation: Activation::PairwiseClippedRelu,
                     ..good
                 },
-                "pairs",
+                "even number",
             ),
         ] {
             let error = wrong.check().unwrap_err().to_string();
@@ -371,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_as_they_are_written() {
+    fn names_round_trip() {
         for activation in Activation::ALL {
             assert_eq!(activation.to_string().parse(), Ok(activation));
             let json = serde_json::to_string(&activation).unwrap();

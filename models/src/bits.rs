@@ -1,6 +1,6 @@
-//! Sets of bits.
+//! Iteration over bit sets.
 
-/// Where a set has its ones, the lowest first.
+/// Returns the indices of the ones, the lowest first.
 #[inline(always)]
 pub(crate) fn ones(mut set: u64) -> impl Iterator<Item = u32> {
     std::iter::from_fn(move || {

@@ -1,56 +1,51 @@
-//! The 902 inputs: 14 planes of 64 squares and 6 flags, seen from the side
-//! to move.
+//! The 902 inputs: 14 planes of 64 squares and 6 flags, from the side to move's point of view.
 //!
 //! | index | meaning |
 //! |---|---|
 //! | `64 * plane + square`, plane 0-5 | own P N B R Q K |
 //! | plane 6-11 | their P N B R Q K |
-//! | plane 12 | the square a legal en-passant capture lands on |
-//! | plane 13, first 30 | the pieces en prise, counted by kind ([`Threats`]) |
-//! | the rest of it | always zero |
+//! | plane 12 | target square of a legal en-passant capture |
+//! | plane 13, first 30 | pieces en prise, counted by kind ([`Threats`]) |
+//! | plane 13, the rest | always zero |
 //! | 896-899 | own O-O, own O-O-O, their O-O, their O-O-O |
-//! | 900 | the side that looks is in check |
+//! | 900 | the viewing side is in check |
 //! | 901 | the other side is in check |
 //!
-//! For Black the board is mirrored by ranks (`square ^ 56`) and the colours
-//! are swapped, so that a position and its colour-flipped twin have the same
-//! inputs.
+//! For Black the board is mirrored by ranks (`square ^ 56`) and the colours are swapped, so that a
+//! position and its colour-flipped twin have the same inputs.
 //!
-//! A network that looks from both sides ([`View::Both`](crate::View::Both)) is given the
-//! inputs of the side to move, and the same as the other side sees them
-//! ([`Feature::seen_by_other`]). Only the side to move can be in check, so 901 is on in
-//! the other side's view alone. One that wants kings on files a to d
-//! ([`Architecture::mirrored`](crate::Architecture::mirrored)) is given the inputs of the
-//! board mirrored by files ([`Feature::mirrored`]) where the king of the side that looks
-//! is on e to h.
+//! A network with both views ([`View::Both`](crate::View::Both)) receives the inputs of the side to
+//! move, and the same inputs from the other side's point of view ([`Feature::seen_by_other`]). Only
+//! the side to move can be in check, so 901 occurs only in the other side's view. A mirrored
+//! network ([`Architecture::mirrored`](crate::Architecture::mirrored)) receives the inputs of the
+//! board mirrored by files ([`Feature::mirrored`]) if the king of the viewing side is on e to h.
 
 use crate::Threats;
 
-/// The name of this input layout, in every net's metadata.
+/// Name of this input layout, in the metadata of every net.
 pub const LAYOUT: &str = "kibitz-902-v2";
 
-/// The name of the layout before, in which plane 13 was always zero: all else
-/// is the same. A net of any other is refused.
+/// Name of the previous layout, in which plane 13 was always zero; otherwise the same. Nets of
+/// other layouts are refused.
 pub const LAYOUT_V1: &str = "kibitz-902-v1";
 
 /// Number of inputs: 14 planes of 64 squares and 6 flags.
 pub const INPUTS: usize = 14 * 64 + 6;
 
-/// The most inputs that can be one at a time: 32 pieces, four castling rights and
-/// [`MAX_TRANSIENT`].
+/// Largest number of active inputs: 32 pieces, four castling rights and [`MAX_TRANSIENT`].
 pub const MAX_ACTIVE: usize = 32 + 4 + MAX_TRANSIENT;
 
-/// The most of them that come and go with every move: one en-passant square, the
-/// threats and the check flag.
+/// Largest number of inputs that change with every move: one en-passant square, the threats and the
+/// check flag.
 pub const MAX_TRANSIENT: usize = 1 + Threats::INPUTS + 1;
 
 const EN_PASSANT_PLANE: usize = 12;
-/// The inputs of plane 13 that have a meaning.
+/// Used inputs of plane 13.
 pub(crate) const THREATS: std::ops::Range<usize> =
     Threats::FIRST_INPUT..Threats::FIRST_INPUT + Threats::INPUTS;
 const FIRST_FLAG: usize = 14 * 64;
 
-/// A player.
+/// Colour of a player.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Color {
     /// White.
@@ -59,7 +54,7 @@ pub enum Color {
     Black,
 }
 
-/// A kind of piece, in the order of the input planes.
+/// Piece kind, in the order of the input planes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Piece {
     /// Pawn.
@@ -77,7 +72,7 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// Every kind, in this order.
+    /// All kinds, in this order.
     pub const ALL: [Piece; 6] = [
         Piece::Pawn,
         Piece::Knight,
@@ -88,7 +83,7 @@ impl Piece {
     ];
 }
 
-/// The side of the board a king castles to.
+/// Side of the board to which a king castles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CastlingSide {
     /// O-O, towards the h-file.
@@ -102,7 +97,7 @@ pub enum CastlingSide {
 pub struct Square(u8);
 
 impl Square {
-    /// The square of an index, `None` from 64 on.
+    /// Returns the square of an index, `None` from 64 on.
     #[inline]
     pub const fn new(index: u8) -> Option<Square> {
         if index < 64 {
@@ -112,13 +107,13 @@ impl Square {
         }
     }
 
-    /// The index, 0 (a1) to 63 (h8).
+    /// Returns the index, 0 (a1) to 63 (h8).
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The square as `view` sees it: mirrored by ranks for Black.
+    /// Returns the square as `view` sees it: mirrored by ranks for Black.
     #[inline]
     const fn seen_by(self, view: Color) -> usize {
         match view {
@@ -128,14 +123,14 @@ impl Square {
     }
 }
 
-/// What an input says of the position, once more in colours and squares of the board.
+/// Meaning of an input, in colours and squares of the board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// A piece stands on a square.
+    /// A piece on a square.
     Piece(Color, Piece, Square),
-    /// A legal en-passant capture lands there.
+    /// Target square of a legal en-passant capture.
     EnPassant(Square),
-    /// At least so many pieces of a kind are en prise.
+    /// At least this many pieces of a kind are en prise.
     EnPrise(Color, Piece, usize),
     /// A side may still castle.
     Castling(Color, CastlingSide),
@@ -143,46 +138,46 @@ pub enum Meaning {
     Check(Color),
 }
 
-/// One of the 902 inputs that is switched on.
+/// An active input, one of the 902.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Feature(u16);
 
 impl Feature {
-    /// The flag that says that the side to move is in check.
+    /// Flag: the side to move is in check.
     pub const IN_CHECK: Feature = Feature((FIRST_FLAG + 4) as u16);
 
-    /// Every input there is, 0 to 901.
+    /// Returns all inputs, 0 to 901.
     pub fn all() -> impl ExactSizeIterator<Item = Feature> {
         (0..INPUTS as u16).map(Feature)
     }
 
-    /// A piece of `color` on `square`, as `view` sees it.
+    /// Returns the input of a `color` piece on `square`, as `view` sees it.
     #[inline]
     pub const fn piece(view: Color, color: Color, piece: Piece, square: Square) -> Feature {
         let theirs = 6 * (view as usize != color as usize) as usize;
         Feature(((theirs + piece as usize) * 64 + square.seen_by(view)) as u16)
     }
 
-    /// The square a legal en-passant capture lands on, as `view` sees it.
+    /// Returns the input of a legal en-passant target square, as `view` sees it.
     #[inline]
     pub const fn en_passant(view: Color, target: Square) -> Feature {
         Feature((EN_PASSANT_PLANE * 64 + target.seen_by(view)) as u16)
     }
 
-    /// An input of plane 13 ([`Threats`]).
+    /// Returns input `index` of plane 13 ([`Threats`]).
     #[inline]
     pub(crate) const fn threat(index: u32) -> Feature {
         Feature((THREATS.start + index as usize) as u16)
     }
 
-    /// `color`'s right to castle to `side`, as `view` sees it.
+    /// Returns the input of `color`'s right to castle to `side`, as `view` sees it.
     #[inline]
     pub const fn castling(view: Color, color: Color, side: CastlingSide) -> Feature {
         let theirs = 2 * (view as usize != color as usize) as usize;
         Feature((FIRST_FLAG + theirs + side as usize) as u16)
     }
 
-    /// The same as the other side sees it: its own are theirs, and the ranks are
+    /// Returns the input from the other side's point of view: own and their are swapped, ranks
     /// mirrored.
     #[inline]
     pub const fn seen_by_other(self) -> Feature {
@@ -206,8 +201,8 @@ impl Feature {
         })
     }
 
-    /// The same on the board mirrored by files, where a right to castle to one side is one
-    /// to castle to the other.
+    /// Returns the input on the board mirrored by files; kingside and queenside castling are
+    /// swapped.
     #[inline]
     pub const fn mirrored(self) -> Feature {
         const FIRST_THREAT: u16 = THREATS.start as u16;
@@ -220,20 +215,20 @@ impl Feature {
         })
     }
 
-    /// Whether it is the king of the side that looks, on one of the files e to h.
+    /// Returns whether the input is the viewing side's king on one of the files e to h.
     #[inline]
     pub const fn is_king_on_right(self) -> bool {
         const KING: u16 = Piece::King as u16;
         self.0 / 64 == KING && self.0 & 4 != 0
     }
 
-    /// Whether it is a piece on a square.
+    /// Returns whether the input is a piece on a square.
     #[inline]
     pub const fn is_piece(self) -> bool {
         self.0 < 2 * 6 * 64
     }
 
-    /// What the input says if `view` looks; `None` for those without a meaning.
+    /// Returns the meaning of the input in the point of view of `view`; `None` for unused inputs.
     pub fn meaning(self, view: Color) -> Option<Meaning> {
         let index = self.index();
         let side = |theirs: bool| match (view, theirs) {
@@ -263,7 +258,7 @@ impl Feature {
         })
     }
 
-    /// The input's index, 0 to 901.
+    /// Returns the index, 0 to 901.
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
@@ -312,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_meaning_leads_back_to_its_input() {
+    fn meanings_round_trip() {
         for view in [Color::White, Color::Black] {
             let mut silent = 0;
             for feature in Feature::all() {

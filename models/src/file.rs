@@ -1,9 +1,7 @@
-//! A net's file: safetensors with two tensors a layer, `layers.{i}.weight` of
-//! shape `[outputs, inputs]` and `layers.{i}.bias`, and one metadata entry,
-//! `kibitz`, that holds [`Metadata`] as JSON. Behind the first layer, the outputs of all
-//! buckets follow each other. One entry rather than many,
-//! because safetensors keeps entries in a hash map, whose order would make
-//! files differ from run to run.
+//! Net file format: safetensors with two tensors a layer, `layers.{i}.weight` of shape `[outputs,
+//! inputs]` and `layers.{i}.bias`. Behind the first layer, the outputs of all buckets are
+//! consecutive. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors keeps
+//! entries in a hash map, and with several the files would differ from run to run.
 
 use std::collections::HashMap;
 
@@ -16,12 +14,12 @@ use crate::feature::THREATS;
 use crate::tensors::Tensors;
 use crate::{Architecture, INPUTS, LAYOUT, LAYOUT_V1, Layer, NetError, Network};
 
-/// Far more bytes than the file of any net has that this crate reads.
+/// Largest file size that programs should read, in bytes: far more than any net needs.
 pub const MAX_FILE_BYTES: u64 = 64 << 20;
 
 const METADATA_KEY: &str = "kibitz";
 
-/// Weight and bias of each layer, of which a net has two to four; a file has no other
+/// Tensor names, weight and bias of each layer. A net has two to four layers, and a file no other
 /// tensors.
 const NAMES: [[&str; 2]; 4] = [
     ["layers.0.weight", "layers.0.bias"],
@@ -30,31 +28,30 @@ const NAMES: [[&str; 2]; 4] = [
     ["layers.3.weight", "layers.3.bias"],
 ];
 
-/// What a net's file says about itself.
+/// Metadata of a net file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// The input layout, [`LAYOUT`] or [`LAYOUT_V1`].
+    /// Input layout, [`LAYOUT`] or [`LAYOUT_V1`].
     pub layout: String,
-    /// The parts the network is put together from.
+    /// Architecture of the network.
     #[serde(rename = "shape")]
     pub architecture: Architecture,
-    /// What the network puts out, in words.
+    /// Unit and point of view of the output, as text.
     pub output: String,
-    /// The transform that prediction and label went through before the loss,
-    /// with its constants.
+    /// Transform of prediction and label before the loss, with its constants.
     pub target: Value,
-    /// The training configuration, seed included.
+    /// Training configuration, seed included.
     pub training: Value,
-    /// What it was trained on: the dataset's fingerprint and size.
+    /// Training dataset: fingerprint and size.
     pub dataset: Value,
-    /// Figures on the held-out games.
+    /// Metrics on the validation games.
     pub validation: Value,
-    /// The program that wrote it, with its version.
+    /// Program and version that wrote the file.
     pub tool: String,
 }
 
 impl Metadata {
-    /// Metadata for a network of this build's layout; the trainer fills in the rest.
+    /// Returns metadata for a network of this build's layout; the trainer fills in the rest.
     pub fn new(architecture: Architecture, tool: &str) -> Metadata {
         Metadata {
             layout: LAYOUT.to_string(),
@@ -68,10 +65,10 @@ impl Metadata {
         }
     }
 
-    /// Refuses a layout or an architecture that this build does not know, or that is none.
+    /// Parses the metadata. Refuses an unknown layout or architecture, and an invalid one.
     fn of(tensors: &Tensors) -> Result<Metadata, NetError> {
         let json = tensors.metadata(METADATA_KEY).ok_or(NetError::NoMetadata)?;
-        // The layout first: a file of a later version may differ in all else.
+        // The layout comes first: a file of a later version may differ in everything else.
         let value: Value =
             serde_json::from_str(json).map_err(|e| NetError::BadMetadata(e.to_string()))?;
         let layout = value["layout"].as_str().unwrap_or("none");
@@ -81,7 +78,7 @@ impl Metadata {
             });
         }
         let unknown = |what: &str| Err(NetError::UnknownArchitecture(what.to_string()));
-        // Where files had it before there was another.
+        // Older files have the activation here.
         match value["activation"].as_str() {
             None | Some("clipped-relu") => {}
             Some(other) => return unknown(&format!("activation {other:?}")),
@@ -97,10 +94,10 @@ impl Metadata {
 }
 
 impl Network {
-    /// Reads a net and what it says of itself.
+    /// Reads a net and its metadata.
     ///
     /// # Errors
-    /// [`NetError`], when the bytes are no net that this build can read.
+    /// [`NetError`], if this build cannot read the bytes as a net.
     pub fn from_bytes(bytes: &[u8]) -> Result<(Network, Metadata), NetError> {
         let tensors = Tensors::read(bytes)?;
         let metadata = Metadata::of(&tensors)?;
@@ -119,7 +116,7 @@ impl Network {
         let layers = sizes.into_iter().zip(names).map(read_layer);
         let mut layers = layers.collect::<Result<Vec<Layer>, NetError>>()?;
         if metadata.layout == LAYOUT_V1 {
-            // Never on in training, so whatever they weigh was not learned.
+            // Inputs that were never active in training: their weights were not learned.
             for row in layers[0].weight.chunks_exact_mut(INPUTS) {
                 row[THREATS].fill(0.0);
             }
@@ -127,13 +124,9 @@ impl Network {
         Ok((Network::new(metadata.architecture, layers), metadata))
     }
 
-    /// The net as a safetensors file, weights rounded to f16: half the size,
-    /// and finer than the integers that the engine plays with. The same
-    /// network and metadata give the same bytes.
-    ///
-    /// # Panics
-    /// Never for weights within f16's range; a weight beyond it becomes
-    /// infinite, and [`Network::from_bytes`] refuses it.
+    /// Returns the net as a safetensors file, with weights rounded to f16: half the size, and finer
+    /// than the engine's integers. Equal networks and metadata give equal bytes. A weight beyond
+    /// f16's range becomes infinite, and [`Network::from_bytes`] refuses it.
     pub fn to_bytes(&self, metadata: &Metadata) -> Vec<u8> {
         let mut tensors: Vec<(&str, Vec<usize>, Vec<u8>)> = Vec::new();
         for (layer, [weight, bias]) in self.layers().iter().zip(NAMES) {
@@ -143,7 +136,7 @@ impl Network {
         }
         let views = tensors.iter().map(|(name, shape, bytes)| {
             let view = TensorView::new(Dtype::F16, shape.clone(), bytes)
-                .expect("shape and length are made together");
+                .expect("the shape matches the length");
             (name, view)
         });
         let json = serde_json::to_string(metadata).expect("metadata is plain JSON");
@@ -171,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_what_it_wrote_byte_for_byte() {
+    fn files_round_trip_byte_for_byte() {
         let bytes = file();
         let (network, metadata) = Network::from_bytes(&bytes).unwrap();
         assert_eq!(network.to_bytes(&metadata), bytes);
@@ -179,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_read_as_they_were_written() {
+    fn validation_figures_round_trip() {
         let mut metadata = Metadata::new(SMALL, "test");
         let figures = (1..1_000).map(|i: i32| 1.3 * f64::from(i).ln());
         metadata.validation = figures.collect();
@@ -189,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_of_the_layout_before_knows_no_threats() {
+    fn nets_of_the_previous_layout_ignore_threats() {
         let mut metadata = Metadata::new(SMALL, "test");
         let network = Network::random(SMALL, 7);
         let (now, _) = Network::from_bytes(&network.to_bytes(&metadata)).unwrap();
@@ -219,7 +212,7 @@ mod tests {
         assert!(error.to_string().contains(LAYOUT_V1));
     }
 
-    /// The file of a small net whose metadata is changed.
+    /// Returns the file of a small net with changed metadata.
     fn changed(change: impl Fn(&mut Value)) -> Vec<u8> {
         let mut metadata = serde_json::to_value(Metadata::new(SMALL, "test")).unwrap();
         change(&mut metadata);
@@ -236,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_architecture_is_read_as_it_was_written() {
+    fn every_architecture_round_trips() {
         for architecture in crate::testing::architectures() {
             let network = Network::random(architecture, 3);
             let metadata = Metadata::new(architecture, "test");
@@ -248,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn files_from_before_there_were_other_architectures_are_read() {
+    fn files_that_predate_other_architectures_are_read() {
         let before = changed(|metadata| {
             metadata["shape"] = serde_json::json!({ "first": 8, "second": 4, "third": 4 });
             metadata["activation"] = "clipped-relu".into();
@@ -310,8 +303,7 @@ mod tests {
         );
     }
 
-    /// A file of these tensors, each with its shape and as many zero bytes as
-    /// that takes in F32, and of the metadata of `shape`.
+    /// Returns a file with these tensors, all zeros in F32, and the metadata of `architecture`.
     fn zeros(architecture: Architecture, tensors: &[(&str, Vec<usize>)]) -> Vec<u8> {
         let (mut infos, mut end) = (Vec::new(), 0);
         for (name, sizes) in tensors {
@@ -324,7 +316,7 @@ mod tests {
         raw(architecture, &infos.join(","), &vec![0; end])
     }
 
-    /// A file of these tensors, as JSON has them, and of these bytes.
+    /// Returns a file with these tensors, given as JSON, and this data.
     fn raw(architecture: Architecture, tensors: &str, data: &[u8]) -> Vec<u8> {
         let metadata = serde_json::to_string(&Metadata::new(architecture, "test")).unwrap();
         let entry = serde_json::json!({ METADATA_KEY: metadata });
@@ -364,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_tensors_that_belong_to_no_net() {
+    fn refuses_unexpected_tensors() {
         let mut more = tensors(SMALL);
         more.push(("layers.4.weight", vec![1, 1]));
         let message = refusal(&zeros(SMALL, &more));
@@ -382,7 +374,7 @@ mod tests {
         );
     }
 
-    /// Sizes whose sum is that of the file, but for 2^64.
+    /// The sizes add up to the size of the file modulo 2^64.
     #[test]
     fn refuses_sizes_that_overflow() {
         let length = |tensors: &str| raw(SMALL, tensors, &[]).len() as u64;
@@ -402,7 +394,7 @@ mod tests {
                     r#""last":{{"dtype":"U8","shape":[{size}],"data_offsets":[{start},{end}]}}"#
                 )
         };
-        // As many digits as the number that is wanted.
+        // The final number has as many digits.
         let overhead = length(&tensors(u64::MAX));
         let bytes = raw(SMALL, &tensors(u64::MAX - overhead + 1), &[]);
         assert_eq!(bytes.len() as u64, overhead);
@@ -415,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_floats_that_no_file_of_ours_can_hold() {
+    fn refuses_nan_and_floats_beyond_f16() {
         for value in [f32::NAN, f32::INFINITY, -65_536.0, f32::MAX] {
             let mut bytes = zeros(SMALL, &tensors(SMALL));
             let end = bytes.len();
@@ -425,7 +417,7 @@ mod tests {
         }
     }
 
-    /// What a file says of itself may be long, and may hold anything.
+    /// Texts from a file may be long and hold anything.
     #[test]
     fn messages_are_one_short_line() {
         let long = "x\n".repeat(100_000);

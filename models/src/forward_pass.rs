@@ -1,9 +1,8 @@
-//! A network at work on one position: all that lies between its inputs and its value.
+//! Forward pass over one position with all intermediate values, for analysis of a network.
 
 use crate::{Activation, Feature, Network};
 
-/// What the layers make of one position's inputs. Effects are in pawns, from the view of the
-/// side to move.
+/// Forward pass over one position. Effects are in pawns, from the side to move's point of view.
 ///
 /// ```
 /// use models::{Architecture, Feature, ForwardPass, Network};
@@ -16,24 +15,24 @@ use crate::{Activation, Feature, Network};
 /// ```
 pub struct ForwardPass<'a> {
     network: &'a Network,
-    /// The inputs that are on, as each view has them, the mover's first.
+    /// Active inputs of each view, the mover's first.
     pub inputs: Vec<Vec<Feature>>,
-    /// The first layer's sums, by view.
+    /// Sums of the first layer, by view.
     pub sums: Vec<Vec<f32>>,
-    /// The first layer's activations, those of the mover's view first.
+    /// Activations of the first layer, the mover's view first.
     pub activations: Vec<f32>,
-    /// The second layer's sums: the value, if it is the last.
+    /// Sums of the second layer: the value itself, if it is the last.
     second: Vec<f32>,
-    /// The activations of the hidden layers behind the first.
+    /// Activations of the hidden layers behind the first.
     pub hidden: Vec<Vec<f32>>,
-    /// The bucket of the layers behind the first.
+    /// Bucket of the layers behind the first.
     pub bucket: usize,
-    /// The value.
+    /// Value in pawns.
     pub value: f32,
 }
 
 impl<'a> ForwardPass<'a> {
-    /// The position with these inputs on.
+    /// Evaluates a position with these active inputs.
     pub fn new(network: &'a Network, features: &[Feature]) -> ForwardPass<'a> {
         let architecture = network.architecture();
         let inputs = architecture.inputs(features);
@@ -59,7 +58,8 @@ impl<'a> ForwardPass<'a> {
         }
     }
 
-    /// The value less the value without one of the inputs; all else, the bucket too, stays.
+    /// Returns the value minus the value without one input, index `input` of each view; all else
+    /// stays, the bucket too.
     pub fn input_effect(&self, input: usize) -> f32 {
         let first = &self.network.layers()[0];
         let views = self.sums.iter().zip(&self.inputs);
@@ -76,8 +76,9 @@ impl<'a> ForwardPass<'a> {
         self.value - self.network.behind_second(second, self.bucket, |_| {})
     }
 
-    /// By activation of the first layer, the value less the value if it were zero. If the
-    /// output follows the first layer, their sum and [`ForwardPass::output_bias`] are the value.
+    /// Returns, for each first-layer activation, the value minus the value with the activation set
+    /// to zero. If the output follows the first layer, their sum plus [`ForwardPass::output_bias`]
+    /// is the value.
     pub fn activation_effects(&self) -> Vec<f32> {
         let layer = &self.network.layers()[1];
         let outputs = self.second.len();
@@ -93,7 +94,7 @@ impl<'a> ForwardPass<'a> {
             .collect()
     }
 
-    /// What the last layer adds to its weighted inputs.
+    /// Returns the bias of the output layer.
     pub fn output_bias(&self) -> f32 {
         self.network
             .layers()
@@ -101,8 +102,7 @@ impl<'a> ForwardPass<'a> {
             .map_or(0.0, |output| output.bias[self.bucket])
     }
 
-    /// The neurons of the first layer whose sums make an activation: one, or two that are
-    /// multiplied.
+    /// Returns the first-layer neurons that make an activation: one, or two for pairwise products.
     pub fn neurons_of(&self, activation: usize) -> Vec<usize> {
         let architecture = self.network.architecture();
         let neuron = activation % architecture.activations();
@@ -139,7 +139,7 @@ mod tests {
             let features = features();
             let pass = ForwardPass::new(&network, &features);
             assert_eq!(pass.value, network.evaluate(&features));
-            // Without a flag the bucket is the same.
+            // Removing a flag keeps the bucket.
             let expected = pass.value - network.evaluate(&features[..4]);
             assert!(
                 (pass.input_effect(4) - expected).abs() < 1e-5,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn activations_come_of_the_sums_of_their_neurons() {
+    fn activations_follow_from_the_sums_of_their_neurons() {
         for architecture in architectures() {
             let network = Network::random(architecture, 6);
             let pass = ForwardPass::new(&network, &features());

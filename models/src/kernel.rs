@@ -1,9 +1,8 @@
-//! Kernels: the same integers by different instructions.
+//! Kernels: implementations of inference for different instruction sets, with equal results.
 //!
-//! Updates, and some activations, are plain Rust that the compiler turns into each
-//! kernel's vectors. What it does badly is written by intrinsics: the products of the
-//! later layers, products of activations, and the activations of simd128 and (of the
-//! second layer) AVX-512.
+//! Updates, and some activations, are plain Rust that the compiler vectorises for each kernel.
+//! Intrinsics are used where it does badly: products of the later layers, products of activations,
+//! and the activations of simd128 and (second layer) AVX-512.
 
 use std::fmt;
 
@@ -21,10 +20,10 @@ mod tests;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-/// The instructions that inference runs on. All give the same values.
+/// Instruction set of inference. All give the same values.
 ///
-/// There is a `Kernel` only of what the processor has: it comes from
-/// [`Kernel::best`] or [`Kernel::available`].
+/// A `Kernel` exists only for instructions that the processor has: it comes from [`Kernel::best`]
+/// or [`Kernel::available`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel(Instructions);
 
@@ -43,22 +42,22 @@ enum Instructions {
     Simd128,
 }
 
-/// Whether any processor's kernel is there. Beside simd128 it is only for tests: without
-/// it a page is smaller.
+/// The scalar kernel is compiled in. Beside simd128 it is compiled for tests only, which keeps the
+/// web page smaller.
 const HAS_SCALAR: bool = cfg!(any(
     test,
     not(all(target_arch = "wasm32", target_feature = "simd128"))
 ));
 
 impl Kernel {
-    /// The fastest.
+    /// Returns the fastest kernel.
     pub fn best() -> Kernel {
         Kernel::fastest_first()
             .next()
             .unwrap_or(Kernel(Instructions::Scalar))
     }
 
-    /// All that run here, the fastest first.
+    /// Returns the kernels that this processor runs, fastest first.
     pub fn available() -> Vec<Kernel> {
         Kernel::fastest_first().collect()
     }
@@ -89,7 +88,7 @@ impl Kernel {
         .filter_map(|(instructions, has)| has.then_some(Kernel(instructions)))
     }
 
-    /// Makes `child` what `parent` is with inputs switched on and off.
+    /// Sets `child` to `parent` with inputs added and removed.
     #[inline]
     pub(crate) fn update(
         self,
@@ -102,44 +101,44 @@ impl Kernel {
         match self.0 {
             Instructions::Scalar if HAS_SCALAR => scalar::update(first, parent, change, child),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel of AVX2 exists only where the processor has it.
+            // SAFETY: this kernel exists only on processors with AVX2.
             Instructions::Avx2 | Instructions::AvxVnni => unsafe {
                 x86::avx2::update(first, parent, change, child)
             },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above, of AVX-512.
+            // SAFETY: this kernel exists only on processors with AVX-512 F, BW and VNNI.
             Instructions::Avx512Vnni => unsafe {
                 x86::avx512_vnni::update(first, parent, change, child)
             },
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-            // SAFETY: this build is for processors with NEON.
+            // SAFETY: this build requires NEON.
             Instructions::Neon => unsafe { neon::update(first, parent, change, child) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Instructions::Simd128 => simd128::update(first, parent, change, child),
-            Instructions::Scalar => unreachable!("a kernel that is not there"),
+            Instructions::Scalar => unreachable!("the scalar kernel is not compiled in"),
         }
     }
 
-    /// [`QuantisedNetwork::evaluate`].
+    /// Implements [`QuantisedNetwork::evaluate`].
     #[inline]
     pub(crate) fn evaluate(self, network: &QuantisedNetwork, position: &Accumulated) -> i32 {
         match self.0 {
             Instructions::Scalar if HAS_SCALAR => scalar::evaluate(network, position),
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel of AVX2 exists only where the processor has it.
+            // SAFETY: this kernel exists only on processors with AVX2.
             Instructions::Avx2 => unsafe { x86::avx2::evaluate(network, position) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above, of AVX2 and AVX-VNNI.
+            // SAFETY: this kernel exists only on processors with AVX2 and AVX-VNNI.
             Instructions::AvxVnni => unsafe { x86::avx_vnni::evaluate(network, position) },
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above, of AVX-512 F, BW and VNNI.
+            // SAFETY: this kernel exists only on processors with AVX-512 F, BW and VNNI.
             Instructions::Avx512Vnni => unsafe { x86::avx512_vnni::evaluate(network, position) },
             #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
-            // SAFETY: this build is for processors with NEON.
+            // SAFETY: this build requires NEON.
             Instructions::Neon => unsafe { neon::evaluate(network, position) },
             #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
             Instructions::Simd128 => simd128::evaluate(network, position),
-            Instructions::Scalar => unreachable!("a kernel that is not there"),
+            Instructions::Scalar => unreachable!("the scalar kernel is not compiled in"),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The layers as integers, laid out for the kernels.
+//! Quantised layers, laid out for the kernels.
 //!
-//! Outputs lie side by side, and so do the inputs that one multiply-add takes
-//! in at once: an input is spread over a register and meets the weights of
-//! many outputs, so that no kernel adds up across a register.
+//! Outputs are adjacent, and so are the inputs of one multiply-add: an input is broadcast over a
+//! register and multiplied with the weights of many outputs, so that no kernel needs horizontal
+//! adds.
 
 use crate::accumulator::{ACTIVATION_MAX, BLOCK, Block};
 use crate::{
@@ -10,12 +10,12 @@ use crate::{
     Threats, scales,
 };
 
-/// The first layer: one column an input.
+/// First layer: one column an input.
 #[derive(Clone, Debug)]
 pub(crate) struct First {
     /// `[INPUTS][blocks]`.
     columns: Vec<Block>,
-    /// Blocks that the layer's neurons need.
+    /// Blocks of an accumulator.
     pub(crate) blocks: usize,
     pub(crate) bias: Accumulator,
     /// log2 of the sums' scale over [`ACTIVATION_MAX`].
@@ -23,13 +23,13 @@ pub(crate) struct First {
     pub(crate) activation: Activation,
 }
 
-/// Where the first layer's neurons and activations lie, in whole blocks.
+/// Layout of first-layer neurons and activations in whole blocks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lanes {
-    /// Neurons that lie side by side: all of them, or, where they are multiplied in
-    /// pairs, half of them. The other half begins with a block of its own.
+    /// Adjacent neurons: all of them, or half for pairwise products; the other half begins with a
+    /// new block.
     neurons: usize,
-    /// Blocks that they need, and so the activations of a view.
+    /// Blocks of these neurons, and of the activations of a view.
     pub(crate) blocks: usize,
 }
 
@@ -40,24 +40,26 @@ impl Lanes {
         Lanes { neurons, blocks }
     }
 
-    /// The lane of a neuron, or of an activation of any view.
+    /// Returns the lane of a neuron, or of an activation of any view.
     fn lane(self, index: usize) -> usize {
         index / self.neurons * self.blocks * BLOCK + index % self.neurons
     }
 
-    /// Lanes of so many neurons or activations.
+    /// Returns the number of lanes of `count` neurons or activations.
     fn lanes(self, count: usize) -> usize {
         count / self.neurons * self.blocks * BLOCK
     }
 }
 
 impl First {
+    /// Quantises the first layer.
+    ///
     /// # Errors
     /// [`NetError::Unquantisable`].
     pub(crate) fn new(layer: &Layer, architecture: Architecture) -> Result<First, NetError> {
         let finest = match architecture.activation {
             Activation::ClippedRelu => 5,
-            // What `kernel::forward` shifts products by.
+            // Largest shift of products in `kernel::forward`.
             Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 4,
         };
         let shift = scales::first_shift(layer, finest)?;
@@ -67,7 +69,7 @@ impl First {
         let mut columns = vec![Block([0; BLOCK]); INPUTS * blocks];
         let mut bias = Accumulator::ZERO;
         let rounding = match architecture.activation {
-            // So that the shift rounds to the nearest.
+            // Rounds the later right shift to nearest.
             Activation::ClippedRelu => ((1i32 << shift) >> 1) as f32,
             Activation::SquaredClippedRelu | Activation::PairwiseClippedRelu => 0.0,
         };
@@ -88,14 +90,14 @@ impl First {
         })
     }
 
-    /// Whether any threat adds to the sums: in nets of the layout before, none.
+    /// Returns whether any threat has a nonzero column; in nets of the previous layout none has.
     pub(crate) fn counts_threats(&self) -> bool {
         let mut threats = Threats::ALL.features();
         let silent = Block([0; BLOCK]);
         threats.any(|threat| self.column(threat).iter().any(|&block| block != silent))
     }
 
-    /// What an input adds to the sums.
+    /// Returns the weights that an input adds to the sums.
     #[inline]
     pub(crate) fn column(&self, feature: Feature) -> &[Block] {
         &self.columns[feature.index() * self.blocks..][..self.blocks]
@@ -109,21 +111,21 @@ pub(crate) type Weights4 = Aligned<[[i8; 4]; MAX_LATER]>;
 /// Weights of the third layer for two inputs.
 pub(crate) type Weights2 = Aligned<[[i16; 2]; MAX_LATER]>;
 
-/// Where a cache line begins.
+/// A value aligned to a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Aligned<T>(pub(crate) T);
 
-/// The layers behind the first, of one bucket.
+/// Layers behind the first, of one bucket.
 #[derive(Clone, Debug)]
 pub(crate) enum Stack {
-    /// The output alone.
+    /// Only the output layer.
     Output(Output),
-    /// Hidden layers before it.
+    /// Hidden layers and the output layer.
     Hidden(Box<Hidden>),
 }
 
-/// One hidden layer behind the first or two, and the output.
+/// Hidden layers behind the first (one or two), and the output.
 #[derive(Clone, Debug)]
 pub(crate) struct Hidden {
     pub(crate) second: Second,
@@ -132,7 +134,7 @@ pub(crate) struct Hidden {
 }
 
 impl Stack {
-    /// Of the layers as floats, one to three.
+    /// Quantises the one to three layers of a bucket.
     ///
     /// # Errors
     /// [`NetError::Unquantisable`].
@@ -154,9 +156,8 @@ impl Stack {
     }
 }
 
-/// What a weight behind the first layer stands for, in the second layer's units: a product
-/// of two activations is [`ACTIVATION_MAX`]` / 128` smaller than one activation, since
-/// dividing by 128 is a shift.
+/// Returns the scale of a weight in units of the second layer: a product of two activations is
+/// smaller than one activation by [`ACTIVATION_MAX`]` / 128`, since dividing by 128 is a shift.
 fn weight_one(architecture: Architecture) -> f32 {
     match architecture.activation {
         Activation::ClippedRelu => 1.0,
@@ -166,12 +167,12 @@ fn weight_one(architecture: Architecture) -> f32 {
     }
 }
 
-/// The second layer: inputs of 7 bits, weights of 8.
+/// Second layer: 7-bit inputs, 8-bit weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Second {
-    /// `[inputs / 4][outputs][4]`, the inputs a multiple of [`BLOCK`].
+    /// `[inputs / 4][outputs][4]`, with the inputs padded to a multiple of [`BLOCK`].
     pub(crate) weight: Vec<Weights4>,
-    /// `[inputs / 2][outputs][2]`: simd128 multiplies no bytes.
+    /// `[inputs / 2][outputs][2]`: simd128 cannot multiply bytes.
     #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
     pub(crate) pairs: Vec<Weights2>,
     pub(crate) bias: Sums,
@@ -204,10 +205,10 @@ impl Second {
     }
 }
 
-/// The output, where it follows the first layer: inputs of 7 bits, weights of 8.
+/// Output layer directly behind the first: 7-bit inputs, 8-bit weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
-    /// One an input.
+    /// Weights in the order of the inputs.
     pub(crate) weight: Vec<[i8; BLOCK]>,
     pub(crate) bias: i32,
     /// log2 of the weights' scale.
@@ -235,26 +236,26 @@ impl Output {
     }
 }
 
-/// The weights for four inputs as those for the first two and for the last two.
+/// Splits the weights of four inputs into two pairs.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 fn pairs(weights: &Weights4) -> [Weights2; 2] {
     let pair = |i: usize| weights.0.map(|four| [four[i].into(), four[i + 1].into()]);
     [Aligned(pair(0)), Aligned(pair(2))]
 }
 
-/// The third layer: inputs and weights of 16 bits.
+/// Third layer: 16-bit inputs and weights.
 #[derive(Clone, Debug)]
 pub(crate) struct Third {
     /// `[inputs / 2][outputs][2]`.
     pub(crate) weight: [Weights2; MAX_LATER / 2],
-    /// With what makes the shift round to the nearest.
+    /// Biases, with the rounding of the later shift added.
     pub(crate) bias: Sums,
     /// log2 of the weights' scale.
     pub(crate) shift: u32,
 }
 
 impl Third {
-    /// A layer whose inputs lie in `0..=activation_one`.
+    /// Quantises a layer with inputs in `0..=activation_one`.
     ///
     /// # Errors
     /// [`NetError::Unquantisable`].
@@ -276,7 +277,7 @@ impl Third {
     }
 }
 
-/// The output behind a hidden layer of 16 bits: the fourth layer, or the third of three.
+/// Output layer behind a hidden layer of 16 bits: the fourth of four layers, or the third of three.
 #[derive(Clone, Debug)]
 pub(crate) struct Fourth {
     pub(crate) weight: [i16; MAX_LATER],
@@ -286,7 +287,7 @@ pub(crate) struct Fourth {
 }
 
 impl Fourth {
-    /// A layer whose inputs lie in `0..=activation_one`; `index` counts layers from 0.
+    /// Quantises a layer with inputs in `0..=activation_one`; `index` counts layers from 0.
     ///
     /// # Errors
     /// [`NetError::Unquantisable`].

@@ -1,11 +1,9 @@
-//! The 902 inputs, the network, its safetensors file and its quantised
-//! inference.
+//! The network: its 902 inputs, float form, safetensors file and quantised inference.
 //!
-//! A network passes through named stages, each a type: [`Network`] holds the
-//! weights as floats, as the trainer wrote them; [`QuantisedNetwork`] holds
-//! them as integers, as the engine plays with them. Both read the same
-//! [`Feature`]s. The crate depends on no rules library: those that do fill an
-//! [`InputPosition`], which lists its inputs.
+//! A network passes through named stages, each a type: [`Network`] holds float weights, as trained;
+//! [`QuantisedNetwork`] holds integers, as the engine plays with them. Both read the same
+//! [`Feature`]s. The crate depends on no rules library: callers fill an [`InputPosition`], which
+//! lists its inputs.
 //!
 //! ```
 //! use models::{Architecture, Color, Feature, Network, Piece, Square};

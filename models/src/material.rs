@@ -1,10 +1,9 @@
-//! The baseline every net is compared with: the sum of the pieces' values.
+//! Material count: the baseline that nets are compared with.
 
 use crate::Piece;
 
-/// What a piece is worth, in centipawns. The values are those of Michniewski's
-/// "Simplified Evaluation Function" (chessprogramming wiki, 2008); a king
-/// counts nothing, since neither side can lose it.
+/// Returns the value of a piece in centipawns, from Michniewski's "Simplified Evaluation Function"
+/// (chessprogramming wiki, 2008). A king counts nothing, since neither side can lose it.
 pub const fn centipawns(piece: Piece) -> i32 {
     match piece {
         Piece::Pawn => 100,

@@ -2,32 +2,32 @@ use std::ops::Range;
 
 use crate::{Activation, Architecture, Feature, NetError, Random};
 
-/// One linear layer: `y = weight * x + bias`.
+/// Linear layer: `y = weight * x + bias`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layer {
-    /// Row-major, shape `[outputs, inputs]`, as PyTorch's `nn.Linear`.
+    /// Weights, row-major, shape `[outputs, inputs]`, as in PyTorch's `nn.Linear`.
     pub weight: Vec<f32>,
-    /// Shape `[outputs]`.
+    /// Biases, shape `[outputs]`.
     pub bias: Vec<f32>,
 }
 
 impl Layer {
-    /// Number of outputs.
+    /// Returns the number of outputs.
     pub fn outputs(&self) -> usize {
         self.bias.len()
     }
 
-    /// Number of inputs.
+    /// Returns the number of inputs.
     pub fn inputs(&self) -> usize {
         self.weight.len() / self.bias.len()
     }
 
-    /// Row `output` of the weights.
+    /// Returns row `output` of the weights.
     pub fn row(&self, output: usize) -> &[f32] {
         &self.weight[output * self.inputs()..][..self.inputs()]
     }
 
-    /// Some of the outputs.
+    /// Computes a range of the outputs.
     fn apply(&self, input: &[f32], outputs: Range<usize>) -> Vec<f32> {
         outputs
             .map(|o| {
@@ -43,7 +43,7 @@ impl Layer {
     }
 }
 
-/// The network as floats: the value in pawns from the view of the side to move.
+/// Network of floats. Its value is in pawns, from the side to move's point of view.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Network {
     architecture: Architecture,
@@ -51,11 +51,10 @@ pub struct Network {
 }
 
 impl Network {
-    /// A network of the given layers, as many and as large as
-    /// [`Architecture::layers`] has them.
+    /// Returns a network of these layers, in the sizes of [`Architecture::layers`].
     ///
     /// # Panics
-    /// If they are not, or the architecture is none: the caller made both.
+    /// If number or sizes of the layers differ, or the architecture is invalid.
     pub fn new(architecture: Architecture, layers: Vec<Layer>) -> Network {
         if let Err(error) = architecture.check() {
             panic!("{error}");
@@ -72,15 +71,14 @@ impl Network {
         }
     }
 
-    /// A network with random weights, uniform in `±1/sqrt(inputs)`, the same
-    /// for the same seed: where training starts, and what tests play with. All buckets
-    /// have the same.
+    /// Returns a network with random weights, uniform in `±1/sqrt(inputs)` and determined by the
+    /// seed: the start of training, also used by tests. All buckets have the same weights.
     ///
-    /// The first layer counts some 32 active inputs rather than 902: hardly more
-    /// are on in a position.
+    /// The bound of the first layer uses 32 inputs rather than 902, about as many as are active in
+    /// a position.
     ///
     /// # Panics
-    /// If the architecture is none.
+    /// If the architecture is invalid.
     pub fn random(architecture: Architecture, seed: u64) -> Network {
         let mut random = Random(seed);
         let mut uniform = move || random.uniform();
@@ -102,17 +100,17 @@ impl Network {
         Network::new(architecture, layers.collect())
     }
 
-    /// The parts it is put together from.
+    /// Returns the architecture.
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
 
-    /// The layers, input side first, two to four.
+    /// Returns the two to four layers, input side first.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// The layers behind the first that a bucket's positions go through.
+    /// Returns the layers of a bucket behind the first layer.
     pub fn stack(&self, bucket: usize) -> impl Iterator<Item = Layer> {
         let buckets = self.architecture.buckets;
         self.layers[1..].iter().map(move |layer| {
@@ -124,10 +122,10 @@ impl Network {
         })
     }
 
-    /// That every weight is a number.
+    /// Checks that every weight is finite.
     ///
     /// # Errors
-    /// [`NetError::NotFinite`], with the tensor's name.
+    /// [`NetError::NotFinite`] with the name of the tensor.
     pub(crate) fn check_finite(&self) -> Result<(), NetError> {
         for (i, layer) in self.layers.iter().enumerate() {
             for (part, values) in [("weight", &layer.weight), ("bias", &layer.bias)] {
@@ -139,8 +137,8 @@ impl Network {
         Ok(())
     }
 
-    /// The value in pawns from the view of the side to move, of the position
-    /// with these inputs on.
+    /// Returns the value of the position with these active inputs, in pawns, from the side to
+    /// move's point of view.
     pub fn evaluate(&self, features: &[Feature]) -> f32 {
         let inputs = self.architecture.inputs(features);
         let views = inputs.iter().map(|inputs| self.first_sums(inputs));
@@ -149,7 +147,7 @@ impl Network {
         self.behind_second(self.second_sums(&activations, bucket), bucket, |_| {})
     }
 
-    /// The first layer's sums of one view.
+    /// Returns the sums of the first layer for one view.
     pub(crate) fn first_sums(&self, features: &[Feature]) -> Vec<f32> {
         let first = &self.layers[0];
         let sums = (0..first.outputs()).map(|o| {
@@ -159,7 +157,7 @@ impl Network {
         sums.collect()
     }
 
-    /// The first layer's activations of one view.
+    /// Returns the activations of the first layer for one view.
     pub(crate) fn activate(&self, sums: &[f32]) -> Vec<f32> {
         let mut clipped: Vec<f32> = sums.iter().map(|sum| sum.clamp(0.0, 1.0)).collect();
         match self.architecture.activation {
@@ -173,13 +171,13 @@ impl Network {
         clipped
     }
 
-    /// The second layer's sums, by all views' activations.
+    /// Returns the sums of the second layer from the activations of all views.
     pub(crate) fn second_sums(&self, activations: &[f32], bucket: usize) -> Vec<f32> {
         self.sums_of(&self.layers[1], activations, bucket)
     }
 
-    /// The value that follows from the second layer's sums; tells of the activations of
-    /// every hidden layer.
+    /// Returns the value from the sums of the second layer; calls `hidden` with the activations of
+    /// each later hidden layer.
     pub(crate) fn behind_second(
         &self,
         mut sums: Vec<f32>,
@@ -194,7 +192,7 @@ impl Network {
         sums[0]
     }
 
-    /// The sums of a layer behind the first.
+    /// Returns the sums of a layer behind the first.
     fn sums_of(&self, layer: &Layer, input: &[f32], bucket: usize) -> Vec<f32> {
         let outputs = layer.outputs() / self.architecture.buckets;
         layer.apply(input, bucket * outputs..(bucket + 1) * outputs)

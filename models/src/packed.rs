@@ -1,28 +1,27 @@
-//! A net's file, packed: as it is embedded, and loaded by a browser.
+//! Packed form of a net file, for embedding and for download by a browser.
 //!
-//! `trainer` rounds the weights of the first layer, nearly all of a file, to multiples of
-//! 1/128 ([`GRID`]). A byte then holds most of them, and a web server's compression
-//! makes of that hardly more than half of what it makes of f16. Nothing is lost: the
-//! unpacked file is the file, byte for byte.
+//! `trainer` rounds the weights of the first layer, nearly all of a file, to multiples of 1/128
+//! ([`GRID`]). A byte then holds most of them, and compresses on a web server to little more than
+//! half the size of f16. Packing is lossless: the unpacked file is identical byte for byte.
 //!
-//! Packed, a file is:
+//! Layout of the packed form:
 //!
-//! 1. the number of its f16, a u32;
-//! 2. its header, as safetensors has it: a u64 and so many bytes of JSON;
-//! 3. a byte for each f16: `k / 128`, as `2 k`, or `-2 k - 1` where k is negative; or
-//!    255 for any other;
-//! 4. those others.
+//! 1. the number of f16 values, a u32;
+//! 2. the safetensors header: a u64 length and that many bytes of JSON;
+//! 3. a byte for each f16: `k / 128` as `2 k`, or `-2 k - 1` for negative k; 255 for any other
+//!   value;
+//! 4. the other values.
 //!
-//! All numbers are little-endian. The build script of the engine includes this file,
-//! which therefore uses the standard library alone.
+//! All numbers are little-endian. The build script of the engine includes this file, so it uses
+//! only the standard library.
 
-/// Multiples of its inverse are a byte.
+/// Inverse step of the grid: a byte encodes a multiple of `1 / GRID`.
 pub const GRID: u16 = 128;
 
-/// Stands for an f16 that no byte has.
+/// Code of an f16 outside the grid.
 const OTHER: u8 = 255;
 
-/// The f16 of a byte's number of steps of the grid.
+/// Returns the f16 bits of a code.
 const fn f16_of(code: u8) -> u16 {
     let negative = code % 2 == 1;
     let steps = (code as u16).div_ceil(2);
@@ -30,7 +29,7 @@ const fn f16_of(code: u8) -> u16 {
         return 0;
     }
     let log = steps.ilog2() as u16;
-    // An f16's exponent has the bias 15; ten bits follow the first.
+    // f16: exponent bias 15, ten fraction bits after the leading one.
     let exponent = log + 15 - GRID.ilog2() as u16;
     let fraction = (steps << (10 - log)) & 0x3ff;
     (negative as u16) << 15 | exponent << 10 | fraction
@@ -47,16 +46,16 @@ const CODES: [u16; OTHER as usize] = {
     codes
 };
 
-/// How many bytes the header of a safetensors file has, with its length. `None` if the
-/// file is shorter.
+/// Returns the length of a safetensors header in bytes, length field included. `None` if the file
+/// is shorter.
 fn header(file: &[u8]) -> Option<usize> {
     let length = u64::from_le_bytes(*file.first_chunk()?);
     let end = usize::try_from(length).ok()?.checked_add(8)?;
     (end <= file.len()).then_some(end)
 }
 
-/// Packs a safetensors file of f16. `None` if it is none, or has an odd number of bytes
-/// behind its header.
+/// Packs a safetensors file of f16. `None` if it has no valid header, or an odd number of bytes
+/// after it.
 pub fn pack(file: &[u8]) -> Option<Vec<u8>> {
     let (header, numbers) = file.split_at(header(file)?);
     let (numbers, []) = numbers.as_chunks::<2>() else {
@@ -80,7 +79,7 @@ pub fn pack(file: &[u8]) -> Option<Vec<u8>> {
     Some(packed)
 }
 
-/// The file that [`pack`] packed. `None` if these bytes are of none.
+/// Unpacks the result of [`pack`]. `None` for other bytes.
 pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     let (numbers, rest) = packed.split_first_chunk()?;
     let (header, rest) = rest.split_at(header(rest)?);

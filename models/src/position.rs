@@ -1,24 +1,21 @@
-//! A position, as far as its inputs tell it from others: where the rules of the
-//! game, which other crates know, meet the inputs.
+//! Position as input of the network: filled by rules libraries, read as [`Feature`]s.
 
 use crate::bits::ones;
 use crate::{CastlingSide, Color, Feature, Piece, Square, Threats};
 
-/// What one side has on the board: sets of squares, bit 0 for a1 to bit 63
-/// for h8.
+/// Pieces of one side as bitboards, bit 0 for a1 to bit 63 for h8.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Side {
-    /// Where its pieces stand, by [`Piece`].
+    /// Squares of the pieces, by [`Piece`].
     pub pieces: [u64; 6],
-    /// The squares that its pieces attack, by [`Piece`], whoever stands there;
-    /// what stands in the way is not looked through. All empty if nobody asks for
-    /// the threats.
+    /// Attacked squares, by [`Piece`], occupied or not; sliders stop at the first piece. All empty
+    /// if threats are not needed.
     pub attacks: [u64; 6],
 }
 
 impl Side {
-    /// By [`Piece`], the squares where one of the other side is attacked by a
-    /// lesser piece of this.
+    /// Returns, by [`Piece`], the squares on which a piece of the other side would be attacked by a
+    /// lesser piece.
     #[inline]
     pub fn attacks_on_greater(&self) -> [u64; 6] {
         let [pawns, knights, bishops, rooks, ..] = self.attacks;
@@ -48,19 +45,19 @@ impl Side {
 pub struct InputPosition {
     /// The side to move.
     pub turn: Color,
-    /// What stands on the board, by [`Color`].
+    /// Pieces on the board, by [`Color`].
     pub sides: [Side; 2],
-    /// Which castling rights are left, by [`Color`] and [`CastlingSide`].
+    /// Castling rights, by [`Color`] and [`CastlingSide`].
     pub castling: [[bool; 2]; 2],
-    /// The square that a legal en-passant capture lands on.
+    /// Target square of a legal en-passant capture.
     pub en_passant: Option<Square>,
-    /// Whether the side to move is in check.
+    /// The side to move is in check.
     pub in_check: bool,
 }
 
 impl InputPosition {
-    /// All inputs that are on, at most [`MAX_ACTIVE`](crate::MAX_ACTIVE), as the side to
-    /// move sees them. Sums of floats depend on their order: pieces from a1 to h8, en
+    /// Returns all active inputs, at most [`MAX_ACTIVE`](crate::MAX_ACTIVE), from the side to
+    /// move's point of view. Sums of floats depend on their order: pieces from a1 to h8, en
     /// passant, threats, castling rights, check.
     #[inline]
     pub fn features(&self) -> impl Iterator<Item = Feature> + use<> {
@@ -71,20 +68,19 @@ impl InputPosition {
             .chain(self.check())
     }
 
-    /// Those of them that an accumulator holds, pieces and castling rights, as `view`
-    /// sees them.
+    /// Returns the inputs kept in an accumulator (pieces and castling rights), as `view` sees them.
     pub fn accumulated(&self, view: Color) -> impl Iterator<Item = Feature> + use<> {
         self.pieces(view).chain(self.castling(view))
     }
 
-    /// The others, which come and go with every move: en passant, threats and check.
+    /// Returns the other inputs, which change with every move: en passant, threats and check.
     #[inline(always)]
     pub fn transient(&self) -> impl Iterator<Item = Feature> + use<> {
         let flags = self.en_passant().into_iter().chain(self.check());
         flags.chain(self.threats().features())
     }
 
-    /// The pieces en prise.
+    /// Returns the pieces en prise.
     #[inline(always)]
     pub fn threats(&self) -> Threats {
         let [white, black] = &self.sides;
@@ -94,11 +90,11 @@ impl InputPosition {
         }
     }
 
-    /// The pieces, from a1 to h8.
+    /// Returns the pieces, from a1 to h8.
     #[inline]
     fn pieces(&self, view: Color) -> impl Iterator<Item = Feature> + use<> {
         let sets = self.sides.map(|side| side.pieces);
-        // A square's kind, in binary.
+        // Bits of the piece kind, as bitboards.
         let bits: [u64; 3] = std::array::from_fn(|bit| {
             let kinds = (0..6).filter(|kind| kind >> bit & 1 == 1);
             kinds.fold(0, |all, kind| all | sets[0][kind] | sets[1][kind])
@@ -115,7 +111,7 @@ impl InputPosition {
         })
     }
 
-    /// The castling rights, by where their rooks stand from a1 to h8.
+    /// Returns the castling rights in the order of their rooks, from a1 to h8.
     #[inline]
     fn castling(&self, view: Color) -> impl Iterator<Item = Feature> + use<> {
         use {CastlingSide::*, Color::*};

@@ -1,11 +1,10 @@
-//! Integer inference.
+//! Integer inference (NNUE).
 //!
-//! The first layer is a sum of the active inputs' columns, kept in an
-//! [`Accumulator`] of i16 that a move updates by a few columns. Then come up to
-//! three small dense layers. Scales are powers of two (times 127), each the largest
-//! for which no sum can overflow, proved from the weights when a net is loaded
-//! (`scales.rs`). Integer sums have one value in any order, so every platform
-//! gives the same centipawns.
+//! The first layer is a sum of the columns of active inputs, kept in an [`Accumulator`] of i16 that
+//! a move updates by a few columns. Up to three small dense layers follow. Scales are powers of two
+//! (times 127), each the largest for which no sum can overflow, proved from the weights when a net
+//! is loaded (`scales.rs`). Integer sums do not depend on their order, so every platform gives the
+//! same centipawns.
 //!
 //! | stage | type | one is |
 //! |---|---|---|
@@ -20,49 +19,50 @@ use crate::{
     Accumulator, Architecture, Feature, Kernel, Layer, MAX_FIRST, MAX_LATER, NetError, Network,
 };
 
-/// On a board of chess.
+/// Most pieces on a board.
 const MAX_PIECES: usize = 32;
 
-/// The network as integers, ready to play.
+/// Network of integers, ready to play.
 #[derive(Clone, Debug)]
 pub struct QuantisedNetwork {
     pub(crate) first: First,
-    /// By bucket.
+    /// Layers behind the first, by bucket.
     stacks: Vec<Stack>,
-    /// The bucket of so many pieces: looked up, since dividing takes as long as a layer.
+    /// Bucket by number of pieces; a table, since dividing takes as long as a layer.
     buckets: [u8; MAX_PIECES + 1],
     architecture: Architecture,
-    /// Accumulators that a value is made of: one or two.
+    /// Accumulators of a position: one or two.
     pub(crate) views: usize,
-    /// Blocks of a view's activations.
+    /// Blocks of the activations of a view.
     pub(crate) activations: usize,
     kernel: Kernel,
     counts_threats: bool,
 }
 
-/// A position as [`QuantisedNetwork::evaluate`] takes it.
+/// Input of [`QuantisedNetwork::evaluate`].
 #[derive(Clone, Copy, Debug)]
 pub struct Accumulated<'a> {
-    /// The accumulator of the side to move.
+    /// Accumulator of the side to move.
     pub own: &'a Accumulator,
-    /// The other side's; asked for if the network sees both ([`Architecture::view`]).
+    /// Accumulator of the other side; required if the network has both views
+    /// ([`Architecture::view`]).
     pub other: Option<&'a Accumulator>,
-    /// The features that change with every move and are therefore never in the
-    /// accumulators, as the side to move sees them: the en-passant square, the threats and
-    /// the check flag. At most [`MAX_TRANSIENT`](crate::MAX_TRANSIENT). Where an accumulator
-    /// is of a [mirrored](Architecture::mirrored) board, none that looks different there:
-    /// a position with an en-passant square is evaluated from nothing.
+    /// Features that change with every move and are never in accumulators, from the side to move's
+    /// point of view: the en-passant square, the threats and the check flag. At most
+    /// [`MAX_TRANSIENT`](crate::MAX_TRANSIENT). With a [mirrored](Architecture::mirrored)
+    /// accumulator none may change when mirrored: a position with an en-passant square is evaluated
+    /// from scratch.
     pub transient: &'a [Feature],
-    /// The pieces on the board, kings and pawns included.
+    /// Number of pieces on the board, kings and pawns included.
     pub pieces: usize,
 }
 
 impl QuantisedNetwork {
-    /// Quantises a network, to run on [`Kernel::best`].
+    /// Quantises a network for [`Kernel::best`].
     ///
     /// # Errors
-    /// [`NetError::TooLarge`], [`NetError::NotFinite`], or
-    /// [`NetError::Unquantisable`] where a sum could overflow.
+    /// [`NetError::TooLarge`], [`NetError::NotFinite`], or [`NetError::Unquantisable`] if a sum
+    /// could overflow.
     pub fn new(network: &Network) -> Result<QuantisedNetwork, NetError> {
         let architecture = network.architecture();
         if !QuantisedNetwork::fits(architecture) {
@@ -89,7 +89,7 @@ impl QuantisedNetwork {
         })
     }
 
-    /// Whether this build has room for a network of these parts.
+    /// Returns whether this build supports networks of these sizes.
     pub fn fits(architecture: Architecture) -> bool {
         let later = [architecture.second, architecture.third];
         architecture.first <= MAX_FIRST && later.into_iter().flatten().all(|size| size <= MAX_LATER)
@@ -98,51 +98,50 @@ impl QuantisedNetwork {
     /// Reads a safetensors net and quantises it.
     ///
     /// # Errors
-    /// As [`Network::from_bytes`] and [`QuantisedNetwork::new`].
+    /// Those of [`Network::from_bytes`] and [`QuantisedNetwork::new`].
     pub fn from_bytes(bytes: &[u8]) -> Result<QuantisedNetwork, NetError> {
         QuantisedNetwork::new(&Network::from_bytes(bytes)?.0)
     }
 
-    /// The same network on another kernel.
+    /// Returns the network on another kernel.
     pub fn with_kernel(self, kernel: Kernel) -> QuantisedNetwork {
         QuantisedNetwork { kernel, ..self }
     }
 
-    /// What it runs on.
+    /// Returns the kernel.
     pub fn kernel(&self) -> Kernel {
         self.kernel
     }
 
-    /// The parts it is put together from.
+    /// Returns the architecture.
     #[inline]
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
 
-    /// The layers behind the first that a position with so many pieces goes through.
+    /// Returns the layers behind the first for a position with `pieces` pieces.
     #[inline]
     pub(crate) fn stack(&self, pieces: usize) -> &Stack {
         &self.stacks[usize::from(self.buckets[pieces.min(MAX_PIECES)])]
     }
 
-    /// Whether the value depends on the [`Threats`](crate::Threats): if not, nobody
-    /// need look for them.
+    /// Returns whether the value depends on the [`Threats`](crate::Threats); if not, callers need
+    /// not compute them.
     #[inline]
     pub fn counts_threats(&self) -> bool {
         self.counts_threats
     }
 
-    /// The accumulator of a board from nothing, all but its transient features; as the first
-    /// layer gets them ([`Architecture::inputs`]).
+    /// Computes the accumulator of a board from scratch. `features` exclude transient ones and are
+    /// in the form of the first layer ([`Architecture::inputs`]).
     pub fn accumulator(&self, features: &[Feature]) -> Accumulator {
         let mut accumulator = Accumulator::ZERO;
         self.update(&self.first.bias, features, &[], &mut accumulator);
         accumulator
     }
 
-    /// Makes `child` the accumulator of a board that has other features than
-    /// `parent`'s board: some `added`, some `removed`. It is fastest for what
-    /// most moves change.
+    /// Sets `child` to `parent` with features `added` and `removed`. Fastest for the changes of
+    /// most moves.
     #[inline]
     pub fn update(
         &self,
@@ -155,22 +154,22 @@ impl QuantisedNetwork {
             .update(&self.first, parent, (added, removed), child);
     }
 
-    /// The value in centipawns, from the view of the side to move.
+    /// Returns the value in centipawns, from the side to move's point of view.
     ///
     /// # Panics
-    /// If the network sees both sides, and the other's accumulator is not there.
+    /// If the network has both views and the other accumulator is missing.
     #[inline]
     pub fn evaluate(&self, position: &Accumulated) -> i32 {
         self.kernel.evaluate(self, position)
     }
 
-    /// The value in centipawns of all the features of a position, from nothing.
+    /// Evaluates all features of a position from scratch, in centipawns.
     pub fn evaluate_features(&self, features: &[Feature]) -> i32 {
         self.evaluate_split(features, &[])
     }
 
-    /// The same, where some of the features are in no accumulator: those that
-    /// [`Accumulated::transient`] may hold.
+    /// Evaluates a position from scratch with its [transient](Accumulated::transient) features
+    /// apart, in centipawns.
     pub fn evaluate_split(&self, accumulated: &[Feature], transient: &[Feature]) -> i32 {
         let views = self.architecture.inputs(accumulated).into_iter();
         let views: Vec<Accumulator> = views.map(|inputs| self.accumulator(&inputs)).collect();
@@ -240,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn transient_features_count_without_staying() {
+    fn transient_features_affect_the_value() {
         for architecture in architectures() {
             let transient: Vec<Feature> = Threats::ALL.features().collect();
             let all = [position(), transient.clone()].concat();
@@ -273,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn a_position_goes_through_the_layers_of_its_pieces() {
+    fn the_number_of_pieces_selects_the_bucket() {
         let architecture = Architecture {
             buckets: 8,
             ..Architecture::ARTICLE
         };
         let mut layers = Network::random(architecture, 1).layers().to_vec();
-        // The output of each bucket is its number in pawns.
+        // The output of each bucket is its index in pawns.
         layers[3].weight.fill(0.0);
         layers[3].bias = (0..8).map(|bucket| bucket as f32).collect();
         let network = Network::new(architecture, layers);
@@ -298,7 +297,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "both accumulators")]
-    fn a_network_that_sees_both_sides_is_not_evaluated_from_one() {
+    fn a_network_of_both_views_needs_both_accumulators() {
         let architecture = Architecture {
             view: View::Both,
             ..Architecture::ARTICLE
@@ -312,11 +311,11 @@ mod tests {
         });
     }
 
-    /// Layer, bound, and what is put into the layer to break that bound alone.
+    /// Layer, bound, and a change of the layer that breaks only that bound.
     type Breaks = (usize, Bound, fn(&mut Layer));
 
     #[test]
-    fn each_bound_refuses_what_breaks_it() {
+    fn each_bound_is_enforced() {
         let breaks: [Breaks; 8] = [
             (0, Bound::Sum, |layer| layer.weight[..768].fill(9.0)),
             (0, Bound::Sum, |layer| layer.bias[3] = -258.0),
@@ -348,10 +347,9 @@ mod tests {
         }
     }
 
-    /// The sums of the later layers at their widest; those of 515 a weight are
-    /// at the edge of i32 where the second layer's shift is 6, as with the
-    /// first of its weights. With overflow checks on, as tests are built, a sum
-    /// beyond its type panics; and the value is the float's.
+    /// The later sums at their widest: 515 a weight is at the edge of i32 for a second-layer shift
+    /// of 6, which the first of the second layer's weights gives. With overflow checks on, as in
+    /// tests, a sum beyond its type panics; and the value must match the floats.
     #[test]
     fn the_widest_sums_do_not_overflow() {
         for (weight, bias) in [(0.4, 2e5), (0.9, 9e5), (15.8, 2e6)] {
@@ -379,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_number() {
+    fn refuses_nan() {
         for layer in 0..4 {
             let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
             layers[layer].bias[0] = f32::NAN;
@@ -392,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_it_has_no_room_for() {
+    fn refuses_layers_that_are_too_wide() {
         for found in [
             Architecture::hidden([MAX_FIRST + 1, 32, 32]),
             Architecture::hidden([8, MAX_LATER + 1, 32]),

@@ -1,13 +1,12 @@
-//! The scales of integer inference: for each layer the finest at which no sum
-//! can overflow, whatever the position.
+//! Scales of integer inference: for each layer the finest at which no sum can overflow in any
+//! position.
 //!
-//! The proof is made from the weights when a net is loaded. For every type
-//! that a number must fit there is a [`Bound`]: how far the layer's floats can
-//! reach, and how far the type goes at a scale, less what rounding can add. A
-//! net that breaks a bound at the coarsest scale is refused.
+//! The proof uses the weights of the net that is loaded. Each number with a limited type has a
+//! [`Bound`]: the largest value that the floats can reach, against the range of the type at a scale
+//! less the largest rounding error. A net that exceeds a bound at the coarsest scale is refused.
 //!
-//! Sums are added up in any order: each bound is on the sum of magnitudes, or,
-//! for the accumulator, on wrapping sums, of which the last alone counts.
+//! Sums may be added in any order: each bound is on the sum of magnitudes. Accumulators wrap, so
+//! only their final sum is bounded.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -16,10 +15,10 @@ use crate::accumulator::ACTIVATION_MAX;
 use crate::feature::THREATS;
 use crate::{INPUTS, Layer, MAX_ACTIVE, MAX_FIRST, MAX_LATER, NetError};
 
-/// What of a layer has to fit an integer type.
+/// Part of a layer that has to fit an integer type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// The sum of a neuron: its bias and its inputs' shares.
+    /// Sum of a neuron: its bias and the products of its inputs.
     Sum,
     /// A single weight.
     Weight,
@@ -37,14 +36,14 @@ impl fmt::Display for Bound {
     }
 }
 
-/// How far the floats of a layer reach, and how far they may at a shift.
+/// Limit on the floats of a layer: largest value reached, and largest value allowed at a shift.
 struct Limit<'a> {
     bound: Bound,
     reach: f64,
     most: &'a dyn Fn(u32) -> f64,
 }
 
-/// The largest shift at which every limit is kept.
+/// Returns the largest shift that keeps every limit.
 fn finest(layer: usize, shifts: RangeInclusive<u32>, limits: &[Limit]) -> Result<u32, NetError> {
     let keeps = |limit: &Limit, shift: u32| limit.reach <= (limit.most)(shift);
     let coarsest = *shifts.start();
@@ -62,14 +61,14 @@ fn finest(layer: usize, shifts: RangeInclusive<u32>, limits: &[Limit]) -> Result
     }
 }
 
-/// log2 of the scale of the first layer's sums over [`ACTIVATION_MAX`]: every
-/// sum, and every column's weight by itself, fits i16. At most `finest_shift`.
+/// Returns log2 of the scale of first-layer sums over [`ACTIVATION_MAX`], at most `finest_shift`:
+/// every sum, and every single weight, fits i16.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
 pub fn first_shift(layer: &Layer, finest_shift: u32) -> Result<u32, NetError> {
-    // Each active input is off by at most one half when rounded, and the bias
-    // by one half and by the rounding of the shift that it carries.
+    // Rounding errors: one half for each active input and the bias, plus the rounding term of the
+    // shift in the bias.
     let most = |shift: u32| {
         let slack = MAX_ACTIVE as f64 + power(shift);
         (f64::from(i16::MAX) - slack) / one(shift)
@@ -93,9 +92,8 @@ pub fn first_shift(layer: &Layer, finest_shift: u32) -> Result<u32, NetError> {
     finest(0, 0..=finest_shift, &limits)
 }
 
-/// The lowest and the highest sum that a neuron of the first layer reaches in
-/// any position, or in any part of one: its bias, on each square at most one
-/// piece and at most 32 in all, one en-passant square, every threat and flag.
+/// Returns the lowest and highest sum of a first-layer neuron in any position or part of one: its
+/// bias, at most one piece a square and 32 in all, one en-passant square, every threat and flag.
 fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
     let row = layer.row(neuron);
     let extreme = |sign: f64| -> f64 {
@@ -113,14 +111,13 @@ fn first_layer_range(layer: &Layer, neuron: usize) -> (f64, f64) {
     (bias - extreme(-1.0), bias + extreme(1.0))
 }
 
-/// log2 of the scale of the second layer's weights, which fit the range of
-/// i8 once they are multiplied by `weight_one`. At most 8, so that its activations,
-/// `127 << shift`, fit i16.
+/// Returns log2 of the scale of second-layer weights, which fit i8 after multiplication by
+/// `weight_one`. At most 8, so that activations, `127 << shift`, fit i16.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
 pub fn second_shift(layer: &Layer, weight_one: f32) -> Result<u32, NetError> {
-    // What products of a first activation and a weight can sum up to, of both views.
+    // Largest sum of products of first-layer activations and weights, over both views.
     let products = (2 * MAX_FIRST as i32 * ACTIVATION_MAX * ACTIVATION_MAX) as f64;
     let limits = [
         Limit {
@@ -137,8 +134,8 @@ pub fn second_shift(layer: &Layer, weight_one: f32) -> Result<u32, NetError> {
     finest(1, 3..=8, &limits)
 }
 
-/// log2 of the scale of a later layer's weights, which fit i16 as its sums
-/// fit i32. Its inputs lie in `0..=activation_one`.
+/// Returns log2 of the scale of a later layer's weights: weights fit i16 and sums fit i32. Inputs
+/// lie in `0..=activation_one`.
 ///
 /// # Errors
 /// [`NetError::Unquantisable`].
@@ -148,8 +145,8 @@ pub fn later_shift(
     activation_one: i32,
 ) -> Result<u32, NetError> {
     let activation_one = f64::from(activation_one);
-    // Each weight is off by at most one half when rounded, the bias too, and
-    // half of the scale is added to round the shift.
+    // Rounding errors: one half for each weight and the bias, plus half of the scale for rounding
+    // the shift.
     let slack = |shift: u32| MAX_LATER as f64 / 2.0 * activation_one + power(shift);
     let sums = (0..layer.outputs()).map(|neuron| {
         let terms = layer.row(neuron).iter().chain([&layer.bias[neuron]]);
@@ -174,7 +171,7 @@ fn floats(values: &[f32]) -> impl Iterator<Item = f64> {
     values.iter().copied().map(f64::from)
 }
 
-/// The largest magnitude.
+/// Returns the largest magnitude.
 fn largest(values: impl Iterator<Item = f64>) -> f64 {
     values.fold(0.0, |most, value| most.max(value.abs()))
 }
@@ -183,7 +180,7 @@ fn power(shift: u32) -> f64 {
     f64::from(1u32 << shift)
 }
 
-/// What stands for 1 where activations are scaled by a shift.
+/// Returns the integer form of 1 for activations at a shift.
 fn one(shift: u32) -> f64 {
     f64::from(ACTIVATION_MAX << shift)
 }
@@ -193,7 +190,7 @@ mod tests {
     use super::*;
     use crate::{Architecture, Network};
 
-    /// A first layer of one neuron.
+    /// Returns a first layer of one neuron.
     fn neuron(weight: impl Fn(usize) -> f32, bias: f32) -> Layer {
         Layer {
             weight: (0..INPUTS).map(weight).collect(),
@@ -202,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn a_position_has_at_most_so_many_inputs() {
-        // All weights alike: 32 pieces, en passant, 30 threats, and the six flags.
+    fn the_range_of_a_neuron_counts_reachable_inputs() {
+        // Equal weights: 32 pieces, en passant, 30 threats and six flags.
         let (low, high) = first_layer_range(&neuron(|_| 1.0, 0.5), 0);
         assert_eq!((low, high), (0.5, 69.5));
-        // Both kings on one square are one piece, the better of them.
+        // Both kings on one square count as one piece, the better of them.
         let kings = neuron(
             |input| {
                 [(5 * 64, 2.0), (11 * 64, 3.0)]
@@ -217,7 +214,7 @@ mod tests {
             0.0,
         );
         assert_eq!(first_layer_range(&kings, 0), (0.0, 3.0));
-        // What no position uses of the last plane cannot be reached.
+        // Unused inputs of the last plane cannot be reached.
         let unused = neuron(
             |input| {
                 if (THREATS.end..14 * 64).contains(&input) {
@@ -231,8 +228,8 @@ mod tests {
         assert_eq!(first_layer_range(&unused, 0), (0.0, 0.0));
     }
 
-    /// At each scale: a layer that just fits gets it, and its widest sums, in
-    /// exact integers, fit; a hair more gets the next coarser scale or none.
+    /// At each scale, a layer that just fits gets it, and its widest sums fit in exact integers; a
+    /// slightly larger one gets the next coarser scale or none.
     #[test]
     fn accumulators_fit_at_the_very_edge() {
         for seed in 0..4 {
@@ -283,8 +280,8 @@ mod tests {
         }
     }
 
-    /// A neuron's least and greatest sum over positions, of its weights as
-    /// they are rounded, in integers that cannot overflow.
+    /// Returns the least and greatest sum of a neuron over positions, with rounded weights, in
+    /// integers that cannot overflow.
     fn widest_integers(layer: &Layer, neuron: usize, shift: u32) -> (i64, i64) {
         let one = (ACTIVATION_MAX << shift) as f32;
         let row: Vec<i64> = layer

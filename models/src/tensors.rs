@@ -1,9 +1,8 @@
-//! A safetensors file, read by the letter: eight bytes that say how long the
-//! header is, the header as JSON, and the tensors' bytes without a gap.
+//! Strict safetensors parser: eight bytes with the length of the header, the header as JSON, and
+//! the bytes of the tensors without gaps.
 //!
-//! The crate `safetensors`, which writes our files, is not asked to read them:
-//! version 0.8 panics on sizes that add up beyond 64 bits, and of two tensors
-//! of one name it takes either.
+//! The crate `safetensors` writes our files but does not read them: version 0.8 panics on sizes
+//! that add up beyond 64 bits, and accepts two tensors of one name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,10 +13,10 @@ use serde_json::from_slice;
 
 use crate::NetError;
 
-/// The entry of the header that is no tensor.
+/// Header entry for metadata.
 const METADATA: &str = "__metadata__";
 
-/// The tensors of a file, and what it says of itself.
+/// Tensors and metadata of a file.
 pub(crate) struct Tensors<'a> {
     header: Header,
     data: &'a [u8],
@@ -39,25 +38,25 @@ impl<'a> Tensors<'a> {
             .ok_or_else(|| refused("its header is longer than the file"))?;
         let header: Header = from_slice(header).map_err(|error| refused(&error.to_string()))?;
         if !header.covers(data.len() as u64) {
-            return Err(refused("its tensors are not all of it, or overlap"));
+            return Err(refused("its tensors overlap, or leave bytes unused"));
         }
         Ok(Tensors { header, data })
     }
 
-    /// An entry of the metadata.
+    /// Returns an entry of the metadata.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         self.header.metadata.get(key).map(String::as_str)
     }
 
-    /// The names of all tensors.
+    /// Returns the names of all tensors.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.header.tensors.keys().map(String::as_str)
     }
 
-    /// The values of a tensor that must have these sizes, and be F32 or F16.
+    /// Returns the values of a tensor, which must have these sizes and be F32 or F16.
     ///
     /// # Errors
-    /// [`NetError`], with the tensor's name.
+    /// [`NetError`] with the name of the tensor.
     pub(crate) fn values(&self, name: &str, sizes: &[usize]) -> Result<Vec<f32>, NetError> {
         let tensor = self
             .header
@@ -72,7 +71,7 @@ impl<'a> Tensors<'a> {
             });
         }
         let [start, end] = tensor.data_offsets;
-        // Within the file, as the header was checked.
+        // In bounds: the header was checked.
         let bytes = &self.data[start as usize..end as usize];
         let values: Vec<f32> = match tensor.dtype.as_str() {
             "F32" => split(bytes, sizes, f32::from_le_bytes),
@@ -93,8 +92,7 @@ impl<'a> Tensors<'a> {
     }
 }
 
-/// The bytes as so many values of `N` bytes each; `None` where they are more
-/// or fewer.
+/// Splits the bytes into values of `N` bytes; `None` if their number does not match the sizes.
 fn split<const N: usize>(
     bytes: &[u8],
     sizes: &[usize],
@@ -108,14 +106,14 @@ fn split<const N: usize>(
     whole.then(|| values.iter().map(|&bytes| value(bytes)).collect())
 }
 
-/// What the header says.
+/// Parsed header.
 struct Header {
     metadata: BTreeMap<String, String>,
     tensors: BTreeMap<String, Tensor>,
 }
 
 impl Header {
-    /// Whether the tensors lie one behind the other, and fill so many bytes.
+    /// Returns whether the tensors are contiguous and fill `length` bytes.
     fn covers(&self, length: u64) -> bool {
         let mut parts: Vec<[u64; 2]> = self.tensors.values().map(|t| t.data_offsets).collect();
         parts.sort_unstable();
@@ -130,12 +128,12 @@ impl Header {
     }
 }
 
-/// What the header says of a tensor.
+/// Header entry of a tensor.
 #[derive(serde::Deserialize)]
 struct Tensor {
     dtype: String,
     shape: Vec<usize>,
-    /// Of its first byte, and of the one behind its last.
+    /// Offsets of its first byte, and of the byte after its last.
     data_offsets: [u64; 2],
 }
 
@@ -175,7 +173,7 @@ impl<'de> Deserialize<'de> for Header {
     }
 }
 
-/// A map without two entries of one name.
+/// A map that rejects duplicate names.
 struct Distinct(BTreeMap<String, String>);
 
 impl<'de> Deserialize<'de> for Distinct {

@@ -1,9 +1,9 @@
-//! Networks for tests.
+//! Architectures for tests.
 
 use crate::{Activation, Architecture, View};
 
-/// Small ones of every kind: each view, mirrored and not, each activation, one to three
-/// layers behind the first, one bucket and several.
+/// Returns small architectures of every kind: each view, mirrored and not, each activation, one to
+/// three layers behind the first, one bucket and several.
 pub(crate) fn architectures() -> impl Iterator<Item = Architecture> {
     let later = [(None, None), (Some(5), None), (Some(4), Some(7))];
     let kinds = [View::Mover, View::Both].into_iter().flat_map(move |view| {

@@ -1,60 +1,59 @@
-//! Plane 13 of the inputs: the pieces en prise, counted by kind.
+//! Threats (plane 13 of the inputs): pieces en prise, counted by kind.
 //!
-//! A piece is en prise if the other side attacks it and its own defends it
-//! with nothing, or if a piece of a lesser kind attacks it. Kings are not
-//! counted: whether the mover's is attacked, a flag says, and the other's
-//! never is. Pins, and what stands behind what attacks, are not looked at.
+//! A piece is en prise if it is attacked and not defended, or attacked by a piece of a lesser kind.
+//! Kings are not counted: a flag says whether the mover is in check, and the other king cannot be
+//! attacked. Pins and X-ray attacks are ignored.
 
 use crate::bits::ones;
 use crate::{Feature, Piece, Side};
 
-/// The kinds that are counted: all but the king.
+/// Counted kinds: all but the king.
 const KINDS: usize = 5;
-/// How far the pieces of a kind are counted.
+/// Largest count of pieces of a kind.
 const MAX_COUNT: u32 = 3;
 const INPUTS_PER_SIDE: u32 = KINDS as u32 * MAX_COUNT;
 
-/// The inputs of plane 13 that are on: for either side and each kind, whether
-/// one, two, three or more of its pieces are en prise.
+/// Active inputs of plane 13: for either side and each kind, whether one, two, three or more of its
+/// pieces are en prise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Threats(u32);
 
 impl Threats {
-    /// The inputs that there are; all can be on at a time.
+    /// Number of inputs; all can be active at once.
     pub const INPUTS: usize = 2 * INPUTS_PER_SIDE as usize;
 
-    /// The index of the first of them, where plane 13 begins.
+    /// Index of the first input, the start of plane 13.
     pub const FIRST_INPUT: usize = 13 * 64;
 
-    /// All at a time, which no position has.
+    /// All inputs at once, which no position has.
     pub const ALL: Threats = Threats((1 << Threats::INPUTS) - 1);
 
-    /// The threats in a position, the side to move first.
+    /// Returns the threats in a position; `own` is the side to move.
     #[inline]
     pub fn new(own: &Side, theirs: &Side) -> Threats {
         Threats(en_prise(own, theirs) | en_prise(theirs, own) << INPUTS_PER_SIDE)
     }
 
-    /// As a set: bit `i` for the input `i` of plane 13.
+    /// Returns the set as bits: bit `i` for the input `i` of plane 13.
     #[inline]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// The set again.
+    /// Returns the set of these bits.
     #[inline]
     pub const fn from_bits(bits: u32) -> Threats {
         Threats(bits)
     }
 
-    /// The inputs that are on, in ascending order.
+    /// Returns the active inputs, in ascending order.
     #[inline]
     pub fn features(self) -> impl Iterator<Item = Feature> + use<> {
         ones(self.0.into()).map(Feature::threat)
     }
 }
 
-/// A side's pieces en prise: three bits a kind, as many of them as pieces.
+/// Returns a side's pieces en prise: three bits a kind, one set for each piece.
 #[inline]
 fn en_prise(side: &Side, other: &Side) -> u32 {
     let all = |side: &Side| side.attacks.iter().fold(0, |all, set| all | set);
@@ -81,13 +80,12 @@ const _: () = assert!(Piece::Queen as usize + 1 == KINDS && Threats::INPUTS <= 3
 mod tests {
     use super::*;
 
-    /// By kind, own and theirs, how many are en prise.
+    /// Returns the number of pieces en prise by kind, own first.
     fn counts(threats: Threats) -> [u32; 2 * KINDS] {
         std::array::from_fn(|i| (threats.0 >> (i as u32 * MAX_COUNT) & 0b111).count_ones())
     }
 
-    /// A side with one piece of each kind, king included, on the squares of a
-    /// rank, which attacks what it is said to.
+    /// Returns a side with one piece of each kind, king included, on a rank, and these attacks.
     fn side(rank: usize, attacks: [u64; 6]) -> Side {
         Side {
             pieces: std::array::from_fn(|kind| 1 << (8 * rank + kind)),
@@ -96,11 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_is_en_prise_to_a_lesser_one_or_without_a_defender() {
+    fn pieces_are_en_prise_to_lesser_ones_or_undefended() {
         let all = 0xFF;
         let defended = side(0, [0, 0, 0, 0, 0, all]);
         let loose = side(0, [0; 6]);
-        // By what attacks, which kinds are en prise to it if they are defended.
+        // Defended kinds that are en prise, by kind of the attacker.
         let to = [0b11110, 0b11000, 0b11000, 0b10000, 0, 0];
         for (kind, expected) in to.into_iter().enumerate() {
             let mut attacks = [0; 6];

@@ -1,5 +1,4 @@
-//! A file that is nearly right: the input chooses sizes, types and values, and
-//! what of it is wrong, if anything.
+//! Fuzz target: a nearly valid file; the input chooses sizes, types, values and defects.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,17 +1,17 @@
-//! What the fuzzer chooses.
+//! Choices of the fuzzer, read from its input.
 
-/// The bytes of an input, spent one after the other; zeros behind its end.
+/// Bytes of an input, consumed in order; zeros after its end.
 pub struct Choices<'a> {
     left: &'a [u8],
 }
 
 impl<'a> Choices<'a> {
-    /// The choices of an input.
+    /// Returns the choices of an input.
     pub fn new(input: &'a [u8]) -> Choices<'a> {
         Choices { left: input }
     }
 
-    /// A byte.
+    /// Returns a byte.
     pub fn byte(&mut self) -> u8 {
         match self.left.split_first() {
             Some((&byte, left)) => {
@@ -22,12 +22,12 @@ impl<'a> Choices<'a> {
         }
     }
 
-    /// Eight bytes as a number.
+    /// Returns eight bytes as a number.
     pub fn word(&mut self) -> u64 {
         u64::from_le_bytes(std::array::from_fn(|_| self.byte()))
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which must not be 0.
     pub fn below(&mut self, end: usize) -> usize {
         let number = match end {
             0..=256 => usize::from(self.byte()),
@@ -36,12 +36,12 @@ impl<'a> Choices<'a> {
         number % end
     }
 
-    /// One of these.
+    /// Returns an element of `from`.
     pub fn of<T: Clone>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())].clone()
     }
 
-    /// True once in `times`, and not behind the end of the input.
+    /// Returns true once in `times`, and false after the end of the input.
     pub fn seldom(&mut self, times: usize) -> bool {
         self.below(times) == times - 1
     }

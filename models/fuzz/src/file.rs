@@ -1,15 +1,15 @@
-//! Files that are nearly right.
+//! Nearly valid net files.
 
 use half::f16;
 use models::{Activation, Architecture, LAYOUT, LAYOUT_V1, Random, View};
 
 use crate::Choices;
 
-/// Hidden sizes, at the edges of what kernels take in at once.
+/// Hidden sizes at the edges of what kernels process at once.
 const FIRST: [usize; 12] = [8, 1, 2, 31, 32, 33, 64, 65, 96, 1023, 1024, 1025];
 const LATER: [usize; 8] = [4, 1, 3, 31, 32, 33, 16, 2];
 
-/// Weights, at the edges of what integers and f16 hold.
+/// Weights at the limits of the integer types and f16.
 const VALUES: [f32; 32] = [
     0.0,
     1.0,
@@ -45,7 +45,7 @@ const VALUES: [f32; 32] = [
     -1.0,
 ];
 
-/// Numbers that no size is.
+/// Numbers that are not valid sizes.
 const ODD_NUMBERS: [&str; 12] = [
     "0",
     "1",
@@ -80,7 +80,7 @@ const ODD_JSON: [&str; 8] = [
     "[[[[[[[[1]]]]]]]]",
 ];
 
-/// A file; mostly a whole net.
+/// Returns a file, usually a complete net.
 pub fn file(choices: &mut Choices) -> Vec<u8> {
     let architecture = architecture(choices);
     let layers = architecture.layers();
@@ -112,7 +112,7 @@ pub fn file(choices: &mut Choices) -> Vec<u8> {
     let mut file = Vec::new();
     let mut header = format!("{{{}}}", entries.join(",")).into_bytes();
     if choices.seldom(16) {
-        // A byte of the header is another.
+        // Change a byte of the header.
         let place = choices.below(header.len());
         header[place] = choices.byte();
     }
@@ -129,7 +129,7 @@ pub fn file(choices: &mut Choices) -> Vec<u8> {
     file
 }
 
-/// Mostly of parts that fit each other.
+/// Returns an architecture, usually a valid one.
 fn architecture(choices: &mut Choices) -> Architecture {
     let depth = choices.below(4);
     let activation = choices.of(&Activation::ALL);
@@ -148,7 +148,7 @@ fn architecture(choices: &mut Choices) -> Architecture {
     }
 }
 
-/// The entry of the header that is no tensor.
+/// Returns the metadata entry of the header.
 fn metadata(architecture: Architecture, choices: &mut Choices) -> String {
     let mut number = |size: usize| odd_or(choices, size.to_string());
     let first = number(architecture.first);
@@ -228,7 +228,8 @@ fn odd_or(choices: &mut Choices, number: String) -> String {
     }
 }
 
-/// Alike but for a sign, or between two ends; and one that is another.
+/// Returns values that differ at most in sign, or lie between two bounds; sometimes one is
+/// replaced.
 fn values(count: usize, choices: &mut Choices) -> Vec<f32> {
     let most = choices.of(&VALUES);
     let mode = choices.byte();

@@ -1,5 +1,4 @@
-//! What the targets share: what must hold of every file, and files that are
-//! nearly right.
+//! Code shared by the fuzz targets: nearly valid files, and invariants of every file.
 
 mod choices;
 mod file;
@@ -12,11 +11,11 @@ use models::{
     Accumulator, Feature, Kernel, MAX_TRANSIENT, Metadata, NetError, Network, QuantisedNetwork,
 };
 
-/// Reads a net's file, and checks what must hold of any: it is refused in one
-/// short line, or it has a value in every position.
+/// Reads a net file and checks its invariants: it is refused in one short line, or has a value in
+/// every position.
 ///
 /// # Panics
-/// If something does not hold.
+/// If an invariant fails.
 pub fn check(bytes: &[u8], choices: &mut Choices) {
     match Network::from_bytes(bytes) {
         Ok((network, metadata)) => check_network(&network, &metadata, choices),
@@ -31,7 +30,7 @@ fn check_refusal(error: &NetError) {
 }
 
 fn check_network(network: &Network, metadata: &Metadata, choices: &mut Choices) {
-    // Weights are rounded when they are written, and stay as they are then.
+    // Writing rounds the weights once; writing again does not change them.
     let written = network.to_bytes(metadata);
     let (rounded, same) = Network::from_bytes(&written).expect("what is read can be written");
     assert_eq!(&same, metadata);
@@ -47,8 +46,7 @@ fn check_network(network: &Network, metadata: &Metadata, choices: &mut Choices) 
     }
 }
 
-/// All kernels have the same sums and values, from nothing and from another
-/// position.
+/// Checks that all kernels agree on sums and values, both from scratch and by updates.
 fn check_kernels(network: &QuantisedNetwork, positions: &[Vec<Feature>], choices: &mut Choices) {
     let mut kernels = Kernel::available();
     let scalar = kernels.pop().expect("there is always the scalar one");

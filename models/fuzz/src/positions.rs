@@ -1,4 +1,4 @@
-//! Inputs that a position may have.
+//! Sets of inputs that a position may have.
 
 use models::{CastlingSide, Color, Feature, Network, Piece, Random, Square, Threats};
 
@@ -6,7 +6,7 @@ use crate::Choices;
 
 const COLORS: [Color; 2] = [Color::White, Color::Black];
 
-/// Some positions, among them those that move a neuron the furthest either way.
+/// Returns some positions, among them those that move a neuron the furthest either way.
 pub fn some(network: &Network, choices: &mut Choices) -> Vec<Vec<Feature>> {
     let neuron = choices.below(network.architecture().first);
     let row = network.layers()[0].row(neuron);
@@ -33,8 +33,8 @@ fn any(random: &mut Random) -> Vec<Feature> {
     features
 }
 
-/// At most one piece a square and 32 in all, one en-passant square, and what
-/// else there is: all that moves a sum in the direction of `sign`.
+/// Returns the inputs that move a sum furthest in the direction of `sign`: at most one piece a
+/// square and 32 in all, one en-passant square, and all other inputs.
 fn extreme(row: &[f32], sign: f32) -> Vec<Feature> {
     let gain = |feature: &Feature| sign * row[feature.index()];
     let best_of = |features: &mut dyn Iterator<Item = Feature>| {
@@ -53,7 +53,7 @@ fn extreme(row: &[f32], sign: f32) -> Vec<Feature> {
     features
 }
 
-/// The threats, the castling rights and the check flag.
+/// Returns the threats, the castling rights and the check flag.
 fn features_besides_pieces() -> impl Iterator<Item = Feature> {
     let rights = COLORS.into_iter().flat_map(|color| {
         [CastlingSide::King, CastlingSide::Queen]

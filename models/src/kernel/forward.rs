@@ -1,5 +1,5 @@
-//! What all kernels have in common. Everything here is inlined into functions
-//! that are compiled for the instructions of one kernel.
+//! Code common to all kernels, inlined into functions that are compiled for the instructions of one
+//! kernel.
 
 use std::mem::MaybeUninit;
 
@@ -10,18 +10,17 @@ use crate::{
     QuantisedNetwork,
 };
 
-/// What is done by the instructions of a kernel: the products of the second and third layer, and
-/// the activations where the compiler would not find the best.
+/// Kernel-specific arithmetic: products of the second and third layer, and activations for which
+/// the compiler would not find the best instructions.
 pub(super) trait Arithmetic {
-    /// Adds the products of activations and weights to the sums. There are
-    /// as many `inputs` as the layer has weights for.
+    /// Adds the products of activations and weights to the sums. `inputs` must match the number of
+    /// weights.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second);
 
-    /// The sum of the products of activations and an output's weights, of which there are
-    /// as many.
+    /// Returns the sum of the products of activations and output weights, equal in number.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -34,8 +33,8 @@ pub(super) trait Arithmetic {
         pairs.map(|(&x, &w)| i32::from(x) * i32::from(w)).sum()
     }
 
-    /// The first layer's activations, of a part of its sums: shifted to the right, and
-    /// clamped to 0 to [`ACTIVATION_MAX`].
+    /// Returns first-layer activations of one block of sums: shifted right and clamped to
+    /// 0..=[`ACTIVATION_MAX`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -48,9 +47,9 @@ pub(super) trait Arithmetic {
         activations
     }
 
-    /// The products of two parts of the first layer's sums, each clamped to 0 to one:
-    /// `a * b >> (7 + 2 * shift)`, so that one times one is
-    /// `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is 126. The shift is at most 4.
+    /// Returns the products of two blocks of first-layer sums, each clamped to 0 to one: `a * b >>
+    /// (7 + 2 * shift)`, so that one times one is `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is
+    /// 126. `shift` is at most 4.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -58,19 +57,18 @@ pub(super) trait Arithmetic {
     unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
         let one = (ACTIVATION_MAX << shift) as i16;
         let mut activations = [0; BLOCK];
-        // By reference: of arrays by value, compilers make vectors of half a block at most.
+        // Iterate by reference: for arrays by value, compilers use vectors of half a block at most.
         let pairs = a.0.iter().zip(&b.0);
         for (activation, (&a, &b)) in activations.iter_mut().zip(pairs) {
             let (a, b) = (a.clamp(0, one) as u16, b.clamp(0, one) as u16);
-            // With a shift to the left before it, what is left is the upper half of 32
-            // bits, for which there are instructions.
+            // The left shift leaves the result in the upper half of 32 bits, for which there are
+            // instructions.
             *activation = ((u32::from(a << (9 - 2 * shift)) * u32::from(b)) >> 16) as u8;
         }
         activations
     }
 
-    /// The second layer's activations: its sums, clamped to 0 to `top`, which is no more
-    /// than 16 bits hold.
+    /// Returns second-layer activations: sums clamped to `0..=top`, where `top` fits 16 bits.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -83,7 +81,7 @@ pub(super) trait Arithmetic {
         activations
     }
 
-    /// As [`Arithmetic::add_second`].
+    /// Adds the products of the third layer, like [`Arithmetic::add_second`].
     ///
     /// # Safety
     /// The processor has the kernel's instructions.
@@ -94,8 +92,8 @@ pub(super) trait Arithmetic {
     );
 }
 
-/// Makes `child` what `parent` is with inputs switched on and off. The changes
-/// of a move are one pass.
+/// Sets `child` to `parent` with inputs added and removed. The usual changes of a move take one
+/// pass.
 #[inline(always)]
 pub(super) fn update(
     first: &First,
@@ -124,7 +122,7 @@ pub(super) fn update(
     }
 }
 
-/// One pass over `child`, which starts from `parent`, or from what it is.
+/// Makes one pass over `child`, starting from `parent`, or from `child` itself without one.
 #[inline(always)]
 fn pass<const A: usize, const R: usize>(
     first: &First,
@@ -137,8 +135,7 @@ fn pass<const A: usize, const R: usize>(
     let removed = removed.map(|feature| first.column(feature));
     for (index, target) in child.0[..first.blocks].iter_mut().enumerate() {
         let mut sum = parent.map_or(*target, |parent| parent.0[index]);
-        // Wrapping: on the way a sum may leave the range that every whole
-        // position is proved to keep.
+        // Wrapping: intermediate sums may leave the range proved for whole positions.
         for column in added {
             sum = zip(sum, column[index], i16::wrapping_add);
         }
@@ -157,7 +154,7 @@ fn zip(mut a: Block, b: Block, f: impl Fn(i16, i16) -> i16) -> Block {
     a
 }
 
-/// The value in centipawns of a position.
+/// Returns the value of a position in centipawns, from the side to move's point of view.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -167,7 +164,7 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
     position: &Accumulated,
 ) -> i32 {
     let first = &network.first;
-    // Not cleared: most networks need a small part of it.
+    // Uninitialised: most networks use a small part of it.
     let mut inputs = Aligned([const { MaybeUninit::uninit() }; 2 * MAX_FIRST / BLOCK]);
     let blocks = network.views * network.activations;
     for begin in (0..blocks).step_by(network.activations) {
@@ -176,28 +173,28 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
             0 => (position.own, position.transient),
             _ => {
                 let Some(other) = position.other else {
-                    panic!("a network that sees both sides is given both accumulators")
+                    panic!("a network of both views needs both accumulators")
                 };
                 seen = seen_by_other(position.transient);
                 (other, &seen[..position.transient.len()])
             }
         };
         let activations = &mut inputs.0[begin..][..network.activations];
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { first_activations::<P>(first, accumulator, transient, activations) };
     }
-    // SAFETY: the blocks of both views, if there are two, have been written.
+    // SAFETY: the blocks of all views have been written.
     let inputs = unsafe { inputs.0[..blocks].assume_init_ref() };
     let stack = network.stack(position.pieces);
-    // SAFETY: the caller's promise, in each of them.
+    // SAFETY: guaranteed by the caller.
     let (sum, shift) = unsafe {
         match stack {
             Stack::Output(output) => (P::output(inputs, output) + output.bias, output.shift),
             Stack::Hidden(layers) => behind_first::<P>(inputs, layers),
         }
     };
-    // A pawn is `ACTIVATION_MAX << shift`: a shift and a division by a constant, which
-    // compiles to a product. By magnitude, so that halves round away from zero.
+    // A pawn is `ACTIVATION_MAX << shift`: a shift, then a division by a constant, which compiles
+    // to a product. Computed on magnitudes, so that halves round away from zero.
     let hundredfold = i64::from(sum) * 100;
     let half = i64::from(ACTIVATION_MAX) << shift >> 1;
     let rounded = (hundredfold.unsigned_abs() + half as u64) >> shift;
@@ -209,7 +206,7 @@ pub(super) unsafe fn evaluate<P: Arithmetic>(
     }
 }
 
-/// Transient inputs as the other side sees them; behind them, what fills up.
+/// Returns transient inputs from the other side's point of view, then padding.
 #[inline(always)]
 fn seen_by_other(transient: &[Feature]) -> [Feature; MAX_TRANSIENT] {
     let mut seen = [Feature::IN_CHECK; MAX_TRANSIENT];
@@ -219,8 +216,8 @@ fn seen_by_other(transient: &[Feature]) -> [Feature; MAX_TRANSIENT] {
     seen
 }
 
-/// The output's sum and log2 of its scale over [`ACTIVATION_MAX`], where there are hidden
-/// layers behind the first.
+/// Returns the sum of the output, and log2 of its scale over [`ACTIVATION_MAX`], for a network with
+/// hidden layers behind the first.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -233,16 +230,16 @@ unsafe fn behind_first<P: Arithmetic>(inputs: &[[u8; BLOCK]], layers: &Hidden) -
     } = layers;
     let (inputs, _) = inputs.as_flattened().as_chunks();
     let mut sums = second.bias;
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { P::add_second(&mut sums, inputs, second) };
     let top = ACTIVATION_MAX << second.shift;
     debug_assert!(top <= i16::MAX.into());
     let mut shift = 0;
     if let Some(third) = third {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let inputs = unsafe { P::activate_second(&sums, top) };
         sums = third.bias;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { P::add_third(&mut sums, &inputs, &third.weight) };
         shift = third.shift;
     }
@@ -253,7 +250,7 @@ unsafe fn behind_first<P: Arithmetic>(inputs: &[[u8; BLOCK]], layers: &Hidden) -
     (sum, second.shift + fourth.shift)
 }
 
-/// The first layer's activations of one view.
+/// Writes the first-layer activations of one view.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -264,7 +261,7 @@ unsafe fn first_activations<P: Arithmetic>(
     transient: &[Feature],
     activations: &mut [MaybeUninit<[u8; BLOCK]>],
 ) {
-    // SAFETY: the caller's promise, in each of them.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match *transient {
             [] => activate::<P, _>(first, accumulator, [], activations),
@@ -288,7 +285,7 @@ unsafe fn first_activations<P: Arithmetic>(
     }
 }
 
-/// Adds so many inputs that are in no accumulator to its sums, and activates them.
+/// Adds `N` transient inputs to the sums of an accumulator, and writes their activations.
 ///
 /// # Safety
 /// The processor has the instructions of `P`.
@@ -302,7 +299,7 @@ unsafe fn activate<P: Arithmetic, const N: usize>(
     let columns = transient.map(|feature| first.column(feature));
     let (sums, shift) = (&accumulator.0[..first.blocks], first.shift);
     let blocks = activations.iter_mut().enumerate();
-    // SAFETY: the caller's promise, in each of them.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         match first.activation {
             Activation::ClippedRelu => {
@@ -330,7 +327,7 @@ unsafe fn activate<P: Arithmetic, const N: usize>(
     }
 }
 
-/// A block of sums with the inputs that complete them.
+/// Returns a block of sums with transient inputs added.
 #[inline(always)]
 fn complete<const N: usize>(sums: &[Block], columns: [&[Block]; N], index: usize) -> Block {
     let mut sums = sums[index];

@@ -1,4 +1,4 @@
-//! NEON, which every 64-bit Arm processor has.
+//! NEON kernel; every 64-bit Arm processor has it.
 
 use std::arch::aarch64::*;
 
@@ -15,11 +15,11 @@ impl Arithmetic for Neon {
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
         let mut totals = load(sums);
         for (&input, weights) in inputs.iter().zip(&second.weight) {
-            // Activations have seven bits: they are the same with a sign.
+            // Seven-bit activations are the same as signed bytes.
             let input = vreinterpretq_s8_u32(vdupq_n_u32(u32::from_le_bytes(input)));
             let (fours, _) = weights.0.as_chunks::<4>();
             for (total, four) in totals.iter_mut().zip(fours) {
-                // SAFETY: four outputs have sixteen weights of a byte.
+                // SAFETY: four outputs have sixteen one-byte weights.
                 let weights = unsafe { vld1q_s8(four.as_ptr().cast()) };
                 let low = vmull_s8(vget_low_s8(input), vget_low_s8(weights));
                 let high = vmull_high_s8(input, weights);
@@ -37,8 +37,8 @@ impl Arithmetic for Neon {
         let (inputs, _) = inputs.as_flattened().as_chunks::<16>();
         let (weights, _) = output.weight.as_flattened().as_chunks::<16>();
         for (index, (inputs, weights)) in inputs.iter().zip(weights).enumerate() {
-            // Activations have seven bits: they are the same with a sign.
-            // SAFETY: each is the 16 bytes that it loads.
+            // Seven-bit activations are the same as signed bytes.
+            // SAFETY: each load reads the 16 bytes of its chunk.
             let (inputs, weights) =
                 unsafe { (vld1q_s8(inputs.as_ptr().cast()), vld1q_s8(weights.as_ptr())) };
             let low = vmull_s8(vget_low_s8(inputs), vget_low_s8(weights));
@@ -58,12 +58,12 @@ impl Arithmetic for Neon {
             vdupq_n_s16((ACTIVATION_MAX << shift) as i16),
         );
         let left = vdupq_n_s16(9 - 2 * shift as i16);
-        // SAFETY: there are 32 sums of two bytes, of which each loads 8.
+        // SAFETY: a block has 32 sums, and each load reads 8 of them.
         let clamped = |sums: &Block, at: usize| unsafe {
             let sums = vld1q_s16(sums.0.as_ptr().add(at));
             vreinterpretq_u16_s16(vminq_s16(vmaxq_s16(sums, zero), one))
         };
-        // The upper halves of the products, as `Arithmetic` says.
+        // Upper halves of the products, as in the default method.
         let products = |at: usize| {
             let (a, b) = (vshlq_u16(clamped(&a, at), left), clamped(&b, at));
             let low = vmull_u16(vget_low_u16(a), vget_low_u16(b));
@@ -72,7 +72,7 @@ impl Arithmetic for Neon {
         let mut activations = [0; BLOCK];
         for (half, at) in activations.as_chunks_mut::<16>().0.iter_mut().zip([0, 16]) {
             let bytes = vmovn_high_u16(vmovn_u16(products(at)), products(at + 8));
-            // SAFETY: it is the 16 bytes that are stored.
+            // SAFETY: `half` has the 16 bytes that are stored.
             unsafe { vst1q_u8(half.as_mut_ptr(), bytes) };
         }
         activations
@@ -89,7 +89,7 @@ impl Arithmetic for Neon {
         for (&[even, odd], weights) in inputs.iter().zip(weights) {
             let (fours, _) = weights.0.as_chunks::<4>();
             for (total, four) in totals.iter_mut().zip(fours) {
-                // SAFETY: four outputs have two weights of 16 bits each.
+                // SAFETY: four outputs have two 16-bit weights each.
                 let weights = unsafe { vld2_s16(four.as_ptr().cast()) };
                 *total = vmlal_n_s16(*total, weights.0, even);
                 *total = vmlal_n_s16(*total, weights.1, odd);
@@ -104,7 +104,7 @@ impl Arithmetic for Neon {
 fn load(sums: &Sums) -> [int32x4_t; 8] {
     let mut totals = [vdupq_n_s32(0); 8];
     for (total, four) in totals.iter_mut().zip(sums.as_chunks::<4>().0) {
-        // SAFETY: `four` is what it loads.
+        // SAFETY: `four` has the four numbers that are loaded.
         *total = unsafe { vld1q_s32(four.as_ptr()) };
     }
     totals
@@ -114,7 +114,7 @@ fn load(sums: &Sums) -> [int32x4_t; 8] {
 #[target_feature(enable = "neon")]
 fn store(sums: &mut Sums, totals: [int32x4_t; 8]) {
     for (four, total) in sums.as_chunks_mut::<4>().0.iter_mut().zip(totals) {
-        // SAFETY: `four` is what it stores.
+        // SAFETY: `four` has room for the four numbers.
         unsafe { vst1q_s32(four.as_mut_ptr(), total) };
     }
 }
@@ -131,6 +131,6 @@ pub(super) fn update(
 
 #[target_feature(enable = "neon")]
 pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
-    // SAFETY: this function has the same feature.
+    // SAFETY: this function enables the same feature.
     unsafe { forward::evaluate::<Neon>(network, position) }
 }

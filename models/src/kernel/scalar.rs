@@ -1,4 +1,4 @@
-//! Any processor: the reference that every other kernel equals.
+//! Scalar kernel for any processor: the reference for all other kernels.
 
 use super::forward::{self, Arithmetic};
 use crate::layers::{First, Second, Sums, Weights2};
@@ -9,7 +9,7 @@ struct Scalar;
 impl Arithmetic for Scalar {
     #[inline(always)]
     unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
-        // A lane for each weight of four inputs: what compilers make vectors of.
+        // A lane for each weight of four inputs, which compilers vectorise.
         let mut lanes = [[0; 4]; MAX_LATER];
         for (input, weights) in inputs.iter().zip(&second.weight) {
             let spread = [*input; MAX_LATER];
@@ -49,6 +49,6 @@ pub(super) fn update(
 }
 
 pub(super) fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
-    // SAFETY: it needs no instructions that a processor may lack.
+    // SAFETY: the scalar kernel needs no special instructions.
     unsafe { forward::evaluate::<Scalar>(network, position) }
 }

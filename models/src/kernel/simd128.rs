@@ -1,4 +1,4 @@
-//! WebAssembly's simd128.
+//! WebAssembly's simd128 kernel.
 
 use std::arch::wasm32::*;
 
@@ -33,7 +33,7 @@ impl Arithmetic for Simd128 {
         let (inputs, _) = inputs.as_flattened().as_chunks::<16>();
         let (weights, _) = output.weight.as_flattened().as_chunks::<16>();
         for (inputs, weights) in inputs.iter().zip(weights) {
-            // SAFETY: 16 bytes are what each loads, which may be unaligned.
+            // SAFETY: each load reads the 16 bytes of its chunk, and may be unaligned.
             let (inputs, weights) = unsafe {
                 let inputs = v128_load(inputs.as_ptr().cast());
                 (inputs, v128_load(weights.as_ptr().cast()))
@@ -62,11 +62,11 @@ impl Arithmetic for Simd128 {
         let (sums, _) = sums.0.as_chunks::<16>();
         for (half, sums) in halves.iter_mut().zip(sums) {
             let sums = sums.as_ptr().cast::<v128>();
-            // SAFETY: 16 sums of two bytes and 16 activations of one are there, and may be
-            // unaligned.
+            // SAFETY: the chunks hold 16 sums of two bytes and 16 activations of one byte; accesses
+            // may be unaligned.
             unsafe {
                 let [low, high] = [0, 1].map(|i| i16x8_shr(v128_load(sums.add(i)), shift));
-                // What is negative becomes zero.
+                // Negative sums become zero.
                 let bytes = u8x16_narrow_i16x8(low, high);
                 let top = u8x16_splat(ACTIVATION_MAX as u8);
                 v128_store(half.as_mut_ptr().cast(), u8x16_min(bytes, top));
@@ -79,7 +79,7 @@ impl Arithmetic for Simd128 {
     unsafe fn multiply_first(a: Block, b: Block, shift: u32) -> [u8; BLOCK] {
         let one = i16x8_splat((ACTIVATION_MAX << shift) as i16);
         let clamped = |sums| i16x8_min(i16x8_max(sums, i16x8_splat(0)), one);
-        // The upper halves of the products, as `Arithmetic` says.
+        // Upper halves of the products, as in the default method.
         let products = |a, b| {
             let (a, b) = (i16x8_shl(clamped(a), 9 - 2 * shift), clamped(b));
             let low = u32x4_shr(u32x4_extmul_low_u16x8(a, b), 16);
@@ -92,8 +92,8 @@ impl Arithmetic for Simd128 {
         let (b, _) = b.0.as_chunks::<16>();
         for ((half, a), b) in halves.iter_mut().zip(a).zip(b) {
             let (a, b) = (a.as_ptr().cast::<v128>(), b.as_ptr().cast::<v128>());
-            // SAFETY: 16 sums of two bytes each and 16 activations of one are there, and may
-            // be unaligned.
+            // SAFETY: the chunks hold 16 sums of two bytes and 16 activations of one byte; accesses
+            // may be unaligned.
             unsafe {
                 let [low, high] =
                     [0, 1].map(|i| products(v128_load(a.add(i)), v128_load(b.add(i))));
@@ -110,11 +110,10 @@ impl Arithmetic for Simd128 {
         let (targets, _) = activations.as_chunks_mut::<4>();
         for (target, eight) in targets.iter_mut().zip(eights) {
             let sums = eight.as_ptr().cast::<v128>();
-            // SAFETY: eight sums of four bytes and eight activations of two are there, and
-            // may be unaligned.
+            // SAFETY: the chunks hold eight sums of four bytes and eight activations of two bytes;
+            // accesses may be unaligned.
             unsafe {
-                // What does not fit 16 bits becomes the least or greatest that does, which
-                // are clamped alike.
+                // Narrowing saturates, and saturated sums are clamped alike.
                 let sums = i16x8_narrow_i32x4(v128_load(sums), v128_load(sums.add(1)));
                 let sums = i16x8_min(i16x8_max(sums, i16x8_splat(0)), i16x8_splat(top as i16));
                 v128_store(target.as_mut_ptr().cast(), sums);
@@ -133,7 +132,7 @@ impl Arithmetic for Simd128 {
         let lanes = |pairs| u64::from(i32x4_bitmask(i32x4_ne(pairs, i32x4_splat(0))));
         for index in ones(not_zero::<_, 4>(inputs, lanes)) {
             let index = index as usize;
-            // SAFETY: an input has two numbers of 16 bits.
+            // SAFETY: an input has two 16-bit numbers.
             let input = unsafe { v128_load32_splat(inputs[index].as_ptr().cast()) };
             multiply_add(&mut totals, input, &weights[index]);
         }
@@ -141,28 +140,27 @@ impl Arithmetic for Simd128 {
     }
 }
 
-/// Which of at most 64 inputs are not zero, the first in the lowest bit. A register holds
-/// `LANES` of them, `lanes` tells which of its are not zero.
+/// Returns a mask of the nonzero inputs, at most 64, the first in the lowest bit. A register holds
+/// `LANES` inputs; `lanes` returns the mask of one register.
 #[inline(always)]
 fn not_zero<T, const LANES: usize>(inputs: &[T], lanes: impl Fn(v128) -> u64) -> u64 {
     const { assert!(size_of::<[T; LANES]>() == size_of::<v128>()) };
     let (registers, _) = inputs.as_chunks::<LANES>();
     let mut found = 0;
     for (index, register) in registers.iter().enumerate() {
-        // SAFETY: 16 bytes are what it loads, which may be unaligned.
+        // SAFETY: `register` has the 16 bytes that are loaded, possibly unaligned.
         let register = unsafe { v128_load(register.as_ptr().cast()) };
         found |= lanes(register) << (LANES * index);
     }
     found
 }
 
-/// Adds the products of a pair of inputs, spread over the register, and the
-/// weights of each output.
+/// Adds the products of a pair of inputs, spread over the register, and the weights of each output.
 #[inline(always)]
 fn multiply_add(totals: &mut [v128; 8], input: v128, weights: &Weights2) {
     let (fours, _) = weights.0.as_chunks::<4>();
     for (total, four) in totals.iter_mut().zip(fours) {
-        // SAFETY: four outputs have eight weights of 16 bits.
+        // SAFETY: four outputs have eight 16-bit weights.
         let weights = unsafe { v128_load(four.as_ptr().cast()) };
         *total = i32x4_add(*total, i32x4_dot_i16x8(input, weights));
     }
@@ -172,7 +170,7 @@ fn multiply_add(totals: &mut [v128; 8], input: v128, weights: &Weights2) {
 fn add_to(sums: &mut Sums, totals: [v128; 8]) {
     for (sums, total) in sums.as_chunks_mut::<4>().0.iter_mut().zip(totals) {
         let sums = sums.as_mut_ptr().cast();
-        // SAFETY: four sums are what it loads and stores.
+        // SAFETY: the chunk has the four sums that are loaded and stored.
         unsafe { v128_store(sums, i32x4_add(v128_load(sums), total)) };
     }
 }

@@ -1,5 +1,5 @@
-//! Every kernel this machine has against integers that cannot overflow, with
-//! nets and positions of all kinds, up to the ends of the types.
+//! Tests of every available kernel against integers that cannot overflow, with random nets and
+//! positions up to the limits of the types.
 
 use crate::layers::{Hidden, Stack};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     Network, Piece, QuantisedNetwork, Random, Square, Threats, View,
 };
 
-/// So many, or one where each takes a minute.
+/// Returns `count`, or one under Miri, where each case takes a minute.
 const fn many(count: usize) -> usize {
     if cfg!(miri) { 1 } else { count }
 }
@@ -18,14 +18,14 @@ impl Random {
         let mut layers = Network::random(architecture, self.below(1 << 30) as u64)
             .layers()
             .to_vec();
-        // How far each layer's weights go, and its biases; the last are near
-        // what `scales.rs` allows at most.
+        // Ranges of weights and biases by layer; the last are near the most that `scales.rs`
+        // allows.
         let weights = [[0.2, 1.0, 4.4], [0.02, 0.3, 15.8], [0.1, 1.0, 100.0]];
         let biases = [[0.5, 3.0, 240.0], [0.5, 3.0, 2e6], [0.5, 3.0, 500.0]];
         for (index, layer) in layers.iter_mut().enumerate() {
             let kind = index.min(2);
             let (weight, bias) = (weights[kind][self.below(3)], biases[kind][self.below(3)]);
-            // Half of the time all at the ends.
+            // Half of the layers have only extreme values.
             let ends = self.below(2) == 0;
             let mut fill = |values: &mut [f32], most: f32| {
                 for value in values {
@@ -64,7 +64,7 @@ impl Random {
         }
     }
 
-    /// The features of a position, the pieces first, and how many these are.
+    /// Returns the features of a random position, pieces first, and the number of pieces.
     fn position(&mut self) -> (Vec<Feature>, usize) {
         let mut squares: Vec<u8> = (0..64).collect();
         let count = self.below(33);
@@ -79,7 +79,7 @@ impl Random {
         (features, count)
     }
 
-    /// The 32 pieces, the threats and the flags that move one neuron the most.
+    /// Returns the 32 pieces, the threats and the flags that move one neuron the most.
     fn extreme_position(&mut self, first: &Layer) -> Vec<Feature> {
         let row = first.row(self.below(first.outputs()));
         let sign = [-1.0, 1.0][self.below(2)];
@@ -99,7 +99,7 @@ impl Random {
     }
 }
 
-/// The threats, and the flags: castling rights and check.
+/// Returns the threats and the flags (castling rights and check).
 fn rest() -> impl Iterator<Item = Feature> {
     Threats::ALL.features().chain(flags())
 }
@@ -119,8 +119,8 @@ fn piece(color: Color, piece: Piece, square: u8) -> Feature {
     Feature::piece(Color::White, color, piece, Square::new(square).unwrap())
 }
 
-/// The value by the definition in `docs/network.md`: from the floats and the
-/// scales, row by row, in 64 bits.
+/// Returns the value as defined in `docs/network.md`: from the floats and the scales, row by row,
+/// in 64 bits.
 fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Feature]) -> i64 {
     let architecture = network.architecture();
     let inputs = architecture.inputs(features);
@@ -163,12 +163,12 @@ fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Featur
             let sum = layer(floats_of_fourth, &activations, scale as f32, scale * top)[0];
             (scale * top, sum)
         }
-        _ => panic!("as many layers as floats"),
+        _ => panic!("the layers match"),
     };
     (sum * 100 + (sum * 100).signum() * scale / 2) / scale
 }
 
-/// The sums of a layer.
+/// Returns the sums of a layer.
 fn layer(layer: &Layer, inputs: &[i64], weight_one: f32, bias_one: i64) -> Vec<i64> {
     let round = |w: f32| (w * weight_one).round() as i64;
     let bias = |b: f32| (f64::from(b) * bias_one as f64).round() as i64;
@@ -208,7 +208,7 @@ fn first_activations(
     }
 }
 
-/// Nets that integers can hold, and their integers.
+/// Returns random nets that can be quantised, with their quantised form.
 fn networks(count: usize) -> impl Iterator<Item = (Network, QuantisedNetwork)> {
     let mut random = Random(902);
     std::iter::from_fn(move || Some(random.network()))
@@ -220,7 +220,7 @@ fn networks(count: usize) -> impl Iterator<Item = (Network, QuantisedNetwork)> {
 }
 
 #[test]
-fn every_kernel_gives_the_value_of_the_definition() {
+fn kernels_match_the_definition() {
     let mut random = Random(1);
     let mut values = std::collections::HashSet::new();
     let mut widest = 0;
@@ -247,7 +247,7 @@ fn every_kernel_gives_the_value_of_the_definition() {
 }
 
 #[test]
-fn every_kernel_adds_what_is_in_no_accumulator() {
+fn kernels_add_transient_features() {
     let mut random = Random(3);
     let mut counts = std::collections::HashSet::new();
     for (_, quantised) in networks(many(20)) {
@@ -255,7 +255,7 @@ fn every_kernel_adds_what_is_in_no_accumulator() {
             let quantised = quantised.clone().with_kernel(kernel);
             for count in 0..12 {
                 let (features, _) = random.position();
-                // Behind the pieces.
+                // Transient features follow the pieces.
                 let (kept, transient) = features.split_at(features.len().saturating_sub(count));
                 if quantised.architecture().mirrored && transient.iter().any(|f| f.mirrored() != *f)
                 {
@@ -276,7 +276,7 @@ fn widest_sum(accumulator: &Accumulator) -> u16 {
 }
 
 #[test]
-fn every_kernel_updates_to_what_is_there_from_nothing() {
+fn updates_match_fresh_accumulators() {
     let mut random = Random(2);
     for (_, quantised) in networks(many(20)) {
         for kernel in Kernel::available() {
@@ -308,7 +308,7 @@ fn scalar() -> Kernel {
 }
 
 #[test]
-fn the_scalar_kernel_is_always_there_and_the_best_comes_first() {
+fn the_scalar_kernel_is_available_and_the_best_is_first() {
     assert_eq!(scalar().to_string(), "scalar");
     assert_eq!(Kernel::available()[0], Kernel::best());
 }

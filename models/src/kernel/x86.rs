@@ -1,6 +1,6 @@
-//! x86-64: AVX2, AVX-VNNI, AVX-512 VNNI.
+//! x86-64 kernels: AVX2, AVX-VNNI and AVX-512 VNNI.
 
-/// 512 bits. `vpdpbusd` multiplies four pairs of bytes and adds up, exactly.
+/// AVX-512 VNNI kernel, 512 bits. `vpdpbusd` adds four products of bytes to a sum, exactly.
 pub(super) mod avx512_vnni {
     use std::arch::x86_64::*;
 
@@ -15,7 +15,7 @@ pub(super) mod avx512_vnni {
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
         unsafe fn add_second(sums: &mut Sums, inputs: &[[u8; 4]], second: &Second) {
-            // Four sums at a time, so that none waits for another.
+            // Four independent chains of sums hide latency.
             let mut chains = [[_mm512_setzero_si512(); 2]; 4];
             chains[0] = load(sums);
             let (inputs, _) = inputs.as_chunks::<4>();
@@ -74,7 +74,7 @@ pub(super) mod avx512_vnni {
             let a = _mm512_sll_epi16(a, _mm_cvtsi32_si128(9 - 2 * shift as i32));
             let products = _mm512_cvtepi16_epi8(_mm512_mulhi_epu16(a, b));
             let mut activations = [0; BLOCK];
-            // SAFETY: it points to 32 bytes, and may be unaligned.
+            // SAFETY: `activations` has 32 bytes; the store may be unaligned.
             unsafe { _mm256_storeu_si256(activations.as_mut_ptr().cast(), products) };
             activations
         }
@@ -127,7 +127,7 @@ pub(super) mod avx512_vnni {
         [_mm512_add_epi32(a[0], b[0]), _mm512_add_epi32(a[1], b[1])]
     }
 
-    /// 32 numbers of 4 bytes, however they are divided.
+    /// Loads 32 numbers of 4 bytes, of any lane type.
     #[inline]
     #[target_feature(enable = "avx512f")]
     fn load<T>(from: &[T; MAX_LATER]) -> [__m512i; 2] {
@@ -160,13 +160,13 @@ pub(super) mod avx512_vnni {
 
     #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
     pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
-        // SAFETY: this function has the same features.
+        // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<Avx512Vnni>(network, position) }
     }
 }
 
-/// 256 bits. `vpmaddubsw` adds two products of bytes in 16 bits: no more than
-/// 2 * 127 * 127 = 32,258, which fits.
+/// AVX2 kernel, 256 bits. `vpmaddubsw` adds two products of bytes in 16 bits: at most 2 * 127 * 127
+/// = 32,258, which fits.
 pub(super) mod avx2 {
     use std::arch::x86_64::*;
 
@@ -230,7 +230,7 @@ pub(super) mod avx2 {
         }
     }
 
-    /// 32 bytes, with a sign or without.
+    /// Loads 32 signed or unsigned bytes.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn load_block<T>(from: &[T; BLOCK]) -> __m256i {
@@ -239,7 +239,7 @@ pub(super) mod avx2 {
         unsafe { _mm256_loadu_si256(from.as_ptr().cast()) }
     }
 
-    /// [`Arithmetic::multiply_first`].
+    /// Implements [`Arithmetic::multiply_first`].
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn multiply(a: &Block, b: &Block, shift: u32) -> [u8; BLOCK] {
@@ -259,16 +259,16 @@ pub(super) mod avx2 {
             let b = _mm256_min_epi16(_mm256_max_epi16(b, zero), one);
             _mm256_mulhi_epu16(_mm256_sll_epi16(a, left), b)
         };
-        // Packed within each half of a register.
+        // `packus` works within each half of a register.
         let packed = _mm256_packus_epi16(half(0), half(1));
         let products = _mm256_permute4x64_epi64::<0b11_01_10_00>(packed);
         let mut activations = [0; BLOCK];
-        // SAFETY: it points to 32 bytes, and may be unaligned.
+        // SAFETY: `activations` has 32 bytes; the store may be unaligned.
         unsafe { _mm256_storeu_si256(activations.as_mut_ptr().cast(), products) };
         activations
     }
 
-    /// The sum of eight numbers.
+    /// Returns the sum of eight numbers.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn total(sums: __m256i) -> i32 {
@@ -281,7 +281,7 @@ pub(super) mod avx2 {
         _mm_cvtsi128_si32(one)
     }
 
-    /// 32 numbers of 4 bytes, however they are divided.
+    /// Loads 32 numbers of 4 bytes, of any lane type.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(super) fn load<T>(from: &[T; MAX_LATER]) -> [__m256i; 4] {
@@ -313,12 +313,12 @@ pub(super) mod avx2 {
 
     #[target_feature(enable = "avx2")]
     pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
-        // SAFETY: this function has the same features.
+        // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<Avx2>(network, position) }
     }
 }
 
-/// 256 bits, with `vpdpbusd`. Updates are those of AVX2.
+/// AVX-VNNI kernel, 256 bits, with `vpdpbusd`. Updates use the AVX2 kernel.
 pub(super) mod avx_vnni {
     use std::arch::x86_64::*;
 
@@ -390,12 +390,12 @@ pub(super) mod avx_vnni {
 
     #[target_feature(enable = "avx2,avxvnni")]
     pub fn evaluate(network: &QuantisedNetwork, position: &Accumulated) -> i32 {
-        // SAFETY: this function has the same features.
+        // SAFETY: this function enables the same features.
         unsafe { forward::evaluate::<AvxVnni>(network, position) }
     }
 }
 
-/// Two numbers of 16 bits in one of 32.
+/// Returns two 16-bit numbers in one of 32 bits.
 #[inline(always)]
 fn both([low, high]: [i16; 2]) -> i32 {
     i32::from(low as u16) | i32::from(high) << 16

@@ -1,5 +1,4 @@
-//! What training reads off a record: the inputs of the network, the label and the result, all
-//! of it from the view of the side to move.
+//! Training data of a record: inputs, label and result, all from the side to move's point of view.
 //!
 //! ```
 //! use records::position::{Label, Origin, Record};
@@ -20,13 +19,13 @@ use models::{
 use records::position::{GameResult, Record};
 use shakmaty::{Bitboard, Role, attacks};
 
-/// Planes of pieces: own and their P N B R Q K.
+/// Piece planes: own and their P N B R Q K.
 pub const PIECES: usize = 12;
-/// Rows of the first layer that inputs share while they are trained: one of each piece, 8 for
-/// its ranks and 4 for its distances from the edge files; and one of each threat.
+/// Factoriser rows: first-layer rows that inputs share during training. Each piece has one, 8 for
+/// its ranks and 4 for its distances from the edge files; each threat has one.
 pub const SHARED: usize = PIECES * (1 + 8 + 4) + Threats::INPUTS;
 
-/// The shared rows that an input takes part in: three of a piece, one of a threat, else none.
+/// Returns the shared rows of an input: three for a piece, one for a threat, none otherwise.
 pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
     let of_piece = (input < PIECES * 64).then(|| {
         let (piece, rank, file) = (input / 64, input % 64 / 8, input % 8);
@@ -43,26 +42,26 @@ pub fn shared_rows(input: usize) -> impl Iterator<Item = usize> {
     of_piece.into_iter().flatten().chain(of_threat)
 }
 
-/// Lichess's constant for win chances, per pawn, fitted to the results of its rated games (lila,
+/// Slope of Lichess's win chances, per pawn, fitted to results of its rated games (lila,
 /// `WinPercent`).
 pub const K: f64 = 0.368208;
 
-/// The win chance of a value in pawns, `2 / (1 + exp(-K p)) - 1`: -1 lost, 1 won.
+/// Returns the win chance of a value in pawns, `2 / (1 + exp(-K p)) - 1`: -1 lost, 1 won.
 pub fn win_chance(pawns: f32) -> f32 {
     (f64::from(pawns) * K / 2.0).tanh() as f32
 }
 
-/// The inputs that are on, at most [`models::MAX_ACTIVE`].
+/// Returns the active inputs, at most [`models::MAX_ACTIVE`].
 pub fn features(record: &Record) -> impl Iterator<Item = Feature> + use<> {
     with_attacks(record).features()
 }
 
-/// Which of a network's buckets a position goes through.
+/// Returns the output bucket of a position.
 pub fn bucket(architecture: Architecture, record: &Record) -> usize {
     architecture.bucket(record.pieces().count())
 }
 
-/// What a record says of a position's inputs: all but the threats.
+/// Returns the position of a record without attacks, so without threats among its inputs.
 pub fn without_attacks(record: &Record) -> InputPosition {
     let mut sides = [Side::default(); 2];
     for (at, owner, role) in record.pieces() {
@@ -86,7 +85,7 @@ pub fn without_attacks(record: &Record) -> InputPosition {
     }
 }
 
-/// The same with what the pieces attack.
+/// Returns the position of a record with attacks.
 fn with_attacks(record: &Record) -> InputPosition {
     let mut position = without_attacks(record);
     let all = position.sides.iter().flat_map(|side| side.pieces);
@@ -107,19 +106,20 @@ fn with_attacks(record: &Record) -> InputPosition {
     position
 }
 
-/// What the pieces on these squares attack together.
+/// Returns the union of the attacks of the pieces on these squares.
 fn attacked(pieces: Bitboard, from: impl Fn(shakmaty::Square) -> Bitboard) -> Bitboard {
     let sets = pieces.into_iter().map(from);
     sets.fold(Bitboard::EMPTY, |all, squares| all | squares)
 }
 
-/// The label as training wants it, in pawns ([`Label::target_pawns`](records::position::Label::target_pawns)).
+/// Returns the label in pawns, from the side to move's point of view
+/// ([`Label::target_pawns`](records::position::Label::target_pawns)).
 pub fn target_pawns(record: &Record) -> f32 {
     record.label().seen_by(record.turn()).target_pawns()
 }
 
-/// The game's result, as the mover sees it: -1 lost, 0 drawn, 1 won. `None` if it is
-/// unknown.
+/// Returns the game's result from the side to move's point of view: -1 lost, 0 drawn, 1 won. `None`
+/// if it is unknown.
 pub fn result(record: &Record) -> Option<f32> {
     let white = match record.result()? {
         GameResult::BlackWins => -1.0,
@@ -129,7 +129,8 @@ pub fn result(record: &Record) -> Option<f32> {
     Some(record.turn().fold_wb(white, -white))
 }
 
-/// The material balance in pawns: the baseline that knows piece values alone.
+/// Returns the material balance in pawns, from the side to move's point of view: the baseline of
+/// piece values only.
 pub fn material(record: &Record) -> f32 {
     let balance: i32 = record
         .pieces()
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_twins_look_the_same() {
+    fn colour_twins_have_equal_inputs() {
         let white = record(
             "r3k2r/p1pp1pb1/bn2Qnp1/2qPN3/1p2P3/2N5/PPPBBPPP/R3K2R b KQkq - 3 2",
             -50,
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(material(&white), material(&black));
     }
 
-    /// A position that a move leads to is looked at twice, the second time by the move.
+    /// Positions reached by a move are tested twice, the second time by playing the move.
     #[test]
     fn inputs_are_those_of_python() {
         let mut compared = 0;
@@ -245,7 +246,7 @@ mod tests {
         ];
         assert_eq!(indices(&position), expected);
         assert_eq!(material(&position), 5.0);
-        // A knight takes their rook, though a pawn defends it.
+        // A knight attacks their rook, which a pawn defends.
         let exchange = record("4k3/8/3p4/4r3/8/5N2/8/4K3 w - - 0 1", 0);
         let threats = indices(&exchange).into_iter();
         let threats: Vec<usize> = threats.filter(|i| (832..896).contains(i)).collect();

@@ -1,14 +1,14 @@
-//! Positions without a dataset: to measure a device with, and to test with.
+//! Positions from random games, to benchmark and test without a dataset.
 
 use records::position::{Label, Origin, Record};
 use shakmaty::{Chess, Position};
 
-/// Plies after which a game ends: random players would shuffle bare kings, and a
-/// position's cost on the CPU is in its pieces.
+/// Longest game in plies: random players would shuffle bare kings, and the CPU cost of a position
+/// depends on its pieces.
 const PLIES: usize = 100;
 
-/// So many positions, one after the other, of games of random moves, with labels
-/// that alternate between the sides. The same in every run.
+/// Returns `count` consecutive positions of random games, with labels that alternate between the
+/// sides. The same in every run.
 pub fn games(count: usize) -> Vec<Record> {
     let mut records = Vec::with_capacity(count);
     let mut position = Chess::new();
@@ -22,7 +22,7 @@ pub fn games(count: usize) -> Vec<Record> {
             continue;
         }
         plies += 1;
-        // Knuth's MMIX generator; its high bits are the random ones.
+        // Knuth's MMIX generator; only its high bits are random enough.
         state = state
             .wrapping_mul(6364136223846793005)
             .wrapping_add(1442695040888963407);
