@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 __version__: Final[str]
 
 INPUTS: Final[int]
-"""How many inputs a net has. It also fills up rows of `Batch.inputs`."""
+"""Number of inputs of a net; also the padding value of `Batch.inputs`."""
 MAX_ACTIVE: Final[int]
-"""The most inputs that are on at once: the width of `Batch.inputs`."""
+"""Largest number of active inputs: the width of `Batch.inputs`."""
 LAYOUT: Final[str]
-"""The name of the inputs' layout, as in a net's metadata."""
+"""Name of the input layout, as in the metadata of a net."""
 
 Split = Literal["train", "validation"]
 
@@ -22,89 +22,89 @@ class DatasetError(Exception):
     """A dataset is missing, damaged or of another version."""
 
 class Dataset:
-    """A sealed dataset, open to read."""
+    """A sealed dataset, opened for reading."""
 
     def __new__(cls, path: str | PathLike[str]) -> Dataset: ...
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over the positions: equal data, equal fingerprint."""
+        """Fingerprint: SHA-256 over the positions. Equal data have equal fingerprints."""
     @property
     def manifest(self) -> dict[str, Any]:
-        """What the dataset says about itself: filters, counts, sources."""
+        """Manifest: filters, counts, sources."""
     def count(self, split: Split = "train") -> int:
-        """How many positions a split has."""
+        """Returns the number of positions of a split."""
     def batches(
         self, split: Split = "train", size: int = 4096, *, seed: int | None = None, epoch: int = 0
     ) -> Batches:
-        """The positions of a split once, in batches.
+        """Iterates once over the positions of a split, in batches.
 
         With a seed they are shuffled: the same seed and epoch give the same order. Without one
         they come in the order of the dataset.
         """
 
 class Batches(Iterator[Batch]):
-    """The batches of `Dataset.batches`. A thread of its own reads ahead."""
+    """Iterator of `Dataset.batches`. A reader thread reads ahead."""
 
     def __iter__(self) -> Batches: ...
     def __next__(self) -> Batch: ...
 
 class Batch:
-    """Positions with their labels, a row each."""
+    """Positions with their labels, one a row."""
 
     def __len__(self) -> int: ...
     @property
     def records(self) -> NDArray[np.uint8]:
-        """The records as they are stored, 32 bytes each: shape `(n, 32)`."""
+        """The stored records, 32 bytes each: shape `(n, 32)`."""
     @property
     def inputs(self) -> NDArray[np.int32]:
-        """The inputs that are on, as the side to move sees them: shape `(n, MAX_ACTIVE)`.
+        """Active inputs from the side to move's point of view: shape `(n, MAX_ACTIVE)`.
 
-        `INPUTS`, which is no input, fills up each row.
+        Rows are padded with `INPUTS`, which is not a valid input.
         """
     @property
     def opposing_inputs(self) -> NDArray[np.int32]:
-        """The same inputs as the other side sees them."""
+        """Active inputs from the point of view of the side not to move."""
     @property
     def scores(self) -> NDArray[np.int16]:
-        """The labels from the view of the side to move: centipawns up to 30,000.
+        """Labels from the side to move's point of view: centipawns up to 30,000.
 
         Mate in n moves is 32,000 - n, being mated n - 32,000.
         """
     @property
     def win_chances(self) -> NDArray[np.float32]:
-        """The labels as win chances of the side to move, from -1 to 1."""
+        """Labels as win chances of the side to move, from -1 to 1."""
     @property
     def results(self) -> NDArray[np.float32]:
         """Results of the games for the side to move: 1 won, 0 drawn, -1 lost, NaN unknown."""
     @property
     def white_to_move(self) -> NDArray[np.bool_]:
-        """Whether White is to move."""
+        """White is to move."""
     @property
     def plies(self) -> NDArray[np.uint16]:
-        """Half-moves played before the position."""
+        """Plies played before the position."""
     @property
     def depths(self) -> NDArray[np.uint8]:
-        """Depths of the evaluations in plies, 0 where unknown."""
+        """Depths of the evaluations in plies, 0 if unknown."""
     @property
     def months(self) -> NDArray[np.datetime64]:
-        """Months in which the games were played, NaT where unknown: `datetime64[M]`."""
+        """Months in which the games were played, NaT if unknown: `datetime64[M]`."""
     def fens(self) -> list[str]:
-        """The positions as FENs."""
+        """Returns the positions as FENs."""
 
 class Engine:
-    """A net, and what a search with it remembers.
+    """A net, and the state that its searches share.
 
-    Without `net`, a safetensors file, it is the net that ships with Kibitz. `hash` is the
-    size of the transposition table in MiB.
+    `net` is a safetensors file; default: the net that ships with Kibitz. `hash` is the size of
+    the transposition table in MiB.
     """
 
     def __new__(
         cls, net: str | PathLike[str] | None = None, *, hash: int = 16, threads: int = 1
     ) -> Engine: ...
     def evaluate(self, fens: Sequence[str]) -> NDArray[np.int32]:
-        """Values in centipawns from the view of the side to move, as the engine computes them."""
+        """Evaluates in integers, like the engine: centipawns, side to move's point of view."""
     def evaluate_float(self, fens: Sequence[str]) -> NDArray[np.float32]:
-        """The same as training computes them, in floats."""
+        """Evaluates in floats, like training: centipawns, side to move's point of view."""
     def search(
         self,
         fen: str,
@@ -117,52 +117,52 @@ class Engine:
     ) -> Outcome:
         """Searches a position until the first limit: plies, nodes, seconds.
 
-        `moves` were played from `fen` on, as UCI writes them. `lines` is how many lines are
-        wanted. Ctrl-C ends a search.
+        `moves` are played from `fen`, in UCI notation. `lines` is the number of principal
+        variations (MultiPV). Ctrl-C ends a search.
         """
     def clear(self) -> None:
-        """Forgets all earlier searches."""
+        """Clears the transposition table and all other state of earlier searches."""
 
 class Line:
-    """A line that a search found."""
+    """Principal variation of a search."""
 
     @property
     def score(self) -> int:
-        """Centipawns from the view of the side to move.
+        """Centipawns from the side to move's point of view.
 
         Mate in n moves is 32,000 - n, being mated n - 32,000.
         """
     @property
     def mate(self) -> int | None:
-        """Moves to mate, negative for the side that is mated; None for centipawns."""
+        """Moves to mate, negative if the side to move is mated; None for centipawns."""
     @property
     def pv(self) -> list[str]:
-        """The moves, as UCI writes them."""
+        """Moves in UCI notation."""
 
 class Outcome:
-    """What a search found."""
+    """Result of a search."""
 
     @property
     def move(self) -> str | None:
-        """The best move, as UCI writes it; None if there is no legal one."""
+        """Best move in UCI notation; None if the side to move has no legal move."""
     @property
     def score(self) -> int:
-        """The score of the best line."""
+        """Score of the best line."""
     @property
     def mate(self) -> int | None:
-        """Moves to mate in it."""
+        """Moves to mate in the best line; None for centipawns."""
     @property
     def pv(self) -> list[str]:
-        """Its moves."""
+        """Moves of the best line in UCI notation."""
     @property
     def depth(self) -> int:
-        """Plies of the last finished iteration."""
+        """Depth of the last finished iteration, in plies."""
     @property
     def nodes(self) -> int:
-        """Positions that were looked at."""
+        """Nodes searched."""
     @property
     def lines(self) -> list[Line]:
-        """All lines that were asked for, the best first."""
+        """All requested lines, best first."""
 
 def inputs(fen: str) -> NDArray[np.int32]:
-    """The inputs of a net that are on in a position, ascending, as the side to move sees them."""
+    """Returns the active inputs of a position, ascending, from the side to move's point of view."""

@@ -1,7 +1,7 @@
-//! Net file format: safetensors with two tensors a layer, `layers.{i}.weight` of shape `[outputs,
-//! inputs]` and `layers.{i}.bias`. Behind the first layer, the outputs of all buckets are
-//! consecutive. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors keeps
-//! entries in a hash map, and with several the files would differ from run to run.
+//! Net file format: safetensors with two tensors a layer, `layers.{i}.weight` of shape
+//! `[outputs, inputs]` and `layers.{i}.bias`. Behind the first layer, the outputs of all buckets
+//! are consecutive. The only metadata entry, `kibitz`, holds [`Metadata`] as JSON: safetensors
+//! keeps entries in a hash map, and with several the files would differ from run to run.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! One engine process and the conversation with it.
+//! A UCI engine process: startup handshake, positions, searches, shutdown.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -15,53 +15,51 @@ use crate::info::{Event, Info, Parser};
 use crate::options::EngineOption;
 use crate::process::{Process, read_line};
 
-/// How long a program may take to say that it speaks UCI. An interpreter has
-/// to start first.
+/// Longest wait for `uciok`. An interpreter may have to start first.
 const UCI: Duration = Duration::from_secs(10);
-/// How long an engine may take to get ready: it may load a large network.
+/// Longest wait for `readyok`: the engine may load a large network.
 const READY: Duration = Duration::from_secs(60);
-/// After so long a wait the caller is told what is waited for.
+/// Wait after which the caller receives [`Notice::Waiting`].
 const NOTICE: Duration = Duration::from_secs(1);
-/// How long an engine may take to end by itself.
+/// Time an engine has to exit after `quit`.
 const QUIT: Duration = Duration::from_secs(2);
-/// How often to look whether anybody still waits.
+/// Interval at which a wait checks the `stop` flag.
 const LOOK: Duration = Duration::from_millis(50);
-/// What is kept of what an engine says while nobody listens; then it waits.
+/// Capacity of the event queue; a full queue blocks the reader thread, and so the engine.
 const EVENTS: usize = 256;
-/// What is taken in of what an engine says of itself; no engine says so much.
+/// Most events processed in a handshake; no engine sends as many.
 const INTRODUCTION: usize = 2_000;
 
-/// How an engine is started.
+/// Program, arguments and options of an engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Setup {
-    /// The program: a path, or a name that is looked for in `PATH`.
+    /// Program: a path, or a name searched in `PATH`.
     pub program: PathBuf,
-    /// Its arguments.
+    /// Arguments of the program.
     pub arguments: Vec<String>,
-    /// Options to set, in order, where the engine has them.
+    /// Options to set, in order; those that the engine lacks are skipped.
     pub defaults: Vec<(String, String)>,
-    /// Options to set after those, in order. The engine must have them.
+    /// Options to set after the defaults, in order. The engine must have them.
     pub options: Vec<(String, String)>,
 }
 
-/// What the caller may want to know while an engine starts.
+/// Message to the user while an engine starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// The engine takes its time.
+    /// The engine has not answered yet.
     Waiting {
-        /// The program as it was named.
+        /// Program as named in the [`Setup`].
         program: PathBuf,
-        /// The answer that has not come.
+        /// Expected answer.
         expected: &'static str,
-        /// How long is waited at most from now on.
+        /// Longest further wait in seconds.
         seconds: u64,
     },
-    /// The engine says something to people, such as that it does not like an
-    /// option's value.
+    /// An `info string` from the engine, such as a complaint about an option.
     Said {
-        /// What the engine calls itself.
+        /// Name of the engine.
         engine: String,
-        /// Its words.
+        /// Text of the message.
         text: String,
     },
 }
@@ -82,40 +80,38 @@ impl fmt::Display for Notice {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The best move as the engine writes it, legal or not; nothing, if it
-    /// named none.
+    /// Best move as the engine writes it, not checked for legality; empty if it gave none.
     pub best: String,
-    /// From the question to the answer.
+    /// Time from sending `go` to receiving `bestmove`.
     pub time: Duration,
-    /// What the engine said of the move.
+    /// Score, depth and nodes of the search.
     pub info: Info,
 }
 
-/// A running engine. Dropping it ends the process with all that it started: an
-/// engine that has not failed is asked to `quit`, and has two seconds for it.
+/// A running engine. Dropping it ends the process and its children: an engine that has not failed
+/// is sent `quit` and has two seconds to exit.
 pub struct Engine {
-    // In this order they are dropped: the engine's input ends, the engine is
-    // waited for, and only then is its output closed, which would kill one that
-    // still writes.
+    // Drop order matters: stdin closes, the process is awaited, and only then is its stdout closed,
+    // which would kill an engine that still writes.
     commands: Sender<String>,
     process: Process,
     events: Receiver<(Instant, Event)>,
-    /// What came too late for the wait before, and is for the next one.
+    /// Event that arrived too late for the previous wait, kept for the next one.
     late: Option<(Instant, Event)>,
     name: String,
     options: Vec<EngineOption>,
-    /// When the searches were asked for that are not answered yet.
+    /// Start times of the unanswered searches.
     asked: VecDeque<Instant>,
-    /// Whether the `isready` before them is still to be answered.
+    /// The `isready` before these searches is unanswered.
     awaits_ready: bool,
 }
 
 impl Engine {
-    /// Starts an engine and sets its options. What may interest the caller
-    /// meanwhile goes to `notice`. Setting `stop` ends the wait.
+    /// Starts an engine and sets its options. Messages meanwhile go to `notice`. Setting `stop`
+    /// cancels the wait.
     ///
     /// # Errors
     /// [`StartError`]; the process has then been ended.
@@ -132,8 +128,8 @@ impl Engine {
         let (process, input, output) = started.map_err(failed)?;
         let (commands, to_write) = channel();
         let (said, events) = sync_channel(EVENTS);
-        // An engine that hangs may neither read nor write: both have threads
-        // of their own, which end with the process.
+        // A hung engine may neither read nor write, so both directions have threads, which end with
+        // the process.
         let writer = thread::Builder::new().spawn(move || write(input, &to_write));
         writer.map_err(failed)?;
         let listener = thread::Builder::new().spawn(move || listen(output, &said));
@@ -162,14 +158,14 @@ impl Engine {
     ) -> Result<(), StartError> {
         let program = || setup.program.clone();
         self.send("uci");
-        let mut hello = Hello {
+        let mut handshake = Handshake {
             program: &setup.program,
             expected: "uciok",
             patience: UCI,
             stop,
             notice,
         };
-        self.hear_until(&mut hello, Event::UciOk)
+        self.wait_for(&mut handshake, Event::UciOk)
             .map_err(|failure| match failure {
                 EngineError::Cancelled => StartError::Cancelled,
                 failure => StartError::NotUci {
@@ -187,8 +183,8 @@ impl Engine {
             self.set_option(name, value)?;
         }
         self.send("isready");
-        (hello.expected, hello.patience) = ("readyok", READY);
-        self.hear_until(&mut hello, Event::ReadyOk)
+        (handshake.expected, handshake.patience) = ("readyok", READY);
+        self.wait_for(&mut handshake, Event::ReadyOk)
             .map_err(|failure| match failure {
                 EngineError::Cancelled => StartError::Cancelled,
                 failure => StartError::NotReady {
@@ -199,29 +195,29 @@ impl Engine {
             })
     }
 
-    /// Takes in what the engine says of itself, up to `last`.
-    fn hear_until(&mut self, hello: &mut Hello, last: Event) -> Result<(), EngineError> {
+    /// Processes names, options and messages up to the event `last`.
+    fn wait_for(&mut self, handshake: &mut Handshake, last: Event) -> Result<(), EngineError> {
         let begun = Instant::now();
-        let (mut told, mut heard) = (false, 0);
+        let (mut noticed, mut events) = (false, 0);
         loop {
-            let patience = if told { hello.patience } else { NOTICE };
-            heard += 1;
-            match self.next(begun, patience, hello.stop) {
+            let patience = if noticed { handshake.patience } else { NOTICE };
+            events += 1;
+            match self.next(begun, patience, handshake.stop) {
                 Ok((_, event)) if event == last => return Ok(()),
-                Ok(_) if heard > INTRODUCTION => {}
+                Ok(_) if events > INTRODUCTION => {}
                 Ok((_, Event::Name(name))) => self.name = name,
                 Ok((_, Event::Option(option))) => self.options.push(option),
-                Ok((_, Event::Said(text))) => (hello.notice)(Notice::Said {
+                Ok((_, Event::Said(text))) => (handshake.notice)(Notice::Said {
                     engine: self.name.clone(),
                     text,
                 }),
                 Ok(_) => {}
-                Err(EngineError::TimedOut) if !told => {
-                    told = true;
-                    (hello.notice)(Notice::Waiting {
-                        program: hello.program.into(),
-                        expected: hello.expected,
-                        seconds: (hello.patience - NOTICE).as_secs(),
+                Err(EngineError::TimedOut) if !noticed => {
+                    noticed = true;
+                    (handshake.notice)(Notice::Waiting {
+                        program: handshake.program.into(),
+                        expected: handshake.expected,
+                        seconds: (handshake.patience - NOTICE).as_secs(),
                     });
                 }
                 Err(failure) => return Err(failure),
@@ -229,27 +225,27 @@ impl Engine {
         }
     }
 
-    /// What the engine calls itself; the program's name if it does not say.
+    /// Returns the name that the engine gives, or the file name of the program.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The options that the engine declares.
+    /// Returns the options that the engine declares.
     pub(crate) fn options(&self) -> &[EngineOption] {
         &self.options
     }
 
-    /// Whether the engine has the option. Names have no case in UCI.
+    /// Returns whether the engine has the option. Names are case-insensitive in UCI.
     pub fn has_option(&self, name: &str) -> bool {
         self.options.iter().any(|option| option.is(name))
     }
 
-    /// Whether the engine plays Chess960.
+    /// Returns whether the engine supports Chess960.
     pub fn plays_chess960(&self) -> bool {
         self.has_option("UCI_Chess960")
     }
 
-    /// Sets an option that the engine must have.
+    /// Sets an option.
     ///
     /// # Errors
     /// [`StartError::NoSuchOption`], [`StartError::BadValue`].
@@ -276,8 +272,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Says that what follows belongs to another game: the engine forgets what
-    /// it knew.
+    /// Starts another game: sends `ucinewgame`, and `UCI_Chess960` if supported.
     pub fn new_game(&mut self, chess960: bool) {
         if self.plays_chess960() {
             self.send(&format!("setoption name UCI_Chess960 value {chess960}"));
@@ -285,30 +280,28 @@ impl Engine {
         self.send("ucinewgame");
     }
 
-    /// Waits until the engine has done what it was told. What it said before
-    /// is forgotten.
+    /// Waits until the engine has processed all commands. Discards earlier output.
     ///
     /// # Errors
-    /// Any [`EngineError`]. After one the engine is of no more use.
+    /// Any [`EngineError`], after which the engine is unusable.
     pub fn ready(&mut self, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send("isready");
         self.wait_until_ready(Instant::now(), READY, stop)
     }
 
-    /// Tells the engine of a position, and waits until it knows it.
+    /// Sends a `position` command and waits until it is processed.
     ///
     /// # Errors
-    /// As [`Engine::ready`].
+    /// Those of [`Engine::ready`].
     pub fn position(&mut self, position: &str, stop: &AtomicBool) -> Result<(), EngineError> {
         self.send(position);
         self.ready(stop)
     }
 
-    /// Has the engine search the position that it knows.
+    /// Sends a `go` command for the current position and waits for the result.
     ///
     /// # Errors
-    /// As [`Engine::ready`]; but an engine that does not answer in time may
-    /// yet be brought to by [`Engine::stop`].
+    /// Those of [`Engine::ready`]; an engine that timed out may still respond to [`Engine::stop`].
     pub fn go(
         &mut self,
         go: &str,
@@ -320,22 +313,21 @@ impl Engine {
         self.answer(patience, stop)
     }
 
-    /// Asks for the search of a position without waiting; [`Engine::answer`]
-    /// gives what it finds. UCI knows no second search before the first has
-    /// ended, but some engines keep it for then.
+    /// Sends a search without waiting; [`Engine::answer`] returns its result. UCI does not allow a
+    /// second search before the first has ended, but some engines queue it.
     pub fn ask(&mut self, position: &str, go: &str) {
         let first = self.asked.is_empty();
-        // Whatever comes before `readyok` belongs to what was asked before.
+        // Output before `readyok` belongs to earlier searches.
         let ready = if first { "isready\n" } else { "" };
         self.awaits_ready |= first;
         self.asked.push_back(Instant::now());
         self.send(&format!("{ready}{position}\n{go}"));
     }
 
-    /// Waits for the end of the first search that is not answered yet.
+    /// Waits for the result of the oldest unanswered search.
     ///
     /// # Errors
-    /// As [`Engine::go`].
+    /// Those of [`Engine::go`].
     pub fn answer(&mut self, patience: Duration, stop: &AtomicBool) -> Result<Answer, EngineError> {
         let begun = Instant::now();
         if self.awaits_ready {
@@ -355,10 +347,10 @@ impl Engine {
         }
     }
 
-    /// Calls off the searches that are not answered, and waits for their end.
+    /// Stops all unanswered searches and waits for their end.
     ///
     /// # Errors
-    /// As [`Engine::ready`].
+    /// Those of [`Engine::ready`].
     pub fn stop(&mut self, patience: Duration, stop: &AtomicBool) -> Result<(), EngineError> {
         if self.asked.is_empty() {
             return Ok(());
@@ -382,8 +374,8 @@ impl Engine {
         Ok(())
     }
 
-    /// What the engine says next, and when it said it, within `patience` from
-    /// when the wait began. One that fails is not asked to quit.
+    /// Returns the next event and its arrival time, within `patience` from `begun`. An engine that
+    /// ended or timed out is not asked to quit later.
     fn next(
         &mut self,
         begun: Instant,
@@ -413,8 +405,8 @@ impl Engine {
                 None => self.events.recv_timeout(left.min(LOOK)),
             };
             match next {
-                // An engine that never falls silent has to end too, and one that was
-                // in time is not to lose because we were held up.
+                // Judged by arrival time: an engine that floods its output must time out, and one
+                // that answered in time must not lose because this process was delayed.
                 Ok(event) if event.0.saturating_duration_since(begun) > patience => {
                     self.late = Some(event);
                     return Err(EngineError::TimedOut);
@@ -430,7 +422,7 @@ impl Engine {
     }
 
     fn send(&mut self, line: &str) {
-        // A process that has ended shows in what is read from it.
+        // A process that has ended is noticed when reading its output.
         let _ = self.commands.send(format!("{line}\n"));
     }
 }
@@ -444,8 +436,8 @@ impl Drop for Engine {
     }
 }
 
-/// The wait for one answer of the handshake.
-struct Hello<'a> {
+/// A wait for one answer of the handshake.
+struct Handshake<'a> {
     program: &'a Path,
     expected: &'static str,
     patience: Duration,

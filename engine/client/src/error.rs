@@ -1,83 +1,83 @@
-//! What goes wrong with engines.
+//! Errors of engine processes.
 
 use std::io;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Why an engine did not do what it was asked.
+/// Failure of a running engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum EngineError {
-    /// The process ended, or closed its output.
+    /// Process ended or closed its output.
     #[error("it ended")]
     Ended,
-    /// Nothing came in time.
+    /// No answer in time.
     #[error("it does not answer")]
     TimedOut,
-    /// The caller's flag was set: nobody waits any more.
-    #[error("it was not waited for")]
+    /// The caller set the `stop` flag.
+    #[error("the wait was cancelled")]
     Cancelled,
 }
 
-/// Why an engine cannot be used.
+/// Failure to start or set up an engine.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// The program cannot be run.
+    /// Program that cannot be run.
     #[error("cannot start {program:?}")]
     Program {
-        /// The program as it was named.
+        /// Program as named in the setup.
         program: PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The program does not answer `uci`.
+    /// No answer to `uci`.
     #[error("{program:?} is not a UCI engine: {}", missing("uciok", *failure, *seconds))]
     NotUci {
-        /// The program as it was named.
+        /// Program as named in the setup.
         program: PathBuf,
-        /// What it did.
+        /// Failure of the engine.
         failure: EngineError,
-        /// How long was waited, at most.
+        /// Time limit in seconds.
         seconds: u64,
     },
-    /// The engine took its options, and is not ready.
-    #[error("{program:?} does not get ready: {}", missing("readyok", *failure, *seconds))]
+    /// No `readyok` after the options.
+    #[error("{program:?} did not become ready: {}", missing("readyok", *failure, *seconds))]
     NotReady {
-        /// The program as it was named.
+        /// Program as named in the setup.
         program: PathBuf,
-        /// What it did.
+        /// Failure of the engine.
         failure: EngineError,
-        /// How long was waited, at most.
+        /// Time limit in seconds.
         seconds: u64,
     },
-    /// The engine has no option of this name.
+    /// Option that the engine lacks.
     #[error("{engine} has no option {option:?}; it has: {known}")]
     NoSuchOption {
-        /// What the engine calls itself.
+        /// Name of the engine.
         engine: String,
-        /// What was asked for.
+        /// Requested option.
         option: String,
-        /// The names of its options.
+        /// Names of its options.
         known: String,
     },
-    /// The option does not take this value.
-    #[error("option {option:?} of {engine} does not take {value:?}: it wants {wanted}")]
+    /// Value that the option does not accept.
+    #[error("option {option:?} of {engine} does not take {value:?}: expected {wanted}")]
     BadValue {
-        /// What the engine calls itself.
+        /// Name of the engine.
         engine: String,
-        /// The option.
+        /// Name of the option.
         option: String,
-        /// What was asked for.
+        /// Requested value.
         value: String,
-        /// What the engine says it takes.
+        /// Accepted values.
         wanted: String,
     },
-    /// The caller's flag was set before the engine was ready.
-    #[error("the engine was not waited for")]
+    /// The caller set the `stop` flag before the engine was ready.
+    #[error("the start of the engine was cancelled")]
     Cancelled,
 }
 
-/// Why an answer is missing.
+/// Describes a missing answer.
 fn missing(expected: &str, failure: EngineError, seconds: u64) -> String {
     match failure {
         EngineError::TimedOut => format!("no `{expected}` came within {seconds} s"),

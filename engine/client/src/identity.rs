@@ -12,23 +12,23 @@ use sha2::{Digest, Sha256};
 use crate::engine::{Engine, Setup};
 use crate::options::Kind;
 
-/// The identity of an engine: digests of its program and of the files that it is given, and
-/// what it says of itself. Where these files lie does not count.
+/// Identity of an engine: its name, and digests of its program, its files and its declared
+/// defaults. The location of files does not matter.
 ///
-/// Files are those that an argument or the value of an option names, defaults included.
-/// Logs, which change with every game, are left out: what is called so is taken for one.
-/// Folders are not read, nor what a program loads without being told.
+/// Files are those named by an argument or an option value, defaults included, except logs, which
+/// change with every game and are recognised by the name of the option. Folders are not read, nor
+/// files that a program loads by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Name that the engine gives (`id name`).
+    /// Name given by the engine (`id name`).
     pub name: String,
-    /// SHA-256 digests in hexadecimal digits, each under the name of what was digested:
-    /// `program`, `argument 2`, `option EvalFile`, or `options` for the declared defaults.
+    /// SHA-256 digests in hexadecimal, each with its source: `program`, `argument 2`,
+    /// `option EvalFile`, or `options` for the declared defaults.
     pub digests: Vec<(String, String)>,
 }
 
 impl Identity {
-    /// The identity of an engine that was started by `setup`.
+    /// Returns the identity of an engine that was started by `setup`.
     ///
     /// # Errors
     /// [`FileError`] if one of its files cannot be read.
@@ -44,7 +44,7 @@ impl Identity {
             let set = setup.options.iter().rev();
             let mut set = set.filter(|(name, _)| option.is(name));
             let value = set.next().map_or(&option.default, |(_, value)| value);
-            // A check's `false` may be the name of a file too.
+            // Only text options name files: a check's `false` may also be the name of a file.
             let file = match option.kind {
                 Kind::Text => option_file(&option.name, value, &program),
                 _ => None,
@@ -72,7 +72,7 @@ impl fmt::Display for Identity {
     }
 }
 
-/// The file that starting `program` runs: a name without a folder is searched in `PATH`.
+/// Returns the file that is run for `program`: a bare name is searched in `PATH`.
 fn executable(program: &Path) -> PathBuf {
     if program.components().count() > 1 {
         return program.into();
@@ -99,7 +99,8 @@ fn is_executable(path: &Path) -> bool {
     path.is_file()
 }
 
-/// Files named by arguments, as `FILE` or `NAME=FILE`, with the arguments' numbers from 1.
+/// Returns files named by arguments, as `FILE` or `NAME=FILE`, with the numbers of the arguments
+/// from 1.
 fn argument_files(arguments: &[String]) -> Vec<(usize, PathBuf)> {
     let mut files = Vec::new();
     let mut before = "";
@@ -121,26 +122,26 @@ fn argument_files(arguments: &[String]) -> Vec<(usize, PathBuf)> {
     files
 }
 
-/// The file that an option's value names, relative to the working folder or to the program's,
-/// where engines look next.
+/// Returns the file named by an option value, relative to the working folder or else to the
+/// program's, where engines look next.
 fn option_file(name: &str, value: &str, program: &Path) -> Option<PathBuf> {
     let candidates = [value.into(), program.with_file_name(value)];
     let mut files = candidates.into_iter().filter(|path| path.is_file());
     files.next().filter(|_| !is_log(name))
 }
 
-/// Whether an option or argument of this name is a log, which the engine writes.
+/// Returns whether an option or argument of this name is a log, which the engine writes.
 fn is_log(name: &str) -> bool {
     name.to_ascii_lowercase().contains("log")
 }
 
-/// The SHA-256 of the file that this process runs, in hexadecimal digits: the identity of an
-/// engine in this process.
+/// Returns the SHA-256 of the executable of this process, in hexadecimal: the identity of an engine
+/// in this process.
 ///
 /// # Errors
 /// [`FileError`] if it cannot be read.
 pub fn own_sha256() -> Result<String, FileError> {
-    // Linux's link stays readable after the program's file was replaced.
+    // The link stays readable after the executable was replaced.
     let link = Path::new("/proc/self/exe");
     if link.exists() {
         return sha256(link);
@@ -149,7 +150,7 @@ pub fn own_sha256() -> Result<String, FileError> {
     sha256(&program.map_err(FileError::to(Action::Read, "this program"))?)
 }
 
-/// The SHA-256 of a file, in hexadecimal digits.
+/// Returns the SHA-256 of a file, in hexadecimal.
 fn sha256(path: &Path) -> Result<String, FileError> {
     let digest = || {
         let mut digest = Sha256::new();

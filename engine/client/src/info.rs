@@ -1,10 +1,10 @@
-//! What an engine says: lines in, what matters of them out.
+//! Parser of the output lines of a UCI engine.
 
 use std::str::SplitAsciiWhitespace;
 
 use crate::options::{EngineOption, printable};
 
-/// A score, from the point of view of the side to move.
+/// A score from the side to move's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// Centipawns.
@@ -13,65 +13,64 @@ pub enum Score {
     Mate(i32),
 }
 
-/// A score, and how it was found.
+/// A score with its depth and bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scored {
     /// The score.
     pub score: Score,
-    /// The depth that its line tells, in plies.
+    /// Depth in the same line, in plies.
     pub depth: Option<u32>,
-    /// Whether it is only a bound: a search failed high or low.
+    /// The score is only a bound: the search failed high or low.
     pub bound: bool,
 }
 
-/// What an engine said of its best move in a search; `None` is what it did not
-/// say.
+/// Last reported figures of a search, for its best move; `None` if not reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// The last exact score, or if there is none the last bound.
+    /// Last exact score, or else the last bound.
     pub score: Option<Scored>,
-    /// The last depth, in plies.
+    /// Last depth, in plies.
     pub depth: Option<u32>,
-    /// The last count of nodes.
+    /// Last node count.
     pub nodes: Option<u64>,
 }
 
 impl Info {
-    /// The last exact score.
+    /// Returns the last exact score.
     pub fn exact(&self) -> Option<Score> {
         let exact = self.score.filter(|scored| !scored.bound);
         exact.map(|scored| scored.score)
     }
 
-    /// Takes in what follows `info`. Lines about other moves than the best one
-    /// are passed over.
+    /// Updates the figures from the text after `info`. Ignores lines about other moves than the
+    /// best one.
     pub fn hear(&mut self, text: &str) {
-        let (mut heard, mut score, mut depth, mut bound) = (*self, None, None, false);
+        let (mut info, mut score, mut depth, mut bound) = (*self, None, None, false);
         let mut words = text.split_ascii_whitespace();
         while let Some(word) = words.next() {
             match word {
-                // What follows is moves, or text.
+                // Moves or free text follow.
                 "pv" | "string" => break,
                 "depth" => depth = number(&mut words).or(depth),
-                "nodes" => heard.nodes = number(&mut words).or(heard.nodes),
+                "nodes" => info.nodes = number(&mut words).or(info.nodes),
                 "multipv" if number(&mut words) != Some(1u32) => return,
                 "score" => score = read_score(&mut words).or(score),
                 "lowerbound" | "upperbound" => bound = true,
                 _ => {}
             }
         }
-        heard.depth = depth.or(heard.depth);
+        info.depth = depth.or(info.depth);
         if let Some(score) = score {
-            heard.hear_score(Scored {
+            info.hear_score(Scored {
                 score,
                 depth,
                 bound,
             });
         }
-        *self = heard;
+        *self = info;
     }
 
-    /// Takes in a score of the best move.
+    /// Updates the score of the best move.
     pub(crate) fn hear_score(&mut self, scored: Scored) {
         if self.score.is_none_or(|known| known.bound || !scored.bound) {
             self.score = Some(scored);
@@ -91,23 +90,23 @@ fn read_score(words: &mut SplitAsciiWhitespace) -> Option<Score> {
     }
 }
 
-/// A line that matters to somebody.
+/// An output line that the client uses.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     Name(String),
     Option(EngineOption),
     UciOk,
     ReadyOk,
-    /// What follows `info string`.
+    /// Text of an `info string`.
     Said(String),
     BestMove {
-        /// As it is written; nothing, if there is none.
+        /// The move as written; empty if the line has none.
         best: String,
         info: Info,
     },
 }
 
-/// Reads what an engine says, line by line.
+/// Line-by-line parser of engine output.
 #[derive(Default)]
 pub(crate) struct Parser {
     info: Info,
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_no_information() {
+    fn text_after_string_is_ignored() {
         let said = |text: &str| Event::Said(text.to_string());
         assert_eq!(
             events("info string score cp 7 depth 99\ninfo depth 1 string nodes 3\nbestmove e2e4"),
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_before_readyok_counts() {
+    fn info_before_readyok_is_discarded() {
         assert_eq!(
             events("info depth 9 score cp 21\nreadyok\nbestmove e2e4"),
             [

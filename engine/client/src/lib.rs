@@ -1,11 +1,10 @@
-//! Engines that are asked: an [`Engine`] is a UCI engine, other people's program, a
-//! process that is started, set up, asked and ended; a [`Library`] is Kibitz in this
-//! process. Both give an [`Answer`].
+//! Clients of chess engines: [`Engine`] is an external UCI engine (a process that is started,
+//! configured, queried and ended), [`Library`] is Kibitz in this process. Both return an
+//! [`Answer`].
 //!
-//! Whatever the program does, nothing here waits without end, takes memory
-//! without bound, or leaves a process behind. It may print lines that are no
-//! text or never end, close its output, flood it, not read its input, not
-//! answer, ignore `quit`, or start programs of its own.
+//! Robust against any program: no wait is unlimited, memory is bounded, and no process is left
+//! behind. A program may print lines that are not text or never end, close its output, flood it,
+//! not read its input, not answer, ignore `quit`, or start programs itself.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! Kibitz's engine in this process, which answers as a program would.
+//! Kibitz's engine in this process, with the interface of an engine process.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -16,38 +16,38 @@ use thiserror::Error;
 use crate::engine::Answer;
 use crate::info::{Info, Score, Scored};
 
-/// What a search in this process values positions by.
+/// Evaluator of searches in this process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EvaluatorChoice {
-    /// A network's file.
+    /// Network file.
     File(PathBuf),
-    /// The network compiled into this program.
+    /// Network compiled into this program.
     Embedded,
-    /// Material alone.
+    /// Material count only.
     Material,
 }
 
-/// Why there is nothing to value positions by.
+/// Failure to load an evaluator.
 #[derive(Debug, Error)]
 pub enum EvaluatorError {
-    /// The network's file cannot be read.
+    /// Unreadable network file.
     #[error(transparent)]
     Unreadable(#[from] FileError),
-    /// The file is no network that this program knows.
+    /// File that is not a valid network.
     #[error("network {path:?} refused")]
     Refused {
-        /// The file as it was named.
+        /// File as named by the user.
         path: PathBuf,
-        /// Why.
+        /// Reason.
         source: NetError,
     },
-    /// The program was built with a network that it does not know.
+    /// Invalid embedded network.
     #[error("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")]
     Embedded(#[from] NetError),
 }
 
 impl EvaluatorError {
-    /// How a program ends for it.
+    /// Returns the exit code of a program that fails with this error.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             EvaluatorError::Unreadable(error) => error.exit_code(),
@@ -57,7 +57,7 @@ impl EvaluatorError {
 }
 
 impl EvaluatorChoice {
-    /// `embedded`, `material`, or a network's file.
+    /// Parses `embedded`, `material`, or the path of a network file.
     pub fn named(text: &str) -> EvaluatorChoice {
         match text {
             "embedded" => EvaluatorChoice::Embedded,
@@ -66,8 +66,7 @@ impl EvaluatorChoice {
         }
     }
 
-    /// The network's file, which tells it from others; empty where material alone
-    /// counts.
+    /// Returns the contents of the network file, which identify the evaluator; empty for material.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -79,7 +78,7 @@ impl EvaluatorChoice {
         })
     }
 
-    /// Loads the network. Gives its file too, as [`EvaluatorChoice::bytes`] does.
+    /// Loads the evaluator. Also returns its file, like [`EvaluatorChoice::bytes`].
     ///
     /// # Errors
     /// [`EvaluatorError`].
@@ -102,16 +101,16 @@ impl EvaluatorChoice {
     }
 }
 
-/// The engine as a library.
+/// Kibitz's engine as a library.
 pub struct Library {
     engine: Engine,
 }
 
 impl Library {
-    /// An engine with a transposition table of so many MiB and so many threads.
+    /// Creates an engine with a transposition table of `hash` MiB.
     ///
     /// # Errors
-    /// [`HashError`], if there is no memory for the table.
+    /// [`HashError`] if the table cannot be allocated.
     pub fn new(evaluator: Evaluator, hash: usize, threads: usize) -> Result<Library, HashError> {
         let mut engine = Engine::new(evaluator);
         engine.set_hash(hash)?;
@@ -119,13 +118,13 @@ impl Library {
         Ok(Library { engine })
     }
 
-    /// Forgets the game before.
+    /// Starts another game: clears the state of earlier searches.
     pub fn new_game(&mut self) {
         self.engine.clear();
     }
 
-    /// Searches within `limits`, or until `stop` is set; `report` gets every line of
-    /// every iteration.
+    /// Searches within `limits`, or until `stop` is set; `report` receives every line of every
+    /// iteration.
     pub fn search(
         &mut self,
         position: &Position,
@@ -142,8 +141,8 @@ impl Library {
         self.engine.search(position, limits, &signals, report)
     }
 
-    /// Searches, and answers. The score is the one that a program would have said
-    /// last; the time is that of the call.
+    /// Searches and returns the answer. Its score is the last one that an engine process would have
+    /// reported, its time that of the call.
     pub fn answer(
         &mut self,
         position: &Position,
@@ -178,7 +177,7 @@ impl Library {
     }
 }
 
-/// As UCI would have said it.
+/// Converts a score to the form of UCI.
 impl From<engine::Score> for Score {
     fn from(score: engine::Score) -> Score {
         match score.moves_to_mate() {
@@ -193,15 +192,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn scores_are_what_uci_says() {
+    fn scores_match_their_uci_text() {
         for score in [
             engine::Score::mate_in(5),
             engine::Score::mated_in(4),
             engine::Score::from_centipawns(-31),
         ] {
-            let mut heard = Info::default();
-            heard.hear(&format!("depth 1 score {score}"));
-            assert_eq!(heard.exact(), Some(score.into()));
+            let mut info = Info::default();
+            info.hear(&format!("depth 1 score {score}"));
+            assert_eq!(info.exact(), Some(score.into()));
         }
     }
 }

@@ -1,31 +1,30 @@
-//! The options that an engine says it has.
+//! Options declared by an engine, and validation of their values.
 
-/// An option, from a line such as `option name Hash type spin default 16 min 1
-/// max 1024`.
+/// An option declared by a line such as `option name Hash type spin default 16 min 1 max 1024`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EngineOption {
-    /// Names have no case in UCI, and may hold blanks.
+    /// Name; case-insensitive in UCI, may contain blanks.
     pub name: String,
-    /// The value that it has unless it is set; empty where none is declared.
+    /// Default value; empty if none is declared.
     pub default: String,
     pub kind: Kind,
 }
 
-/// What an option takes.
+/// Type of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Check,
-    /// A number from the first to the second.
+    /// An integer from the first to the second, inclusive.
     Spin(i64, i64),
-    /// One of these words.
+    /// A word of this list.
     Combo(Vec<String>),
     Button,
-    /// Anything: a `string`, or what is not declared as UCI has it.
+    /// Any text: a `string`, or a declaration that UCI does not define.
     Text,
 }
 
 impl EngineOption {
-    /// Reads what follows `option`; `None` if that is no declaration.
+    /// Parses the text after `option`; `None` if it is not a declaration.
     pub fn read(text: &str) -> Option<EngineOption> {
         let (name, kind) = text.strip_prefix("name ")?.split_once(" type ")?;
         let (kind, details) = kind.split_once(' ').unwrap_or((kind, ""));
@@ -42,16 +41,16 @@ impl EngineOption {
         })
     }
 
-    /// Whether this is the option of that name.
+    /// Returns whether this is the option with that name.
     pub fn is(&self, name: &str) -> bool {
         self.name.eq_ignore_ascii_case(name)
     }
 
-    /// The command that gives it a value. A button is pressed by no value.
+    /// Returns the command that sets the value; empty for a button.
     ///
     /// # Errors
-    /// What the option takes, where that is not `value`. An engine would
-    /// ignore the command and play on as it is.
+    /// The accepted values, if `value` is not among them. An engine would silently ignore the
+    /// command.
     pub fn set(&self, value: &str) -> Result<String, String> {
         let name = &self.name;
         let refuse = |wanted: &str| Err(wanted.to_string());
@@ -76,7 +75,7 @@ fn is_between(value: &str, least: i64, most: i64) -> bool {
     number.is_ok_and(|number| (least..=most).contains(&number))
 }
 
-/// Value of `default`, up to the next UCI keyword: values may contain blanks.
+/// Returns the value of `default`, up to the next UCI keyword: values may contain blanks.
 fn default(details: &str) -> String {
     let details = format!(" {details} ");
     let value = details
@@ -87,7 +86,7 @@ fn default(details: &str) -> String {
     printable(value[..end.unwrap_or(value.len())].trim())
 }
 
-/// `default 16 min 1 max 1024`
+/// Parses `default 16 min 1 max 1024`.
 fn spin(details: &str) -> Option<Kind> {
     let words: Vec<&str> = details.split_ascii_whitespace().collect();
     let after = |name| {
@@ -97,7 +96,7 @@ fn spin(details: &str) -> Option<Kind> {
     Some(Kind::Spin(after("min")?, after("max")?))
 }
 
-/// `default Normal var Solid var Normal`
+/// Parses `default Normal var Solid var Normal`.
 fn combo(details: &str) -> Kind {
     let details = format!(" {details}");
     let words = details.split(" var ").skip(1);
@@ -109,7 +108,7 @@ fn combo(details: &str) -> Kind {
     }
 }
 
-/// Text that may be shown: without what would command a terminal.
+/// Returns text without control characters, which a terminal might obey.
 pub(crate) fn printable(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_those_that_the_engine_declares() {
+    fn values_are_checked_against_the_declaration() {
         let hash = "name Hash type spin default 16 min 1 max 1024";
         assert_eq!(set(hash, "64").unwrap(), "setoption name Hash value 64");
         for value in ["0", "1025", "64MB", ""] {
@@ -148,7 +147,7 @@ mod tests {
             "setoption name Log File value a b"
         );
         assert!(set(file, "a\nquit").is_err());
-        // A declaration without its bounds says nothing about them.
+        // A spin without bounds accepts any value.
         assert!(set("name Skill type spin default 3", "7").is_ok());
     }
 
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_declaration_is_none() {
+    fn other_lines_are_not_declarations() {
         for text in ["", "name Hash", "Hash type spin", "name  type"] {
             assert_eq!(EngineOption::read(text), None, "{text}");
         }

@@ -1,4 +1,4 @@
-//! A child process that is ended for certain, and its output in lines.
+//! Child processes that are always ended, and line input from them.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, Read};
@@ -6,25 +6,24 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A longer line is no UCI, and is passed over.
+/// Longest line in bytes; longer ones are not UCI and are skipped.
 const LINE_BYTES: u64 = 1 << 16;
 
-/// How often to look whether a process has ended.
+/// Interval at which to check whether a process has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A process with all that it starts. Dropping it ends them all.
+/// A process and its children. Dropping it ends them all.
 pub(crate) struct Process {
     child: Child,
-    /// How long it may take to end by itself.
+    /// Time it has to end by itself when dropped.
     pub grace: Duration,
 }
 
 impl Process {
-    /// Starts a program, which gets its input from the first pipe and writes
-    /// its output to the second.
+    /// Starts a program. Returns the pipes to its input and from its output.
     ///
     /// # Errors
-    /// What the system said.
+    /// Those of the system.
     pub fn start(
         program: &OsStr,
         arguments: &[String],
@@ -34,8 +33,8 @@ impl Process {
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped());
-        // Its own group: Ctrl-C is for us, who then end it ourselves; and what it
-        // starts can be ended with it.
+        // A separate process group: Ctrl-C reaches only this process, which then ends the group,
+        // children included.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn()?;
@@ -49,13 +48,13 @@ impl Process {
         Ok((process, input, output))
     }
 
-    /// Whether the process has ended. It stays a zombie, so that the number of
-    /// its group is not given to others.
+    /// Returns whether the process has ended. It stays a zombie, so that its group id is not
+    /// reused.
     #[cfg(unix)]
     fn has_ended(&mut self) -> bool {
         use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        // An error means that there is nothing to wait for.
+        // An error means that no process is left to wait for.
         !matches!(
             waitid(WaitId::Pid(Pid::from_child(&self.child)), options),
             Ok(None)
@@ -67,7 +66,7 @@ impl Process {
         !matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Ends what is left of the group. Errors mean that nothing is.
+    /// Kills the rest of the group. Errors mean that it is empty.
     fn kill(&mut self) {
         #[cfg(unix)]
         {
@@ -85,16 +84,15 @@ impl Drop for Process {
             thread::sleep(LOOK);
         }
         self.kill();
-        // It has been killed: this does not take long.
+        // Does not block: the process has been killed.
         let _ = self.child.wait();
     }
 }
 
-/// Reads a line; false at the end. One that is too long is passed over, and
-/// read as an empty one.
+/// Reads a line. Returns false at the end. A line that is too long is read as an empty one.
 ///
 /// # Errors
-/// What the system said.
+/// Those of the system.
 pub(crate) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', line)?;
@@ -110,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_that_is_too_long_is_none() {
+    fn overlong_lines_are_read_as_empty() {
         let long = "x".repeat(LINE_BYTES as usize - 1);
         let text = format!("{long}\n{long}x\n{long}xbestmove e2e4\nb\n\nc");
         let (mut input, mut line, mut lengths) = (text.as_bytes(), Vec::new(), Vec::new());

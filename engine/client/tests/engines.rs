@@ -1,4 +1,4 @@
-//! Engines of all manners, as real processes: scripts that speak some UCI.
+//! Tests against real processes: shell scripts that speak more or less UCI.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 
 use uci_client::{Answer, Engine, EngineError, Identity, Notice, Score, Setup, StartError};
 
-/// Longer than anything takes that is not stuck, on a busy machine too.
+/// Longer than any step takes, even on a busy machine, unless it hangs.
 const LONG: Duration = Duration::from_secs(300);
 /// Longest wait for an answer that never comes.
 const SHORT: Duration = Duration::from_millis(200);
 static GOING_ON: AtomicBool = AtomicBool::new(false);
 
-/// A program of the shell.
+/// Returns a shell script as an engine.
 fn shell(script: &str) -> Setup {
     Setup {
         program: "sh".into(),
@@ -24,7 +24,7 @@ fn shell(script: &str) -> Setup {
     }
 }
 
-/// An engine that says `hello` to `uci`, and does `go` at `go`.
+/// Returns an engine that runs `hello` at `uci`, and `go` at `go`.
 fn engine(hello: &str, go: &str) -> Setup {
     shell(&format!(
         "while read -r line; do case \"$line\" in\n\
@@ -50,7 +50,7 @@ fn fails(setup: &Setup) -> String {
     }
 }
 
-/// The processes whose numbers a script has written into a file, one a line.
+/// Returns the processes with the ids that a script has written into a file, one a line.
 fn pids(file: &Path, count: usize) -> Vec<PathBuf> {
     let begun = Instant::now();
     loop {
@@ -64,8 +64,8 @@ fn pids(file: &Path, count: usize) -> Vec<PathBuf> {
     }
 }
 
-/// Waits until the process is gone. One whose parent is gone may stay a zombie
-/// for as long as nobody asks for it; ours may not.
+/// Waits until the process is gone. An orphan may stay a zombie until it is reaped; our child may
+/// not.
 fn assert_gone(process: &Path, ours: bool) {
     let begun = Instant::now();
     while let Ok(stat) = fs::read_to_string(process.join("stat")) {
@@ -108,9 +108,9 @@ fn an_engine_is_set_up_and_answers() {
     assert_eq!(answer.info.exact(), Some(Score::Centipawns(21)));
 }
 
-/// Where files lie does not count, nor what is written to logs.
+/// The location of files and the contents of logs do not count.
 #[test]
-fn an_engine_is_known_by_its_files_and_by_what_it_says() {
+fn identity_covers_files_name_and_defaults() {
     const SCRIPT: &str = "while read -r line; do case \"$line\" in\n\
         uci) echo id name Toy 1; echo option name EvalFile type string default own.net\n\
         echo option name Log File type string default\n\
@@ -170,9 +170,9 @@ fn an_engine_is_known_by_its_files_and_by_what_it_says() {
     assert_eq!(identity(other).name, "Toy 2");
 }
 
-/// A name alone is looked for as the system does that runs it.
+/// A bare name is searched like the system does.
 #[test]
-fn a_program_in_path_is_known_by_its_file() {
+fn a_program_in_path_is_identified_by_its_file() {
     let script = "read -r line; echo uciok; read -r line; echo readyok; read -r line";
     let program = |program: &str| {
         let setup = Setup {
@@ -186,7 +186,7 @@ fn a_program_in_path_is_known_by_its_file() {
 }
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn start_errors_name_their_cause() {
     let missing = Setup {
         program: "/none/engine".into(),
         ..Setup::default()
@@ -220,9 +220,9 @@ fn what_cannot_be_used_is_named() {
     );
 }
 
-/// Programs that are no engines, and say nothing or everything.
+/// Programs that are not engines, and print nothing or endlessly.
 #[test]
-fn a_start_that_comes_to_nothing_is_told_and_given_up() {
+fn a_hung_start_is_reported_and_times_out() {
     let waits = [
         "cat",
         "exec sleep 1000",
@@ -247,10 +247,10 @@ fn a_start_that_comes_to_nothing_is_told_and_given_up() {
     }
 }
 
-/// Nor is it lost where we were held up: the wait up to the first notice is over
-/// when its answer is looked at.
+/// An answer that arrived in time counts even if this process was delayed: the wait before the
+/// first notice is over when the answer is read.
 #[test]
-fn what_comes_too_late_for_one_wait_is_for_the_next() {
+fn late_answers_count_for_the_next_wait() {
     let late = engine("echo info string x; sleep 1.2; echo id name Late", ":");
     let mut notice = |notice| {
         if matches!(notice, Notice::Said { .. }) {
@@ -262,7 +262,7 @@ fn what_comes_too_late_for_one_wait_is_for_the_next() {
 }
 
 #[test]
-fn a_wait_ends_when_nobody_waits_any_more() {
+fn setting_stop_cancels_a_wait() {
     let stop = AtomicBool::new(false);
     let mut notice = |_| stop.store(true, Ordering::Relaxed);
     let started = Engine::start(&shell("exec sleep 1000"), &stop, &mut notice);
@@ -290,7 +290,7 @@ fn a_wait_ends_when_nobody_waits_any_more() {
 }
 
 #[test]
-fn lines_that_are_no_text_or_never_end_are_survived() {
+fn binary_and_endless_lines_are_survived() {
     let hello = "printf 'id name Stra\\337e\\n'";
     let go = "printf 'info string \\377\\000\\n\\n\\r\\n'; \
               head -c 3000000 /dev/zero | tr '\\0' x; echo bestmove a1a1; echo bestmove e2e4";
@@ -302,7 +302,7 @@ fn lines_that_are_no_text_or_never_end_are_survived() {
 }
 
 #[test]
-fn an_engine_that_floods_is_held_to_its_time() {
+fn a_flooding_engine_times_out() {
     for line in ["bestmove", "readyok", "info string x", "info depth 1", ""] {
         let mut toy = start(&engine(":", &format!("exec yes '{line}'"))).unwrap();
         if line == "bestmove" {
@@ -314,9 +314,9 @@ fn an_engine_that_floods_is_held_to_its_time() {
     }
 }
 
-/// What is said too late, or twice, belongs to nothing.
+/// Late and repeated output belongs to no search.
 #[test]
-fn an_answer_belongs_to_its_question() {
+fn answers_match_their_searches() {
     let twice = "n=$((n + 1)); echo info score cp $n; echo bestmove $n; \
                  echo info score cp 99; echo bestmove 99; echo info score cp 98";
     let mut toy = start(&engine(":", twice)).unwrap();
@@ -337,14 +337,14 @@ fn an_answer_belongs_to_its_question() {
 }
 
 #[test]
-fn a_search_that_is_too_long_can_be_called_off() {
-    // It answers when it is told to stop, and not before.
+fn a_long_search_can_be_stopped() {
+    // Answers only after `stop`.
     let patient = "read -r line; case $line in stop) echo bestmove a1a1;; esac";
     let mut toy = start(&engine(":", patient)).unwrap();
     for _ in 0..2 {
         assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
         toy.stop(LONG, &GOING_ON).unwrap();
-        // Nothing is under way now.
+        // No search is running now.
         toy.stop(Duration::ZERO, &GOING_ON).unwrap();
     }
     let mut deaf = start(&engine(":", "sleep 1000")).unwrap();
@@ -372,9 +372,9 @@ fn an_engine_that_ends_or_closes_its_output_is_noticed() {
     }
 }
 
-/// Its pipe takes 64 KiB; what does not fit must not block us.
+/// A pipe holds 64 KiB; writing more must not block.
 #[test]
-fn an_engine_that_does_not_read_is_no_trap() {
+fn an_engine_that_does_not_read_cannot_block() {
     let mut toy = start(&engine(":", "exec sleep 1000")).unwrap();
     assert_eq!(play(&mut toy, SHORT).unwrap_err(), EngineError::TimedOut);
     let long = format!("position startpos moves{}", " e2e4".repeat(100_000));
@@ -401,7 +401,7 @@ fn an_engine_is_asked_to_quit() {
     );
 }
 
-/// Some save what they have learned, and say so: a closed output would kill them.
+/// Some engines save what they learned and report it: a closed output would kill them.
 #[test]
 fn an_engine_may_speak_until_it_has_ended() {
     let folder = tempfile::tempdir().unwrap();
@@ -417,8 +417,7 @@ fn an_engine_may_speak_until_it_has_ended() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "all\n");
 }
 
-/// An engine that does not end by itself, and one that is another program's
-/// child, as behind a script.
+/// Covers an engine that does not exit by itself, and one that is the child of a script.
 #[test]
 fn no_process_is_left_behind() {
     let folder = tempfile::tempdir().unwrap();
@@ -441,7 +440,7 @@ fn no_process_is_left_behind() {
         assert_gone(&processes[0], true);
         assert_gone(&processes[1], false);
     }
-    // The one that was started ends at once, its child does not.
+    // The started process exits at once, its child does not.
     let _ = fs::remove_file(&file);
     let wrapper = format!("sleep 1000 & echo $! >>{}; exit", file.display());
     let message = fails(&shell(&wrapper));

@@ -1,4 +1,4 @@
-//! Positions as arrays, each made when it is asked for.
+//! Batches of positions as numpy arrays, each built on request.
 
 use datasets::{Month, Record};
 use models::{Feature, INPUTS, MAX_ACTIVE};
@@ -7,14 +7,14 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
-/// Positions with their labels, a row each.
+/// Positions with their labels, one a row.
 #[pyclass(frozen, module = "kibitz")]
 pub struct Batch {
     records: Vec<Record>,
 }
 
 impl Batch {
-    /// A batch of records.
+    /// Returns a batch of records.
     pub fn new(records: Vec<Record>) -> Batch {
         Batch { records }
     }
@@ -27,7 +27,7 @@ impl Batch {
         PyArray1::from_iter(py, self.records.iter().map(value))
     }
 
-    /// The inputs that are on, a list of one length for each position.
+    /// Returns the active inputs, a padded list for each position.
     fn lists<'py>(
         &self,
         py: Python<'py>,
@@ -57,34 +57,34 @@ impl Batch {
         format!("<kibitz.Batch: {} positions>", self.records.len())
     }
 
-    /// The records as they are stored, 32 bytes each: `uint8`, shape `(n, 32)`.
+    /// The stored records, 32 bytes each: `uint8`, shape `(n, 32)`.
     #[getter]
     fn records<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u8>>> {
         let bytes = PyArray1::from_slice(py, Record::bytes_of(&self.records));
         bytes.reshape([self.records.len(), Record::BYTES])
     }
 
-    /// The inputs that are on, as the side to move sees them: `int32`, shape `(n, MAX_ACTIVE)`.
-    /// `INPUTS`, which is no input, fills up each row.
+    /// Active inputs from the side to move's point of view: `int32`, shape `(n, MAX_ACTIVE)`. Rows
+    /// are padded with `INPUTS`, which is not a valid input.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i32>>> {
         self.lists(py, |feature| feature)
     }
 
-    /// The same inputs as the other side sees them.
+    /// Active inputs from the point of view of the side not to move.
     #[getter]
     fn opposing_inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i32>>> {
         self.lists(py, Feature::seen_by_other)
     }
 
-    /// The labels from the view of the side to move, `int16`: centipawns up to 30,000; mate in
-    /// n moves is 32,000 - n, being mated n - 32,000.
+    /// Labels from the side to move's point of view, `int16`: centipawns up to 30,000; mate in n
+    /// moves is 32,000 - n, being mated n - 32,000.
     #[getter]
     fn scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i16>> {
         self.column(py, |r| r.label().seen_by(r.turn()).bullet_score())
     }
 
-    /// The labels as win chances of the side to move, from -1 to 1: `float32`.
+    /// Labels as win chances of the side to move, from -1 to 1: `float32`.
     #[getter]
     fn win_chances<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
         self.column(py, |r| inputs::win_chance(inputs::target_pawns(r)))
@@ -97,31 +97,31 @@ impl Batch {
         self.column(py, |r| inputs::result(r).unwrap_or(f32::NAN))
     }
 
-    /// Whether White is to move: `bool`.
+    /// White is to move: `bool`.
     #[getter]
     fn white_to_move<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<bool>> {
         self.column(py, |r| r.turn().is_white())
     }
 
-    /// Half-moves played before the position: `uint16`.
+    /// Plies played before the position: `uint16`.
     #[getter]
     fn plies<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u16>> {
         self.column(py, Record::ply)
     }
 
-    /// Depths of the evaluations in plies, 0 where unknown: `uint8`.
+    /// Depths of the evaluations in plies, 0 if unknown: `uint8`.
     #[getter]
     fn depths<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u8>> {
         self.column(py, Record::depth)
     }
 
-    /// Months in which the games were played, NaT where unknown: `datetime64[M]`.
+    /// Months in which the games were played, NaT if unknown: `datetime64[M]`.
     #[getter]
     fn months<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<Datetime<Months>>> {
         self.column(py, |r| Datetime::from(since_1970(r.month())))
     }
 
-    /// The positions as FENs.
+    /// Returns the positions as FENs.
     fn fens(&self) -> Vec<String> {
         let fen = |record: &Record| {
             let mut fen = String::new();
@@ -132,7 +132,7 @@ impl Batch {
     }
 }
 
-/// A month as numpy counts them.
+/// Returns a month as numpy stores it: months since January 1970.
 fn since_1970(month: Month) -> i64 {
     const NOT_A_TIME: i64 = i64::MIN;
     month.calendar().map_or(NOT_A_TIME, |(year, month)| {

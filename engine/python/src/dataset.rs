@@ -1,4 +1,4 @@
-//! A dataset, and its positions in batches.
+//! Datasets, and iteration over their positions in batches.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -21,10 +21,10 @@ create_exception!(
     "A dataset is missing, damaged or of another version."
 );
 
-/// Groups of records that are read ahead, each of 65,536 at most.
+/// Groups of records read ahead, each of 65,536 at most.
 const AHEAD: usize = 2;
 
-/// A sealed dataset, open to read.
+/// A sealed dataset, opened for reading.
 #[pyclass(frozen, module = "kibitz")]
 pub struct Dataset {
     dataset: Arc<datasets::Dataset>,
@@ -40,27 +40,27 @@ impl Dataset {
         })
     }
 
-    /// SHA-256 over the positions: equal data, equal fingerprint.
+    /// Fingerprint: SHA-256 over the positions. Equal data have equal fingerprints.
     #[getter]
     fn fingerprint(&self) -> &str {
         self.dataset.fingerprint()
     }
 
-    /// What the dataset says about itself: filters, counts, sources.
+    /// Manifest: filters, counts, sources.
     #[getter]
     fn manifest<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let text = serde_json::to_string(self.dataset.manifest()).map_err(value_error)?;
         py.import("json")?.call_method1("loads", (text,))
     }
 
-    /// How many positions a split has.
+    /// Returns the number of positions of a split.
     #[pyo3(signature = (split = "train"))]
     fn count(&self, split: &str) -> PyResult<u64> {
         Ok(self.dataset.len(split_named(split)?))
     }
 
-    /// The positions of a split once, in batches. With a seed they are shuffled: the same
-    /// seed and epoch give the same order. Without one they come in the order of the dataset.
+    /// Iterates once over the positions of a split, in batches. With a seed they are shuffled: the
+    /// same seed and epoch give the same order. Without one they come in the order of the dataset.
     #[pyo3(signature = (split = "train", size = 4096, *, seed = None, epoch = 0))]
     fn batches(
         &self,
@@ -71,7 +71,7 @@ impl Dataset {
     ) -> PyResult<Batches> {
         let split = split_named(split)?;
         if size == 0 {
-            return Err(value_error("a batch has at least one position"));
+            return Err(value_error("a batch needs at least one position"));
         }
         let (sender, groups) = sync_channel(AHEAD);
         let dataset = self.dataset.clone();
@@ -113,7 +113,7 @@ fn dataset_error(error: Error) -> PyErr {
 
 type Group = Result<Vec<Record>, Error>;
 
-/// Hands over groups of records, until nobody wants more.
+/// Sends groups of records until the receiver is dropped.
 fn send(groups: Result<impl Iterator<Item = Group>, Error>, sender: &SyncSender<Group>) {
     match groups {
         Ok(mut groups) => {
@@ -125,23 +125,23 @@ fn send(groups: Result<impl Iterator<Item = Group>, Error>, sender: &SyncSender<
     }
 }
 
-/// The batches of [`Dataset::batches`]. A thread of its own reads ahead; it ends with this.
+/// Iterator of [`Dataset::batches`]. A reader thread reads ahead, and ends when this is dropped.
 #[pyclass(frozen, module = "kibitz")]
 pub struct Batches {
     size: usize,
     rest: Mutex<Rest>,
 }
 
-/// What is left of them.
+/// Positions that have not been returned.
 struct Rest {
     groups: Receiver<Group>,
-    /// What was read, of which so many were taken.
+    /// Current group; the first `taken` records have been returned.
     records: Vec<Record>,
     taken: usize,
 }
 
 impl Rest {
-    /// The next records, at most `size`; none at the end.
+    /// Returns the next records, at most `size`; none at the end.
     fn take(&mut self, size: usize) -> Group {
         let mut batch = Vec::with_capacity(size.min(1 << 16));
         loop {

@@ -1,4 +1,4 @@
-//! Evaluation and search.
+//! Evaluation and search with a net.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,15 +19,15 @@ use rayon::prelude::*;
 
 use crate::{os_error, value_error};
 
-/// How often a search looks whether it was interrupted.
+/// Interval at which a search checks for signals.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a mate counts, less its moves, as in a dataset.
+/// Score of a mate, less its moves, as in a dataset.
 const MATE: i32 = 32_000;
 
-/// A net, and what a search with it remembers.
+/// A net, and the state that its searches share.
 ///
-/// In boxes, since Python aligns its objects less than their integers must be.
+/// Boxed, since Python aligns its objects less than the SIMD fields need.
 #[pyclass(frozen, module = "kibitz")]
 pub struct Engine {
     float: Network,
@@ -56,8 +56,8 @@ impl Engine {
         })
     }
 
-    /// Values of positions in centipawns from the view of the side to move, as the engine
-    /// computes them, in integers: `int32`.
+    /// Evaluates positions with integers, as the engine does: centipawns from the side to move's
+    /// point of view, `int32`.
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
@@ -68,7 +68,8 @@ impl Engine {
         Ok(PyArray1::from_vec(py, values))
     }
 
-    /// The same as training computes them, in floats: `float32`.
+    /// Evaluates positions with floats, as training does: centipawns from the side to move's point
+    /// of view, `float32`.
     fn evaluate_float<'py>(
         &self,
         py: Python<'py>,
@@ -80,7 +81,7 @@ impl Engine {
     }
 
     /// Searches a position until the first limit: `depth` in plies, `nodes`, `time` in seconds.
-    /// `moves` were played from `fen` on. `lines` is how many lines are wanted.
+    /// `moves` are played from `fen`. `lines` is the number of principal variations (MultiPV).
     #[pyo3(signature = (fen, moves = Vec::new(), *, depth = None, nodes = None, time = None, lines = 1))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn search(
@@ -94,7 +95,7 @@ impl Engine {
         lines: usize,
     ) -> PyResult<Outcome> {
         if depth.is_none() && nodes.is_none() && time.is_none() {
-            return Err(value_error("a search wants depth, nodes or time"));
+            return Err(value_error("a search needs depth, nodes or time"));
         }
         let mut position = Position::from_fen(fen).map_err(value_error)?;
         for text in &moves {
@@ -115,7 +116,7 @@ impl Engine {
         Ok(Outcome::new(position.board(), &outcome))
     }
 
-    /// Forgets all earlier searches.
+    /// Clears the transposition table and all other state of earlier searches.
     fn clear(&self, py: Python<'_>) {
         py.detach(|| self.lock().clear());
     }
@@ -126,7 +127,7 @@ impl Engine {
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Searches on a thread of its own, while this one looks for Python's signals.
+    /// Searches on another thread, while this one checks Python's signals.
     fn interruptible(&self, position: &Position, limits: &Limits) -> PyResult<engine::Outcome> {
         let (start, stop) = (Instant::now(), &AtomicBool::new(false));
         let mut lock = self.lock();
@@ -158,23 +159,23 @@ impl Engine {
     }
 }
 
-/// A value of each position.
+/// Returns a value for each position.
 fn each<T: Send>(fens: &[String], value: impl Fn(&Board) -> T + Sync) -> PyResult<Vec<T>> {
     let value = |fen: &String| parse_fen(fen).map(|board| value(&board));
     let values: Result<_, _> = fens.par_iter().map(value).collect();
     values.map_err(value_error)
 }
 
-/// A line that a search found.
+/// Principal variation of a search.
 #[pyclass(frozen, get_all, module = "kibitz")]
 #[derive(Clone)]
 pub struct Line {
-    /// Centipawns from the view of the side to move; mate in n moves is 32,000 - n, being
-    /// mated n - 32,000.
+    /// Centipawns from the side to move's point of view; mate in n moves is 32,000 - n, being mated
+    /// n - 32,000.
     score: i32,
-    /// Moves to mate, negative for the side that is mated; `None` for centipawns.
+    /// Moves to mate, negative if the side to move is mated; `None` for centipawns.
     mate: Option<i32>,
-    /// The moves, as UCI writes them.
+    /// Moves in UCI notation.
     pv: Vec<String>,
 }
 
@@ -186,23 +187,24 @@ impl Line {
     }
 }
 
-/// What a search found.
+/// Result of a search.
 #[pyclass(frozen, get_all, module = "kibitz")]
 pub struct Outcome {
-    /// The best move, as UCI writes it; `None` if there is no legal one.
+    /// Best move in UCI notation; `None` if the side to move has no legal move.
     #[pyo3(name = "move")]
     best: Option<String>,
-    /// The score of the best line.
+    /// Score of the best line.
     score: i32,
-    /// Moves to mate in it.
+    /// Moves to mate in the best line, negative if the side to move is mated; `None` for
+    /// centipawns.
     mate: Option<i32>,
-    /// Its moves.
+    /// Moves of the best line in UCI notation.
     pv: Vec<String>,
-    /// Plies of the last finished iteration.
+    /// Depth of the last finished iteration, in plies.
     depth: u32,
-    /// Positions that were looked at.
+    /// Nodes searched.
     nodes: u64,
-    /// All lines that were asked for, the best first.
+    /// All requested lines, best first.
     lines: Vec<Line>,
 }
 
@@ -237,14 +239,14 @@ impl Outcome {
     }
 }
 
-/// A score as a dataset has it, and the moves to mate.
+/// Returns a score as stored in a dataset, and the moves to mate.
 fn score(score: Score) -> (i32, Option<i32>) {
     let mate = score.moves_to_mate();
     let value = mate.map(|moves| score.centipawns().signum() * (MATE - moves.abs()));
     (value.unwrap_or(score.centipawns()), mate)
 }
 
-/// Moves of a line, as UCI writes them.
+/// Returns the moves of a line in UCI notation.
 fn written(board: &Board, line: &[cozy_chess::Move]) -> Vec<String> {
     let (chess960, mut board) = (is_chess960(board), board.clone());
     let write = |&mv: &cozy_chess::Move| {

@@ -1,9 +1,8 @@
-//! The Python package `kibitz`: it reads datasets into numpy arrays, evaluates positions and
-//! searches them. `docs/python.md` shows how it is used, `kibitz.pyi` lists all of it.
+//! The Python package `kibitz`: reads datasets into numpy arrays, evaluates positions and searches
+//! them. `docs/python.md` shows its use, `kibitz.pyi` lists its contents.
 //!
-//! It stands beside `engine/web`, the other way into the engine for another language, and
-//! above all crates that it uses. It is a workspace of its own, so that nobody who builds
-//! Kibitz compiles PyO3.
+//! The package is the counterpart of `engine/web` for Python, above all crates that it uses. It is
+//! a separate workspace, so that building Kibitz does not compile PyO3.
 
 mod batch;
 mod dataset;
@@ -34,7 +33,7 @@ mod package {
     #[pymodule_export]
     const LAYOUT: &str = models::LAYOUT;
 
-    /// The inputs of a net that are on in a position, ascending, as the side to move sees them.
+    /// Returns the active inputs of a position, ascending, from the side to move's point of view.
     #[pyfunction]
     fn inputs<'py>(py: Python<'py>, fen: &str) -> PyResult<Bound<'py, PyArray1<i32>>> {
         let board = parse_fen(fen).map_err(value_error)?;
@@ -50,12 +49,12 @@ mod package {
     }
 }
 
-/// What is wrong with an argument.
+/// Returns a ValueError for an invalid argument.
 fn value_error(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// What is wrong with a file.
+/// Returns an OSError for an unreadable file.
 fn os_error(error: impl ToString) -> PyErr {
     PyOSError::new_err(error.to_string())
 }

@@ -1,6 +1,6 @@
-"""The package against python-chess and Kibitz's own programs. `tests/python.sh` runs it.
+"""Tests of the package against python-chess and Kibitz's programs. Run by `tests/python.sh`.
 
-KIBITZ_PROGRAMS names the folder of the programs.
+KIBITZ_PROGRAMS is the folder of the programs.
 """
 
 import ast
@@ -36,7 +36,7 @@ def program(name, *arguments):
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """A dataset and its rows, as `ingest` builds and exports them."""
+    """A folder with a dataset and its exported rows, both made by `ingest`."""
     folder = tmp_path_factory.mktemp("dataset")
     dataset, rows = folder / "games.dataset", folder / "rows.parquet"
     program("ingest", "build", SAMPLE, "--quiet", "--out", dataset)
@@ -65,11 +65,11 @@ def fens(rows):
 
 
 def indices(row):
-    """The inputs of a row, without what fills it up."""
+    """Returns the inputs of a row without padding."""
     return sorted(row[row != kibitz.INPUTS].tolist())
 
 
-def test_rows_are_those_of_export(dataset, rows):
+def test_rows_match_export(dataset, rows):
     read = []
     for split in ("train", "validation"):
         assert dataset.count(split) == rows["split"].to_pylist().count(split) > 0
@@ -105,7 +105,7 @@ def test_records_and_labels(dataset):
         assert np.abs(chances - batch.win_chances).max() < 1e-6
 
 
-def test_inputs_are_those_of_python_chess(dataset):
+def test_inputs_match_python_chess(dataset):
     compared = 0
     for batch in dataset.batches("validation", 500):
         own, opposing = batch.inputs, batch.opposing_inputs
@@ -118,13 +118,13 @@ def test_inputs_are_those_of_python_chess(dataset):
     assert compared > 500
 
 
-def test_rare_inputs_are_those_of_python_chess():
+def test_rare_inputs_match_python_chess():
     for line in (ROOT / "tests/data/inputs.tsv").read_text().splitlines():
         fen, expected = line.split("\t")[2:]
         assert kibitz.inputs(fen).tolist() == list(map(int, expected.split())), fen
 
 
-def test_batches_are_all_positions_once(dataset):
+def test_batches_cover_all_positions_once(dataset):
     def read(**order):
         sizes, records = [], []
         for batch in dataset.batches(size=700, **order):
@@ -141,20 +141,20 @@ def test_batches_are_all_positions_once(dataset):
     assert sorted(shuffled) == sorted(stored)
 
 
-def test_batches_may_be_left(dataset):
+def test_batches_may_be_abandoned(dataset):
     for _ in range(20):
         assert len(next(dataset.batches(size=1, seed=1))) == 1
     assert len(next(dataset.batches(size=10**9))) == dataset.count()
 
 
-def test_a_dataset_tells_of_itself(dataset, folder):
+def test_fingerprint_and_manifest(dataset, folder):
     metadata = pyarrow.parquet.read_metadata(folder / "rows.parquet").metadata
     assert dataset.fingerprint == metadata[b"kibitz.fingerprint"].decode()
     assert dataset.manifest["fingerprint"] == dataset.fingerprint
     assert dataset.manifest["counts"]["positions_train"] == dataset.count("train")
 
 
-def test_evaluations_are_those_of_the_program(engine, fens):
+def test_evaluations_match_the_engine(engine, fens):
     fens = fens[:30]
     for fen, value, exact in zip(fens, engine.evaluate(fens), engine.evaluate_float(fens)):
         expected = json.loads(program("engine", "eval", fen, "--json"))
@@ -162,12 +162,12 @@ def test_evaluations_are_those_of_the_program(engine, fens):
         assert exact == pytest.approx(expected["float"]["mover"], abs=1e-3), fen
 
 
-def test_colour_twins_are_worth_the_same(engine, fens):
+def test_colour_twins_have_equal_values(engine, fens):
     twins = [chess.Board(fen).mirror().fen(en_passant="legal") for fen in fens]
     assert (engine.evaluate(fens) == engine.evaluate(twins)).all()
 
 
-def test_searches_are_those_of_the_program(fens):
+def test_searches_match_the_engine(fens):
     with chess.engine.SimpleEngine.popen_uci(str(PROGRAMS / "engine")) as uci:
         for game, fen in enumerate(fens[:10]):
             mine = kibitz.Engine().search(fen, depth=7)
@@ -194,7 +194,7 @@ def test_lines_are_legal_and_ordered(engine, fens):
 
 def test_limits_hold(engine):
     assert engine.search(chess.STARTING_FEN, nodes=1_000).nodes == 1_000
-    # How deep it comes is the machine's speed; that it ends is the limit.
+    # The depth depends on the speed of the machine; only the end of the search is tested.
     outcome = engine.search(chess.STARTING_FEN, ["e2e4", "e7e5"], time=0.1)
     assert outcome.depth >= 1 and outcome.pv
     engine.clear()
@@ -208,7 +208,7 @@ def test_mates(engine):
     assert mated.pv == []
 
 
-def test_castling_is_written_as_uci_has_it(engine):
+def test_castling_is_in_uci_notation(engine):
     castles = "4k3/8/8/8/8/8/4PPPP/4K2R w K - 0 1"
     assert engine.search(castles, ["e1g1"], depth=1).move
     fen = "4k2r/8/8/8/8/8/8/1K3R2 w Fh - 0 1"
@@ -217,7 +217,7 @@ def test_castling_is_written_as_uci_has_it(engine):
         board.push_uci(move)
 
 
-def test_a_net_of_ones_own(engine, fens):
+def test_a_net_file(engine, fens):
     default = kibitz.Engine(ROOT / "models/default.safetensors")
     assert (default.evaluate(fens) == engine.evaluate(fens)).all()
 
@@ -236,7 +236,7 @@ def test_ctrl_c_ends_a_search(engine):
     assert engine.search(chess.STARTING_FEN, depth=2).move
 
 
-def test_what_is_wrong_is_said(dataset, engine, tmp_path):
+def test_errors_name_their_cause(dataset, engine, tmp_path):
     with pytest.raises(kibitz.DatasetError, match="nothing"):
         kibitz.Dataset(tmp_path / "nothing")
     with pytest.raises(OSError, match="nothing"):
@@ -262,7 +262,7 @@ def public(names):
     return {name for name in names if not name.startswith("_")}
 
 
-def test_the_stub_lists_what_there_is():
+def test_the_stub_lists_the_whole_module():
     stub = ast.parse((ROOT / "engine/python/kibitz.pyi").read_text())
     classes = {node.name: node for node in stub.body if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}

@@ -47,9 +47,9 @@ pub(super) trait Arithmetic {
         activations
     }
 
-    /// Returns the products of two blocks of first-layer sums, each clamped to 0 to one: `a * b >>
-    /// (7 + 2 * shift)`, so that one times one is `ACTIVATION_MAX * ACTIVATION_MAX / 128`, which is
-    /// 126. `shift` is at most 4.
+    /// Returns the products of two blocks of first-layer sums, each clamped to 0 to one,
+    /// `a * b >> (7 + 2 * shift)`: one times one is 126, `ACTIVATION_MAX * ACTIVATION_MAX / 128`.
+    /// `shift` is at most 4.
     ///
     /// # Safety
     /// The processor has the kernel's instructions.

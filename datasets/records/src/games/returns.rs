@@ -18,8 +18,8 @@ struct Shares {
 }
 
 impl Shares {
-    /// Returns the shares of a label. Centipawns follow Lichess's curve, with White's chances `2 /
-    /// (1 + exp(-K cp)) - 1` as the difference of the shares; a mate counts as a win.
+    /// Returns the shares of a label. Centipawns follow Lichess's curve, with White's chances
+    /// `2 / (1 + exp(-K cp)) - 1` as the difference of the shares; a mate counts as a win.
     fn of_label(label: Label) -> Shares {
         match (label.centipawns(), label.mate()) {
             (Some(centipawns), _) => {
@@ -118,9 +118,9 @@ mod tests {
         labels
     }
 
-    /// Expected values from Python 3 (`tests/reference/lambda_returns.py`): `w(c) =
-    /// 2/(1+exp(-0.00368208*c))-1`, its inverse `round(log((1+g)/(1-g))/0.00368208)`, and the
-    /// explicit sum rather than the recursion.
+    /// Expected values from Python 3 (`tests/reference/lambda_returns.py`):
+    /// `w(c) = 2/(1+exp(-0.00368208*c))-1`, its inverse `round(log((1+g)/(1-g))/0.00368208)`, and
+    /// the explicit sum rather than the recursion.
     #[test]
     fn returns_equal_pythons() {
         for line in include_str!("../../../../tests/data/lambda_returns.tsv").lines() {

@@ -132,9 +132,9 @@ pub fn parse_eval(comment: &[u8]) -> EvalComment {
     result
 }
 
-/// Parses a comment of an engine match after a move of `mover`. cutechess, fastchess and `arena
-/// match` write `+0.25/12 0.5s` and `-M6/20 0.1s`: the mover's score in pawns or plies to mate, and
-/// the depth. A mate already on the board is [`EvalComment::Absent`].
+/// Parses a comment of an engine match after a move of `mover`. cutechess, fastchess and
+/// `arena match` write `+0.25/12 0.5s` and `-M6/20 0.1s`: the mover's score in pawns or plies to
+/// mate, and the depth. A mate already on the board is [`EvalComment::Absent`].
 pub(crate) fn parse_match_score(comment: &[u8], mover: Color) -> EvalComment {
     let score = || {
         let text = comment.trim_ascii_start();
