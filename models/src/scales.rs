@@ -228,8 +228,8 @@ mod tests {
         assert_eq!(first_layer_range(&unused, 0), (0.0, 0.0));
     }
 
-    /// At each scale, a layer that just fits gets it, and its widest sums fit in exact integers; a
-    /// slightly larger one gets the next coarser scale or none.
+    /// Checks each scale: a layer that just fits gets it, and its widest sums fit in exact
+    /// integers; a slightly larger one gets the next coarser scale or none.
     #[test]
     fn accumulators_fit_at_the_very_edge() {
         for seed in 0..4 {

@@ -21,7 +21,7 @@ static EVENT_FINDER_REV: LazyLock<FinderRev> = LazyLock::new(|| FinderRev::new(E
 pub enum Boundary {
     /// A game begins at an Event tag.
     Event,
-    /// In a PGN without Event tags, at any tag after a blank line.
+    /// A game begins at any tag after a blank line, in a PGN without Event tags.
     AnyTag,
     /// Each line is a unit.
     Line,

@@ -60,7 +60,7 @@ pub(crate) enum Previous {
     Nothing,
     /// A game that was read. Text without tags after it is its rest, broken off by a blank line.
     Game,
-    /// A game that was skipped, or whose rest was. Text without tags after it is skipped too.
+    /// A game that was skipped, wholly or in part. Text without tags after it is skipped too.
     LeftOut,
 }
 

@@ -162,7 +162,7 @@ impl Cut {
         Cut::of(reason, word, |name| tag_value(game, name))
     }
 
-    /// Returns a cut at a word or line of a game, whose tags `tag` looks up.
+    /// Returns a cut at a word or line of a game. `tag` looks up its tags.
     pub(crate) fn of<'a>(
         reason: SkipReason,
         word: &[u8],

@@ -6,9 +6,9 @@ use crate::games::boundary::{begins_game, tags_start};
 /// A position at which the scan stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// A game whose tags begin at `start`, with its Event tag at `event`.
+    /// A game: the start of its tags, and its Event tag.
     Game { start: usize, event: usize },
-    /// An `[%eval` begins here.
+    /// Position of an `[%eval`.
     Eval(usize),
 }
 
