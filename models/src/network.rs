@@ -27,7 +27,6 @@ impl Layer {
         &self.weight[output * self.inputs()..][..self.inputs()]
     }
 
-    /// Computes a range of the outputs.
     fn apply(&self, input: &[f32], outputs: Range<usize>) -> Vec<f32> {
         outputs
             .map(|o| {

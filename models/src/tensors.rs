@@ -43,12 +43,10 @@ impl<'a> Tensors<'a> {
         Ok(Tensors { header, data })
     }
 
-    /// Returns an entry of the metadata.
     pub(crate) fn metadata(&self, key: &str) -> Option<&str> {
         self.header.metadata.get(key).map(String::as_str)
     }
 
-    /// Returns the names of all tensors.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.header.tensors.keys().map(String::as_str)
     }
@@ -106,7 +104,6 @@ fn split<const N: usize>(
     whole.then(|| values.iter().map(|&bytes| value(bytes)).collect())
 }
 
-/// Parsed header.
 struct Header {
     metadata: BTreeMap<String, String>,
     tensors: BTreeMap<String, Tensor>,
@@ -128,7 +125,6 @@ impl Header {
     }
 }
 
-/// Header entry of a tensor.
 #[derive(serde::Deserialize)]
 struct Tensor {
     dtype: String,

@@ -150,7 +150,6 @@ pub fn own_sha256() -> Result<String, FileError> {
     sha256(&program.map_err(FileError::to(Action::Read, "this program"))?)
 }
 
-/// Returns the SHA-256 of a file, in hexadecimal.
 fn sha256(path: &Path) -> Result<String, FileError> {
     let digest = || {
         let mut digest = Sha256::new();

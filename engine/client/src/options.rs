@@ -10,7 +10,6 @@ pub(crate) struct EngineOption {
     pub kind: Kind,
 }
 
-/// Type of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Check,

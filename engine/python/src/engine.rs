@@ -159,7 +159,6 @@ impl Engine {
     }
 }
 
-/// Returns a value for each position.
 fn each<T: Send>(fens: &[String], value: impl Fn(&Board) -> T + Sync) -> PyResult<Vec<T>> {
     let value = |fen: &String| parse_fen(fen).map(|board| value(&board));
     let values: Result<_, _> = fens.par_iter().map(value).collect();

@@ -112,7 +112,6 @@ pub fn file(choices: &mut Choices) -> Vec<u8> {
     let mut file = Vec::new();
     let mut header = format!("{{{}}}", entries.join(",")).into_bytes();
     if choices.seldom(16) {
-        // Change a byte of the header.
         let place = choices.below(header.len());
         header[place] = choices.byte();
     }

@@ -168,7 +168,6 @@ fn reference(network: &Network, quantised: &QuantisedNetwork, features: &[Featur
     (sum * 100 + (sum * 100).signum() * scale / 2) / scale
 }
 
-/// Returns the sums of a layer.
 fn layer(layer: &Layer, inputs: &[i64], weight_one: f32, bias_one: i64) -> Vec<i64> {
     let round = |w: f32| (w * weight_one).round() as i64;
     let bias = |b: f32| (f64::from(b) * bias_one as f64).round() as i64;

@@ -8,7 +8,6 @@ use crate::games::returns::Returns;
 use crate::position::{GameResult, Month, Record};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Split};
 
-/// Evaluated positions of the game being read.
 #[derive(Default)]
 pub(crate) struct Evaluations {
     positions: Vec<Evaluated>,
@@ -35,7 +34,6 @@ pub(crate) struct Ending {
 }
 
 impl Evaluations {
-    /// Returns the number of plies played so far.
     pub(crate) fn plies(&self) -> u32 {
         self.plies
     }

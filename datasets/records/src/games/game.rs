@@ -11,7 +11,6 @@ use crate::games::spelling::find_move;
 use crate::position::{EvalComment, Origin, Record, parse_eval, parse_match_score};
 use crate::selection::{Filters, GameId, SkipReason, SourceCounts, Tags};
 
-/// State of the game being read.
 struct Game {
     tags: Tags,
     position: Chess,

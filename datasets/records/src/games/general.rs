@@ -71,7 +71,6 @@ pub(crate) fn read_general(
     }
 }
 
-/// Counts a skipped game.
 fn leave_out(cut: Cut, tally: &mut SourceCounts) {
     tally.games += 1;
     tally.games_annotated += 1;

@@ -174,7 +174,6 @@ fn is_of_name(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_+#=:-".contains(byte)
 }
 
-/// Returns the line without a leading byte order mark.
 pub(crate) fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(MARK).unwrap_or(line)
 }

@@ -213,7 +213,6 @@ pub(crate) fn with_plain_space(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(new)
 }
 
-/// Returns the first line of a text.
 fn line(text: &[u8]) -> &[u8] {
     &text[..skip_past(text, 0, b'\n')]
 }
@@ -276,7 +275,6 @@ fn word(text: &[u8]) -> &[u8] {
         .map_or(&text[..length], |at| &text[..at])
 }
 
-/// Kind of a word in the movetext.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Move,

@@ -32,7 +32,6 @@ pub(super) fn detect(bytes: &[u8]) -> bool {
     boards.peek().is_some() && boards.all(|board| position(board).is_ok())
 }
 
-/// Reads whole boards.
 pub(super) fn read(
     bytes: &[u8],
     filters: &Filters,

@@ -75,7 +75,6 @@ pub(super) fn detect(mut bytes: &[u8]) -> bool {
     true
 }
 
-/// Reads whole games.
 pub(super) fn read(
     mut bytes: &[u8],
     filters: &Filters,

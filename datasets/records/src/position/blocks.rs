@@ -11,7 +11,6 @@ use crate::position::record::Fields;
 /// shuffle has many blocks.
 pub const BLOCK_RECORDS: usize = 4096;
 
-/// Bytes of a block's header.
 const HEADER_BYTES: usize = 6;
 
 /// Bits of a zigzag label in each of four classes. Half of Lichess's labels are in the first class,
@@ -52,7 +51,6 @@ struct Common {
     records: u16,
     /// Bits of a ply, enough for every record.
     ply_bits: u32,
-    /// Bits of a depth.
     depth_bits: u32,
     /// Earliest month.
     month: u8,

@@ -108,7 +108,6 @@ fn write_board(board: &[u8; 64], text: &mut String) {
         bytes[len] = b'/';
         len += 1;
     }
-    // Drop the last slash.
     text.push_str(str::from_utf8(&bytes[..len - 1]).expect("ASCII"));
 }
 

@@ -35,12 +35,10 @@ impl Label {
         (moves != 0).then(|| Label(moves.signum() as i16 * (MATE - distance)))
     }
 
-    /// Returns the stored form.
     pub(crate) fn stored(self) -> i16 {
         self.0
     }
 
-    /// Returns the label with this stored form.
     pub(crate) fn from_stored(stored: i16) -> Label {
         Label(stored)
     }

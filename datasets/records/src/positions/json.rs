@@ -26,7 +26,6 @@ struct LichessEval {
     depth: u64,
 }
 
-/// Score of a variation.
 #[derive(Clone, Copy, Deserialize)]
 struct Score {
     cp: Option<i64>,

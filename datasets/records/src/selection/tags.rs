@@ -20,12 +20,10 @@ pub(crate) struct Tags {
     pub(crate) speed: Option<Speed>,
     pub(crate) white_rating: Option<u16>,
     pub(crate) black_rating: Option<u16>,
-    /// A player is a bot.
     pub(crate) bot: bool,
 }
 
 impl Tags {
-    /// Reads one tag.
     pub(crate) fn read(&mut self, name: &[u8], value: Cow<[u8]>) {
         self.any = true;
         let name = name.trim_ascii();
