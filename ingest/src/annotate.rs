@@ -1,5 +1,4 @@
-//! Games in, the same games with evaluations out: engines on all cores, an
-//! output that a run goes on with.
+//! Annotation of games with engine evaluations: a parallel worker pipeline and a resumable output.
 
 pub(crate) mod analyst;
 pub(crate) mod archive;

@@ -1,4 +1,4 @@
-//! What the program does, a file a command.
+//! The command line: one module per subcommand.
 
 mod annotate;
 mod build;
@@ -38,25 +38,25 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Take in sources: make a dataset, or add to one
+    /// Build a dataset from sources, or add to one
     Build(build::Arguments),
-    /// Join datasets into one
+    /// Merge datasets into one
     Merge(merge::Arguments),
-    /// Cut a dataset into shards, which are read as one
+    /// Split a dataset into shards that read as one dataset
     Shard(shard::Arguments),
-    /// Copy a dataset to S3, or from there
+    /// Copy a dataset to or from S3
     Copy(copy::Arguments),
     /// Evaluate the positions of games with a UCI engine
     Annotate(annotate::Arguments),
     /// Join the annotated parts of a source
     Join(join::Arguments),
-    /// Tell what is in a dataset
+    /// Show what a dataset contains
     Stats(stats::Arguments),
-    /// Write a dataset in a format that other programs read
+    /// Export a dataset for other programs
     Export(export::Arguments),
 }
 
-/// Runs the command that was asked for.
+/// Runs the chosen subcommand.
 pub fn run(arguments: Arguments) -> Result<()> {
     match arguments.command {
         Command::Build(arguments) => build::run(&arguments),

@@ -1,4 +1,4 @@
-//! A sealed dataset in formats that other programs read.
+//! Export of a sealed dataset to formats of other programs.
 
 pub(crate) mod bullet;
 pub(crate) mod format;

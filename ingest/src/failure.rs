@@ -1,12 +1,12 @@
-//! From an error to one line and an exit code.
+//! Error reporting: one line on standard error, and an exit code.
 
 use host::{Exists, ExitCode, FileError};
 
 use crate::annotate;
 use crate::terminal::stopped::Stopped;
 
-/// Prints an error as one line and gives its exit code: what the first cause
-/// says that has one.
+/// Prints an error as one line and returns the exit code of the first cause that has one. Usage
+/// errors exit at once.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     if let Some(usage) = error.downcast_ref::<clap::Error>() {
         usage.exit();

@@ -1,9 +1,8 @@
 //! Kibitz's ingest: Lichess dumps in, a dataset of evaluated positions out.
 //!
-//! The reading and the dataset are of the crate `datasets`; here are the
-//! commands over it. The rooms, from the lowest up: `terminal`, `report`,
-//! `export` and `annotate`, `commands`. The program is what is used: it is all
-//! of [`Arguments`] and [`run`].
+//! Source reading and the dataset format live in the crate `datasets`; this crate holds the
+//! commands. Modules from the lowest up: `terminal`, `report`, `export` and `annotate`, `commands`.
+//! The library serves only the program; its API is [`Arguments`], [`run`] and [`report_failure`].
 
 mod annotate;
 mod commands;

@@ -1,4 +1,4 @@
-//! Lichess dumps in, a dataset of evaluated positions out.
+//! The `ingest` program: Lichess dumps in, a dataset of evaluated positions out.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! What is in a dataset: the histograms, the text, the picture.
+//! Statistics of a dataset as histograms, text and picture.
 
 pub(crate) mod histogram;
 pub(crate) mod plot;

@@ -1,4 +1,4 @@
-//! What the commands tell the user: progress, why they stopped.
+//! Messages to the user: progress, and the error of a stopped run.
 
 pub(crate) mod progress;
 pub(crate) mod stopped;

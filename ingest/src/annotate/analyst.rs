@@ -1,5 +1,4 @@
-//! Annotates one game after another, with an engine that is asked or a net that is
-//! searched with in this process.
+//! Annotation of single games, with a UCI engine process or a net searched in this process.
 
 use std::time::{Duration, Instant};
 
@@ -15,30 +14,30 @@ use crate::annotate::net::{Net, Searcher};
 use crate::annotate::notation::{Eval, write_game};
 use crate::annotate::process::{Process, Program};
 
-/// What is done with each game.
+/// Settings shared by all workers.
 pub struct Task {
-    /// What evaluates.
+    /// Evaluator of positions.
     pub evaluator: Evaluator,
-    /// How long a position is searched.
+    /// Search limit of each position.
     pub limit: Limit,
-    /// Of so many positions of a game one is evaluated.
+    /// Sampling interval: every N-th position of a game is evaluated, counted from its end.
     pub every: usize,
     /// Whether games that have evaluations get new ones.
     pub replace: bool,
-    /// Whether to stop: for a signal, or an error elsewhere.
+    /// Stop flag, set by a signal or an error elsewhere.
     pub stop: StopSignal,
 }
 
-/// What evaluates positions.
+/// Evaluator of positions.
 pub enum Evaluator {
-    /// A UCI engine, in processes of its own.
+    /// UCI engine, one process per worker.
     Program(Program),
     /// Kibitz with a net, in this process.
     Net(Box<Net>),
 }
 
 impl Evaluator {
-    /// The options that were set, in order, as UCI calls them.
+    /// Returns the UCI options that were set, in order.
     pub fn options(&self) -> Vec<(String, String)> {
         match self {
             Evaluator::Program(program) => program.setup.options.clone(),
@@ -47,16 +46,16 @@ impl Evaluator {
     }
 }
 
-/// How long a position is searched.
+/// Search limit of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many nodes.
+    /// Limit in nodes.
     Nodes(u64),
-    /// So many plies.
+    /// Limit in plies.
     Depth(u64),
 }
 
-/// As a UCI command.
+/// Formats the UCI `go` command.
 impl std::fmt::Display for Limit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -66,11 +65,11 @@ impl std::fmt::Display for Limit {
     }
 }
 
-/// One of those who work side by side.
+/// Annotator of one worker thread.
 pub struct Analyst<'a> {
     task: &'a Task,
     worker: Worker<'a>,
-    /// Time spent in searches, answered or not.
+    /// Time spent in searches, including failed ones.
     pub searching: Duration,
 }
 
@@ -80,10 +79,10 @@ enum Worker<'a> {
 }
 
 impl<'a> Analyst<'a> {
-    /// An analyst; an engine's process starts with the first search.
+    /// Returns an annotator; an engine's process starts with its first search.
     ///
     /// # Errors
-    /// If there is no memory for a net's transposition table.
+    /// If memory for a net's transposition table cannot be allocated.
     pub fn new(task: &'a Task) -> Result<Analyst<'a>, Error> {
         let worker = match &task.evaluator {
             Evaluator::Program(program) => Worker::Process(Box::new(Process::new(task, program))),
@@ -96,7 +95,7 @@ impl<'a> Analyst<'a> {
         })
     }
 
-    /// Annotates the game of a piece of text, and appends it to `out`.
+    /// Annotates the game in `text` and appends it to `out`; counts a game that is left out.
     ///
     /// # Errors
     /// If the engine cannot be started, or fails on every position.
@@ -132,8 +131,7 @@ impl<'a> Analyst<'a> {
         Ok(())
     }
 
-    /// The evaluations after each move; none for a game that is left out, which is
-    /// counted.
+    /// Returns the evaluation after each move; `None` for a game that is left out and counted.
     fn evaluate(
         &mut self,
         game: &Transcript,
@@ -150,10 +148,9 @@ impl<'a> Analyst<'a> {
 }
 
 impl Task {
-    /// The positions of a game to be evaluated, each with the number of the move
-    /// that leads to it: those after each move that does not end the game, or every
-    /// so many of them. These are counted from the last: as games differ in length,
-    /// all plies have their share. There are no more once the work is to stop.
+    /// Returns the positions to evaluate, each with the index of the move leading to it: those
+    /// after every `every`-th move, except the end of the game. Counting starts from the last move:
+    /// games differ in length, so all plies get their share. Ends early once the work is to stop.
     pub fn positions(&self, game: &Transcript) -> impl Iterator<Item = (usize, Chess)> {
         let mut position = game.start.clone();
         let plies = game.plies.iter().enumerate();
@@ -168,9 +165,8 @@ impl Task {
     }
 }
 
-/// The evaluation in an answer, from White's point of view. `None` if the
-/// answer cannot be one to this position: it has no score, its best move is
-/// illegal here, or it is a mate in 0 moves.
+/// Returns the evaluation in an answer, from White's point of view. `None` if the answer is not
+/// valid for this position: it has no score, an illegal best move, or a mate in 0.
 pub fn eval(answer: &Answer, position: &Chess) -> Option<Eval> {
     let best: UciMove = answer.best.parse().ok()?;
     best.to_move(position).ok()?;
@@ -213,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn scores_are_turned_to_white_and_illegal_moves_refused() {
+    fn turns_scores_to_white_and_refuses_illegal_moves() {
         let white = "4k3/8/8/8/8/8/8/R3K2R w KQ - 0 1";
         let black = "4k3/8/8/8/8/8/8/R3K2R b KQ - 0 1";
         let cp = Score::Centipawns(25);

@@ -1,5 +1,5 @@
-//! The output of annotating, and how far into the sources it is: a `.pgn.zst` of
-//! many frames, or the same text as a plain `.pgn`.
+//! Output of annotation, and its progress through the sources: a `.pgn.zst` of many frames, or
+//! plain `.pgn`.
 
 use std::num::NonZero;
 use std::path::Path;
@@ -13,89 +13,87 @@ use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::feed::SourcePart;
 
-/// A frame closes with the game that takes its text past this. Some fifty
-/// games: the work that an interruption can cost.
+/// Minimum text of a frame, some fifty games: the most work an interruption can cost.
 const FRAME_BYTES: usize = 128 << 10;
 
-/// What makes an output. An output is gone on with only by the same.
+/// Settings of an output, recorded in FILE.json. Only the same settings resume it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeBy {
-    /// What the engine calls itself.
+    /// Identity of the engine.
     pub engine: String,
-    /// The UCI command that starts each search.
+    /// UCI command that starts each search.
     pub go: String,
-    /// Options set, in order.
+    /// UCI options that were set, in order.
     pub options: Vec<(String, String)>,
-    /// Of so many positions of a game one was evaluated.
+    /// Sampling interval: every N-th position of a game was evaluated.
     #[serde(default = "one")]
     pub every: NonZero<usize>,
-    /// Positions that an engine was sent before it had answered.
+    /// Positions queued in an engine.
     #[serde(default = "one")]
     pub ahead: NonZero<usize>,
     /// Whether games that had evaluations got new ones.
     pub replace: bool,
-    /// Whether it is zstd, or plain text.
+    /// Whether the output is zstd, rather than plain text.
     #[serde(default = "yes")]
     pub compressed: bool,
-    /// Which part of its source it has, if not all.
+    /// Part of the source that was annotated; `None` if all of it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<SourcePart>,
 }
 
-/// What records that say nothing of it mean by [`MadeBy::every`] and
-/// [`MadeBy::ahead`].
+/// Serde default of [`MadeBy::every`] and [`MadeBy::ahead`], for records without them.
 fn one() -> NonZero<usize> {
     NonZero::<usize>::MIN
 }
 
-/// What records that say nothing of it mean by [`MadeBy::compressed`].
+/// Serde default of [`MadeBy::compressed`], for records without it.
 fn yes() -> bool {
     true
 }
 
-/// Up to where an output is whole.
+/// Progress up to which an output is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// Bytes of the sources' text that are in it.
+    /// Bytes of the sources' text that were annotated.
     pub source_text: u64,
-    /// SHA-256 of that text; empty where the output was joined from parts.
+    /// SHA-256 of that text; empty for an output joined from parts.
     pub source_sha256: String,
-    /// What was counted in it.
+    /// Counts over that text.
     pub tally: AnnotationCounts,
-    /// What was read of a source of which a part was to be read, at its end.
+    /// Range and digests of an annotated part; `None` until it is finished, or without `--part`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<PartRead>,
 }
 
-/// FILE.json.
+/// Record of an output, stored in FILE.json.
 pub type Record = archive::Record<MadeBy, Progress>;
 
-/// What [`Archive::open`] found.
+/// Result of [`Archive::open`].
 pub enum Opened {
-    /// The output is there, whole, and was made by the same.
+    /// Output that was finished before with the same settings.
     Finished(Box<Record>),
-    /// There is work to do.
+    /// Output that needs more work.
     Begun(Box<Archive>),
 }
 
-/// An output that is being made.
+/// Output in progress.
 pub struct Archive {
     output: archive::Archive<MadeBy, Progress>,
-    /// The frame that is being filled.
+    /// Text of the unfinished frame.
     text: Vec<u8>,
-    /// The digest of the sources' text, up to here.
+    /// Digest of the sources' text so far.
     source: Sha256,
     source_text: u64,
     tally: AnnotationCounts,
 }
 
 impl Archive {
-    /// Begins an output, or goes on with one. Where `path` is a link, it stays
-    /// one: all is made beside the file that it leads to.
+    /// Begins or resumes an output. If `path` is a symbolic link, the files are made beside its
+    /// target.
     ///
     /// # Errors
-    /// [`Error`] if the output was made by something else or is damaged, and
-    /// [`datasets::Error`] if it is in use or cannot be written.
+    /// [`Error`] if the output has other settings or is damaged, and [`datasets::Error`] if it is
+    /// in use or cannot be written.
     pub fn open(path: &Path, made_by: MadeBy) -> anyhow::Result<Opened> {
         let compressed = made_by.compressed;
         let opened = archive::Archive::open(path, made_by, compressed);
@@ -111,23 +109,23 @@ impl Archive {
         })
     }
 
-    /// Whether the output has more of the sources than was passed over.
+    /// Returns whether the output covers more of the sources than was skipped so far.
     pub fn is_behind(&self) -> bool {
         self.source_text < self.made().source_text
     }
 
-    /// What was counted so far, what is not sealed yet included.
+    /// Returns the counts so far, including the unfinished frame.
     pub fn tally(&self) -> &AnnotationCounts {
         &self.tally
     }
 
-    /// Takes in text of the sources that is in the output already.
+    /// Skips source text that the output already covers.
     pub fn pass_over(&mut self, text: &[u8]) {
         self.source.update(text);
         self.source_text += text.len() as u64;
     }
 
-    /// Whether what was passed over is what the output was made from.
+    /// Checks that the skipped text is what the output was made from.
     ///
     /// # Errors
     /// [`Error::OtherGames`] if it is not.
@@ -148,7 +146,7 @@ impl Archive {
         })
     }
 
-    /// Adds one piece of the sources, and what became of it.
+    /// Appends one piece of the sources and its annotated text.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
@@ -167,8 +165,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Adds a game, or what became of a piece of the sources, that the record does not
-    /// count. Tells whether a frame ends with it.
+    /// Appends annotated text that the record does not count. Returns whether this ended a frame.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
@@ -181,8 +178,7 @@ impl Archive {
         Ok(full)
     }
 
-    /// Writes what is left and gives the output its name. Of a part of a source, that is
-    /// told what was read of it.
+    /// Writes the last frame, records the range read of a part, and gives the output its name.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
@@ -191,7 +187,7 @@ impl Archive {
         self.finish_as(Progress { part, ..progress })
     }
 
-    /// The same, with a record that was not counted here.
+    /// Finishes like [`Archive::finish`], with progress counted by the caller.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
@@ -200,9 +196,9 @@ impl Archive {
         self.output.finish(progress).map_err(as_error)
     }
 
-    /// Writes what is left, where the sources end too early: FILE.part then
-    /// holds every game. The record does not count it, so that going on makes
-    /// the same frames as one go. Where there is nothing, nothing is left.
+    /// Writes the rest after the sources ended too early, so that FILE.part holds every game. The
+    /// record does not count it: resuming makes the same frames as an uninterrupted run. Removes an
+    /// output without any text.
     ///
     /// # Errors
     /// [`datasets::Error::Unwritable`].
@@ -218,7 +214,7 @@ impl Archive {
         self.output.append(&text).map_err(as_error)
     }
 
-    /// Up to where the record says the output is whole.
+    /// Returns the recorded progress.
     fn made(&self) -> &Progress {
         &self.output.record().done.counts
     }
@@ -233,7 +229,7 @@ impl Archive {
     }
 }
 
-/// As this program says it of all its files.
+/// Converts an error to the one this program uses for the same cause.
 pub fn as_error(error: ArchiveError) -> anyhow::Error {
     match error {
         ArchiveError::Locked { path } => datasets::Error::Locked { path }.into(),

@@ -1,4 +1,4 @@
-//! What was annotated, and what was left out.
+//! Counts of annotated and omitted games.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,24 @@ use datasets::SkipReason;
 use serde::{Deserialize, Serialize};
 use uci_client::EngineError;
 
-/// Counts over the games that were taken in.
+/// Counts over the source games.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnnotationCounts {
     /// Games written.
     pub games: u64,
-    /// Of these, games that had evaluations and kept them.
+    /// Games written that had evaluations and kept them.
     pub kept: u64,
-    /// Positions that the engine evaluated.
+    /// Positions evaluated.
     pub positions: u64,
-    /// Of these, positions with a mate announced.
+    /// Evaluated positions with a mate score.
     pub mates: u64,
-    /// Positions on which the engine failed twice; they have no evaluation.
+    /// Positions left without an evaluation after the engine failed twice.
     pub unanswered: u64,
-    /// Searches in which the engine ended.
+    /// Searches in which the engine exited.
     pub crashes: u64,
-    /// Searches that were not over in time.
+    /// Searches that timed out.
     pub timeouts: u64,
-    /// Searches that ended without a score or with no legal move.
+    /// Searches that ended without a score or with an illegal move.
     pub bad_answers: u64,
     /// Games left out or cut, by reason.
     pub skipped: BTreeMap<SkipReason, u64>,
@@ -44,7 +44,7 @@ impl AnnotationCounts {
         *self.skipped.entry(reason).or_default() += 1;
     }
 
-    /// Adds another tally to this one.
+    /// Adds other counts to these.
     pub fn add(&mut self, other: &AnnotationCounts) {
         self.games += other.games;
         self.kept += other.kept;

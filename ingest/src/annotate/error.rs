@@ -1,4 +1,4 @@
-//! What stops `ingest annotate`, each with an exit code.
+//! Errors of `ingest annotate`, with their exit codes.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,7 @@ use uci_client::{EvaluatorError, StartError};
 
 use crate::annotate::join::JoinError;
 
-/// Why annotating stopped, or did not start. Each message is one line that
-/// says what to do.
+/// Error of `ingest annotate`. Each message is one line that says what to do.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The engine cannot be started or set up.
@@ -19,10 +18,10 @@ pub enum Error {
     /// The net cannot be used.
     #[error(transparent)]
     Net(#[from] EvaluatorError),
-    /// There is no memory for the net's transposition table.
+    /// Memory for the net's transposition table cannot be allocated.
     #[error("--hash: {0}")]
     Hash(#[from] engine::HashError),
-    /// The engine has failed too often in a row to be worth going on with.
+    /// The engine failed on too many positions in a row.
     #[error(
         "{command}: the engine failed on {positions} positions in a row; what was annotated is \
          kept, the same command goes on from there",
@@ -31,13 +30,13 @@ pub enum Error {
     EngineBroken {
         /// The engine's program.
         command: PathBuf,
-        /// Positions without an answer, one after another.
+        /// Positions without an answer in a row.
         positions: u32,
     },
-    /// The output, or what was annotated before, is refused.
+    /// The output, or its record, is refused.
     #[error(transparent)]
     Output(ArchiveError),
-    /// Outputs are not the parts of one source.
+    /// Files to join are not the parts of one source.
     #[error(transparent)]
     Join(#[from] JoinError),
     /// The output was begun with other games.
@@ -49,13 +48,13 @@ pub enum Error {
     OtherGames {
         /// The output.
         path: PathBuf,
-        /// Bytes of text that were annotated.
+        /// Bytes of source text annotated so far.
         bytes: u64,
     },
 }
 
 impl Error {
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             Error::Engine(StartError::Program { .. }) => ExitCode::Missing,

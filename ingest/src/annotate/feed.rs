@@ -1,4 +1,4 @@
-//! The games of all sources, one after another.
+//! Games of all sources, in order.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -6,51 +6,49 @@ use std::path::{Path, PathBuf};
 use datasets::{Chunk, Error, GameTexts, PartOf, PartRead};
 use serde::{Deserialize, Serialize};
 
-/// One game's text.
+/// Text of one game.
 pub struct Piece {
-    /// The text, up to where the next game begins.
+    /// Text up to the start of the next game.
     pub text: Vec<u8>,
-    /// Whether it stands for text that was passed over, because no game
-    /// began in 16 MiB.
+    /// Whether this replaces skipped text: 16 MiB in which no game began.
     pub oversized: bool,
-    /// Bytes of the sources, compressed as they are, up to about here.
+    /// Approximate offset of its end in the (compressed) bytes of all sources.
     pub read: u64,
 }
 
-/// A part of a source, and what tells the source.
+/// Part of a source, with the source's size and head digest to identify it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourcePart {
-    /// Which part.
+    /// Index and number of parts.
     #[serde(flatten)]
     pub part: PartOf,
     /// The source's size in (compressed) bytes.
     pub bytes: u64,
-    /// The digest of its first 16 KiB.
+    /// Digest of the source's first 16 KiB.
     pub head: String,
 }
 
-/// Reads sources and cuts them into games.
+/// Reader that cuts sources into games.
 pub struct Feed {
     paths: VecDeque<PathBuf>,
     source: Option<GameTexts>,
-    /// The games of a chunk that have not been handed out.
+    /// Games of the current chunk that are still to be returned.
     pieces: VecDeque<Piece>,
-    /// Bytes of the sources that were read to their end.
+    /// Total bytes of the finished sources.
     before: u64,
-    /// Where the last chunk ended, in bytes of all sources.
+    /// End of the last chunk, in bytes of all sources.
     read: u64,
     part: Option<SourcePart>,
-    /// What was read of the part, at its end.
+    /// Range and digests of the part, set at its end.
     part_read: Option<PartRead>,
 }
 
 impl Feed {
-    /// A feed from these sources, in this order. Files are opened at once, so
-    /// that a wrong name is found before any work is done; what can be read
-    /// only once, such as a pipe, is left alone.
+    /// Returns a feed of these sources, in this order. Opens files at once, so that a wrong name is
+    /// found before any work is done; pipes can be read only once and are skipped.
     ///
     /// # Errors
-    /// What [`GameTexts::open`] says.
+    /// Those of [`GameTexts::open`].
     pub fn new(paths: &[PathBuf]) -> Result<Feed, Error> {
         for path in paths {
             let once = path.exists() && !path.is_file() && !path.is_dir();
@@ -69,10 +67,10 @@ impl Feed {
         })
     }
 
-    /// A feed from a part of a source.
+    /// Returns a feed of a part of a source.
     ///
     /// # Errors
-    /// What [`GameTexts::open_part`] says.
+    /// Those of [`GameTexts::open_part`].
     pub fn of_part(path: &Path, part: PartOf) -> Result<Feed, Error> {
         let texts = GameTexts::open_part(path, part)?;
         let source = texts.source();
@@ -88,17 +86,17 @@ impl Feed {
         })
     }
 
-    /// The part of a source that is read, if it is not all.
+    /// Returns the part that is read; `None` if all of the source is.
     pub fn part(&self) -> Option<&SourcePart> {
         self.part.as_ref()
     }
 
-    /// What was read of the part, at its end.
+    /// Returns the range and digests of the part; `None` before its end.
     pub fn into_part_read(self) -> Option<PartRead> {
         self.part_read
     }
 
-    /// Reads the next chunk that holds anything. False at the end.
+    /// Reads the next chunk. Returns false at the end of all sources.
     fn fill(&mut self) -> Result<bool, Error> {
         loop {
             let mut source = match self.source.take() {
@@ -137,8 +135,7 @@ impl Feed {
                     });
                 }
             }
-            // One byte of text stands for it, so that it has a place of its
-            // own in the count of what was taken in.
+            // A placeholder of one byte, so that the count of consumed text includes it.
             Chunk::Oversized => self.pieces.push_back(Piece {
                 text: b"\n".to_vec(),
                 oversized: true,
@@ -168,10 +165,9 @@ impl Iterator for Feed {
 mod tests {
     use super::*;
 
-    /// What is done of a source is told by its games, not by what was read of it
-    /// ahead of them: from it follows the time that is left.
+    /// The time left is estimated from the games done, not from text read ahead of them.
     #[test]
-    fn a_game_stands_where_its_text_does() {
+    fn reports_the_offset_of_each_game() {
         let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../datasets/samples/dump_2021-10_first499.pgn.zst");
         let text = zstd::decode_all(std::fs::File::open(sample).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! The annotated parts of a source, joined to what annotating all of it makes.
+//! Join of a source's annotated parts into what annotating the whole source makes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -12,21 +12,21 @@ use crate::annotate::archive::{Archive, MadeBy, Opened, Progress, Record, as_err
 use crate::annotate::error::Error;
 use crate::annotate::feed::SourcePart;
 
-/// Why outputs are not joined. Each message is one line that names them.
+/// Reason why outputs cannot be joined. Each message is one line that names them.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// An output has all of its sources.
+    /// An output covers a whole source.
     #[error("{path}: not made with --part", path = path.display())]
     Whole {
-        /// The output.
+        /// Output without a part.
         path: PathBuf,
     },
-    /// Two outputs have parts of different sources.
+    /// Two outputs are parts of different sources.
     #[error("{path}: part of another source than {other}", path = path.display(), other = other.display())]
     OtherSource {
-        /// One output.
+        /// First output.
         path: PathBuf,
-        /// The other.
+        /// Second output.
         other: PathBuf,
     },
     /// Two outputs were made with different settings.
@@ -35,71 +35,71 @@ pub enum JoinError {
         path = path.display(), other = other.display()
     )]
     OtherSettings {
-        /// One output.
+        /// First output.
         path: PathBuf,
-        /// The other.
+        /// Second output.
         other: PathBuf,
-        /// What [`changes`] tells of the settings of the first.
+        /// Differences of the settings, by [`changes`].
         changes: String,
     },
-    /// A source was cut into several numbers of parts.
+    /// A source was split into different numbers of parts.
     #[error(
         "{path}: part {part}, but {other} is part {other_part}: annotate one number of parts",
         path = path.display(), other = other.display()
     )]
     OtherCut {
-        /// One output.
+        /// First output.
         path: PathBuf,
-        /// Its part.
+        /// Part of the first.
         part: PartOf,
-        /// The other output.
+        /// Second output.
         other: PathBuf,
-        /// Its part.
+        /// Part of the second.
         other_part: PartOf,
     },
-    /// A part is there twice.
+    /// A part was given twice.
     #[error(
         "{path}: part {part}, as {other} is: give each part once",
         path = path.display(), other = other.display()
     )]
     Twice {
-        /// One output.
+        /// First output.
         path: PathBuf,
-        /// Its part.
+        /// Part of both.
         part: PartOf,
-        /// The other output.
+        /// Second output.
         other: PathBuf,
     },
     /// Parts are missing.
     #[error("{path} is part {part}; missing: {missing}", path = path.display())]
     Missing {
-        /// An output that is there.
+        /// Output that is present.
         path: PathBuf,
-        /// Its part.
+        /// Part of that output.
         part: PartOf,
-        /// Which are not.
+        /// Missing parts, comma-separated.
         missing: String,
     },
-    /// Parts were read of what was not the same source.
+    /// Parts were read from different contents.
     #[error("{path}: does not fit the other parts: {why}", path = path.display())]
     Unfit {
-        /// The output of the first part.
+        /// Output of the first part.
         path: PathBuf,
-        /// Why not, and what to do.
+        /// Reason, and what to do.
         why: String,
     },
-    /// The output was begun by annotating.
+    /// The output was begun by `ingest annotate`.
     #[error(
         "{path}: begun by `ingest annotate`; finish it with that, or give another --out",
         path = path.display()
     )]
     Begun {
-        /// The output.
+        /// Output path.
         path: PathBuf,
     },
 }
 
-/// A part that was annotated, open to read.
+/// Annotated part, open for reading.
 pub struct Part {
     path: PathBuf,
     file: File,
@@ -121,7 +121,7 @@ impl Part {
         })
     }
 
-    /// What would have made all of it, in a file that is compressed or not.
+    /// Returns the settings of the joined output.
     fn made_by(&self, compressed: bool) -> MadeBy {
         MadeBy {
             part: None,
@@ -130,7 +130,7 @@ impl Part {
         }
     }
 
-    /// Whether it may be joined with another.
+    /// Checks that the part may be joined with another.
     fn check_like(&self, other: &Part) -> Result<(), JoinError> {
         let (path, other_path) = (self.path.clone(), other.path.clone());
         let (source, other_source) = (&self.source, &other.source);
@@ -159,12 +159,12 @@ impl Part {
         Ok(())
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.record.done.bytes
     }
 
-    /// Hands its games to `each`, one after another.
+    /// Calls `each` with every game in turn.
     fn games(&self, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let unreadable = |error| datasets::Error::Unreadable {
             path: self.path.clone(),
@@ -179,7 +179,7 @@ impl Part {
             false => Box::new(BufReader::new(&self.file)),
         };
         let mut game = Vec::new();
-        // A game's moves are one line, and an empty one ends it.
+        // An empty line after a line of moves ends a game.
         let mut has_moves = false;
         loop {
             let start = game.len();
@@ -198,16 +198,16 @@ impl Part {
     }
 }
 
-/// Opens outputs that are all parts of one source, and puts them into their order.
+/// Opens the outputs of all parts of one source, and sorts them.
 ///
 /// # Errors
-/// [`JoinError`] if they are not, and what [`open_finished`] says.
+/// [`JoinError`] if they are not all its parts, and those of [`open_finished`].
 pub fn open(paths: &[PathBuf]) -> Result<Vec<Part>> {
     let parts = paths.iter().map(|path| Part::open(path));
     Ok(in_order(parts.collect::<Result<_>>()?).map_err(Error::from)?)
 }
 
-/// All parts of one source, in their order.
+/// Sorts parts after checking that they are all parts of one source.
 fn in_order(mut parts: Vec<Part>) -> Result<Vec<Part>, JoinError> {
     let Some(first) = parts.first() else {
         return Ok(parts);
@@ -250,12 +250,12 @@ fn in_order(mut parts: Vec<Part>) -> Result<Vec<Part>, JoinError> {
     Ok(parts)
 }
 
-/// Joins parts that [`open`] gave to an output of all their games; `each` is told how
-/// many bytes of them are done. It may be there already.
+/// Joins parts from [`open`] into one output; calls `each` with the bytes of finished parts.
+/// Returns the record at once if the output is finished already.
 ///
 /// # Errors
-/// [`JoinError::Begun`], what [`Archive::open`] says, and those of `each`, which stop
-/// the joining: begun again, it begins anew.
+/// [`JoinError::Begun`], those of [`Archive::open`], and those of `each`, which stop the join; the
+/// next call starts over.
 pub fn join(
     parts: &[Part],
     out: &Path,

@@ -1,5 +1,4 @@
-//! Kibitz with a net, in this process: it evaluates as its program would, asked
-//! one position after another.
+//! Evaluation by Kibitz with a net in this process, with the results of its UCI program.
 
 use datasets::{SkipReason, Transcript};
 use shakmaty::fen::Fen;
@@ -11,15 +10,15 @@ use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::notation::Eval;
 
-/// What positions are valued by, and the memory to search with.
+/// Net and the size of its transposition table.
 pub struct Net {
-    /// The net.
+    /// Evaluator of positions.
     pub evaluator: engine::Evaluator,
     /// Size of the transposition table, in MiB.
     pub hash: usize,
 }
 
-/// The library with the net.
+/// Searcher of one worker: the engine library with the net.
 pub struct Searcher<'a> {
     task: &'a Task,
     library: Library,
@@ -27,10 +26,10 @@ pub struct Searcher<'a> {
 }
 
 impl<'a> Searcher<'a> {
-    /// A searcher with one thread, as equal searches are to be equal.
+    /// Returns a searcher with one thread, which makes searches deterministic.
     ///
     /// # Errors
-    /// If there is no memory for the table.
+    /// If memory for the table cannot be allocated.
     pub fn new(task: &'a Task, net: &Net) -> Result<Searcher<'a>, Error> {
         let (nodes, depth) = match task.limit {
             Limit::Nodes(nodes) => (Some(nodes), None),
@@ -47,8 +46,8 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// The evaluations of a game's positions; none for a game that the engine's
-    /// rules refuse, which is counted.
+    /// Returns the evaluations of a game's positions; `None` for a game whose start position the
+    /// engine's rules refuse, which is counted.
     pub fn evaluate(
         &mut self,
         game: &Transcript,
@@ -65,7 +64,7 @@ impl<'a> Searcher<'a> {
         for (ply, position) in self.task.positions(game) {
             let mut moves = game.plies[played..=ply].iter();
             if moves.any(|ply| line.play(translate(ply.m)).is_err()) {
-                // The two libraries differ on a rule.
+                // The two rules libraries disagree on a move.
                 tally.unanswered += 1;
                 break;
             }
@@ -85,7 +84,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// Castling is king takes rook in both libraries.
+/// Translates a move between the rules libraries; both write castling as king takes rook.
 fn translate(m: Move) -> engine::cozy_chess::Move {
     let text = m.to_uci(CastlingMode::Chess960).to_string();
     text.parse().expect("UCI has one way to write a move")

@@ -1,15 +1,14 @@
-//! Games written as Lichess writes them.
+//! Writer of games in the format of Lichess's dumps.
 
 use datasets::{Label, Transcript, format_eval};
 use shakmaty::Position;
 use shakmaty::san::SanPlus;
 
-/// White's score after a move, and the depth of the search in plies (0 if it
-/// is not known).
+/// White's score after a move, and the search depth in plies (0 if unknown).
 pub type Eval = (Label, u8);
 
-/// Appends a game: its tags as they were, an empty line, its moves on one
-/// line with evaluations and clocks, an empty line.
+/// Appends a game: its tags unchanged, an empty line, its moves on one line with evaluations and
+/// clocks, an empty line.
 pub fn write_game(text: &mut Vec<u8>, game: &Transcript, evals: &[Option<Eval>]) {
     for (name, value) in &game.tags {
         for part in [b"[", &name[..], b" \"", value, b"\"]\n"] {
@@ -18,7 +17,7 @@ pub fn write_game(text: &mut Vec<u8>, game: &Transcript, evals: &[Option<Eval>])
     }
     text.push(b'\n');
     let mut position = game.start.clone();
-    // Black's move has a number of its own where it does not follow White's.
+    // Black's move is numbered at the start and after a comment.
     let mut number = true;
     for (ply, eval) in game.plies.iter().zip(evals) {
         let fullmove = position.fullmoves();
@@ -45,10 +44,9 @@ pub fn write_game(text: &mut Vec<u8>, game: &Transcript, evals: &[Option<Eval>])
 mod tests {
     use super::*;
 
-    /// What Lichess wrote, with depths and glyphs taken out, comes out as it
-    /// went in.
+    /// Lichess's text survives a round trip, apart from depths and glyphs.
     #[test]
-    fn a_lichess_game_is_written_as_it_was() {
+    fn rewrites_lichess_games_unchanged() {
         for text in [
             "[Event \"Rated \\\"x\\\" game\"]\n[Site \"https://lichess.org/aKLLQ3nB\"]\n[Result \"1-0\"]\n\n\
              1. c4 { [%eval 0.11] [%clk 0:03:00] } 1... c5 { [%eval 0.2] [%clk 0:03:00] } \

@@ -1,11 +1,9 @@
-//! Many games at once, in order.
+//! Parallel annotation with output in source order.
 //!
-//! One thread reads the sources and cuts them into games; each of the workers
-//! has an engine process of its own and takes one game at a time; this thread
-//! writes what they made, in the order of the sources. A game is given to an
-//! engine that has been told to forget the games before, so its evaluations do
-//! not depend on who had it, or when. No more than a window of games is on its
-//! way at any time: memory does not grow with the sources.
+//! A reader thread cuts the sources into games; each worker, with its own engine process, takes one
+//! game at a time; the calling thread writes the results in source order. Engines are reset before
+//! each game, so evaluations do not depend on the worker or the order of work. Credits bound the
+//! number of games in flight: memory does not grow with the sources.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -24,42 +22,42 @@ use crate::annotate::error::Error;
 use crate::annotate::feed::{Feed, Piece};
 use crate::terminal::stopped::Stopped;
 
-/// Games on their way for each worker: enough that the others go on while one
-/// has a long game, or an engine that hangs.
+/// Games in flight per worker: enough to keep the others busy while one has a long game or an
+/// engine that hangs.
 const WINDOW: usize = 64;
 
-/// How often those who wait look whether to stop.
-const LOOK: Duration = Duration::from_millis(50);
+/// Interval at which blocked threads check the stop flag.
+const STOP_CHECK: Duration = Duration::from_millis(50);
 
-/// What a worker made of the piece of a number, or its panic.
+/// A worker's numbered result, or its panic.
 type Done = thread::Result<Result<(u64, Annotated), Error>>;
 
-/// A game that was taken in, and what became of it.
+/// Annotated game.
 pub struct Annotated {
-    /// The source's text.
+    /// Text of the source.
     pub source: Vec<u8>,
-    /// The output's text; nothing, if the game was left out.
+    /// Text of the output; empty if the game was left out.
     pub text: Vec<u8>,
-    /// What is to be counted.
+    /// Counts of this game.
     pub tally: AnnotationCounts,
-    /// Bytes of the sources, compressed as they are, up to about here.
+    /// Approximate offset of its end in the (compressed) bytes of all sources.
     pub read: u64,
 }
 
-/// All games were annotated.
+/// Result of a completed run.
 pub struct Finished {
-    /// Time that the engines spent searching.
+    /// Total search time of the engines.
     pub searching: Duration,
-    /// What was read of a source of which a part was to be read.
+    /// Range and digests of the part that was read; `None` without `--part`.
     pub part: Option<PartRead>,
 }
 
-/// Annotates all games of the feed and hands them to `each`, in their order.
-/// Where the system gives fewer threads, fewer engines work.
+/// Annotates all games of the feed; calls `each` with the results in source order. Runs fewer
+/// engines if the system gives fewer threads.
 ///
 /// # Errors
-/// The first error of `each`, of an engine, or of the sources; what came
-/// before it was handed over.
+/// The first error of `each`, of an engine, or of the sources; `each` has received all games before
+/// it.
 pub fn run(
     task: &Task,
     feed: Feed,
@@ -73,7 +71,7 @@ pub fn run(
         credit.send(())?;
     }
     let pieces = Arc::new(Mutex::new(pieces));
-    // Not one of the scope: nobody waits for a source that is not needed.
+    // A detached thread: a blocked source must not delay the return.
     let reader = thread::Builder::new().spawn(move || read(feed, &credits, &to_workers));
     let reader = reader.map_err(datasets::Error::NoThread)?;
     let searching = thread::scope(|scope| {
@@ -83,7 +81,7 @@ pub fn run(
             let spawned = thread::Builder::new().spawn_scoped(scope, move || {
                 let annotate = || annotate_pieces(task, &pieces, &to_writer);
                 catch_unwind(AssertUnwindSafe(annotate)).unwrap_or_else(|panic| {
-                    // Or its piece would be waited for without end.
+                    // Forward the panic, or the writer waits forever for this game.
                     let _ = to_writer.send(Err(panic));
                     Duration::ZERO
                 })
@@ -91,11 +89,11 @@ pub fn run(
             match spawned {
                 Ok(worker) => workers.push(worker),
                 Err(error) if workers.is_empty() => bail!(datasets::Error::NoThread(error)),
-                // Those that there are do all of it.
+                // Continue with the workers already started.
                 Err(_) => break,
             }
         }
-        // The workers hold the only other ends.
+        // Only the workers keep these ends open: the channel closes after the last.
         drop((to_writer, pieces));
         let write = || write_in_order(task, &annotated, &credit, &mut each);
         let written = catch_unwind(AssertUnwindSafe(write));
@@ -115,10 +113,10 @@ pub fn run(
     Ok(Finished { searching, part })
 }
 
-/// The next message; `None` if there are no more, or if the work is to stop.
+/// Returns the next message; `None` at the end of the channel or when the work is to stop.
 fn next<T>(task: &Task, messages: &Receiver<T>) -> Option<T> {
     while !task.stop.is_asked() {
-        match messages.recv_timeout(LOOK) {
+        match messages.recv_timeout(STOP_CHECK) {
             Ok(message) => return Some(message),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => break,
@@ -127,7 +125,7 @@ fn next<T>(task: &Task, messages: &Receiver<T>) -> Option<T> {
     None
 }
 
-/// Hands out the pieces of the feed, one for each credit. Gives what was read of a part.
+/// Sends the games of the feed to the workers, one per credit. Returns the range read of a part.
 fn read(
     mut feed: Feed,
     credits: &Receiver<()>,
@@ -142,8 +140,7 @@ fn read(
     Ok(feed.into_part_read())
 }
 
-/// One worker: annotates pieces until there are none. Gives the time that its
-/// engine spent searching.
+/// Runs one worker until no games are left. Returns its search time.
 fn annotate_pieces(
     task: &Task,
     pieces: &Mutex<Receiver<(u64, Piece)>>,
@@ -152,7 +149,7 @@ fn annotate_pieces(
     let mut analyst = match Analyst::new(task) {
         Ok(analyst) => analyst,
         Err(error) => {
-            // The writer may have ended.
+            // Fails if the writer has ended.
             let _ = writer.send(Ok(Err(error)));
             return Duration::ZERO;
         }
@@ -187,7 +184,7 @@ fn annotate_piece(analyst: &mut Analyst, piece: Piece) -> Result<Annotated, Erro
     })
 }
 
-/// Puts what the workers made into the order of the sources.
+/// Calls `each` with the workers' results in source order.
 fn write_in_order(
     task: &Task,
     annotated: &Receiver<Done>,
@@ -196,7 +193,7 @@ fn write_in_order(
 ) -> Result<()> {
     let (mut early, mut number) = (BTreeMap::new(), 0);
     while let Some(done) = next(task, annotated) {
-        // A worker that was told to stop hands over what is no whole game.
+        // A worker stopped in mid-game sends an incomplete result.
         if task.stop.is_asked() {
             break;
         }
@@ -205,7 +202,7 @@ fn write_in_order(
         while let Some(done) = early.remove(&number) {
             each(done)?;
             number += 1;
-            // The reader may have ended.
+            // Fails if the reader has ended.
             let _ = credit.send(());
         }
     }
@@ -228,10 +225,10 @@ mod tests {
     use crate::annotate::process::Program;
     use uci_client::Setup;
 
-    /// The Site of the sample's tenth game.
+    /// Site tag of the sample's tenth game.
     const MARK: &[u8] = b"/TeSjOmtX\"";
 
-    /// A fault in annotating, in tests only: there is no known one.
+    /// Panics on the marked game: no real input makes a worker panic.
     pub(crate) fn panic_if_marked(text: &[u8]) {
         if text.windows(MARK.len()).any(|window| window == MARK) {
             panic_any("a marked game");
@@ -240,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_panic_of_a_worker_ends_the_run() {
-        // Its games have evaluations, so that no engine is started.
+        // The sample's games have evaluations: no engine is started.
         let sample = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("../datasets/samples/dump_2026-06_annotated500.pgn.zst");
         let (done, outcome) = channel();
@@ -261,7 +258,9 @@ mod tests {
             done.send(catch_unwind(AssertUnwindSafe(run))).unwrap();
         });
         let outcome = outcome.recv_timeout(Duration::from_secs(60));
-        let panic = outcome.expect("it hangs").expect_err("it ends as if whole");
+        let panic = outcome
+            .expect("the run hangs")
+            .expect_err("the run succeeds");
         assert_eq!(panic.downcast_ref(), Some(&"a marked game"));
     }
 }

@@ -1,5 +1,4 @@
-//! An engine that keeps going: it evaluates games, and is restarted when it
-//! crashes, hangs or answers nonsense.
+//! UCI engine process that is restarted when it crashes, hangs or sends invalid answers.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -15,39 +14,37 @@ use crate::annotate::counts::AnnotationCounts;
 use crate::annotate::error::Error;
 use crate::annotate::notation::Eval;
 
-/// Searches of one position, before it is left without an evaluation.
+/// Attempts at a position before it is left without an evaluation.
 const ATTEMPTS: u32 = 2;
 
-/// After so many positions in a row without an evaluation something is wrong
-/// that another start will not mend.
+/// Unanswered positions in a row after which another restart is pointless.
 const MAX_UNANSWERED: u32 = 100;
 
-/// A UCI engine, and how it is asked.
+/// UCI engine and its settings.
 pub struct Program {
-    /// How the engine is started.
+    /// Command and options of the engine.
     pub setup: Setup,
-    /// How long a search may take.
+    /// Time limit of one search.
     pub timeout: Duration,
-    /// Positions that an engine is sent before it has answered. If more than one,
-    /// each is sent without the moves before it: Stockfish counts those among the
-    /// nodes of the search that it is at.
+    /// Positions queued in an engine. If more than one, each is sent without the moves before it:
+    /// Stockfish counts the moves of a queued `position` as nodes of the running search.
     pub ahead: NonZero<usize>,
 }
 
-/// A position whose search was asked for.
+/// Position queued for search.
 struct Question {
-    /// Its place in the game.
+    /// Ply in the game.
     ply: usize,
     position: Chess,
-    /// The UCI command that sets it up.
+    /// UCI `position` command.
     command: String,
 }
 
-/// One engine and what it has been through.
+/// Engine process of one worker.
 pub struct Process<'a> {
     task: &'a Task,
     program: &'a Program,
-    /// The UCI command that starts a search.
+    /// UCI command that starts a search.
     go: String,
     engine: Option<Engine>,
     /// Positions in a row without an evaluation.
@@ -55,7 +52,7 @@ pub struct Process<'a> {
 }
 
 impl<'a> Process<'a> {
-    /// Its engine starts with the first search.
+    /// Returns a process that starts with the first search.
     pub fn new(task: &'a Task, program: &'a Program) -> Process<'a> {
         Process {
             task,
@@ -74,15 +71,14 @@ impl<'a> Process<'a> {
         Ok(self.engine.insert(engine).plays_chess960())
     }
 
-    /// Another process. What engines say of themselves was shown when the first was
-    /// started.
+    /// Starts the engine. Its notices are dropped: they were shown at the first start.
     fn start(&self) -> Result<Engine, Error> {
         let engine = Engine::start(&self.program.setup, self.task.stop.flag(), &mut |_| {});
         Ok(engine?)
     }
 
-    /// The evaluations of a game's positions; none for a game of Chess960 that the
-    /// engine does not play, which is counted.
+    /// Returns the evaluations of a game's positions; `None` for a Chess960 game that the engine
+    /// does not support, which is counted.
     ///
     /// # Errors
     /// If the engine cannot be started, or fails on every position.
@@ -96,8 +92,7 @@ impl<'a> Process<'a> {
             tally.skip(SkipReason::Variant);
             return Ok(None);
         }
-        // What the engine knows from other games would make the evaluations
-        // depend on which games it happened to have had.
+        // Reset the hash table: otherwise evaluations depend on the games searched before.
         if let Some(engine) = &mut self.engine {
             engine.new_game(mode.is_chess960());
         }
@@ -132,8 +127,7 @@ impl<'a> Process<'a> {
         Ok(Some(evals))
     }
 
-    /// The engine. One that must be started first is told of the game, and asked
-    /// what another was asked and has not answered.
+    /// Returns the engine. A new process gets the game and all unanswered questions again.
     fn engine(
         &mut self,
         asked: &VecDeque<Question>,
@@ -153,7 +147,7 @@ impl<'a> Process<'a> {
         Ok(self.engine.insert(engine))
     }
 
-    /// Waits for the answer to the first question, and takes it off.
+    /// Waits for the answer to the first question, and removes the question.
     fn receive(
         &mut self,
         asked: &mut VecDeque<Question>,
@@ -202,7 +196,7 @@ impl<'a> Process<'a> {
     }
 }
 
-/// The part of a `position` command that sets up a position.
+/// Returns the arguments of the `position` command for a position.
 fn setup(position: &Chess) -> String {
     if *position == Chess::new() {
         return "startpos".to_string();

@@ -1,4 +1,4 @@
-//! `ingest annotate`: games in, the same games with evaluations out.
+//! `ingest annotate`: writes games again with engine evaluations.
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -28,16 +28,16 @@ use crate::annotate::process::Program;
 use crate::annotate::{Error, pipeline};
 
 const HELP: &str = "\
-Writes the games again, as Lichess writes its dumps, with an [%eval] after each
-move: White's point of view, and the depth of the search. Games that have
-evaluations keep theirs. A name that ends with .pgn gives plain text, .pgn.zst
-a compressed file. What is made is called FILE.part until it is whole,
-with a record of what made it beside it in FILE.json; interrupted in any way,
-the same command goes on where FILE.json says it is whole, and the file is the
-same as if nothing had happened. An engine that crashes, hangs or answers nonsense
-is restarted; a position on which it fails twice is left without an evaluation.
+Rewrites the games in the format of Lichess's dumps, with an [%eval] after each
+move: the score from White's point of view, and the search depth. Games with
+evaluations keep theirs. A name ending in .pgn gives plain text, .pgn.zst a
+compressed file. The output is FILE.part until it is complete; FILE.json records
+the settings and the progress. After any interruption the same command resumes
+from there, and the file ends up identical to that of one run. An engine that
+crashes, hangs or sends an invalid answer is restarted; a position on which it
+fails twice gets no evaluation.
 
-With --net, Kibitz evaluates in this process, as its program would: --engine engine
+With --net, Kibitz evaluates in this process, with the same results as --engine engine
 --option EvalFile=NET --option Hash=MIB.
 
 Example:
@@ -48,7 +48,7 @@ Example:
   ingest annotate june.pgn.zst --part 2/2 --net embedded --nodes 100 --out b.pgn.zst   # on another
   ingest join a.pgn.zst b.pgn.zst --out annotated.pgn.zst";
 
-/// What `ingest annotate` takes.
+/// Arguments of `ingest annotate`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
@@ -59,40 +59,39 @@ pub struct Arguments {
     evaluator: EvaluatorArguments,
     #[command(flatten)]
     limit: LimitArguments,
-    /// Evaluate one position in N: more games for the same time
+    /// Evaluate one position in N: covers more games in the same time
     #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>)]
     every: NonZero<usize>,
-    /// Annotate the I-th of N parts of one source only; `ingest join` joins what is made
+    /// Annotate only part I of N of one source; `ingest join` joins the outputs
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
-    /// The annotated games: compressed, as Lichess's dumps are, or plain text if
-    /// the name ends with .pgn
+    /// Output: compressed like a Lichess dump, or plain text if the name ends with .pgn
     #[arg(long, value_name = "FILE.pgn[.zst]")]
     out: PathBuf,
-    /// Engines side by side [default: one a core]
+    /// Engines working in parallel [default: one a core]
     #[arg(long, value_name = "N", value_parser = values::processes)]
     processes: Option<NonZero<usize>>,
-    /// Send an engine N positions before it has answered, without the moves before
-    /// them: faster where searches are short. Only for engines that keep a second
-    /// `go` until the first search has ended, as Stockfish does
+    /// Keep N positions queued in an engine, sent without the moves before them: faster for short
+    /// searches. Only for engines that queue a second `go` until the first search ends, as
+    /// Stockfish does
     #[arg(long, value_name = "N", default_value = "1", value_parser = values::count::<NonZero<usize>>, conflicts_with = "net")]
     ahead: NonZero<usize>,
-    /// MiB of a net's transposition table, which each game finds empty: where
-    /// searches are short, a small one is faster
+    /// Size of a net's transposition table in MiB, cleared before each game: a small one is faster
+    /// for short searches
     #[arg(long, value_name = "MIB", default_value_t = engine::DEFAULT_HASH_MIB, conflicts_with = "engine",
           value_parser = values::hash)]
     hash: usize,
-    /// Set an option of the engine; may be given again
+    /// Set a UCI option of the engine; repeatable
     #[arg(long = "option", value_name = "NAME=VALUE", value_parser = parse_option, conflicts_with = "net")]
     options: Vec<(String, String)>,
     /// Seconds a search may take before the engine is restarted
     #[arg(long, value_name = "SECONDS", default_value_t = 60,
           value_parser = clap::value_parser!(u64).range(1..=86_400), conflicts_with = "net")]
     timeout: u64,
-    /// Evaluate games anew that have evaluations; else they keep theirs
+    /// Evaluate games again that already have evaluations [default: keep theirs]
     #[arg(long)]
     replace: bool,
-    /// Print what evaluates, with the digests that it is known by, and end
+    /// Print the evaluator with its digests, and exit
     #[arg(long)]
     identify: bool,
     /// Print JSON
@@ -100,26 +99,26 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What evaluates.
+/// Choice of the evaluator.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct EvaluatorArguments {
-    /// The UCI engine: a program, and its arguments if it takes any
+    /// UCI engine: a program, and any arguments
     #[arg(long, value_name = "COMMAND", value_parser = values::command)]
     engine: Option<String>,
-    /// Kibitz itself, without a program: a network's file, `embedded`, or `material`
+    /// Kibitz with a net in this process: a network's file, `embedded`, or `material`
     #[arg(long, value_name = "NET")]
     net: Option<String>,
 }
 
-/// How long to search each position.
+/// Search limit of each position.
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct LimitArguments {
-    /// Nodes to search in each position
+    /// Nodes to search per position
     #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
     nodes: Option<NonZero<u64>>,
-    /// Plies to search each position
+    /// Depth to search per position, in plies
     #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u64>>)]
     depth: Option<NonZero<u64>>,
 }
@@ -140,36 +139,36 @@ fn parse_option(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// What was done, for the reader.
+/// Report printed at the end, as text or JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     out: &'a Path,
     engine: &'a str,
     go: &'a str,
-    /// Bytes of the output.
+    /// Size of the output.
     bytes: u64,
     #[serde(flatten)]
     tally: &'a AnnotationCounts,
-    /// What this run evaluated; nothing, if all was there.
+    /// Figures of this run; `None` if the output was already finished.
     run: Option<Run>,
 }
 
-/// One run of the program.
+/// Throughput of one run.
 #[derive(Serialize)]
 pub(crate) struct Run {
     processes: usize,
     positions: u64,
     seconds: f64,
     positions_per_second: f64,
-    /// Share of the time of all workers in which their engines searched.
+    /// Share of the workers' time spent in searches.
     engines_busy: f64,
 }
 
 /// Runs `ingest annotate`.
 ///
 /// # Errors
-/// If a source is damaged, the engine does not work, or the output is refused
-/// or cannot be written. What was annotated is kept.
+/// If a source is damaged, the engine fails, or the output is refused or cannot be written.
+/// Finished annotations are kept.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let compressed = is_compressed(&arguments.out)?;
     let part = arguments.part.map(|part| match &arguments.sources[..] {
@@ -222,7 +221,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     tell(&arguments.out, &record, run, arguments.json)
 }
 
-/// Prints what is in an output, and what a run evaluated of it.
+/// Prints the counts of an output, and the throughput of a run.
 pub(crate) fn tell(out: &Path, record: &Record, run: Option<Run>, json: bool) -> Result<()> {
     let report = Report {
         out,
@@ -238,9 +237,8 @@ pub(crate) fn tell(out: &Path, record: &Record, run: Option<Run>, json: bool) ->
     })?)
 }
 
-/// How the engine is started: with one thread, unless an option says otherwise.
-/// The line is a program and its arguments, or the path of a program with
-/// blanks in it.
+/// Parses an engine's command line, a program with arguments or the path of an existing file with
+/// blanks in it. The engine gets one thread unless an option overrides it.
 fn setup(line: &str, options: &[(String, String)]) -> Setup {
     let mut words = match Path::new(line).is_file() {
         true => vec![line],
@@ -289,7 +287,7 @@ fn evaluator(arguments: &Arguments, stop: &StopSignal) -> Result<(Evaluator, Str
     Ok((Evaluator::Program(program), identity.to_string()))
 }
 
-/// Goes on where the output ends, to the end of the sources.
+/// Continues at the end of the output, up to the end of the sources.
 fn annotate(
     arguments: &Arguments,
     task: &Task,
@@ -352,8 +350,7 @@ fn annotate(
     Ok((archive.finish(finished.part)?, run))
 }
 
-/// Passes over what the output has already, and gives its end in bytes of the
-/// sources.
+/// Skips source text that the output already has; returns its end in bytes of the sources.
 fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64)> {
     let mut read = match feed.part() {
         Some(source) => source.part.range(source.bytes).start,
@@ -369,10 +366,10 @@ fn pass_over(mut feed: Feed, mut archive: Archive) -> Result<(Feed, Archive, u64
     Ok((feed, archive, read))
 }
 
-/// Whether an output of this name is compressed.
+/// Returns whether an output of this name is compressed.
 ///
 /// # Errors
-/// Wrong usage, if the name does not tell.
+/// A usage error if the name ends with neither .pgn nor .zst.
 pub(crate) fn is_compressed(out: &Path) -> Result<bool> {
     let is = |name: &str| {
         out.extension()
@@ -387,12 +384,12 @@ pub(crate) fn is_compressed(out: &Path) -> Result<bool> {
     )))
 }
 
-/// Wrong usage.
+/// Returns a usage error.
 fn usage(message: &str) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{message}\n"))
 }
 
-/// The size of all sources, if all are files.
+/// Returns the size of all sources; `None` unless all are files.
 fn total_bytes(sources: &[PathBuf]) -> Option<u64> {
     let size = |path: &PathBuf| {
         let metadata = std::fs::metadata(path).ok()?;

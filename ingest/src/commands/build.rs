@@ -1,4 +1,4 @@
-//! `ingest build`: sources in, a sealed dataset out.
+//! `ingest build`: builds a sealed dataset from sources.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -18,15 +18,14 @@ use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
-Every position with an [%eval] is kept, labelled with the evaluation that
-follows the move. Equal positions are joined. Games are held out for
-validation by their identity, so that no game is on both sides.
+Keeps every position with an [%eval], labelled with the evaluation that follows
+the move. Equal positions are merged. Games are held out for validation by
+their identity, so that no game is on both sides.
 
-Sources may come in any order, and again: the dataset is the same. A build
-that is interrupted leaves the dataset as it was; the same command goes on
-where it stopped. A folder that holds something else than a dataset is refused,
-and so is one with an unfinished build of other sources or filters: --force
-discards it, once every source could be opened.
+The dataset does not depend on the order of the sources, or on repeats. An
+interrupted build leaves the dataset unchanged; the same command resumes it. A
+folder that holds anything but a dataset is refused. So is an unfinished build of
+other sources or filters: --force discards it once every source has been opened.
 ";
 
 const EXAMPLE: &str = "\
@@ -42,20 +41,19 @@ Example:
   ingest build 2026-06.pgn.zst --part 2/2 --out b.dataset   # on another
   ingest merge a.dataset b.dataset --out lichess.dataset";
 
-/// What `ingest build` takes.
+/// Arguments of `ingest build`.
 #[derive(Args)]
 #[command(after_help = format!("{HELP}\n{}\n{EXAMPLE}", filters::HELP))]
 pub struct Arguments {
-    /// Files, http(s) and s3 URLs, or - for standard input: PGN,
-    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text, EPD,
-    /// viriformat, bullet's boards or Stockfish's binpack, told by their
-    /// content; plain, .zst, .gz or .bz2
+    /// Files, http(s) and s3 URLs, or - for standard input. Formats are detected by content: PGN,
+    /// lichess_db_eval.jsonl, FEN,Evaluation CSV, FEN | cp | wdl text, EPD, viriformat, bullet's
+    /// boards, Stockfish's binpack; plain, .zst, .gz or .bz2
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<PathBuf>,
-    /// The dataset, a folder; made if it is not there
+    /// Dataset folder, created if missing
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
-    /// Take in the I-th of N parts of each source only; `ingest merge` joins them
+    /// Read only part I of N of each source; `ingest merge` joins them
     #[arg(long, value_name = "I/N")]
     part: Option<PartOf>,
     /// Discard an unfinished build of other sources or filters in --out
@@ -68,7 +66,7 @@ pub struct Arguments {
     filters: FilterArguments,
 }
 
-/// Treatment of another command's unfinished build, by `--force`.
+/// Returns how to treat another command's unfinished build, given `--force`.
 pub(crate) fn unfinished(force: bool) -> Unfinished {
     match force {
         true => Unfinished::Discard,
@@ -79,13 +77,12 @@ pub(crate) fn unfinished(force: bool) -> Unfinished {
 /// Runs `ingest build`.
 ///
 /// # Errors
-/// The first source that failed, after everything good has been sealed.
+/// The first source that failed, after everything readable has been sealed.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let filters = arguments.filters.filters()?;
     let stop = StopSignal::listen()?;
-    // Files are opened before anything is made: a wrong name stops the build
-    // at once. What can be read only once, such as a pipe, is left alone. URLs
-    // are opened before something is discarded.
+    // Open files before anything is made, so that a wrong name stops the build at once, and URLs
+    // before --force discards anything. Pipes can be read only once and are skipped.
     for path in &arguments.sources {
         if can_be_opened_again(path) && !Source::is_url(path)
             || Source::is_url(path) && arguments.force
@@ -110,13 +107,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         ));
     }
     while let Some(path) = arguments.sources.get(builder.next_source()) {
-        match take_in(&mut builder, path, &stop) {
+        match add_source(&mut builder, path, &stop) {
             Ok(()) => {}
             Err(error @ Error::Damaged { .. }) => {
                 let last = builder.next_source() == arguments.sources.len();
                 note_failure(&mut builder, &error, last);
             }
-            // What was read of it before is not given up for that.
+            // Keep what was read of earlier sources.
             Err(
                 error @ (Error::Unreadable { .. }
                 | Error::Empty { .. }
@@ -165,9 +162,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Notes that a source gave nothing, or not all that it has. The first such
-/// error is what the program ends with; it is said before where there is more
-/// to do.
+/// Records that a source failed or was cut short. The program exits with the first such error; it
+/// is printed now if other sources follow.
 fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
     if builder.failure().is_some() || !last {
         let rest = if last {
@@ -180,20 +176,20 @@ fn note_failure(builder: &mut Builder, error: &Error, last: bool) {
     builder.note_failure(error);
 }
 
-/// Whether a path names a file, or nothing: neither standard input nor another pipe.
+/// Returns whether a path can be opened before the build: a file, a folder or a missing path, but
+/// no pipe.
 fn can_be_opened_again(path: &Path) -> bool {
     let again = path.is_file() || path.is_dir() || !path.exists();
     again && path != Path::new("-")
 }
 
-/// Whether a source begins anew when it is opened again: standard input and
-/// other pipes do not.
+/// Returns whether opening a source again reads it from the beginning, which a pipe does not.
 fn can_be_read_again(path: &Path) -> bool {
     path != Path::new("-") && (path.is_file() || !path.exists())
 }
 
 /// Reads the next source into the builder.
-fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
+fn add_source(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), Error> {
     let shown = Source::shown(path);
     let name = shown.display();
     let resumed = builder.resumed().is_some();
@@ -212,7 +208,7 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
         }
     }
     let (name, consumed) = (source.name().to_string(), source.consumed());
-    // Progress goes by places in the source, a part's too.
+    // Progress counts offsets in the source, for a part too.
     let range = source.range();
     let end = range.as_ref().map(|range| range.end).or(source.size());
     let start = range.as_ref().map_or(0, |range| range.start);
@@ -240,7 +236,7 @@ fn take_in(builder: &mut Builder, path: &Path, stop: &StopSignal) -> Result<(), 
     whole
 }
 
-/// Passes over what the dataset has already.
+/// Skips a source that the dataset already has.
 fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result<(), Error> {
     let (shown, games) = (Source::shown(path), entry.tally.games);
     host::tell(format_args!(
@@ -251,8 +247,8 @@ fn skip_known(builder: &mut Builder, path: &Path, entry: &SourceEntry) -> Result
     entry.check(path)
 }
 
-/// A file that the dataset has already, told by its digest. Only a file of a
-/// known size is worth the reading.
+/// Returns the manifest entry of a file that the dataset already has, found by digest. Hashes the
+/// file only if the dataset has a source of the same size.
 fn known_source(
     builder: &Builder,
     path: &Path,
@@ -270,17 +266,16 @@ fn known_source(
     Ok(builder.known_source(&digest).cloned())
 }
 
-/// What is in a sealed dataset, as JSON tells it: as `ingest stats` does, but for what has
-/// to be read for it.
+/// JSON report of a sealed dataset: the fields of `ingest stats` that need no pass over the
+/// records.
 #[derive(Serialize)]
 struct Sealed<'a> {
-    /// JSON has no names that are not Unicode.
+    /// Path of the dataset, lossy: JSON cannot hold paths that are not Unicode.
     out: String,
-    /// Which shard, whose positions are counted, where it is one; games and labels are the
-    /// whole's.
+    /// The shard, if the dataset is one: positions are of the shard, games and labels of the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     shard: Option<String>,
-    /// What only all shards of a merge have together is missing in one.
+    /// Empty for a shard of a merge: only all shards together have a fingerprint.
     #[serde(skip_serializing_if = "str::is_empty")]
     fingerprint: &'a str,
     #[serde(flatten)]
@@ -290,7 +285,7 @@ struct Sealed<'a> {
     sources: Vec<SourceEntry>,
 }
 
-/// Prints what is in a sealed dataset.
+/// Prints the summary of a sealed dataset.
 pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     let sealed = Sealed {
         out: out.display().to_string(),
@@ -306,7 +301,7 @@ pub(crate) fn tell(out: &Path, manifest: &Manifest, json: bool) -> Result<()> {
     })?)
 }
 
-/// What is in a dataset, in a few lines.
+/// Returns the summary of a dataset as a few lines of text.
 fn summary(path: &Path, manifest: &Manifest) -> String {
     let (counts, tally) = (manifest.counts, &manifest.tally);
     let joined = counts.duplicates_merged + counts.merged_or_beyond_cap;
@@ -355,8 +350,8 @@ fn summary(path: &Path, manifest: &Manifest) -> String {
     text
 }
 
-/// Returns whether another source, or the same part of another one, is as long as the
-/// source that `part` is of, and begins alike.
+/// Returns whether `other` conflicts with `part`: it has the same length and beginning, and is a
+/// whole source or the same part, but differs.
 fn is_rival(part: &SourceEntry, other: &SourceEntry) -> bool {
     let range = |entry: &SourceEntry| entry.part.as_ref().map(|part| part.read.range.clone());
     let lies_elsewhere = other.part.is_some() && range(other) != range(part);

@@ -1,4 +1,4 @@
-//! `ingest copy`: a dataset from a folder to S3, or back.
+//! `ingest copy`: copies a dataset from a folder to S3, or back.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,40 +13,40 @@ use serde::Serialize;
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
-Datasets are built and read in folders: build there, and copy the finished one. Each file
-becomes an object; kibitz-dataset.json comes last and names them all with their SHA-256,
-which is compared on the way back. So a dataset that is half copied is never taken for a
-whole one. The same command goes on after an interruption: what is there already is
-compared, and not sent again.
+Datasets are built and read in folders: build there, then copy the finished one. Each file
+becomes an object; kibitz-dataset.json, written last, lists them all with their SHA-256,
+which is checked on the way back, so a partial copy is never taken for a whole dataset.
+The same command resumes after an interruption: files already there are compared, not
+sent again.
 
-Who asks, and which server, say the variables AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
-AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL. To write, the key must be allowed
+Credentials and server come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY,
+AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL. Writing needs the permissions
 s3:PutObject, s3:GetObject and s3:ListBucket.
 
 Example:
   ingest copy june.dataset s3://datasets/june
   ingest copy s3://datasets/june june.dataset      # on another machine";
 
-/// What a bar shows.
+/// Template of the progress bar.
 const BAR: &str = "{prefix} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec}, ETA {eta}";
 
-/// What `ingest copy` takes.
+/// Arguments of `ingest copy`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// A dataset, or a folder of all its shards; or s3://BUCKET/NAME
+    /// Dataset, or folder of all its shards; or s3://BUCKET/NAME
     from: PathBuf,
-    /// s3://BUCKET/NAME; or a folder, which is made
+    /// s3://BUCKET/NAME; or a folder, which is created
     to: PathBuf,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What was copied, as JSON tells it.
+/// JSON report of a copy.
 #[derive(Serialize)]
 struct Report {
-    /// JSON has no names that are not Unicode.
+    /// Path or URL, lossy: JSON cannot hold paths that are not Unicode.
     from: String,
     to: String,
     #[serde(flatten)]
@@ -56,8 +56,8 @@ struct Report {
 /// Runs `ingest copy`.
 ///
 /// # Errors
-/// If not one of both is a URL, if there is no dataset or something else in its place, or
-/// if one side cannot be read or the other not written.
+/// If not exactly one side is a URL, if the source is not a dataset, if the target holds something
+/// else, or if a side cannot be read or written.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let Arguments { from, to, json } = arguments;
     let is_up = match [from, to].map(|place| is_remote(place)) {
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
             }
         }
     };
-    // What waits for a server is left to itself: no file, and no object, is there by half.
+    // An abandoned request is harmless: files and objects appear only when complete.
     let copied = host::unless_stopped(stop.flag(), work);
     let shown = progress
         .lock()
@@ -100,7 +100,7 @@ fn is_remote(place: &Path) -> bool {
     place.to_string_lossy().starts_with(S3_SCHEME)
 }
 
-/// Shows how far the copy is. Progress begins with the first call.
+/// Shows the progress; the first call starts the display.
 fn show(progress: &Mutex<Option<Progress>>, name: &str, done: u64, all: u64) {
     let mut progress = progress.lock().unwrap_or_else(PoisonError::into_inner);
     let progress = progress.get_or_insert_with(|| Progress::new(BAR, Some(all), 0).named(name));

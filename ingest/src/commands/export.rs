@@ -1,4 +1,4 @@
-//! `ingest export`: a sealed dataset in a format that other programs read.
+//! `ingest export`: writes a sealed dataset in a format of other programs.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,7 @@ use crate::export::writer::Writer;
 use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
-/// Blocks that are encoded together: 131,072 records, 4 MiB, and one row group
-/// of Parquet.
+/// Blocks encoded together: 131,072 records, 4 MiB; one row group of Parquet.
 const BATCH_BLOCKS: usize = 32;
 
 const HELP: &str = "\
@@ -38,33 +37,33 @@ Formats (docs/export.md has every detail):
   parquet  columns fen, cp, mate, result, ply, month, depth, split; null is
            unknown. White's view.
 
-The positions come in the order of their hashes, a uniform shuffle. The file
-has its name only when it is whole; until then it is FILE.tmp.
+Positions come in the order of their hashes, a uniform shuffle. The file is
+FILE.tmp until it is complete.
 
 Example:
   ingest export june.dataset --format parquet --out june.parquet
   ingest export june.dataset --format bullet --split train --known-results --out june.bullet
   ingest export june.dataset --format text --out - | head";
 
-/// What `ingest export` takes.
+/// Arguments of `ingest export`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
     /// The dataset
     dataset: PathBuf,
-    /// What to write
+    /// Output format
     #[arg(long, value_enum)]
     format: Format,
-    /// Where to, or - for standard output
+    /// Output file, or - for standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Replace a file that is there already
+    /// Replace an existing file
     #[arg(long)]
     force: bool,
-    /// Which side of the split
+    /// Side of the split
     #[arg(long, value_enum, default_value_t = Side::All)]
     split: Side,
-    /// Leave out positions whose game has no known result
+    /// Leave out positions of games without a known result
     #[arg(long)]
     known_results: bool,
     /// Print the summary as JSON
@@ -72,14 +71,14 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Which positions.
+/// Selection of splits.
 #[derive(Clone, Copy, ValueEnum)]
 enum Side {
     /// Positions to train on
     Train,
     /// Positions of held-out games
     Validation,
-    /// Both, first those to train on
+    /// Both, training positions first
     All,
 }
 
@@ -96,11 +95,11 @@ impl Side {
 /// Runs `ingest export`.
 ///
 /// # Errors
-/// If the dataset cannot be read, or the file not written.
+/// If the dataset cannot be read, or the file cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let to_stdout = output::is_stdout(&arguments.out);
     let special = std::fs::metadata(&arguments.out).is_ok_and(|out| !out.is_file());
-    // A pipe may keep the program waiting, and leaves nothing to tidy up.
+    // A pipe may block, and leaves nothing to tidy up: let signals end the program.
     let stop = match to_stdout || special {
         true => StopSignal::default(),
         false => StopSignal::listen()?,
@@ -110,7 +109,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         host::check_free(&arguments.out, arguments.force)?;
     }
     let summary = match export(&dataset, arguments, &stop) {
-        // The reader has seen enough.
+        // The reader of the pipe has ended.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         outcome => outcome.map_err(|error| name_file(error, &arguments.out))?,
     };
@@ -127,8 +126,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// Writes the export. What cannot be written is an [`io::Error`], what cannot
-/// be read an [`Error`].
+/// Writes the export. Write errors are [`io::Error`]s, read errors [`Error`]s.
 fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result<Summary> {
     let splits = arguments.split.splits();
     let total = splits.iter().map(|&split| dataset.len(split)).sum();
@@ -167,7 +165,7 @@ fn export(dataset: &Dataset, arguments: &Arguments, stop: &StopSignal) -> Result
     Ok(summary)
 }
 
-/// Leaves known results only, and tells how many records went.
+/// Drops records of unknown result; returns how many.
 fn drop_unknown_results(blocks: &mut [Vec<Record>]) -> u64 {
     let mut dropped = 0;
     for block in blocks {
@@ -178,7 +176,7 @@ fn drop_unknown_results(blocks: &mut [Vec<Record>]) -> u64 {
     dropped
 }
 
-/// Whether this, or what caused it, is a pipe whose reader is gone.
+/// Returns whether the error, or a cause of it, is a broken pipe.
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -186,7 +184,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .any(|cause| cause.kind() == ErrorKind::BrokenPipe)
 }
 
-/// Of an error of writing, one that says where.
+/// Adds the path to a write error.
 fn name_file(error: anyhow::Error, path: &Path) -> anyhow::Error {
     match error.downcast::<io::Error>() {
         Ok(error) if output::is_stdout(path) => {
@@ -214,7 +212,7 @@ mod tests {
         )
     }
 
-    /// The rows of `docs/export.md`, made of what they say.
+    /// Encodings of the rows shown in `docs/export.md`.
     #[test]
     fn worked_examples_of_the_documentation() {
         let document = include_str!("../../../docs/export.md");

@@ -1,4 +1,4 @@
-//! The filters of `ingest build` on the command line.
+//! Command-line arguments of the filters of `ingest build`.
 
 use std::fmt::Display;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -12,39 +12,36 @@ use datasets::{Filters, Label, Month, Speed, TdLambda, Termination};
 
 use crate::commands::values;
 
-/// What to say of the filters below the list of flags.
+/// Help on the filters, printed below the options.
 pub const HELP: &str = "\
-Filters: by default every labelled position of every legal standard game is
-kept. A label is Stockfish's judgement of a position, and no worse for who
-played, how fast, or how the game ended; what a net should see less of is for
-its maker to say. What each filter removes is counted by reason, games and
-positions apart (`ingest stats`); the filters are part of the dataset, and a
-dataset takes no more data with others.
+Filters: the default keeps every labelled position of every legal standard game,
+because Stockfish's label does not depend on the players, the speed or the result.
+Removals are counted by reason, games and positions apart (`ingest stats`). The
+filters are part of the dataset, which accepts no data built with others.
 
-  Games without the tag that a filter reads (rating, speed, month) are left out
-  where that filter is on. Lichess estimates a game's duration as the clock's
-  first time plus 40 increments: under 30 s ultrabullet, 3 min bullet, 8 min
-  blitz, 25 min rapid, 6 h classical.
+  A filter on rating, speed or month leaves out games without that tag. Lichess
+  estimates a game's duration as the clock's initial time plus 40 increments:
+  under 30 s ultrabullet, 3 min bullet, 8 min blitz, 25 min rapid, 6 h classical.
   Bad months are December 2016, July and August 2020: Lichess's analysis gave
-  many wrong evaluations then. They are kept by default, for the flaw was of
-  some days (around 9 December) and of openings (2020), not of whole months.
-  With --td-lambda L, each evaluation of a game that is trained on becomes
-  (1 - w) of itself and w of what follows, w = L^(plies to the next evaluation),
-  as chances to win; behind the last stands the result. Mates stay, and filters
-  judge evaluations as they were read.
+  many wrong evaluations then. They are kept by default, because the flaw affected
+  some days (around 9 December) and openings (2020), not whole months.
+  With --td-lambda L, each evaluation of a training game becomes (1 - w) of itself
+  and w of the value after it, w = L^(plies to the next evaluation), as chances to
+  win; the game's result follows the last one. Mates stay, and filters read the
+  original evaluations.
   Results of games that were abandoned, lost on time or ended by a rules
   infraction are kept as unknown, whatever the filters.
 ";
 
-/// The filters.
+/// Filter arguments.
 #[derive(Args)]
 #[command(next_help_heading = "Filters")]
 pub struct FilterArguments {
-    /// Games in a hundred to hold out for validation
+    /// Games to hold out for validation, in percent
     #[arg(long, value_name = "PERCENT", default_value_t = Filters::default().validation_percent,
           value_parser = values::held_out)]
     validation_percent: u8,
-    /// Take games of Chess960 too
+    /// Include games of Chess960
     #[arg(long)]
     chess960: bool,
     /// Only games where both players are rated at least this
@@ -71,47 +68,44 @@ pub struct FilterArguments {
     /// Leave out games that ended in these ways
     #[arg(long, value_name = "TERMINATION,...", value_delimiter = ',', value_parser = one_of(&Termination::NAMES))]
     skip_terminations: Vec<Termination>,
-    /// Only positions after at least so many half-moves, counted as FEN does
+    /// Only positions after at least this many half-moves, counted as in FEN
     #[arg(long, value_name = "PLY", default_value_t = 0)]
     min_ply: u16,
-    /// Only positions not in check, from which neither a capture nor a
-    /// promotion was played (the best move is not in a PGN; the move played
-    /// stands for it)
+    /// Only positions not in check from which neither a capture nor a promotion was played (a PGN
+    /// has no best move, so the played one is used)
     #[arg(long)]
     quiet: bool,
-    /// Only evaluations of at least this size for either side; mates stay
+    /// Only evaluations of at least this absolute size; mates stay
     #[arg(long, value_name = "CENTIPAWNS", default_value_t = 0, value_parser = centipawns())]
     min_eval: u16,
-    /// Only evaluations of at most this size for either side; mates stay
+    /// Only evaluations of at most this absolute size; mates stay
     #[arg(long, value_name = "CENTIPAWNS", value_parser = centipawns())]
     max_eval: Option<u16>,
     /// Leave out labels that are mates
     #[arg(long)]
     skip_mates: bool,
-    /// Only evaluations of at least this depth; `[%eval 0.17,20]` has 20, most
-    /// of Lichess's tell none and are then left out
+    /// Only evaluations of at least this depth; `[%eval 0.17,20]` has depth 20, evaluations without
+    /// a depth, as most of Lichess's are, are left out
     #[arg(long, value_name = "PLIES", default_value_t = 0)]
     min_depth: u8,
-    /// Of the positions of a game that the other filters leave, take every
-    /// N-th, from a start that the game's identity decides
+    /// Keep every N-th of a game's positions that pass the other filters, from a start chosen by
+    /// the game's identity
     #[arg(long, value_name = "N", value_parser = values::count::<NonZeroUsize>)]
     every: Option<NonZeroUsize>,
-    /// Keep at most so many positions, a random sample of both sides: those
-    /// of the smallest hashes
+    /// Keep at most N positions, a random sample of both sides: those of the smallest hashes
     #[arg(long, value_name = "N", value_parser = values::count::<NonZeroU64>)]
     max_positions: Option<NonZeroU64>,
-    /// Labels to train on are lambda-returns: of each evaluation 1 - L, and L
-    /// of what follows in its game, down to the result; 0 to 1. Held-out
-    /// games keep their evaluations
+    /// Train on lambda-returns: 1 - L of each evaluation and L of the values after it in its game,
+    /// down to the result; 0 to 1. Held-out games keep their evaluations
     #[arg(long, value_name = "L", default_value_t = TdLambda::default(), value_parser = TdLambda::from_str)]
     td_lambda: TdLambda,
 }
 
 impl FilterArguments {
-    /// The filters asked for.
+    /// Returns the filters.
     ///
     /// # Errors
-    /// Wrong usage, if nothing could come through them.
+    /// A usage error if no position could pass them.
     pub fn filters(&self) -> Result<Filters> {
         ascending(
             ["--min-rating", "--max-rating"],
@@ -156,7 +150,7 @@ impl FilterArguments {
         })
     }
 
-    /// Whether no month but bad ones is asked for.
+    /// Returns whether the chosen range of months has bad months only.
     fn has_only_bad_months(&self) -> bool {
         let number = |month: Option<Month>| {
             let (year, month) = month?.calendar()?;
@@ -170,7 +164,7 @@ impl FilterArguments {
     }
 }
 
-/// The evaluations that a label can have.
+/// Parses an absolute evaluation in the range of labels.
 fn centipawns() -> RangedI64ValueParser<u16> {
     value_parser!(u16).range(0..=i64::from(Label::MAX_CENTIPAWNS))
 }
@@ -194,7 +188,7 @@ fn wrong(what: &str) -> clap::Error {
     clap::Error::raw(ErrorKind::ValueValidation, format!("{what}\n"))
 }
 
-/// Reads one of the names, and lists them in the help.
+/// Parses one of `names`, which the help lists.
 fn one_of<T>(names: &'static [(T, &'static str)]) -> impl TypedValueParser<Value = T>
 where
     T: Copy + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! `ingest join`: the annotated parts of a source in, one file out.
+//! `ingest join`: joins the annotated parts of a source into one file.
 
 use std::path::PathBuf;
 
@@ -12,20 +12,20 @@ use crate::terminal::progress::{Progress, Unit};
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
-The outcome is the file that annotating the whole source makes, whatever the order of
-the parts. All parts must be there, once each, of one source and made with the same
-settings; FILE.json beside each tells. A join that is interrupted begins again.
+The output equals an annotation of the whole source, whatever the order of the parts.
+Give every part of one source exactly once, all made with the same settings (recorded in
+FILE.json beside each). An interrupted join starts over.
 
 Example:
   ingest annotate june.pgn.zst --part 1/2 --net embedded --nodes 100 --out a.pgn.zst   # on one machine
   ingest annotate june.pgn.zst --part 2/2 --net embedded --nodes 100 --out b.pgn.zst   # on another
   ingest join a.pgn.zst b.pgn.zst --out annotated.pgn.zst";
 
-/// What `ingest join` takes.
+/// Arguments of `ingest join`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// What `ingest annotate --part` made, with FILE.json beside it
+    /// Outputs of `ingest annotate --part`, with FILE.json beside each
     #[arg(required = true, value_name = "FILE")]
     parts: Vec<PathBuf>,
     /// All games: compressed, or plain text if the name ends with .pgn
@@ -39,8 +39,7 @@ pub struct Arguments {
 /// Runs `ingest join`.
 ///
 /// # Errors
-/// If the parts are not all those of one source, or the output is refused or cannot be
-/// written.
+/// If the parts are not all parts of one source, or the output is refused or cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let out = &arguments.out;
     let compressed = is_compressed(out)?;

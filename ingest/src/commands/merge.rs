@@ -1,4 +1,4 @@
-//! `ingest merge`: datasets in, one out.
+//! `ingest merge`: merges datasets into one.
 
 use std::path::PathBuf;
 
@@ -11,18 +11,18 @@ use crate::commands::build::{tell, unfinished};
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
-The outcome is what one build of all their sources makes, whatever the order of
-the datasets: a source that several of them have counts once, equal positions
-are joined, and one that any of them trains on is left out of validation. Once
-all parts of a source are there (`ingest build --part`), it counts as a whole.
+The result equals one build of all their sources, whatever the order of the
+datasets: a source in several datasets counts once, equal positions are merged,
+and a training position of any dataset is left out of validation. Once all parts
+of a source are there (`ingest build --part`), they count as one source.
 
-With --shard, each call makes one of N shards of the outcome, DIR/1.dataset and so on,
-from the positions of one range of keys: N machines make them side by side. Give DIR
-wherever a dataset is read, once all are there (`ingest shard --help`).
+With --shard, each call makes one of N shards of the result (DIR/1.dataset and so on),
+each a range of keys, so N machines can work in parallel. Once all shards are there,
+give DIR wherever a dataset is read (`ingest shard --help`).
 
-Datasets that were made with other filters are refused. A merge that is
-interrupted leaves --out as it was; the same command begins it again. An --out
-with an unfinished build is refused: --force discards it.
+Datasets made with different filters are refused. An interrupted merge leaves
+--out unchanged; the same command starts it over. An --out with an unfinished
+build is refused; --force discards that build.
 
 Example:
   ingest build 2026-06.pgn.zst --part 1/2 --out a.dataset   # on one machine
@@ -32,18 +32,17 @@ Example:
   ingest merge 2026-*.dataset --shard 1/2 --out shards      # on one machine
   ingest merge 2026-*.dataset --shard 2/2 --out shards      # on another";
 
-/// What `ingest merge` takes.
+/// Arguments of `ingest merge`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Datasets, which stay as they are
+    /// Datasets to merge; they are not changed
     #[arg(required = true, value_name = "DATASET")]
     datasets: Vec<PathBuf>,
-    /// The dataset to add them to, a folder; made if it is not there. With --shard, the
-    /// folder of all shards
+    /// Dataset folder to add them to, created if missing; with --shard, the folder of all shards
     #[arg(long, value_name = "DATASET")]
     out: PathBuf,
-    /// Make only the I-th of N shards of the outcome, by ranges of keys
+    /// Make only shard I of N, a range of keys
     #[arg(long, value_name = "I/N")]
     shard: Option<PartOf>,
     /// Discard an unfinished build in --out
@@ -57,11 +56,11 @@ pub struct Arguments {
 /// Runs `ingest merge`.
 ///
 /// # Errors
-/// If a dataset cannot be read or merged with the others, or the output is refused or
-/// cannot be written; it is then as it was.
+/// If a dataset cannot be read or merged with the others, or the output is refused or cannot be
+/// written; the output is then unchanged.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let stop = StopSignal::listen()?;
-    // All are opened before anything is made: one that is refused stops the merge at once.
+    // Open all datasets first, so that a refused one stops the merge before anything is made.
     let datasets = arguments.datasets.iter().map(|path| Dataset::open(path));
     let datasets = datasets.collect::<Result<Vec<Dataset>, Error>>()?;
     if let Some(part) = arguments.shard {

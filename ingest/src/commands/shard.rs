@@ -1,4 +1,4 @@
-//! `ingest shard`: a dataset in, a folder of shards out.
+//! `ingest shard`: splits a dataset into a folder of shards.
 
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -13,27 +13,27 @@ use crate::commands::values;
 use crate::terminal::stopped::Stopped;
 
 const HELP: &str = "\
-The shards hold ranges of keys: DIR/1.dataset, DIR/2.dataset and so on. Give DIR wherever
-a dataset is read, as to `trainer fit --data`: it is the same dataset, in the same order
-for the same seed. To spread it over disks, put links to the shards into DIR.
+Each shard holds a range of keys: DIR/1.dataset, DIR/2.dataset and so on. Give DIR
+wherever a dataset is read, such as `trainer fit --data`: it reads as the same dataset, in
+the same order for the same seed. To spread it over disks, put links to the shards into DIR.
 
-The dataset stays as it is. The same command goes on after an interruption.
+The dataset is not changed. The same command resumes after an interruption.
 
 Example:
   ingest shard lichess.dataset --number 4 --out shards
   trainer fit --data shards --out lichess.safetensors";
 
-/// What `ingest shard` takes.
+/// Arguments of `ingest shard`.
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
     /// The dataset
     #[arg(value_name = "DATASET")]
     dataset: PathBuf,
-    /// How many shards to make
+    /// Number of shards
     #[arg(long, value_name = "N", value_parser = values::count::<NonZero<u32>>)]
     number: NonZero<u32>,
-    /// The folder for the shards; made if it is not there
+    /// Folder for the shards, created if missing
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Print JSON
@@ -53,7 +53,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         Err(Error::Stopped) => bail!(Stopped::for_now(&stop)),
         shards => shards?,
     };
-    // JSON has no names that are not Unicode.
+    // JSON cannot hold paths that are not Unicode.
     let shards: Vec<String> = shards
         .iter()
         .map(|path| path.display().to_string())

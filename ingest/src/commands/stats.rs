@@ -1,4 +1,4 @@
-//! `ingest stats`: what is in a dataset.
+//! `ingest stats`: statistics of a dataset.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::report::summary::Report;
 use crate::report::{plot, table};
 use crate::terminal::stopped::Stopped;
 
-/// What `ingest stats` takes.
+/// Arguments of `ingest stats`.
 #[derive(Args)]
 pub struct Arguments {
     /// The dataset
@@ -21,12 +21,12 @@ pub struct Arguments {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw the report into an SVG
+    /// Draw the report as an SVG
     #[arg(long, value_name = "FILE.svg", value_parser = picture)]
     plot: Option<PathBuf>,
 }
 
-/// Parses the name of a picture: it ends with .svg, or is that of a device or a pipe.
+/// Parses the path of a picture: a name ending in .svg, or an existing device or pipe.
 fn picture(text: &str) -> std::result::Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match text.ends_with(".svg") || (path.exists() && !path.is_file()) {
@@ -38,7 +38,7 @@ fn picture(text: &str) -> std::result::Result<PathBuf, String> {
 /// Runs `ingest stats`.
 ///
 /// # Errors
-/// If the dataset cannot be read, or the plot not written.
+/// If the dataset cannot be read, or the plot cannot be written.
 pub fn run(arguments: &Arguments) -> Result<()> {
     let path = arguments.dataset.as_path();
     if let Some(plot) = &arguments.plot {
@@ -108,7 +108,7 @@ fn folder_size(path: &Path) -> std::io::Result<u64> {
     for entry in entries {
         let entry = entry?;
         let metadata = match entry.metadata() {
-            // A build tidies up at this very moment.
+            // A build running now may delete files.
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             metadata => metadata?,
         };

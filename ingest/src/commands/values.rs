@@ -1,4 +1,4 @@
-//! Values on the command line: what is said of one that cannot be meant.
+//! Parsers of command-line values, with an error text for values out of range.
 
 use std::num::NonZero;
 use std::str::FromStr;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 use datasets::Month;
 use engine::MAX_HASH_MIB;
 
-/// A number of things, of which there must be one.
+/// Parses a count of at least 1.
 pub fn count<N: FromStr>(text: &str) -> Result<N, &'static str> {
     text.parse().map_err(|_| "give a whole number, 1 or more")
 }
 
-/// A program and its arguments.
+/// Parses a program with its arguments, which must not be blank.
 pub fn command(text: &str) -> Result<String, &'static str> {
     match text.trim() {
         "" => Err("give a program, such as stockfish"),
@@ -19,21 +19,21 @@ pub fn command(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// A number of processes.
+/// Parses a number of processes, 1 to 1024.
 pub fn processes(text: &str) -> Result<NonZero<usize>, &'static str> {
     let processes = text.parse().ok();
     let processes = processes.filter(|processes: &NonZero<usize>| processes.get() <= 1024);
     processes.ok_or("give a whole number, 1 to 1024")
 }
 
-/// MiB of a transposition table.
+/// Parses the size of a transposition table in MiB.
 pub fn hash(text: &str) -> Result<usize, String> {
     let mebibytes = text.parse().ok();
     let mebibytes = mebibytes.filter(|mebibytes| (1..=MAX_HASH_MIB).contains(mebibytes));
     mebibytes.ok_or_else(|| format!("give a whole number, 1 to {MAX_HASH_MIB}"))
 }
 
-/// Games in a hundred to hold out.
+/// Parses the percentage of games to hold out, 0 to 99.
 pub fn held_out(text: &str) -> Result<u8, &'static str> {
     match text.parse() {
         Ok(percent @ 0..=99) => Ok(percent),
@@ -42,7 +42,7 @@ pub fn held_out(text: &str) -> Result<u8, &'static str> {
     }
 }
 
-/// A month that a position may be of.
+/// Parses a month in the range that a record can hold.
 pub fn month(text: &str) -> Result<Month, &'static str> {
     match Month::from(text.to_string()) {
         month if month == Month::default() => {

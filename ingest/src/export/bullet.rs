@@ -1,16 +1,15 @@
-//! bullet's native board, `bulletformat::ChessBoard`. `docs/export.md`
-//! describes it byte by byte.
+//! bullet's native board, `bulletformat::ChessBoard`, described byte by byte in `docs/export.md`.
 
 use datasets::{GameResult, Record};
 use shakmaty::{Bitboard, Role};
 
 /// Size of a board in bytes.
 const BOARD_BYTES: usize = 32;
-/// bullet knows no unknown result.
+/// Result of a draw, and of an unknown result: bullet has no value for that.
 const DRAW: u8 = 1;
 const THEIRS: u8 = 8;
 
-/// The boards of `records`, one after another.
+/// Returns the boards of `records`, concatenated.
 pub fn encode(records: &[Record]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(BOARD_BYTES * records.len());
     for record in records {
@@ -19,8 +18,8 @@ pub fn encode(records: &[Record]) -> Vec<u8> {
     bytes
 }
 
-/// Everything as the side to move sees it: for Black to move the ranks are
-/// mirrored and the colours, the score and the result are swapped.
+/// Returns one board from the side to move's view: with Black to move the ranks are mirrored, and
+/// the colours, the score and the result are swapped.
 fn board(record: &Record) -> [u8; BOARD_BYTES] {
     let turn = record.turn();
     let mirror = turn.fold_wb(0, 56);
@@ -34,7 +33,7 @@ fn board(record: &Record) -> [u8; BOARD_BYTES] {
         occupied |= 1 << seen;
         match (role, side) {
             (Role::King, 0) => own_king = seen,
-            // Their king as they see it.
+            // The opponent's king is stored from the opponent's view.
             (Role::King, _) => their_king = seen ^ 56,
             _ => {}
         }

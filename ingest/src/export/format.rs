@@ -1,9 +1,9 @@
-//! What can be written.
+//! The export formats.
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-/// A format that other programs read.
+/// Export format.
 #[derive(Clone, Copy, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
@@ -13,12 +13,12 @@ pub enum Format {
     Viriformat,
     /// Lines of FEN | centipawns | result
     Text,
-    /// A table, for pandas, Polars, DuckDB and their like
+    /// A table for pandas, Polars, DuckDB and the like
     Parquet,
 }
 
 impl Format {
-    /// What becomes of an unknown result.
+    /// Returns how the summary names unknown results in this format.
     pub(crate) fn unknown_results(self) -> &'static str {
         match self {
             Format::Bullet | Format::Viriformat => "draws",

@@ -1,12 +1,11 @@
-//! Where an export goes: a file that has its name only once it is whole, or
-//! standard output.
+//! Output of an export: a file that gets its name once it is complete, or standard output.
 
 use std::io::{self, Stdout, Write, stdout};
 use std::path::Path;
 
 use host::durable::NewFile;
 
-/// An export that is being written.
+/// Export in progress.
 pub struct Output {
     sink: Sink,
     /// Bytes written.
@@ -18,7 +17,7 @@ enum Sink {
     Stdout(Stdout),
 }
 
-/// Whether this is what standard output is called.
+/// Returns whether `path` names standard output.
 pub fn is_stdout(path: &Path) -> bool {
     ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
         .iter()
@@ -26,8 +25,7 @@ pub fn is_stdout(path: &Path) -> bool {
 }
 
 impl Output {
-    /// Begins to write to a file, by way of `FILE.tmp`, or to standard output
-    /// if it is `-` or another name of it.
+    /// Opens `FILE.tmp` beside `path`, or standard output if `path` names that.
     pub fn create(path: &Path) -> io::Result<Output> {
         let sink = match is_stdout(path) {
             true => Sink::Stdout(stdout()),
@@ -36,7 +34,7 @@ impl Output {
         Ok(Output { sink, bytes: 0 })
     }
 
-    /// The export is complete: gives the file its name.
+    /// Flushes the output and gives a file its final name.
     pub fn commit(mut self) -> io::Result<()> {
         self.flush()?;
         match self.sink {

@@ -1,5 +1,5 @@
-//! Parquet: a row a position, a row group each time records are handed over.
-//! `docs/export.md` describes the columns.
+//! Parquet writer: a row per position, a row group per call of [`Table::write`]. `docs/export.md`
+//! describes the columns.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -28,16 +28,16 @@ const SCHEMA: &str = "message position {
     required binary split (string);
 }";
 
-/// A Parquet file that is being written.
+/// Parquet file in progress.
 pub struct Table<W: Write + Send> {
     file: SerializedFileWriter<W>,
 }
 
 impl<W: Write + Send> Table<W> {
-    /// Begins a file that says which dataset it comes from.
+    /// Begins a file; its metadata carry the dataset's fingerprint.
     pub fn new(out: W, manifest: &Manifest) -> Result<Table<W>> {
-        // Every FEN is another: a dictionary would be larger than they are,
-        // and their least and greatest say nothing.
+        // FENs are nearly all distinct: a dictionary would outgrow them, and minimum and maximum
+        // are useless.
         let fen = ColumnPath::from("fen");
         let fingerprint = KeyValue::new("kibitz.fingerprint".into(), manifest.fingerprint.clone());
         let properties = WriterProperties::builder()
@@ -53,7 +53,7 @@ impl<W: Write + Send> Table<W> {
         Ok(Table { file })
     }
 
-    /// Writes blocks of records as one row group.
+    /// Writes blocks of records as one row group; none if they are empty.
     pub fn write(&mut self, split: Split, blocks: &[Vec<Record>]) -> Result<()> {
         if blocks.iter().all(Vec::is_empty) {
             return Ok(());
@@ -76,7 +76,7 @@ impl<W: Write + Send> Table<W> {
         group.close().map(|_| ())
     }
 
-    /// Ends the file: without its footer it cannot be read.
+    /// Writes the footer, without which the file cannot be read.
     pub fn finish(self) -> Result<()> {
         self.file.close().map(|_| ())
     }
@@ -94,7 +94,7 @@ fn column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-/// Writes the next column, whose values may be missing.
+/// Writes the next column, in which `None` becomes null.
 fn optional<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<W>,
     rows: &[&Record],
@@ -106,7 +106,7 @@ fn optional<T: DataType, W: Write + Send>(
     column::<T, W>(group, |c| c.write_batch(&values, Some(&present), None))
 }
 
-/// The records' FENs, slices of one buffer.
+/// Returns the FENs of `records`, slices of one buffer.
 fn fens(records: &[Record]) -> impl Iterator<Item = ByteArray> {
     let mut text = String::with_capacity(80 * records.len());
     let ends: Vec<usize> = records

@@ -1,4 +1,4 @@
-//! What an export holds, counted.
+//! Counts of an export.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::export::format::Format;
 
-/// The summary, of `--json` too.
+/// Summary of an export, as text and with `--json`.
 #[derive(Serialize)]
 pub struct Summary {
     format: Format,
@@ -18,12 +18,12 @@ pub struct Summary {
     unknown_results: u64,
     /// Positions that `--known-results` left out.
     pub left_out: u64,
-    /// Size of the export.
+    /// Size of the export in bytes.
     pub bytes: u64,
 }
 
 impl Summary {
-    /// Nothing exported yet.
+    /// Returns a summary of no positions.
     pub fn new(format: Format) -> Summary {
         Summary {
             format,
@@ -37,7 +37,7 @@ impl Summary {
         }
     }
 
-    /// Counts what was written.
+    /// Counts blocks of exported records.
     pub fn add(&mut self, split: Split, blocks: &[Vec<Record>]) {
         let count = |matches: fn(&Record) -> bool| {
             blocks.iter().flatten().filter(|r| matches(r)).count() as u64
@@ -52,7 +52,7 @@ impl Summary {
         self.unknown_results += count(|record| record.result().is_none());
     }
 
-    /// For people.
+    /// Returns the summary as text.
     pub fn text(&self, out: &Path) -> String {
         let mut text = format!(
             "{}: {} positions ({} to train on, {} held out), {} of them mates; {} bytes\n\

@@ -1,8 +1,8 @@
-//! Lines of `FEN | cp | wdl`, White's point of view.
+//! Text lines `FEN | cp | wdl`, from White's point of view.
 
 use datasets::Record;
 
-/// The lines of `records`, as [`Record::write_line`] writes them.
+/// Returns the lines of `records`, as [`Record::write_line`] writes them.
 pub fn encode(records: &[Record]) -> Vec<u8> {
     let mut text = String::with_capacity(96 * records.len());
     for record in records {

@@ -1,4 +1,4 @@
-//! One way to write all formats.
+//! Common writer of all formats.
 
 use std::io::{self, Write};
 
@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use crate::export::format::Format;
 use crate::export::{bullet, parquet, text};
 
-/// A format's writer.
+/// Writer of one format.
 pub enum Writer<W: Write + Send> {
-    /// One row after another, and nothing else.
+    /// Concatenated rows without header or footer.
     Rows {
-        /// Where they go.
+        /// Output of the rows.
         out: W,
-        /// One block's rows.
+        /// Encoder of one block.
         encode: fn(&[Record]) -> Vec<u8>,
     },
-    /// A file with a structure of its own.
+    /// File with its own structure.
     Table(parquet::Table<W>),
 }
 
@@ -41,7 +41,7 @@ impl<W: Write + Send> Writer<W> {
         })
     }
 
-    /// Writes blocks of one side, encoded on all cores, in their order.
+    /// Writes blocks of one split in their order, encoded on all cores.
     pub fn write(&mut self, split: Split, blocks: &[Vec<Record>]) -> io::Result<()> {
         match self {
             Writer::Rows { out, encode } => {

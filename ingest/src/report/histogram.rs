@@ -1,11 +1,11 @@
-//! What the positions of a dataset look like, in one pass.
+//! Histograms over the positions of a dataset, counted in one pass.
 
 use datasets::{GameResult, Phase, Record};
 use serde::Serialize;
 
 /// Width of a label bin in centipawns.
 pub const LABEL_BIN: i32 = 50;
-/// Labels beyond this fall into the outermost bins, in centipawns.
+/// Labels beyond this many centipawns fall into the outermost bins.
 pub const LABEL_RANGE: i32 = 1000;
 /// Width of a ply bin.
 pub const PLY_BIN: usize = 10;
@@ -13,17 +13,17 @@ pub const PLY_BIN: usize = 10;
 const LABEL_BINS: usize = (2 * LABEL_RANGE / LABEL_BIN) as usize;
 const PLY_BINS: usize = 20;
 
-/// Counts over the positions of a dataset.
+/// Histograms over the positions of a dataset.
 #[derive(Clone, Debug, Serialize)]
 pub struct Histogram {
-    /// Labels in centipawns, White's view: bins of 50 from -1000 to 1000,
-    /// what lies beyond in the outermost. Mates are not in it.
+    /// Labels in centipawns, White's view: bins of 50 from -1000 to 1000, the outermost open. Mates
+    /// are excluded.
     pub labels: Vec<u64>,
     /// Positions by game ply: bins of ten, the last one open.
     pub plies: Vec<u64>,
     /// Positions by phase: opening, middlegame, endgame.
     pub phases: [u64; 3],
-    /// Labels that are mates: White mates, White is mated.
+    /// Mate labels: White mates, Black mates.
     pub mates: [u64; 2],
     /// Positions by result of the game: Black won, draw, White won, unknown.
     pub results: [u64; 4],
@@ -36,7 +36,7 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Nothing counted yet.
+    /// Returns empty histograms.
     pub fn new() -> Histogram {
         Histogram {
             labels: vec![0; LABEL_BINS],

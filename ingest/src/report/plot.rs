@@ -1,4 +1,4 @@
-//! The picture of `ingest stats --plot`.
+//! SVG picture of `ingest stats --plot`.
 
 use std::path::Path;
 
@@ -14,13 +14,13 @@ use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE, PLY_BIN};
 use crate::report::reason::reason_text;
 use crate::report::summary::Report;
 
-/// Height of a chart's columns.
+/// Height of a chart's columns, in pixels.
 const CHART: f64 = 220.0;
-/// Room for the names of bars that go over the whole width.
+/// Width for the names of full-width bars, in pixels.
 const WIDE_NAMES: f64 = 400.0;
-/// More sources than this are added up.
+/// Sources shown one by one; the rest are summed.
 const MAX_SOURCES: usize = 6;
-/// With more months than this, years are named.
+/// Months labelled one by one; with more, only years are labelled.
 const MAX_MONTHS: usize = 16;
 const TRAIN: Colour = Colour::Blue;
 const VALIDATION: Colour = Colour::Orange;
@@ -70,7 +70,7 @@ fn figures(report: &Report) -> Panel {
         "annotated, {}",
         percent(report.games_annotated, report.games)
     );
-    // Exact figures are below; here they are to be taken in at a glance.
+    // Round figures: the exact ones stand below.
     let count = |count: u64| match count {
         ..10_000_000 => thousands(count),
         _ => short_count(count as f64),
@@ -96,8 +96,8 @@ fn figures(report: &Report) -> Panel {
     panel
 }
 
-/// Columns of the share of training positions in each bin, marks of that of
-/// validation positions.
+/// Returns a column per bin with its share of training positions, and a mark for that of validation
+/// positions.
 fn shares_of(
     report: &Report,
     counts: impl Fn(&Histogram) -> Vec<u64>,
@@ -145,7 +145,7 @@ fn labels(report: &Report) -> Panel {
     let title = "Evaluations, White's point of view";
     let mut panel = Panel::new(title, note, (WIDE, CHART));
     both_sides(&mut panel);
-    // An empty column parts the mates from the rest.
+    // An empty column separates the mates from the rest.
     let counts = |histogram: &Histogram| {
         let [white_mates, black_mates] = histogram.mates;
         [&[black_mates, 0][..], &histogram.labels, &[0, white_mates]].concat()
@@ -329,8 +329,8 @@ fn destinations(report: &Report) -> Panel {
     panel
 }
 
-/// A few months as they are; many over the whole time from the first to the
-/// last.
+/// Chart of labels by month. Up to [`MAX_MONTHS`], months without labels are left out; beyond, the
+/// axis is continuous from the first month to the last.
 fn months(report: &Report) -> Panel {
     let unknown = report.months.get(&Month::default()).copied().unwrap_or(0);
     let known = report.months.keys().filter_map(|month| month.calendar());
@@ -359,7 +359,7 @@ fn months(report: &Report) -> Panel {
         let name = match (by_month, month) {
             (true, _) => Month::new(year, month).to_string(),
             (false, 1) => year.to_string(),
-            // The first year, where the next one's name leaves it room.
+            // The first year is named only where the next year's name leaves it room.
             (false, ..=6) if i == 0 => year.to_string(),
             _ => return None,
         };
@@ -402,7 +402,7 @@ fn wide_bars(title: &str, note: &str, bars: &[Bar]) -> Panel {
     panel
 }
 
-/// A source's name, as much of it as there is room for, and its months.
+/// Returns a source's name, shortened to the width of the column, and its months.
 fn source_name(source: &SourceEntry) -> String {
     let name = fitted(&source.name, WIDE_NAMES - 150.0);
     match source.months() {
@@ -450,9 +450,8 @@ mod tests {
 
     use super::*;
 
-    /// A report with so many months from July 2013 on, and so many labels in
-    /// each.
-    fn draw_report(months: u32, labels: u64) -> String {
+    /// Draws a report of `months` months from July 2013 on, with `labels` labels in each.
+    fn report_svg(months: u32, labels: u64) -> String {
         let month = |i: u32| Month::new(2013 + (i + 6) / 12, (i + 6) % 12 + 1);
         let months: BTreeMap<Month, u64> = (0..months).map(|i| (month(i), labels)).collect();
         let ratings = (600..3200).step_by(100).map(|rating| (rating, labels));
@@ -512,10 +511,10 @@ mod tests {
         picture("lichess.dataset", &report)
     }
 
-    /// Left, right, top and bottom.
+    /// Left, right, top and bottom edge.
     type Edges = [f64; 4];
 
-    /// The places of the texts, and of the cards they lie in.
+    /// Returns the edges of each text and of each card of the picture.
     fn places(svg: &str) -> (Vec<(String, Edges)>, Vec<Edges>) {
         let (mut texts, mut cards, mut place) = (Vec::new(), Vec::new(), None);
         let mut origin = (0.0, 0.0);
@@ -576,7 +575,7 @@ mod tests {
             (17, 7),
             (150, 18_000_000),
         ] {
-            let svg = draw_report(months, labels);
+            let svg = report_svg(months, labels);
             assert!(!svg.contains("NaN") && !svg.contains("inf\""));
             let (texts, cards) = places(&svg);
             assert!(texts.len() > 60 && cards.len() == 9);

@@ -1,8 +1,8 @@
-//! Why something was left out, in words.
+//! Skip reasons as text.
 
 use datasets::SkipReason;
 
-/// Count and example of a skip reason.
+/// Returns the count, the text and an example of a skip reason.
 pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> String {
     let text = format!("{count} {}", reason_text(reason));
     match example {
@@ -11,7 +11,7 @@ pub fn left_out(reason: SkipReason, count: u64, example: Option<&String>) -> Str
     }
 }
 
-/// What was left out, in words that follow a count.
+/// Returns a skip reason as words that follow a count.
 pub fn reason_text(reason: SkipReason) -> &'static str {
     match reason {
         SkipReason::Unannotated => "games without an evaluation",

@@ -1,4 +1,4 @@
-//! What is in a dataset, as text, picture and JSON tell it.
+//! Data of the report of `ingest stats`, for text, picture and JSON.
 
 use std::collections::BTreeMap;
 
@@ -7,69 +7,69 @@ use serde::Serialize;
 
 use crate::report::histogram::Histogram;
 
-/// The report of `ingest stats`; in JSON, its fields are its names.
+/// Report of `ingest stats`; the field names are its JSON keys.
 #[derive(Serialize)]
 pub struct Report<'a> {
     /// Games seen.
     pub games: u64,
     /// Games with an evaluation.
     pub games_annotated: u64,
-    /// Games that gave a label.
+    /// Games with a label that passed the filters.
     pub games_kept: u64,
-    /// Labels of kept games that the filters left.
+    /// Labels of kept games that passed the filters.
     pub labels: u64,
     /// Labels that are mates.
     pub mates: u64,
     /// Plies of kept games without a label.
     pub gaps: u64,
-    /// Labels that were joined with another of the same position.
+    /// Labels merged with another of the same position.
     pub duplicates_merged: u64,
     pub merged_or_beyond_cap: u64,
-    /// Positions to train on.
+    /// Training positions.
     pub positions_train: u64,
-    /// Positions of held-out games.
+    /// Validation positions.
     pub positions_validation: u64,
-    /// Positions of held-out games that training has too.
+    /// Positions of held-out games that training has too; they count for training.
     pub seen_on_both_sides: u64,
-    /// What was left out, by reason.
+    /// Counts of what was left out, by reason.
     pub skipped: &'a BTreeMap<SkipReason, u64>,
-    /// Where games were cut, an example of each reason.
+    /// Examples of where games were cut, one per reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub examples: &'a BTreeMap<SkipReason, String>,
     /// Labels by month.
     pub months: &'a BTreeMap<Month, u64>,
-    /// Kept games by the mean of both ratings: the lower ends of bins of 100.
+    /// Kept games by the mean rating of both players: lower ends of bins of 100.
     pub ratings: &'a BTreeMap<u16, u64>,
-    /// Kept games with a player who has no rating.
+    /// Kept games with an unrated player.
     pub unrated: u64,
-    /// Everything in the folder.
+    /// Size of the dataset's folder.
     pub bytes_on_disk: u64,
-    /// The same, by distinct positions.
+    /// `bytes_on_disk` per distinct position.
     pub bytes_per_position: f64,
-    /// SHA-256 over the records.
+    /// SHA-256 digest of the records.
     pub fingerprint: &'a str,
-    /// Version of the format.
+    /// Version of the dataset's format.
     pub format_version: u64,
-    /// The program that made it.
+    /// Program and version that sealed the dataset.
     pub tool: &'a str,
-    /// The filters it was made with.
+    /// Filters of the dataset.
     pub filters: &'a Filters,
-    /// Where it comes from.
+    /// Manifest entries of the sources, without granule digests.
     pub sources: &'a [SourceEntry],
-    /// The positions to train on.
+    /// Histograms of the training positions.
     pub train: Histogram,
-    /// The positions of held-out games.
+    /// Histograms of the validation positions.
     pub validation: Histogram,
 }
 
 impl Report<'_> {
-    /// Counts of positions, training and validation together.
+    /// Returns counts over training and validation positions together.
     pub fn both<const N: usize>(&self, counts: impl Fn(&Histogram) -> [u64; N]) -> [u64; N] {
         let (train, validation) = (counts(&self.train), counts(&self.validation));
         std::array::from_fn(|i| train[i] + validation[i])
     }
 
-    /// Every evaluation that was read, kept or not.
+    /// Returns the number of evaluations read, kept or not.
     pub fn evaluations(&self) -> u64 {
         let skipped = self
             .skipped

@@ -1,4 +1,4 @@
-//! The text of `ingest stats`.
+//! Text report of `ingest stats`.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use crate::report::histogram::{Histogram, LABEL_BIN, LABEL_RANGE};
 use crate::report::reason::left_out;
 use crate::report::summary::Report;
 
-/// More rows than this are added up: months to years, ratings to fives.
+/// Rows of a table before they are summed: months to years, ratings to bins of 500.
 const MANY_ROWS: usize = 12;
 
-/// The report as text.
+/// Returns the report as text.
 ///
 /// # Errors
-/// If the filters cannot be put into words.
+/// If the filters cannot be serialised.
 pub fn text(path: &Path, report: &Report) -> Result<String> {
     let mut text = format!("{}\n", path.display());
     for (name, value) in facts(report)? {
@@ -93,7 +93,7 @@ fn facts(report: &Report) -> Result<Vec<(&'static str, String)>> {
     Ok(rows)
 }
 
-/// The filters by name, as the dataset keeps them.
+/// Returns the filters by their manifest names.
 fn filters(report: &Report) -> Result<String> {
     let filters = serde_json::to_value(report.filters)?;
     let named = filters.as_object().into_iter().flatten();
@@ -132,7 +132,7 @@ fn source(entry: &SourceEntry) -> String {
     )
 }
 
-/// Positions whose label is no mate, by bands that grow outwards.
+/// Returns the positions with centipawn labels, in bands that widen outwards.
 fn label_bands(report: &Report) -> Vec<(String, u64)> {
     let ends = [
         -LABEL_RANGE,
@@ -174,7 +174,7 @@ fn ratings(report: &Report) -> Vec<(String, u64)> {
     };
     let named = report.ratings.iter();
     let named = named.map(|(bin, &count)| (format!("from {}", bin - bin % width), count));
-    let mut rows = added_up(named);
+    let mut rows = sum_neighbours(named);
     if report.unrated > 0 {
         rows.push(("unrated".to_string(), report.unrated));
     }
@@ -187,7 +187,7 @@ fn months(report: &Report) -> Vec<(String, u64)> {
         Some((year, _)) if years => year.to_string(),
         _ => month.to_string(),
     };
-    added_up(
+    sum_neighbours(
         report
             .months
             .iter()
@@ -195,8 +195,8 @@ fn months(report: &Report) -> Vec<(String, u64)> {
     )
 }
 
-/// Adds up neighbours of one name.
-fn added_up(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
+/// Sums neighbours of the same name.
+fn sum_neighbours(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     let mut rows: Vec<(String, u64)> = Vec::new();
     for (name, count) in counts {
         match rows.last_mut() {
@@ -207,7 +207,7 @@ fn added_up(counts: impl Iterator<Item = (String, u64)>) -> Vec<(String, u64)> {
     rows
 }
 
-/// A bar for each count, one `#` for two percent of the whole.
+/// Draws a bar for each count: one `#` per two percent of `whole`.
 fn bars(title: &str, rows: &[(String, u64)], whole: u64) -> String {
     let mut text = format!("  {title}\n");
     for (name, count) in rows {

@@ -1,8 +1,8 @@
-//! How far work has come.
+//! Progress display of one source or export.
 
 use host::Form;
 
-/// What progress is measured in.
+/// Unit in which progress is measured.
 #[derive(Clone, Copy)]
 pub enum Unit {
     /// Compressed bytes of a source.
@@ -12,7 +12,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// What a bar shows, with an end to come to or without.
+    /// Returns the template of the progress bar, or of a spinner without a total.
     fn template(self, has_total: bool) -> &'static str {
         match (self, has_total) {
             (Unit::Bytes, true) => {
@@ -34,7 +34,7 @@ impl Unit {
     }
 }
 
-/// Progress through something that has a name.
+/// Named progress display.
 pub struct Progress {
     name: String,
     unit: Unit,
@@ -42,7 +42,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress through so much, if that is known, of which `start` is behind.
+    /// Starts a display from `start` of `total`; `None` if the total is unknown.
     pub fn new(name: &str, unit: Unit, total: Option<u64>, start: u64) -> Progress {
         let template = unit.template(total.is_some());
         Progress {
@@ -52,8 +52,7 @@ impl Progress {
         }
     }
 
-    /// Shows the state: how much is behind, and what `message` says after so
-    /// many seconds.
+    /// Shows that `done` is finished; `message` gets the elapsed seconds.
     pub fn show(&mut self, done: u64, message: impl FnOnce(f64) -> String) {
         let seconds = self.display.seconds().max(1e-3);
         self.display.show(done, |form| match form {
@@ -67,7 +66,7 @@ impl Progress {
         });
     }
 
-    /// Ends the display with a last line: what was done.
+    /// Ends the display with a last line: `what` and the elapsed time.
     pub fn finish(self, what: &str) {
         let seconds = self.display.seconds();
         drop(self.display);

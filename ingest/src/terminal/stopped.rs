@@ -1,19 +1,19 @@
-//! A program that was asked to stop.
+//! Error of a run stopped by a signal.
 
 use host::{ExitCode, StopSignal};
 use thiserror::Error;
 
-/// A signal asked the program to stop, and it did.
+/// A signal stopped the program.
 #[derive(Debug, Error)]
 #[error("stopped{}", if *goes_on { "; run the same command again to go on" } else { "" })]
 pub struct Stopped {
     pub(crate) exit_code: ExitCode,
-    /// Whether the same command goes on where it was.
+    /// Whether the same command resumes the work.
     goes_on: bool,
 }
 
 impl Stopped {
-    /// Work that leaves nothing behind.
+    /// Returns the error of work that leaves nothing to resume.
     pub fn for_good(stop: &StopSignal) -> Stopped {
         Stopped {
             exit_code: stop.exit_code(),
@@ -21,7 +21,7 @@ impl Stopped {
         }
     }
 
-    /// Work that the same command goes on with.
+    /// Returns the error of work that the same command resumes.
     pub fn for_now(stop: &StopSignal) -> Stopped {
         Stopped {
             goes_on: true,
