@@ -1,6 +1,5 @@
-//! What the tests of `ingest annotate` share: games, a fake engine, and a
-//! reading of the output by code that `ingest` does not use. Like all of a test,
-//! these panic on anything unexpected.
+//! Shared helpers of the `ingest annotate` tests: games, a fake engine, and a reader of the output
+//! that is independent of `ingest`. Panics on anything unexpected, as a test does.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,11 +12,11 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Position};
 
 use crate::{Said, program, run, sample};
 
-/// 499 games, 46 of them with evaluations: datasets/samples/README.md.
+/// Sample of 499 games, 46 of them with evaluations (datasets/samples/README.md).
 pub const SLICE: &str = "dump_2021-10_first499.pgn.zst";
 
-/// A start of Chess960 where both sides castle, a start from a FEN with
-/// castling, promotion and mate, a mate, a stalemate, a game without moves.
+/// Special cases: a Chess960 start where both sides castle, a FEN start with castling, promotion
+/// and mate, a mate, a stalemate, a game without moves.
 pub const SPECIAL: &str = r#"[Event "Rated Chess960 game"]
 [Result "1/2-1/2"]
 [FEN "nbrkbrqn/pppppppp/8/8/8/8/PPPPPPPP/NBRKBRQN w KQkq - 0 1"]
@@ -50,18 +49,18 @@ pub const SPECIAL: &str = r#"[Event "Rated Chess960 game"]
 
 "#;
 
-/// A game of the output, or of a source.
+/// Game of an output or of a source.
 #[derive(Debug, PartialEq)]
 pub struct Game {
-    /// The tags' lines.
+    /// Lines of the tags.
     pub tags: Vec<String>,
-    /// SAN without glyphs, and the comment behind it.
+    /// Moves in SAN without glyphs, each with the comment after it.
     pub moves: Vec<(String, String)>,
-    /// `1-0`, `0-1`, `1/2-1/2` or `*`.
+    /// Result: `1-0`, `0-1`, `1/2-1/2` or `*`.
     pub result: String,
 }
 
-/// Reads what `annotate` and Lichess write: moves on one line, no variations.
+/// Parses games as `annotate` and Lichess write them: moves on one line, no variations.
 pub fn games(text: &str) -> Vec<Game> {
     let mut games: Vec<Game> = Vec::new();
     let mut in_tags = false;
@@ -100,21 +99,20 @@ fn read_moves(line: &str, game: &mut Game) {
 }
 
 impl Game {
-    /// A tag's value.
+    /// Returns the value of a tag.
     pub fn tag<'a>(&'a self, name: &str) -> Option<&'a str> {
         let start = format!("[{name} \"");
         let value = |line: &'a String| line.strip_prefix(&start)?.strip_suffix("\"]");
         self.tags.iter().find_map(value)
     }
 
-    /// Whether the game is one of Chess960.
+    /// Returns whether the game is Chess960.
     pub fn chess960(&self) -> bool {
         self.tag("Variant") == Some("Chess960")
     }
 
-    /// What must be sent to an engine after each move, whose turn it is then,
-    /// and whether the game is over. By cozy-chess, which `ingest` does not
-    /// use.
+    /// Returns, after each move, the `position` command, the side to move, and whether the game is
+    /// over. Uses cozy-chess, which `ingest` does not use.
     pub fn positions(&self) -> Vec<(String, Color, bool)> {
         const START: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let (mut board, mut command) = match self.tag("FEN") {
@@ -137,7 +135,7 @@ impl Game {
     }
 }
 
-/// `0.17,20` of `[%eval 0.17,20]`.
+/// Returns `0.17,20` for `[%eval 0.17,20]`.
 pub fn eval_of(comment: &str) -> Option<&str> {
     let (_, rest) = comment.split_once("[%eval ")?;
     Some(rest.split_once(']')?.0)
@@ -148,24 +146,24 @@ fn clock_of(comment: &str) -> Option<&str> {
     Some(rest.split_once(']')?.0)
 }
 
-/// `0.17,20`, from a score for the side to move.
+/// Formats a score for the side to move as in `[%eval 0.17,20]`.
 pub fn eval_text(score: FakeScore, depth: u32, turn: Color) -> String {
     let sign = if turn == Color::White { 1 } else { -1 };
     match score {
-        // Debug prints as few decimals as tell the number, and at least one.
+        // Debug prints the fewest decimals that identify the number, at least one.
         FakeScore::Centipawns(0) => format!("0.0,{depth}"),
         FakeScore::Centipawns(cp) => format!("{:?},{depth}", f64::from(sign * cp) / 100.0),
         FakeScore::Mate(moves) => format!("#{},{depth}", sign * moves),
     }
 }
 
-/// The fake engine's command, with what it is told to do.
+/// Returns the command line of the fake engine with `arguments`.
 pub fn fake(arguments: &str) -> String {
     let engine = program("fake_engine");
     format!("{} {arguments}", engine.get_program().display())
 }
 
-/// `ingest annotate`, with 500 nodes a position.
+/// Returns an `ingest annotate` command with 500 nodes a position.
 pub fn command(sources: &[&Path], engine: &str, out: &Path, more: &[&str]) -> Command {
     let mut command = program("ingest");
     command.arg("annotate").args(sources);
@@ -179,18 +177,18 @@ pub fn annotate(sources: &[&Path], engine: &str, out: &Path, more: &[&str]) -> S
     run(&mut command(sources, engine, out, more))
 }
 
-/// What `--json` printed.
+/// Parses the output of `--json`.
 pub fn report(said: Said) -> Value {
     serde_json::from_str(&said.succeeded().out).expect("--json prints JSON")
 }
 
-/// The text in a compressed file.
+/// Decompresses a text file.
 pub fn text_of(file: &Path) -> String {
     let bytes = zstd::decode_all(std::fs::File::open(file).unwrap()).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
-/// A folder with `games.pgn` in it, and a path for the output.
+/// Creates a folder with `games.pgn`; returns the folder, the file and a path for the output.
 pub fn folder(games: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let (source, out) = (
@@ -201,7 +199,7 @@ pub fn folder(games: &str) -> (tempfile::TempDir, PathBuf, PathBuf) {
     (folder, source, out)
 }
 
-/// The text of each game.
+/// Splits text into games.
 fn split(text: &str) -> Vec<&str> {
     let starts = text.match_indices("[Event \"").map(|(at, _)| at);
     let starts: Vec<usize> = starts.chain([text.len()]).collect();
@@ -209,7 +207,7 @@ fn split(text: &str) -> Vec<&str> {
     starts.windows(2).map(game).collect()
 }
 
-/// So many games of the slice that have no evaluations.
+/// Returns the first `count` games of the sample without evaluations.
 pub fn unannotated(count: usize) -> String {
     let text = text_of(&sample(SLICE));
     let games = split(&text).into_iter();
@@ -221,8 +219,8 @@ pub fn unannotated(count: usize) -> String {
     games.concat()
 }
 
-/// Compares an output with its source: tags, moves, clocks and results are the
-/// same, and each position has the evaluation that `expected` gives it.
+/// Asserts that an output keeps the tags, moves, clocks and results of its source, and has the
+/// evaluations that `expected` returns.
 pub fn compare(
     source: &str,
     output: &str,
@@ -245,13 +243,13 @@ pub fn compare(
     }
 }
 
-/// Moves in a `position` command.
+/// Returns the number of moves in a `position` command.
 pub fn plies(command: &str) -> usize {
     let (_, moves) = command.split_once(" moves ").unwrap();
     moves.split(' ').count()
 }
 
-/// A `position` command for the same position, without the moves before it.
+/// Returns the `position` command of the same position without moves.
 pub fn bare(game: &Game, command: &str) -> String {
     let (start, moves) = command.split_once(" moves ").unwrap();
     let start: Fen = match start.strip_prefix("position fen ") {
@@ -270,30 +268,29 @@ pub fn bare(game: &Game, command: &str) -> String {
     )
 }
 
-/// What the fake engine's evaluation of a position is written as.
+/// Returns the fake engine's evaluation of a position as `[%eval]` text.
 pub fn fake_eval(_: &Game, command: &str, turn: Color) -> Option<String> {
     let (score, depth) = fake_score(command);
     Some(eval_text(score, depth, turn))
 }
 
-/// SPECIAL without what is not kept: the comment, the variation, the glyph.
+/// Returns [`SPECIAL`] without the comment, variation and glyph that `annotate` drops.
 pub fn special() -> String {
     SPECIAL
         .replace("a comment ", "")
         .replace("(2. e4 { [%eval 9] }) ", "")
 }
 
-/// A score of the fake engine, from the side to move's point of view.
+/// Score of the fake engine, from the side to move's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FakeScore {
-    /// Centipawns.
+    /// Score in centipawns.
     Centipawns(i32),
     /// Moves to mate, negative for being mated.
     Mate(i32),
 }
 
-/// What `fake_engine` finds for a UCI `position` command, and at what depth: a
-/// hash (FNV-1a) of the command.
+/// Returns the fake engine's score and depth for a `position` command: its FNV-1a hash.
 pub fn fake_score(position: &str) -> (FakeScore, u32) {
     let hash = position.bytes().fold(0xCBF2_9CE4_8422_2325u64, |hash, b| {
         (hash ^ u64::from(b)).wrapping_mul(0x0000_0100_0000_01B3)

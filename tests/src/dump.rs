@@ -1,4 +1,4 @@
-//! Dumps by generator, in files.
+//! Generated dumps, written to files.
 
 use std::fmt;
 use std::fs::File;
@@ -8,34 +8,34 @@ use std::path::Path;
 use crate::generator::Generator;
 use crate::pzstd::{WINDOW_LOG, cores, in_parallel, write_frames};
 
-/// Games that a thread writes before it hands them over.
+/// Games per batch of one thread.
 const BATCH: u64 = 4096;
 
-/// What dump to make.
+/// Parameters of a generated dump.
 #[derive(Clone, Copy)]
 pub struct Dump {
     /// Number of games.
     pub games: u64,
-    /// Games of a hundred that have evaluations.
+    /// Games with evaluations, in percent.
     pub annotated_percent: u32,
-    /// Another seed, another dump.
+    /// Seed of the games.
     pub seed: u64,
-    /// How it is cut.
+    /// Division into frames.
     pub frames: Frames,
-    /// zstd's level.
+    /// Compression level of zstd.
     pub level: i32,
 }
 
-/// How a dump is cut into frames.
+/// Division of a dump into frames.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Frames {
-    /// One for all, as `zstd FILE` makes it.
+    /// Single frame of the whole text, as from `zstd FILE`.
     One,
-    /// Frames of so many bytes of text, as `pzstd FILE` makes them.
+    /// Frames of this many bytes of text, as from `pzstd FILE`.
     Of(usize),
 }
 
-/// What a dump holds.
+/// Counts of a dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Number of games.
@@ -51,7 +51,7 @@ pub struct Contents {
 }
 
 impl Dump {
-    /// So many games that all have evaluations, in frames of a MiB.
+    /// Returns the parameters of a dump of `games` evaluated games, in frames of a MiB.
     pub fn annotated(games: u64) -> Dump {
         Dump {
             games,
@@ -62,8 +62,7 @@ impl Dump {
         }
     }
 
-    /// Writes the dump, on all cores; now and then `progress` is told the
-    /// number of games written.
+    /// Writes the dump, on all cores; calls `progress` with the number of games written.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -97,8 +96,8 @@ impl Dump {
         Ok(contents)
     }
 
-    /// Hands the text over in pieces; what `take` leaves, it is given again.
-    /// The last call says so.
+    /// Generates the text and calls `take` with the text not yet consumed, to drain what it writes;
+    /// the flag marks the last call.
     fn write_text(
         &self,
         mut progress: impl FnMut(u64),

@@ -1,5 +1,5 @@
-//! A dump like Lichess's, by generator: legal games of people, with tags,
-//! clocks and evaluations written as Lichess writes them.
+//! Generator of games like those of Lichess's dumps: legal moves, with tags, clocks and evaluations
+//! in Lichess's notation.
 //!
 //! ```
 //! use tests::generator::Generator;
@@ -26,12 +26,12 @@ use random::Random;
 use records::hash::mix;
 use server_eval::{ServerEval, WinChances};
 
-/// Games a second on Lichess: 90 million a month.
+/// Games per second on Lichess: 90 million a month.
 const GAMES_A_SECOND: u64 = 35;
 
 const BASE_62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// What a game adds to a dump.
+/// Counts of one game.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Game {
     /// Half-moves played.
@@ -40,8 +40,8 @@ pub struct Game {
     pub labels: u64,
 }
 
-/// Writes games one after another. A game depends only on the seed and its
-/// number, so that threads may write different games of one dump.
+/// Writer of games. A game depends only on the seed and its number, so that threads can write
+/// different games of one dump.
 pub struct Generator {
     seed: u64,
     annotated_percent: u32,
@@ -51,20 +51,19 @@ pub struct Generator {
     evaluations: Vec<Option<ServerEval>>,
 }
 
-/// The parts of a game that its tags tell.
+/// Tag values of a game.
 struct Tags<'a> {
     number: u64,
     players: &'a [Player; 2],
     opening: &'a Opening,
     control: &'a TimeControl,
-    /// White's points, doubled.
+    /// White's points, doubled: 0, 1 or 2.
     score: i32,
     termination: &'static str,
 }
 
 impl Generator {
-    /// Starts with game 0 of a seed; so many games of a hundred have
-    /// evaluations.
+    /// Starts at game 0 of a seed; `annotated_percent` of the games have evaluations.
     pub fn new(seed: u64, annotated_percent: u32) -> Generator {
         Generator {
             seed,
@@ -76,7 +75,7 @@ impl Generator {
         }
     }
 
-    /// Goes to a game by its number.
+    /// Moves to the game of this number.
     pub fn seek(&mut self, number: u64) {
         self.next = number;
     }
@@ -97,7 +96,7 @@ impl Generator {
             self.evaluations.clear();
         }
         let (seconds, flagged) = self.run_clocks(control, &mut random);
-        // A flag that fell cuts the game short.
+        // A fallen flag ends the game early.
         self.plies.truncate(seconds.len());
         self.evaluations.truncate(seconds.len());
         let score = self.score(end, flagged, &mut random);
@@ -124,7 +123,7 @@ impl Generator {
         }
     }
 
-    /// Seconds left after each move, and whether a flag fell after the last.
+    /// Returns the seconds left after each move, and whether a flag fell after the last.
     fn run_clocks(&self, control: &'static TimeControl, random: &mut Random) -> (Vec<i32>, bool) {
         let mut clocks = Clocks::new(control);
         let seconds: Vec<i32> = (0..self.plies.len())
@@ -134,7 +133,7 @@ impl Generator {
         (seconds, flagged)
     }
 
-    /// White's points, doubled.
+    /// Returns White's points, doubled.
     fn score(&self, end: End, flagged: bool, random: &mut Random) -> i32 {
         let white_moved_last = self.plies.len() % 2 == 1;
         let material = self.plies.last().map_or(0, |ply| ply.material);
@@ -208,7 +207,7 @@ impl Tags<'_> {
         out.extend_from_slice(b"\"]\n\n");
     }
 
-    /// One game in eight is of a tournament, of which some are always on.
+    /// Writes the event: one game in eight belongs to one of 40 tournaments of that hour.
     fn write_event(&self, out: &mut Vec<u8>, at: u64, random: &mut Random) {
         out.extend_from_slice(b"[Event \"Rated ");
         out.extend_from_slice(self.control.speed().as_bytes());
@@ -222,7 +221,7 @@ impl Tags<'_> {
     }
 }
 
-/// Ends the tag before, and begins one with its value.
+/// Closes the previous tag and begins the next one, up to its value.
 fn tag(out: &mut Vec<u8>, name: &str, value: &[u8]) {
     out.extend_from_slice(b"\"]\n[");
     out.extend_from_slice(name.as_bytes());
@@ -272,7 +271,7 @@ fn write_evaluation(out: &mut Vec<u8>, evaluation: ServerEval) {
     if matches!(evaluation, ServerEval::Mate(_)) {
         number(out, size);
     } else {
-        // Two decimals, the second only if it is not 0.
+        // Two decimals, the second omitted if 0.
         number(out, size / 100);
         out.extend_from_slice(&[b'.', b'0' + (size / 10 % 10) as u8]);
         if size % 10 != 0 {

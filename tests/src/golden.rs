@@ -1,5 +1,4 @@
-//! Golden vectors: what a net was worth on the device it was trained on, beside
-//! what its file is worth here.
+//! Golden vectors: a net's values on its training device, compared with its file.
 
 use std::path::Path;
 
@@ -7,12 +6,12 @@ use anyhow::{Context, Result, ensure};
 use models::Network;
 use serde_json::Value;
 
-/// How far the values in a net's `NAME.golden.json` are from those of
-/// `NAME.safetensors`, computed on this processor in f32 from the features that
-/// the engine finds: the largest distance, in pawns, and the number of positions.
+/// Compares the values in a net's `NAME.golden.json` with those of `NAME.safetensors`, computed
+/// here in f32 from the engine's features. Returns the largest difference, in pawns, and the number
+/// of positions.
 ///
 /// # Errors
-/// If a file cannot be read, or the engine finds other features.
+/// If a file cannot be read, or the engine's features differ.
 pub fn largest_distance(net: &Path) -> Result<(f64, usize)> {
     let bytes = std::fs::read(net).with_context(|| format!("{}", net.display()))?;
     let (network, _) = Network::from_bytes(&bytes)?;

@@ -1,5 +1,5 @@
-//! What the whole-path tests share: where the programs and the data are, and
-//! how a program is run; and dumps by generator, to measure with.
+//! Shared helpers of the whole-path tests: paths of programs and data, running a program, servers,
+//! and generated dumps for benchmarks.
 
 pub mod annotated;
 pub mod dump;
@@ -18,20 +18,20 @@ use datasets::{Dataset, Record, Split};
 use serde_json::Value;
 pub use test_support::{program, program_path, shared, skip};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
         .expect("tests/ lies in the workspace")
 }
 
-/// A sample that the repository ships.
+/// Returns the path of a sample in the repository.
 pub fn sample(name: &str) -> PathBuf {
     root().join("datasets/samples").join(name)
 }
 
-/// A Python that has a package: `KIBITZ_PYTHON`, or the one that `tests/all.sh`
-/// makes. Without it, `None`, said by [`skip`].
+/// Returns a Python with `package`: `KIBITZ_PYTHON`, or the one that `tests/all.sh` installs.
+/// Without the package, calls [`skip`] and returns `None`.
 pub fn python(package: &str) -> Option<Command> {
     let ours = root().join("target/python/bin/python");
     let python = std::env::var_os("KIBITZ_PYTHON").map_or(ours, PathBuf::from);
@@ -48,10 +48,10 @@ pub fn python(package: &str) -> Option<Command> {
     None
 }
 
-/// What a finished program said.
+/// Output and exit code of a finished program.
 #[derive(Debug)]
 pub struct Said {
-    /// Its exit code; `None` if a signal ended it.
+    /// Exit code; `None` if a signal ended the program.
     pub code: Option<i32>,
     /// Standard output.
     pub out: String,
@@ -70,19 +70,19 @@ impl From<Output> for Said {
 }
 
 impl Said {
-    /// Panics unless the program succeeded.
+    /// Asserts that the program succeeded.
     pub fn succeeded(self) -> Said {
         assert_eq!(self.code, Some(0), "{}{}", self.out, self.err);
         self
     }
 
-    /// The last line of standard error.
+    /// Returns the last line of standard error.
     pub fn last_line(&self) -> &str {
         self.err.trim_end().lines().last().unwrap_or_default()
     }
 
-    /// Panics unless the program failed with this code, without a panic of its
-    /// own, and its last line names what was wrong.
+    /// Asserts that the program failed with `code`, without a panic, and that its last line
+    /// contains `words`.
     pub fn failed(self, code: i32, words: &[&str]) -> Said {
         assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
         assert!(!self.err.contains("panicked"), "{}", self.err);
@@ -103,10 +103,10 @@ pub fn run(command: &mut Command) -> Said {
         .into()
 }
 
-/// The real dumps; none where they are missing, which is [said](skip).
+/// Returns the real dumps; empty if they are missing, which calls [`skip`].
 ///
 /// # Panics
-/// If there are hardly any.
+/// If there are two or fewer.
 pub fn real_dumps() -> Vec<PathBuf> {
     let Some(folder) = shared("lichess_pgn") else {
         return Vec::new();
@@ -120,7 +120,7 @@ pub fn real_dumps() -> Vec<PathBuf> {
     dumps
 }
 
-/// `ingest build SOURCES --out DATASET`.
+/// Runs `ingest build SOURCES --out DATASET`.
 pub fn build(sources: &[&Path], dataset: &Path) -> Said {
     run(program("ingest")
         .arg("build")
@@ -129,19 +129,19 @@ pub fn build(sources: &[&Path], dataset: &Path) -> Said {
         .arg(dataset))
 }
 
-/// `ingest merge DATASETS --out DATASET`, to be run.
+/// Returns the command `ingest merge DATASETS --out DATASET`.
 pub fn merging(datasets: &[PathBuf], out: &Path) -> Command {
     let mut command = program("ingest");
     command.arg("merge").args(datasets).arg("--out").arg(out);
     command
 }
 
-/// The same, run.
+/// Runs [`merging`].
 pub fn merge(datasets: &[PathBuf], out: &Path) -> Said {
     run(&mut merging(datasets, out))
 }
 
-/// `ingest shard DATASET --number N --out DIR`, to be run.
+/// Returns the command `ingest shard DATASET --number N --out DIR`.
 pub fn sharding(dataset: &Path, number: &str, out: &Path) -> Command {
     let mut command = program("ingest");
     command.arg("shard").arg(dataset).args(["--number", number]);
@@ -149,21 +149,21 @@ pub fn sharding(dataset: &Path, number: &str, out: &Path) -> Command {
     command
 }
 
-/// The same, run.
+/// Runs [`sharding`].
 pub fn shard(dataset: &Path, number: &str, out: &Path) -> Said {
     run(&mut sharding(dataset, number, out))
 }
 
-/// `ingest stats DATASET --json`, parsed.
+/// Parses the output of `ingest stats DATASET --json`.
 pub fn stats(dataset: &Path) -> Value {
     let said = run(program("ingest").args(["stats", "--json"]).arg(dataset)).succeeded();
     serde_json::from_str(&said.out).expect("stats prints JSON")
 }
 
-/// Every record of one side of a dataset, in its order.
+/// Returns all records of one split of a dataset, in order.
 ///
 /// # Panics
-/// If it cannot be read.
+/// If the dataset cannot be read.
 pub fn records(dataset: &Path, split: Split) -> Vec<Record> {
     let dataset = Dataset::open(dataset).expect("a dataset");
     let blocks = dataset.blocks(split).expect("an index of blocks");
@@ -171,17 +171,16 @@ pub fn records(dataset: &Path, split: Split) -> Vec<Record> {
     blocks.concat()
 }
 
-/// Every record of both sides.
+/// Returns all records of both splits.
 pub fn both_sides(dataset: &Path) -> [Vec<Record>; 2] {
     [Split::Train, Split::Validation].map(|split| records(dataset, split))
 }
 
-/// Everything that must be equal in equal datasets: the records of both sides,
-/// and all that `stats` says but the folder's size, which depends on when
-/// RocksDB tidies its own files.
+/// Returns everything that equal datasets share: the records of both splits, and the output of
+/// `stats` without the folder's size, which depends on when RocksDB compacts.
 ///
 /// # Panics
-/// If it cannot be read.
+/// If the dataset cannot be read.
 pub fn contents(dataset: &Path) -> ([Vec<Record>; 2], Value) {
     let mut stats = stats(dataset);
     let object = stats.as_object_mut().expect("stats prints an object");

@@ -1,4 +1,4 @@
-//! What a process costs: wall time, processor time and memory.
+//! Measurement of a process: wall time, processor time and memory.
 
 use std::io::{self, Read, Seek};
 use std::mem::MaybeUninit;
@@ -7,23 +7,22 @@ use std::time::{Duration, Instant};
 
 use std::os::unix::process::ExitStatusExt;
 
-/// What a process took from its start to its end.
+/// Resource usage of a finished process.
 #[derive(Clone, Copy, Debug)]
 pub struct Usage {
-    /// Time by the clock on the wall.
+    /// Wall time.
     pub wall: Duration,
-    /// Processor time, user's and system's, of all its threads.
+    /// User and system time of all its threads.
     pub cpu: Duration,
-    /// Peak resident memory, in bytes. The kernel counts from what the parent
-    /// has held, so that it is exact only above that: measure from a small
-    /// process.
+    /// Peak resident memory in bytes. The kernel starts from the parent's memory at the fork, so
+    /// measure from a small process.
     pub peak_bytes: u64,
 }
 
-/// Runs a command to its end, its output thrown away.
+/// Runs a command to its end and discards its output.
 ///
 /// # Errors
-/// If it cannot be started, or fails: then with the end of what it said.
+/// If it cannot be started or fails; the error has its last line.
 pub fn measure(command: &mut Command) -> io::Result<Usage> {
     let (status, said, usage) = watch(command)?;
     if !status.success() {
@@ -33,15 +32,14 @@ pub fn measure(command: &mut Command) -> io::Result<Usage> {
     Ok(usage)
 }
 
-/// Instructions that a command takes on one thread of rayon, its output thrown
-/// away. Unlike times they hardly depend on what else the machine does: two
-/// counts differ by 0.1 % (a build spills by the clock).
+/// Counts the instructions of a command on one rayon thread, its output discarded. Unlike times,
+/// counts hardly depend on the machine's load: two differ by 0.1 % (a build spills by the clock).
 ///
-/// Counted by valgrind, since virtual machines rarely let `perf` count. It runs
-/// the program some 40 times slower, and as if the processor had no AVX-512.
+/// Uses valgrind, because virtual machines rarely let `perf` count. The program runs some 40 times
+/// slower, as on a processor without AVX-512.
 ///
 /// # Errors
-/// If valgrind cannot be started, the command fails, or there is no count.
+/// If valgrind cannot be started, the command fails, or valgrind prints no count.
 pub fn instructions(command: &Command) -> io::Result<u64> {
     let mut valgrind = Command::new("valgrind");
     valgrind
@@ -62,8 +60,7 @@ pub fn instructions(command: &Command) -> io::Result<u64> {
     }
 }
 
-/// Runs a command to its end, however it ends, and gives what it wrote to
-/// standard error.
+/// Runs a command to its end. Returns its exit status, standard error and usage.
 ///
 /// # Errors
 /// If it cannot be started.
@@ -88,31 +85,31 @@ pub fn watch(command: &mut Command) -> io::Result<(ExitStatus, String, Usage)> {
     Ok((status, text, usage))
 }
 
-/// Processor time that this process has taken so far.
+/// Returns the processor time of this process so far.
 ///
 /// # Errors
-/// If the system does not tell.
+/// If the system call fails.
 pub fn own_cpu() -> io::Result<Duration> {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to memory for one `rusage`, which the call fills.
+    // SAFETY: the pointer is valid for one `rusage`, which the call fills.
     if unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a `rusage` is numbers only, valid when zeroed, and now filled.
+    // SAFETY: a `rusage` has only numbers, is valid when zeroed, and is now filled.
     let usage = unsafe { usage.assume_init() };
     Ok(duration(usage.ru_utime) + duration(usage.ru_stime))
 }
 
-/// Waits for a child, and tells what it used: the standard library does not.
+/// Waits for a child and returns its resource usage, which the standard library does not report.
 fn wait(id: u32) -> io::Result<(ExitStatus, libc::rusage)> {
     let mut status = 0;
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
     loop {
-        // SAFETY: both pointers are to memory of the type that the call fills.
+        // SAFETY: both pointers are valid for the types that the call fills.
         let done =
             unsafe { libc::wait4(id as libc::pid_t, &raw mut status, 0, usage.as_mut_ptr()) };
         if done >= 0 {
-            // SAFETY: a `rusage` is numbers only, valid when zeroed.
+            // SAFETY: a `rusage` has only numbers and is valid when zeroed.
             return Ok((ExitStatus::from_raw(status), unsafe { usage.assume_init() }));
         }
         let error = io::Error::last_os_error();

@@ -1,4 +1,4 @@
-//! Objects of S3, served by moto, and a way to it that breaks down.
+//! Local S3 server (moto), and a proxy that stalls.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,21 +10,21 @@ use std::thread;
 
 use crate::{Said, program, python, root, run};
 
-/// Serves files as objects of the bucket `games`; ends with its standard input.
+/// Server of files as objects of the bucket `games`; ends with its standard input.
 pub struct S3Server {
     process: Child,
     output: BufReader<ChildStdout>,
-    /// Where it is, as a URL.
+    /// URL of the server.
     pub endpoint: String,
     key: String,
     secret: String,
 }
 
 impl S3Server {
-    /// `None` without moto, which is [said](crate::skip).
+    /// Starts the server. Returns `None` without moto, after calling [`skip`](crate::skip).
     ///
     /// # Panics
-    /// If it does not start.
+    /// If the server does not start.
     pub fn start(files: &[&Path]) -> Option<S3Server> {
         let mut command = python("moto")?;
         command.arg(root().join("tests/reference/s3_server.py"));
@@ -45,7 +45,7 @@ impl S3Server {
         })
     }
 
-    /// `ingest`, whose environment leads to the server.
+    /// Returns an `ingest` command with the server's address and key in its environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = program("ingest");
         command.args(arguments);
@@ -58,15 +58,15 @@ impl S3Server {
         command
     }
 
-    /// The same, run.
+    /// Runs [`S3Server::command`].
     pub fn run(&self, arguments: &[&str]) -> Said {
         run(&mut self.command(arguments))
     }
 
-    /// Replaces what an object of `games` holds.
+    /// Overwrites an object of `games` with other contents.
     ///
     /// # Panics
-    /// If the server is gone.
+    /// If the server has ended.
     pub fn damage(&mut self, key: &str) {
         let input = self.process.stdin.as_mut().expect("a pipe");
         writeln!(input, "{key}").expect("the server reads");
@@ -83,20 +83,20 @@ impl Drop for S3Server {
     }
 }
 
-/// Passes bytes on between a server and its clients, up to some number of them in all; what
-/// comes then is lost, while connections stand.
+/// TCP proxy that forwards a limited number of bytes over all connections, then drops data while
+/// keeping connections open.
 pub struct StallingProxy {
-    /// Where it is, as a URL.
+    /// URL of the proxy.
     pub endpoint: String,
     passed: Arc<AtomicU64>,
     most: u64,
 }
 
 impl StallingProxy {
-    /// A proxy for the server at a URL.
+    /// Starts a proxy for the server at a URL that forwards at most `most` bytes.
     ///
     /// # Panics
-    /// If there is no port to listen on.
+    /// If no port is free.
     pub fn start(endpoint: &str, most: u64) -> StallingProxy {
         let server = endpoint.trim_start_matches("http://").to_string();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -120,13 +120,13 @@ impl StallingProxy {
         }
     }
 
-    /// Whether anything was lost.
+    /// Returns whether any bytes were dropped.
     pub fn has_stalled(&self) -> bool {
         self.passed.load(Ordering::Relaxed) > self.most
     }
 }
 
-/// Passes bytes on until one end closes, which closes the other.
+/// Forwards bytes until one end closes, then closes the other.
 fn pass(mut from: TcpStream, mut to: TcpStream, passed: &AtomicU64, most: u64) {
     let mut piece = [0; 4096];
     while let Ok(read @ 1..) = from.read(&mut piece) {
@@ -135,6 +135,6 @@ fn pass(mut from: TcpStream, mut to: TcpStream, passed: &AtomicU64, most: u64) {
             break;
         }
     }
-    // It may be closed already.
+    // Fails if the socket is closed already.
     let _ = to.shutdown(std::net::Shutdown::Both);
 }

@@ -1,5 +1,5 @@
-//! Text packed as Lichess packs its dumps, in the format of `pzstd`:
-//! independent zstd frames, before each a skippable frame that holds its size.
+//! Compression in the format of `pzstd`, as in Lichess's dumps: independent zstd frames, each after
+//! a skippable frame that holds its size.
 
 use std::io::{self, Write};
 use std::num::NonZero;
@@ -7,17 +7,17 @@ use std::num::NonZero;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
-/// Text in a frame of Lichess's dumps.
+/// Text per frame of Lichess's dumps.
 pub const FRAME_BYTES: usize = 32 << 20;
 
-/// log2 of the bytes that a decoder of Lichess's dumps must remember.
+/// Window of Lichess's dumps (log2 of bytes).
 pub const WINDOW_LOG: u32 = 23;
 
-/// The header of a skippable frame of four bytes.
+/// Header of a skippable frame of four bytes.
 const SKIPPABLE: [u8; 8] = [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
 
-/// Writes text in frames of so many bytes (the last may be shorter), a few at
-/// a time on all cores. The output does not depend on their number.
+/// Compresses text in frames of `frame_bytes` (the last may be shorter), on all cores. The output
+/// does not depend on the number of cores.
 ///
 /// # Errors
 /// If `out` cannot be written.
@@ -40,7 +40,7 @@ pub fn write_frames(
     Ok(())
 }
 
-/// One frame with Lichess's window, and a checksum.
+/// Compresses one frame with Lichess's window and a checksum.
 fn pack(text: &[u8], level: i32) -> io::Result<Vec<u8>> {
     let mut compressor = Compressor::new(level)?;
     compressor.set_parameter(CParameter::WindowLog(WINDOW_LOG))?;
@@ -48,12 +48,12 @@ fn pack(text: &[u8], level: i32) -> io::Result<Vec<u8>> {
     compressor.compress(text)
 }
 
-/// Cores to work on.
+/// Returns the number of cores.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Does something with each item on a thread of its own; results in order.
+/// Maps each item on its own thread; returns the results in order.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let work = &work;
     std::thread::scope(|scope| {

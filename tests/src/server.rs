@@ -1,4 +1,4 @@
-//! A file behind a URL whose connections break.
+//! HTTP server whose connections break.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A server of one file, which it hands out in ranges.
+/// HTTP server of one file, with byte ranges.
 pub struct BreakingServer {
-    /// Where the file is.
+    /// URL of the file.
     pub url: String,
     shared: Arc<Shared>,
 }
@@ -22,11 +22,10 @@ struct Shared {
 }
 
 impl BreakingServer {
-    /// Serves `bytes` until the process ends; each connection breaks after
-    /// `most` bytes of them.
+    /// Serves `bytes` until the process ends; each connection breaks after `most` bytes.
     ///
     /// # Panics
-    /// If there is no port to listen on.
+    /// If no port is free.
     pub fn start(bytes: Vec<u8>, most: usize) -> BreakingServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("a bound port");
@@ -35,7 +34,7 @@ impl BreakingServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 state.requests.fetch_add(1, Ordering::Relaxed);
-                // A client that has seen enough may be gone.
+                // Fails if the client closed the connection.
                 let _ = answer(stream, &state, &bytes, most);
             }
         });
@@ -45,26 +44,25 @@ impl BreakingServer {
         }
     }
 
-    /// Requests so far.
+    /// Returns the number of requests so far.
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// The bytes from which the file was asked for, since this was called last.
+    /// Returns the start offsets requested since the last call.
     ///
     /// # Panics
-    /// If the server has.
+    /// If the server has panicked.
     pub fn take_starts(&self) -> Vec<u64> {
         std::mem::take(&mut self.shared.starts.lock().expect("a list"))
     }
 
-    /// Says, from now on, that there is no such file; or that there is again.
+    /// Sets whether every request is answered with 404.
     pub fn set_missing(&self, missing: bool) {
         self.shared.missing.store(missing, Ordering::Relaxed);
     }
 
-    /// Says that there is no such file to those who ask for what follows when
-    /// their connection broke; or no more.
+    /// Sets whether range requests, as after a broken connection, are answered with 404.
     pub fn set_rest_missing(&self, missing: bool) {
         self.shared.rest_missing.store(missing, Ordering::Relaxed);
     }

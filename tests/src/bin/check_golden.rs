@@ -1,5 +1,5 @@
-//! Compares a net's golden vectors, from the device it was trained on, with what
-//! the net's file is worth on this processor.
+//! Check of a net's golden vectors, written on the training device, against its file evaluated on
+//! this processor.
 
 use std::path::PathBuf;
 
@@ -7,15 +7,15 @@ use anyhow::{Result, ensure};
 use clap::Parser;
 use tests::golden::largest_distance;
 
-/// Compares NAME.golden.json, which `trainer fit` writes on the device it trains
-/// on, with NAME.safetensors on this processor. Prints JSON.
+/// Compares NAME.golden.json, which `trainer fit` writes on the device it trains on, with
+/// NAME.safetensors on this processor. Prints JSON.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
-    /// The net
+    /// Network file
     #[arg(value_name = "NAME.safetensors")]
     net: PathBuf,
-    /// The largest distance that is let pass, in pawns
+    /// Largest accepted difference, in pawns
     #[arg(long, default_value_t = 1e-4)]
     bound: f64,
 }

@@ -1,12 +1,11 @@
-//! A UCI engine for tests: its score of a position is a hash of the position's
-//! history, so that every mix-up shows, and it misbehaves when told to.
+//! UCI engine for tests. Its score is a hash of the position's history, so that any mix-up shows,
+//! and its arguments make it misbehave.
 //!
 //! Arguments are `name=number` or `name`:
-//! - `crash=N`, `hang=N`, `late=N`, `garbage=N`: at every position N plies
-//!   after the start of its game, ends, never answers, answers when nobody
-//!   waits any more, prints what is no UCI;
-//! - `crash-every=N`: ends in its Nth search;
-//! - `chatty`: says more after each search, as if it were still searching;
+//! - `crash=N`, `hang=N`, `late=N`, `garbage=N`: at every position N plies after the start of its
+//!   game, exits, never answers, answers after the time limit, or prints text that is not UCI;
+//! - `crash-every=N`: exits in its Nth search;
+//! - `chatty`: prints more search output after each `bestmove`;
 //! - `memory`: scores depend on the searches since `ucinewgame`;
 //! - `delay=N`: each search takes N milliseconds;
 //! - `plain`: has no option UCI_Chess960.
@@ -71,7 +70,7 @@ fn main() {
 
 fn say(text: &str) {
     let mut out = stdout().lock();
-    // Nobody may be listening any more.
+    // Fails if the reader has ended.
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }
 
@@ -81,7 +80,7 @@ fn line_plies(position: &str) -> usize {
         .map_or(0, |(_, moves)| moves.split(' ').count())
 }
 
-/// What a search of the position says, with a best move that is legal there.
+/// Returns the answer to a search, with a legal best move.
 fn answer(position: &str, memory: i32) -> String {
     let (start, moves) = position.split_once(" moves ").unwrap_or((position, ""));
     let mut board = match start.strip_prefix("position fen ") {
@@ -97,7 +96,7 @@ fn answer(position: &str, memory: i32) -> String {
         best = moves.into_iter().next();
         best.is_some()
     });
-    // Nobody should ask about a finished game.
+    // Finished games are never evaluated.
     let best = best.expect("a position with a legal move");
     let (score, depth) = fake_score(position);
     let score = match score {

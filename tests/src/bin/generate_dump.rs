@@ -1,4 +1,4 @@
-//! Makes a dump like Lichess's, with games by generator.
+//! Generator of dumps like Lichess's.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,9 +7,8 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use tests::dump::{Dump, Frames};
 
-/// Makes a dump like Lichess's: legal games with clocks, some with
-/// evaluations, packed in many zstd frames. The same seed makes the same dump
-/// on every machine.
+/// Generates a dump like Lichess's: legal games with clocks, some with evaluations, compressed in
+/// many zstd frames. The same seed gives the same dump on every machine.
 #[derive(Parser)]
 #[command(
     version,
@@ -22,28 +21,28 @@ struct Arguments {
     /// Games to write
     #[arg(long, default_value_t = 455_000)]
     games: u64,
-    /// Games of a hundred that have evaluations
+    /// Games with evaluations, in percent
     #[arg(long, default_value_t = 6, value_parser = clap::value_parser!(u32).range(..=100))]
     annotated: u32,
-    /// Another seed, another dump
+    /// Seed of the games
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// MiB of text in a frame
+    /// Text in a frame, in MiB
     #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1024))]
     frame_mib: u32,
-    /// One frame for the whole text, as `zstd FILE` makes it
+    /// Single frame of the whole text, as from `zstd FILE`
     #[arg(long, conflicts_with = "frame_mib")]
     single_frame: bool,
-    /// zstd's level; Lichess's is 19, which takes a core 35 s for 32 MiB. Files
-    /// of lower levels are larger, and faster to unpack
+    /// Compression level of zstd; Lichess's 19 takes one core 35 s for 32 MiB. Lower levels give
+    /// larger files that decompress faster
     #[arg(long, default_value_t = 19, value_parser = clap::value_parser!(i32).range(1..=22))]
     level: i32,
-    /// The file to write
+    /// Output file
     #[arg(long, value_name = "FILE.pgn.zst")]
     out: PathBuf,
 }
 
-/// How often a line tells how far it is.
+/// Interval of progress lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {

@@ -1,12 +1,12 @@
-//! Time controls, and how long players think.
+//! Time controls and thinking times.
 
 use super::random::Random;
 
-/// A time control and how often it is played.
+/// Time control with its frequency.
 pub struct TimeControl {
-    /// Seconds on each clock at the start.
+    /// Initial time in seconds.
     pub base: i32,
-    /// Seconds added after a move.
+    /// Increment per move in seconds.
     pub increment: i32,
     weight: u32,
 }
@@ -36,17 +36,17 @@ const CONTROLS: [TimeControl; 14] = [
     control(5, 1800, 20),
 ];
 
-/// Thinking time in hundredths of its mean, from the least to the longest.
-/// Every eighth; measured on the games of `datasets/samples`.
+/// Quantiles (every eighth) of the thinking time, in hundredths of its mean; measured on the games
+/// of `datasets/samples`.
 const THOUGHT: [i32; 9] = [5, 20, 32, 45, 62, 85, 125, 200, 700];
 
 impl TimeControl {
-    /// A time control, as often as it is played.
+    /// Draws a time control by its frequency.
     pub fn choose(random: &mut Random) -> &'static TimeControl {
         &CONTROLS[random.weighted(CONTROLS.iter().map(|control| control.weight))]
     }
 
-    /// What Lichess calls games of this length.
+    /// Returns Lichess's name of the speed.
     pub fn speed(&self) -> &'static str {
         match self.base + 40 * self.increment {
             ..30 => "UltraBullet",
@@ -58,14 +58,14 @@ impl TimeControl {
     }
 }
 
-/// The clocks of a game, in hundredths of a second.
+/// Clocks of a game, in hundredths of a second.
 pub struct Clocks {
     control: &'static TimeControl,
     left: [i32; 2],
 }
 
 impl Clocks {
-    /// Both clocks full.
+    /// Returns both clocks at the initial time.
     pub fn new(control: &'static TimeControl) -> Clocks {
         Clocks {
             control,
@@ -73,20 +73,19 @@ impl Clocks {
         }
     }
 
-    /// Thinks about the move of this ply. Seconds left after it, or `None` if
-    /// the flag fell.
+    /// Draws the thinking time of a ply. Returns the seconds left after it; `None` if the flag
+    /// fell.
     pub fn think(&mut self, ply: usize, random: &mut Random) -> Option<i32> {
         let left = &mut self.left[ply % 2];
         if ply >= 2 {
-            // Thousandths of the time: least in the opening, most around move
-            // fifteen.
+            // Thousandths of the time budget: least in the opening, most around move fifteen.
             let share = match ply {
                 ..20 => 12,
                 20..60 => 27,
                 _ => 18,
             };
             let budget = 100 * self.control.base + 2500 * self.control.increment;
-            // Short of time, one hurries.
+            // Players in time trouble move faster.
             let mean = (budget / 1000 * share).min(*left / 14 + 30);
             *left -= mean * random.quantile(&THOUGHT) / 100;
             if *left < 0 {

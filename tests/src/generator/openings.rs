@@ -1,19 +1,19 @@
-//! Opening lines, named as Lichess names them, with how often they are played.
+//! Opening lines by Lichess's names, with their frequencies.
 
 use super::random::Random;
 
-/// A named line.
+/// Named opening line.
 pub struct Opening {
-    /// Its code in the Encyclopaedia of Chess Openings.
+    /// Code in the Encyclopaedia of Chess Openings (ECO).
     pub eco: &'static str,
-    /// Its name.
+    /// Lichess's name.
     pub name: &'static str,
-    /// Its moves, SAN, with spaces between.
+    /// Moves in SAN, separated by spaces.
     pub moves: &'static str,
     weight: u32,
 }
 
-/// A line, as often as it is played.
+/// Draws a line by its frequency.
 pub fn choose(random: &mut Random) -> &'static Opening {
     &OPENINGS[random.weighted(OPENINGS.iter().map(|opening| opening.weight))]
 }

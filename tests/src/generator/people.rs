@@ -1,10 +1,10 @@
-//! Who plays whom, and how strong they are.
+//! Players, their ratings and their pairing.
 
 use records::hash::mix;
 
 use super::random::Random;
 
-/// Players that a dump draws from; few play much and many play little.
+/// Number of players; a few play much, many play little.
 const PLAYERS: u64 = 600_000;
 
 const SYLLABLES: [&str; 64] = [
@@ -15,14 +15,14 @@ const SYLLABLES: [&str; 64] = [
     "to", "va", "vi", "ya", "za",
 ];
 
-/// A player of the dump.
+/// Player of the dump.
 pub struct Player {
     identity: u64,
-    /// Their rating.
+    /// Rating before the game.
     pub rating: i32,
 }
 
-/// Two players of about the same strength.
+/// Draws two players of similar strength.
 pub fn pair(random: &mut Random) -> [Player; 2] {
     let white = Player::draw(random);
     let rating = (white.rating + random.quantile(&[-300, -90, -40, 0, 40, 90, 300])).max(400);
@@ -42,7 +42,7 @@ impl Player {
         Player { identity, rating }
     }
 
-    /// Appends the name.
+    /// Appends the player's name.
     pub fn write_name(&self, out: &mut Vec<u8>) {
         let mut random = Random::new(self.identity, 1);
         let mut capital = random.chance(600);
@@ -67,8 +67,8 @@ impl Player {
     }
 }
 
-/// What a rated game changes: `score` is 2 for a win, 1 for a draw, 0 for a
-/// loss. Elo's formula with K of 12, linear in the difference.
+/// Returns the rating change of a game: Elo's formula with K = 12, linear in the difference, plus
+/// noise. `score` is 2 for a win, 1 for a draw, 0 for a loss.
 pub fn rating_change(own: i32, other: i32, score: i32, random: &mut Random) -> i32 {
     let expected = (6 + (own - other) / 60).clamp(1, 11);
     let change = 6 * score - expected + random.between(-1, 1);

@@ -1,5 +1,5 @@
-//! Legal games of people: moves are drawn by a weight that likes captures,
-//! checks, the centre and safe squares, and what others play.
+//! Random games in a human style: move weights favour captures, checks, the centre, safe squares
+//! and popular moves.
 
 use records::hash::mix;
 use shakmaty::san::{San, SanPlus, Suffix};
@@ -8,33 +8,32 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Role, Sq
 use super::openings::Opening;
 use super::random::Random;
 
-/// Plies of a game, from the shortest to the longest, every tenth; measured on
-/// the games of `datasets/samples`.
+/// Deciles of the length of a game in plies; measured on the games of `datasets/samples`.
 const PLIES: [i32; 11] = [4, 32, 48, 57, 66, 75, 85, 99, 116, 140, 210];
 
-/// Up to this ply players follow what is popular.
+/// Plies during which popular moves are preferred.
 const BOOK_PLIES: usize = 20;
 
-/// A move that was played.
+/// Played move.
 pub struct Ply {
-    /// Its notation.
+    /// Move in SAN.
     pub san: SanPlus,
-    /// White's material after it less Black's, in centipawns.
+    /// Material balance after the move in centipawns, White minus Black.
     pub material: i32,
 }
 
-/// How a game came to an end.
+/// End of a game.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The last move mated.
+    /// Checkmate by the last move.
     Mate,
-    /// Stalemate, or nothing left to mate with.
+    /// Stalemate or insufficient material.
     Dead,
-    /// It could have gone on: somebody gives up, or both agree.
+    /// Resignation or agreed draw.
     Stopped,
 }
 
-/// Plays a game out.
+/// Plays a game from an opening line to its end; the moves go to `plies`.
 pub fn play(opening: &Opening, random: &mut Random, plies: &mut Vec<Ply>) -> End {
     plies.clear();
     let length = random.quantile(&PLIES) as usize;
@@ -74,7 +73,7 @@ fn choose(position: &Chess, moves: &MoveList, ply: usize, random: &mut Random) -
     moves[random.weighted(weights.iter().copied())]
 }
 
-/// What the side to move likes.
+/// Move preferences of the side to move.
 struct Taste<'a> {
     position: &'a Chess,
     board: &'a Board,
@@ -98,7 +97,7 @@ impl<'a> Taste<'a> {
         }
     }
 
-    /// Doubles every four steps of the score.
+    /// Returns the weight of a move, which doubles every four points of its score.
     fn weight(&self, m: Move) -> u32 {
         const QUARTERS: [u32; 4] = [64, 76, 91, 108];
         let score = self.score(m).clamp(-24, 72);
@@ -129,8 +128,8 @@ impl<'a> Taste<'a> {
         score
     }
 
-    /// Pawns that a piece stands to lose on a square: all of it if nobody
-    /// guards it, else what it is worth above its cheapest attacker.
+    /// Returns the pawns that a piece risks on a square: its whole value if unprotected, else its
+    /// value above the cheapest attacker's.
     fn risk(&self, role: Role, elsewhere: Square, square: Square, occupied: Bitboard) -> i32 {
         let attackers = self.board.attacks_to(square, !self.us, occupied) & occupied;
         if attackers.is_empty() || role == Role::King {
@@ -150,7 +149,7 @@ impl<'a> Taste<'a> {
         (value(role) - cheapest.map_or(9, value)).max(0)
     }
 
-    /// Where pieces like to stand.
+    /// Returns the positional preference for a piece moving from one square to another.
     fn habit(&self, role: Role, from: Square, to: Square) -> i32 {
         let centre = |square: Square| {
             let (file, rank) = (i32::from(square.file()), i32::from(square.rank()));
@@ -181,15 +180,15 @@ impl<'a> Taste<'a> {
         }
     }
 
-    /// What others play in this position: a few moves are far more popular
-    /// than the rest, and the deeper the game, the less anybody knows.
+    /// Returns the popularity of a move: a few moves of each position are far more popular than the
+    /// rest, up to [`BOOK_PLIES`].
     fn fashion(&self, m: Move) -> i32 {
         if self.ply >= BOOK_PLIES {
             return 0;
         }
         let from = m.from().map_or(0, u64::from);
         let lot = mix(self.popularity ^ ((from << 6) | u64::from(m.to())));
-        // Geometric: one move in two is worth 0, one in four 3, ...
+        // Geometric: one move in two gets 0, one in four 3, ...
         3 * (lot.trailing_zeros().min(6) as i32)
     }
 
@@ -200,7 +199,7 @@ impl<'a> Taste<'a> {
     }
 }
 
-/// Pawns that a piece is worth.
+/// Returns the value of a piece in pawns.
 fn value(role: Role) -> i32 {
     match role {
         Role::Pawn => 1,

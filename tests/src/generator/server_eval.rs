@@ -1,24 +1,23 @@
-//! Evaluations such as an engine might give: material as it will be two plies
-//! later, a drift through the game, noise, and the mates that really come.
+//! Plausible engine evaluations: the material two plies later, a drift through the game, noise, and
+//! the game's real mate.
 
 use super::playout::{End, Ply};
 use super::random::Random;
 
-/// What Lichess's server says of a position, from White's point of view.
+/// Evaluation in Lichess's notation, from White's point of view.
 #[derive(Clone, Copy)]
 pub enum ServerEval {
-    /// Centipawns.
+    /// Score in centipawns.
     Centipawns(i32),
-    /// White mates in so many moves; negative, Black does.
+    /// Moves to mate; negative if Black mates.
     Mate(i32),
 }
 
-/// Evaluates the positions after each move of a game; none for a position
-/// without moves.
+/// Evaluates the position after each move of a game; `None` for a final position without moves.
 pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Option<ServerEval>>) {
     out.clear();
     let last = plies.len().saturating_sub(1);
-    // How many plies before the mate it is seen.
+    // Plies before the mate from which it is announced.
     let horizon = random.quantile(&[1, 4, 8, 14, 22]) as usize;
     let mut drift = 0;
     for (i, _) in plies.iter().enumerate() {
@@ -33,7 +32,7 @@ pub fn evaluate(plies: &[Ply], end: End, random: &mut Random, out: &mut Vec<Opti
     }
 }
 
-/// The mate that the move of ply `last` gives, so many plies before it.
+/// Returns moves to the mate given at ply `last`, seen `plies_left` plies earlier.
 fn countdown(plies_left: usize, last: usize) -> i32 {
     let moves = plies_left.div_ceil(2) as i32;
     if last.is_multiple_of(2) {
@@ -62,15 +61,15 @@ fn static_evaluation(plies: &[Ply], i: usize, drift: i32, random: &mut Random) -
     ServerEval::Centipawns(centipawns.signum() * (800 + centipawns.abs() / 10))
 }
 
-/// Win chances by centipawns, as Lichess's analysis has them:
-/// `2 / (1 + exp(-0.00368208 cp)) - 1`, in hundredths of a per mille.
-/// By repeated multiplication, which is the same on every machine.
+/// Table of win chances by centipawns, by the formula of Lichess's analysis, `2 / (1 +
+/// exp(-0.00368208 cp)) - 1`, in hundredths of a per mille. Repeated multiplication makes it equal
+/// on every machine.
 pub struct WinChances(Vec<i32>);
 
 impl WinChances {
     /// Computes the table.
     pub fn new() -> WinChances {
-        /// exp(-0.00368208)
+        /// Value of exp(-0.00368208).
         const STEP: f64 = 0.996_324_690_4;
         let powers = std::iter::successors(Some(1.0), |power| Some(power * STEP));
         let chance = |power: f64| ((2.0 / (1.0 + power) - 1.0) * 100_000.0) as i32;
@@ -87,8 +86,7 @@ impl WinChances {
         }
     }
 
-    /// Lichess's glyph for a move from one evaluation to another, by White if
-    /// `white`: it tells what chances the mover threw away.
+    /// Returns Lichess's glyph for a move, by the win chance that the mover lost.
     pub fn glyph(&self, white: bool, before: ServerEval, after: ServerEval) -> &'static str {
         let loss = self.of(before) - self.of(after);
         match if white { loss } else { -loss } {

@@ -1,11 +1,10 @@
-//! What tests of all crates share: the larger data beside the repository, how a
-//! test says that it is left out, signals, and inputs by python-chess.
+//! Shared test support of all crates: the large data beside the repository, visible skips, signals,
+//! and inputs computed by python-chess.
 //!
-//! A test that is left out proves nothing, and must not look like one that
-//! passed. [`skip`] says so on standard error, past the test harness, and notes
-//! it in the file that [`SKIPS`] names; `tests/all.sh` counts and lists them at
-//! its end. Where the data is there as a whole and `CI` is `true`, a file that
-//! is missing in it is a failure ([`shared`]).
+//! A skipped test proves nothing and must not look like a passed one. [`skip`] prints to standard
+//! error, past the test harness, and appends to the file that [`SKIPS`] names; `tests/all.sh`
+//! counts and lists the skips at its end. If the data folder exists and `CI` is `true`, a missing
+//! file in it is a failure ([`shared`]).
 
 mod programs;
 
@@ -17,16 +16,15 @@ use std::process::{Child, Command};
 
 pub use programs::{program, program_path};
 
-/// The environment variable that names the file which skips are appended to,
-/// one a line.
+/// Environment variable with the path of the file to which skips are appended, one a line.
 pub const SKIPS: &str = "KIBITZ_SKIPS";
 
-/// Says that a test, or a part of one, is left out, and why.
+/// Reports that a test, or a part of one, is skipped, and why.
 ///
 /// # Panics
 /// If the file that [`SKIPS`] names cannot be written.
 pub fn skip(why: &str) {
-    // Not by `eprintln`, which the test harness keeps to itself.
+    // The test harness captures `eprintln`.
     let _ = writeln!(io::stderr(), "SKIPPED: {why}");
     if let Some(path) = env::var_os(SKIPS) {
         note(Path::new(&path), why).expect("the file that KIBITZ_SKIPS names can be written");
@@ -35,15 +33,15 @@ pub fn skip(why: &str) {
 
 fn note(path: &Path, why: &str) -> io::Result<()> {
     let mut file = File::options().append(true).create(true).open(path)?;
-    // In one write, so that lines of several processes do not mix.
+    // A single write, so that lines of several processes do not mix.
     file.write_all(format!("{why}\n").as_bytes())
 }
 
-/// A file or folder of the larger data beside the repository. Where it is not,
-/// `None`, said by [`skip`]: the test that asked for it is left out.
+/// Returns a file or folder of the large data beside the repository. If it is missing, calls
+/// [`skip`] and returns `None`: the caller leaves its test out.
 ///
 /// # Panics
-/// With `CI=true`, if the data is there but this part of it is not.
+/// With `CI=true`, if the data folder exists but this file does not.
 pub fn shared(name: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let data = root.expect("tests/support").join("../shared/data");
@@ -57,7 +55,7 @@ pub fn shared(name: &str) -> Option<PathBuf> {
     }
 }
 
-/// What is called `name` in the folder `data`, or why its test is left out.
+/// Returns the path of `name` in the folder `data`, or the reason for a skip.
 fn find(data: &Path, name: &str, ci: bool) -> Result<PathBuf, String> {
     let path = data.join(name);
     if path.exists() {
@@ -68,37 +66,36 @@ fn find(data: &Path, name: &str, ci: bool) -> Result<PathBuf, String> {
     Err(why)
 }
 
-/// Sends a process a signal, such as `TERM`.
+/// Sends a signal, such as `TERM`, to a process.
 ///
 /// # Panics
-/// If that is not possible: there is no `kill`, or the process has ended.
+/// If `kill` is missing or the process has ended.
 pub fn send_signal(signal: &str, process: &Child) {
     let id = process.id().to_string();
     let sent = Command::new("kill").args(["-s", signal, &id]).status();
     assert!(sent.expect("kill can be started").success());
 }
 
-/// A position with the inputs that python-chess finds, a row of
-/// `tests/reference/inputs.py`.
+/// Position with its inputs by python-chess; a row of `tests/reference/inputs.py`.
 #[derive(Debug)]
 pub struct Row {
-    /// The move that leads to it, in UCI notation, and the FEN before it; none for
-    /// the first position of a game.
+    /// UCI move leading to the position, and the FEN before it; `None` for the first position of a
+    /// game.
     pub played: Option<(String, String)>,
-    /// The position.
+    /// FEN of the position.
     pub fen: String,
-    /// The indices of the inputs that are on, ascending, as the mover sees them.
+    /// Indices of the active inputs, ascending, from the mover's view.
     pub inputs: Vec<usize>,
 }
 
-/// The environment variable that names a file of rows in place of those kept in
-/// `tests/data/inputs.tsv`; `tests/inputs.sh` sets it.
+/// Environment variable with the path of a file of rows to use in place of `tests/data/inputs.tsv`;
+/// `tests/inputs.sh` sets it.
 pub const INPUTS: &str = "KIBITZ_INPUTS";
 
-/// The rows that are kept, or those of the file that [`INPUTS`] names.
+/// Returns the rows of `tests/data/inputs.tsv`, or of the file that [`INPUTS`] names.
 ///
 /// # Panics
-/// If there is no such file, or it is none of rows.
+/// If the file is missing or malformed.
 pub fn inputs_by_python() -> impl Iterator<Item = Row> {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../data/inputs.tsv");
     let path = env::var_os(INPUTS).map_or(kept, PathBuf::from);
@@ -125,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn skips_are_noted_one_a_line() {
+    fn appends_skips_one_a_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("skips");
         note(&path, "no dump").unwrap();
@@ -135,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_is_not_there_leaves_a_test_out() {
+    fn skips_without_the_data_folder() {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().join("data");
         let why = find(&data, "games.pgn", true).unwrap_err();
@@ -143,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_is_missing_fails_in_ci_alone() {
+    fn fails_on_a_missing_file_only_in_ci() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("games.pgn"), "").unwrap();
         assert!(find(folder.path(), "games.pgn", true).is_ok());

@@ -1,11 +1,11 @@
-//! The programs, for tests that run them.
+//! Paths of the workspace's programs, built on first use.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-/// One of the programs, as the sources are now: they are built in the profile
-/// of the test before the first is used.
+/// Returns a command for one of the workspace's programs. The first use builds them from the
+/// current sources, in the profile of the test.
 ///
 /// # Panics
 /// If they cannot be built.
@@ -13,7 +13,7 @@ pub fn program(name: &str) -> Command {
     Command::new(program_path(name))
 }
 
-/// Where the program is that [`program`] starts.
+/// Returns the path of the program that [`program`] starts.
 ///
 /// # Panics
 /// If the programs cannot be built.
@@ -23,15 +23,14 @@ pub fn program_path(name: &str) -> PathBuf {
         .with_extension(std::env::consts::EXE_EXTENSION)
 }
 
-/// The variable that holds the options of features that the tests are built with: with
-/// others, all would be built a second time.
+/// Environment variable with Cargo's feature options of the tests; others would rebuild everything.
 const FEATURES: &str = "KIBITZ_FEATURES";
 
-/// The variable that names the folder of programs that are built already, by absolute path.
+/// Environment variable with the absolute path of a folder of programs that are built already.
 const BUILT: &str = "KIBITZ_PROGRAMS";
 
-/// The folder that the programs are in. `cargo test -p tests` by itself would
-/// leave them as an earlier build made them.
+/// Folder of the programs. They are built here because `cargo test -p tests` alone would leave
+/// those of an earlier build.
 static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     if let Some(folder) = std::env::var_os(BUILT) {
         return folder.into();
@@ -46,8 +45,8 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let root = root.expect("tests/support lies in the workspace");
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
-    // What cargo tells a test of its package would make build scripts run again, and what
-    // depends on the commit compile anew: `arena` has it from its build script.
+    // Drop Cargo's variables for this test: they would rerun build scripts, and recompile `arena`,
+    // whose build script reads the commit.
     for (name, _) in std::env::vars_os() {
         let ours = [
             "CARGO_PKG_",
@@ -64,8 +63,8 @@ static PROGRAMS: LazyLock<PathBuf> = LazyLock::new(|| {
         }
     }
     let features = std::env::var(FEATURES).unwrap_or_default();
-    // With the examples, crates have the features that tests ask of them, as in
-    // `cargo test`: without, Burn would be compiled a second time.
+    // The examples bring the features that tests use, as in `cargo test`; otherwise Burn would be
+    // compiled twice.
     let built = cargo
         .args([
             "build",

@@ -1,5 +1,5 @@
-//! What `engine bench` counts, exported to JavaScript: `tests/wasm.sh` runs
-//! it there and compares.
+//! Counts of `engine bench`, exported to JavaScript; `tests/wasm.sh` compares them with the native
+//! program's.
 #![allow(
     unsafe_code,
     reason = "an export's name has to be unique in the whole program, which `unsafe` vouches for"
@@ -15,7 +15,7 @@ fn evaluator() -> Evaluator {
     Evaluator::embedded().expect("the embedded network")
 }
 
-/// The nodes of `engine bench DEPTH`.
+/// Returns the node count of `engine bench DEPTH`.
 #[unsafe(no_mangle)]
 pub extern "C" fn bench_nodes(depth: u32) -> u64 {
     engine::bench(
@@ -26,14 +26,14 @@ pub extern "C" fn bench_nodes(depth: u32) -> u64 {
     )
 }
 
-/// How many positions [`evaluate_games`] evaluates.
+/// Returns the number of positions that [`evaluate_games`] evaluates.
 #[unsafe(no_mangle)]
 pub extern "C" fn positions() -> u32 {
     BenchGames::new().boards().len() as u32
 }
 
-/// Evaluates the games of `engine bench --evaluations` once and returns the sum
-/// of the values. The first call makes the games.
+/// Evaluates the games of `engine bench --evaluations` once and returns the sum of the values. The
+/// first call makes the games.
 #[unsafe(no_mangle)]
 pub extern "C" fn evaluate_games() -> i64 {
     thread_local! {
@@ -46,11 +46,11 @@ pub extern "C" fn evaluate_games() -> i64 {
     GAMES.with_borrow_mut(|(games, evaluator, tree)| games.evaluate(tree, evaluator))
 }
 
-/// The nets of every kind that have the same values by all kernels that this build has,
-/// on positions of the games.
+/// Returns the number of network architectures for which all kernels of this build agree, on
+/// positions of the games.
 ///
 /// # Panics
-/// If one has not.
+/// If kernels disagree.
 #[unsafe(no_mangle)]
 pub extern "C" fn architectures_that_agree() -> u32 {
     let games = BenchGames::new();

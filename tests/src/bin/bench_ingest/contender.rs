@@ -1,4 +1,4 @@
-//! The programs that are measured.
+//! Programs that the benchmark measures.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -10,32 +10,32 @@ use tests::pzstd::cores;
 
 use crate::files::{Files, program};
 
-/// A command that is run again and again.
+/// Benchmarked command.
 pub struct Contender {
-    /// How the table names it.
+    /// Name in the table.
     pub name: String,
-    /// What it reads.
+    /// Input it reads.
     pub input: Input,
-    /// Whether it finds the labels, or only unpacks.
+    /// Whether it finds labels, rather than only decompressing.
     pub finds_labels: bool,
-    /// What each run took.
+    /// Usage of each run.
     pub runs: Vec<Usage>,
-    /// Instructions of a run on one thread, if they were counted.
+    /// Instructions of a single-threaded run, if counted.
     pub instructions: Option<u64>,
     program: PathBuf,
     arguments: Vec<OsString>,
-    /// A dataset that it makes, and that must not be there before.
+    /// Dataset it makes, deleted before each run.
     makes: Option<PathBuf>,
 }
 
-/// What a contender reads.
+/// Input of a contender.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// The dump.
+    /// Dump of many frames.
     Dump,
-    /// The same text in one frame.
+    /// Same text in one frame.
     SingleFrame,
-    /// The beginning of the text.
+    /// Beginning of the text.
     Slice,
 }
 
@@ -53,25 +53,25 @@ impl Contender {
         }
     }
 
-    /// Runs once more.
+    /// Runs the command once and records its usage.
     pub fn run(&mut self) -> Result<()> {
         let usage = measure(&mut self.command()?)?;
         self.runs.push(usage);
         Ok(())
     }
 
-    /// Whether it can be run 40 times slower: python-chess would take minutes.
+    /// Returns whether a run may take 40 times longer; python-chess would need minutes.
     pub fn is_countable(&self) -> bool {
         self.input != Input::Slice
     }
 
-    /// Counts the instructions of a run.
+    /// Counts the instructions of one run.
     pub fn count_instructions(&mut self) -> Result<()> {
         self.instructions = Some(instructions(&self.command()?)?);
         Ok(())
     }
 
-    /// What runs, its output out of the way.
+    /// Returns the command, after deleting its previous output.
     fn command(&self) -> Result<Command> {
         if let Some(dataset) = &self.makes
             && dataset.exists()
@@ -84,7 +84,7 @@ impl Contender {
     }
 }
 
-/// All that are installed.
+/// Returns all installed contenders.
 pub fn line_up(files: &Files, python: &Path) -> Result<Vec<Contender>> {
     let threads = format!("-p{}", cores());
     let mut line = vec![ingest(files, Input::Dump, &files.dump)?];
@@ -151,7 +151,7 @@ fn arguments(words: &[&str], file: &Path) -> Vec<OsString> {
     words.chain([file.into()]).collect()
 }
 
-/// Whether a program is installed, and does this much.
+/// Returns whether a program is installed and runs with `arguments`.
 pub fn works(program: &Path, arguments: &[&str]) -> bool {
     let status = Command::new(program)
         .args(arguments)

@@ -1,4 +1,4 @@
-//! What is read and written: the dumps, the slice, the dataset.
+//! Files of the benchmark: dumps, slice and dataset.
 
 use std::ffi::OsStr;
 use std::io::{Read, Write};
@@ -9,30 +9,30 @@ use anyhow::{Context, Result, ensure};
 
 use crate::Arguments;
 
-/// Text of the dump that python-chess reads: all of it would take hours.
+/// Bytes of text for python-chess, which would take hours for the whole dump.
 const SLICE_BYTES: usize = 2_000_000;
 
-/// zstd's level of a file in one frame, which one thread packs.
+/// zstd level of the single-frame file, compressed on one thread.
 const SINGLE_FRAME_LEVEL: &str = "12";
 
-/// The files of a benchmark.
+/// Files of a benchmark.
 pub struct Files {
-    /// The dump.
+    /// Dump of many frames.
     pub dump: PathBuf,
-    /// Bytes of its text.
+    /// Size of the dump's text in bytes.
     pub text_bytes: u64,
-    /// The same in one frame.
+    /// Same text in one frame.
     pub single_frame: Option<PathBuf>,
-    /// Whole games from its beginning, as text.
+    /// Text of whole games from the beginning of the dump.
     pub slice: PathBuf,
-    /// Bytes of the slice.
+    /// Size of the slice in bytes.
     pub slice_bytes: u64,
-    /// The dataset that is built again and again.
+    /// Dataset that each run builds.
     pub dataset: PathBuf,
 }
 
 impl Files {
-    /// Makes what is missing.
+    /// Creates missing files.
     pub fn prepare(arguments: &Arguments) -> Result<Files> {
         let folder = folder()?;
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
@@ -60,7 +60,7 @@ impl Files {
         })
     }
 
-    /// What `ingest stats` says of the dataset.
+    /// Returns the JSON of `ingest stats` for the dataset.
     pub fn dataset_stats(&self) -> Result<serde_json::Value> {
         let output = Command::new(program("ingest")?)
             .args([OsStr::new("stats"), OsStr::new("--json")])
@@ -72,7 +72,7 @@ impl Files {
     }
 }
 
-/// A program that was built with this one.
+/// Returns the path of a program in this program's folder.
 pub fn program(name: &str) -> Result<PathBuf> {
     let path = std::env::current_exe()?.with_file_name(name);
     ensure!(
@@ -83,15 +83,14 @@ pub fn program(name: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// `bench` in Cargo's target folder.
+/// Returns the folder `bench` in Cargo's target folder.
 fn folder() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     let target = program.ancestors().nth(2);
     Ok(target.context("target/PROFILE/PROGRAM")?.join("bench"))
 }
 
-/// Makes a dump unless there is one. In a process of its own: see
-/// [`tests::measure::Usage::peak_bytes`].
+/// Generates a missing dump, in its own process: see [`tests::measure::Usage::peak_bytes`].
 fn generate(path: &Path, arguments: &[&str]) -> Result<()> {
     if path.exists() {
         return Ok(());
@@ -108,8 +107,8 @@ fn generate(path: &Path, arguments: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks the dump once: its bytes of text are counted, whole games from its
-/// beginning written to `slice`, and the file is in memory from now on.
+/// Decompresses the dump once, which also brings it into the page cache. Writes whole games from
+/// its beginning to `slice`; returns the bytes of the text and of the slice.
 fn read_text(dump: &Path, slice: &Path) -> Result<(u64, u64)> {
     let mut zstd = Command::new("zstd")
         .arg("-dc")

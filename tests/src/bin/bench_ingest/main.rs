@@ -1,4 +1,4 @@
-//! How fast ingest is, beside the tools that only unpack the dump.
+//! Benchmark of `ingest build` against tools that only decompress the dump.
 
 mod contender;
 mod files;
@@ -25,22 +25,22 @@ Example:
   cargo run --release -p tests --bin bench_ingest -- --json bench.json"
 )]
 struct Arguments {
-    /// The dump to read; else one is made by generator, and kept for next time
+    /// Dump to read [default: a generated one, kept for the next run]
     #[arg(long, value_name = "FILE.pgn.zst")]
     dump: Option<PathBuf>,
-    /// The same text in one zstd frame; made with the dump unless that is given
+    /// Same text in one zstd frame; generated along with the dump unless --dump is given
     #[arg(long, value_name = "FILE.pgn.zst", requires = "dump")]
     single_frame: Option<PathBuf>,
-    /// Games of the dump that is made
+    /// Games in the generated dump
     #[arg(long, default_value_t = 455_000, conflicts_with = "dump")]
     games: u64,
     /// Runs of each contender
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// The Python that has python-chess
+    /// Python interpreter with python-chess
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// Write all figures of all runs
+    /// Write the figures of all runs as JSON
     #[arg(long, value_name = "FILE.json")]
     json: Option<PathBuf>,
 }
@@ -62,7 +62,7 @@ fn main() -> Result<()> {
         }
     }
     let dataset = files.dataset_stats()?;
-    // Last, since a process that has grown measures its children badly.
+    // Last: a process that has grown inflates the peak memory of its children.
     let reading = reading::measure(&files.dataset, arguments.runs)?;
     let report = report::report(&files, &dataset, &contenders, &reading);
     print!("{}", report::table(&report));

@@ -1,4 +1,4 @@
-//! How fast shuffled records come out of the dataset.
+//! Benchmark of reading a dataset in shuffled order.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -11,18 +11,18 @@ use tests::measure::own_cpu;
 /// Epochs of a run.
 const EPOCHS: u64 = 5;
 
-/// What a run, or an epoch of it, took.
+/// Cost of a run, or of one epoch.
 #[derive(Clone, Copy, Default)]
 pub struct Reading {
     /// Records read.
     pub records: u64,
-    /// Time by the clock.
+    /// Wall time.
     pub wall: Duration,
     /// Processor time.
     pub cpu: Duration,
 }
 
-/// Reads the training side on one thread, an epoch after another.
+/// Reads the training positions on one thread, `EPOCHS` epochs a run.
 pub fn measure(dataset: &Path, runs: u32) -> Result<Vec<Reading>> {
     (0..u64::from(runs))
         .map(|run| {
@@ -38,8 +38,7 @@ pub fn measure(dataset: &Path, runs: u32) -> Result<Vec<Reading>> {
         .collect()
 }
 
-/// The dataset is opened anew each time, which is not counted: a block that
-/// the store remembers unpacked is not a block read.
+/// Reads one epoch. Reopens the dataset, untimed, so that no decompressed block is cached.
 fn read_epoch(dataset: &Path, epoch: u64) -> Result<Reading> {
     let dataset = Dataset::open(dataset)?;
     ensure!(dataset.len(Split::Train) > 0, "the dump has no labels");

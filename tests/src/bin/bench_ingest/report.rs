@@ -1,4 +1,4 @@
-//! The figures, as JSON and as a table.
+//! Benchmark report, as JSON and as a table.
 
 use serde_json::{Value, json};
 use tests::measure::Usage;
@@ -8,7 +8,7 @@ use crate::contender::{Contender, Input};
 use crate::files::Files;
 use crate::reading::Reading;
 
-/// Everything that was measured.
+/// Returns the report as JSON.
 pub fn report(
     files: &Files,
     dataset: &Value,
@@ -49,7 +49,7 @@ fn row(files: &Files, dataset: &Value, contender: &Contender, all: &[Contender])
         Input::Slice => files.slice_bytes,
         Input::Dump | Input::SingleFrame => files.text_bytes,
     };
-    // A slice is the text's beginning, and taken to be like the rest.
+    // The slice is assumed to be like the rest of the text.
     let share = bytes as f64 / files.text_bytes.max(1) as f64;
     let per_second = |key: &str| dataset[key].as_f64().map(|total| total * share / wall);
     let yardstick = all
@@ -109,7 +109,7 @@ fn size(path: &std::path::Path) -> u64 {
     std::fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
-/// The report for a reader.
+/// Returns the report as a table.
 pub fn table(report: &Value) -> String {
     let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
     let dataset = &report["dataset"];
