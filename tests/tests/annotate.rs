@@ -1,5 +1,5 @@
-//! `ingest annotate` over real processes: what is written, with Stockfish where
-//! it is installed, and a fake engine.
+//! Output of `ingest annotate` over real processes, with a fake engine and, where installed,
+//! Stockfish.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -26,9 +26,9 @@ fn every_position_gets_its_own_evaluation() {
     assert!(found["run"]["positions_per_second"].as_f64() > Some(0.0));
 }
 
-/// One position in three, counted from the end of each game.
+/// With `--every 3`, a third of the positions, counted from the end of each game.
 #[test]
-fn fewer_positions_are_evaluated_where_that_is_asked_for() {
+fn evaluates_every_nth_position() {
     let (folder, source, all) = folder(&unannotated(200));
     annotate(&[&source], &fake(""), &all, &[]).succeeded();
     let some = folder.path().join("some.pgn.zst");
@@ -52,7 +52,7 @@ fn fewer_positions_are_evaluated_where_that_is_asked_for() {
     assert!(evals > 1_000);
 }
 
-/// Three thousand real games of Chess960, castling to either side.
+/// Three thousand real Chess960 games with castling to either side.
 #[test]
 fn every_position_of_the_chess960_league_gets_its_own_evaluation() {
     let Some(source) = shared("quirks/league_chess960.pgn.zst") else {
@@ -63,7 +63,7 @@ fn every_position_of_the_chess960_league_gets_its_own_evaluation() {
     compare(&text_of(&source), &text_of(&out), fake_eval);
 }
 
-/// Stockfish itself, driven position by position.
+/// Stockfish process, driven position by position.
 struct Stockfish {
     child: Child,
     stdin: ChildStdin,
@@ -71,7 +71,7 @@ struct Stockfish {
 }
 
 impl Stockfish {
-    /// Where Debian puts it, or wherever the shell finds it.
+    /// Returns Debian's path, or the name if the shell finds it.
     fn path() -> Option<String> {
         let debian = "/usr/games/stockfish";
         if Path::new(debian).exists() {
@@ -107,7 +107,7 @@ impl Stockfish {
         writeln!(self.stdin, "{text}").unwrap();
     }
 
-    /// All lines up to one that begins with `end`.
+    /// Reads lines up to one that begins with `end`.
     fn until(&mut self, end: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -151,7 +151,7 @@ impl Drop for Stockfish {
 }
 
 #[test]
-fn evaluations_are_those_that_stockfish_gives_when_asked_directly() {
+fn matches_stockfish_driven_directly() {
     let Some(path) = Stockfish::path() else {
         return;
     };
@@ -209,10 +209,10 @@ fn games_that_have_evaluations_keep_them() {
     assert_eq!(evals, 2586);
 }
 
-/// Frames as `pzstd` writes them: each can be found by its size and decoded by
-/// itself, and has a checksum.
+/// Frames in the layout of `pzstd`: each can be found by its size, is decodable by itself, and has
+/// a checksum.
 #[test]
-fn the_output_is_made_of_frames_as_lichess_makes_them() {
+fn writes_frames_like_lichess_dumps() {
     let (_folder, _, out) = folder("");
     annotate(&[&sample(SLICE)], &fake(""), &out, &[]).succeeded();
     let bytes = std::fs::read(&out).unwrap();
@@ -221,7 +221,7 @@ fn the_output_is_made_of_frames_as_lichess_makes_them() {
         assert_eq!(rest[..8], [0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0]);
         let size = u32::from_le_bytes(rest[8..12].try_into().unwrap()) as usize;
         let frame = &rest[12..12 + size];
-        // The descriptor's third bit says that a checksum follows.
+        // Bit 2 of the frame header descriptor announces a checksum.
         assert_eq!(frame[4] & 4, 4);
         text.extend(zstd::decode_all(frame).unwrap());
         assert!(text.ends_with(b"\n\n"), "a frame ends inside a game");
@@ -232,9 +232,9 @@ fn the_output_is_made_of_frames_as_lichess_makes_them() {
     assert_eq!(String::from_utf8(text).unwrap(), text_of(&out));
 }
 
-/// A name that ends with .pgn promises text, and another one nothing known.
+/// Names ending in .pgn give text; names of an unknown format are refused.
 #[test]
-fn the_name_says_whether_the_output_is_compressed() {
+fn chooses_compression_by_the_file_name() {
     let (folder, source, out) = folder(&(unannotated(300) + SPECIAL));
     let plain = folder.path().join("out.pgn");
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
@@ -262,7 +262,7 @@ fn the_name_says_whether_the_output_is_compressed() {
 }
 
 #[test]
-fn what_cannot_be_meant_is_wrong_usage() {
+fn rejects_values_out_of_range() {
     let (folder, source, out) = folder(SPECIAL);
     for (more, word) in [
         ("--every 0", "1 or more"),
@@ -295,11 +295,11 @@ fn what_cannot_be_meant_is_wrong_usage() {
 }
 
 #[test]
-fn what_is_no_engine_is_named() {
+fn names_programs_that_are_not_engines() {
     let (folder, source, out) = folder(SPECIAL);
     annotate(&[&source], "/none/engine", &out, &[]).failed(3, &["/none/engine", "No such file"]);
     annotate(&[&source], "true", &out, &[]).failed(1, &["true", "not a UCI engine", "uciok"]);
-    // One that never speaks is not waited for in silence, nor for long.
+    // A program that never speaks is reported at once and given up after the timeout.
     let mute = annotate(&[&source], "cat", &out, &["--timeout", "2"]);
     assert!(
         mute.err.contains("waiting for `uciok` from \"cat\""),
@@ -317,7 +317,7 @@ fn what_is_no_engine_is_named() {
 }
 
 #[test]
-fn sources_are_joined_and_standard_input_is_one() {
+fn reads_several_sources_and_standard_input() {
     let (folder, source, out) = folder(&unannotated(200));
     let (second, joined) = (
         folder.path().join("second.pgn"),
@@ -381,7 +381,7 @@ fn other_variants_and_broken_games_are_counted() {
         + &game("[Result \"0-1\"]\n", "1. d4 0-1")
         + &game("", "1. c4 *");
     compare(&kept, &text_of(&out), fake_eval);
-    // An engine that cannot castle in Chess960 is not asked to.
+    // A Chess960 game is left out for an engine that does not support it.
     let plain = folder.path().join("plain.pgn.zst");
     std::fs::write(&source, SPECIAL).unwrap();
     let found = report(annotate(&[&source], &fake("plain"), &plain, &["--json"]));

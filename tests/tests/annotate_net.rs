@@ -1,5 +1,4 @@
-//! `ingest annotate --net`: Kibitz as a library gives the evaluations that its program
-//! gives over pipes.
+//! `ingest annotate --net`: evaluations equal those of the Kibitz program over pipes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,9 +38,8 @@ fn record(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(json).unwrap()).unwrap()
 }
 
-/// The texts of both are equal, byte for byte, and so is what was counted: of the library
-/// with a net, and the size of its table where one is given, and of the program with
-/// `options`. Gives how many mates there were.
+/// Asserts that the library, with a net and perhaps a table size, and the program with `options`
+/// give the same text and counts. Returns the number of mates.
 fn agree(source: &Path, net: &str, options: &str, more: &str) -> u64 {
     let folder = tempfile::tempdir().unwrap();
     let [library, pipes] = ["library.pgn", "pipes.pgn"].map(|name| folder.path().join(name));
@@ -57,8 +55,8 @@ fn agree(source: &Path, net: &str, options: &str, more: &str) -> u64 {
     tally["mates"].as_u64().unwrap()
 }
 
-/// Games with evaluations and without, from FENs, of Chess960, with mates and
-/// stalemates: at any limit, with any table.
+/// Games with and without evaluations, from FENs, of Chess960, with mates and stalemates, under
+/// various limits and table sizes.
 #[test]
 fn the_library_evaluates_as_the_program_does() {
     let (_folder, source, _) = folder(&(unannotated(40) + SPECIAL));
@@ -83,7 +81,7 @@ fn the_library_evaluates_as_the_program_does() {
     agree(&slice, "embedded", default, "--nodes 1 --replace");
 }
 
-/// Real games of Chess960, castling to either side.
+/// Real Chess960 games with castling to either side.
 #[test]
 fn the_library_evaluates_the_chess960_league_as_the_program_does() {
     let Some(source) = shared("quirks/league_chess960.pgn.zst") else {
@@ -100,10 +98,9 @@ fn the_library_evaluates_the_chess960_league_as_the_program_does() {
     );
 }
 
-/// Only the same net with the same table goes on with an output, wherever its file
-/// lies.
+/// An output is resumed only by the same net with the same table size, whatever the file's path.
 #[test]
-fn the_record_tells_the_net_and_the_table() {
+fn records_the_net_and_the_table_size() {
     let (folder, source, out) = folder(SPECIAL);
     let linear = net("linear.safetensors");
     let more = |net: &str, hash: u32| format!("--net {net} --nodes 20 --json --hash {hash}");
@@ -129,7 +126,7 @@ fn the_record_tells_the_net_and_the_table() {
 }
 
 #[test]
-fn what_is_no_net_is_named() {
+fn names_files_that_are_not_nets() {
     let (folder, source, out) = folder(SPECIAL);
     let missing = "--nodes 1 --net /none/net.safetensors";
     annotate(&source, &out, missing).failed(3, &["/none/net.safetensors", "No such file"]);
@@ -161,7 +158,7 @@ fn what_is_no_net_is_named() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Even where a search would take years.
+/// The search would take years.
 #[test]
 fn a_search_is_stopped_at_once() {
     let (folder, source, out) = folder(SPECIAL);
@@ -181,9 +178,9 @@ fn a_search_is_stopped_at_once() {
     let sent = Instant::now();
     let said = Said::from(child.wait_with_output().unwrap());
     // Without the signal it would take hours.
-    assert!(sent.elapsed() < Duration::from_secs(300), "it goes on");
+    assert!(sent.elapsed() < Duration::from_secs(300), "the search does not stop");
     said.failed(143, &["stopped", "same command again"]);
-    // There was no whole frame, so that other settings may begin anew.
+    // No frame was complete, so other settings may start over.
     annotate(&source, &out, "--net embedded --depth 2").succeeded();
     assert_eq!(games(&text_of(&out)).len(), 5);
 }

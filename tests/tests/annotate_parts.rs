@@ -1,5 +1,4 @@
-//! Parts of a source, annotated apart and joined: the same file as annotating all of it
-//! makes.
+//! Parts of a source, annotated apart and joined, give the same file as annotating the whole.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ const MISSING: i32 = 3;
 const DAMAGED: i32 = 4;
 const REFUSED: i32 = 5;
 
-/// `ingest annotate`, with the material alone, to be started.
+/// Returns an `ingest annotate` command that evaluates by material alone.
 fn command(source: &Path, out: &Path, more: &[&str]) -> Command {
     let mut command = program("ingest");
     command.arg("annotate").arg(source).arg("--out").arg(out);
@@ -33,7 +32,7 @@ fn annotate(source: &Path, out: &Path, more: &[&str]) -> Said {
     run(&mut command(source, out, more))
 }
 
-/// All parts of a source, annotated apart in a folder.
+/// Annotates all parts of a source separately.
 fn parts(source: &Path, folder: &Path, number: usize, more: &[&str]) -> Vec<PathBuf> {
     let annotated = (1..=number).map(|part| {
         let out = folder.join(format!("{part} of {number}.pgn.zst"));
@@ -58,7 +57,7 @@ fn record(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(json_of(path)).unwrap()).unwrap()
 }
 
-/// Both are the same file, made by the same, with the same games counted in them.
+/// Asserts that both files, and their records of settings and counts, are equal.
 fn assert_equal(joined: &Path, whole: &Path, what: &str) {
     assert!(
         fs::read(joined).unwrap() == fs::read(whole).unwrap(),
@@ -75,7 +74,7 @@ fn october() -> Vec<u8> {
     (text_of(&sample(OCTOBER)) + SPECIAL).into_bytes()
 }
 
-/// Frames as Lichess's, so small that many games lie over their borders.
+/// Compresses in small frames in Lichess's layout, so that many games span two frames.
 fn framed(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_frames(text, 100_000, 1, &mut bytes).unwrap();
@@ -112,7 +111,7 @@ fn parts_are_joined_to_the_whole_in_any_order() {
             assert!(said.out.contains("504 games"), "{}", said.out);
             let what = format!("{what}, {number} parts");
             assert_equal(&joined, &path("whole.pgn.zst"), &what);
-            // As if it had been annotated in one go.
+            // The result counts as annotated in one run.
             let again = annotate(&source, &joined, &[]).succeeded();
             assert!(again.err.contains("finished before"), "{}", again.err);
             join(&parts, &joined).succeeded();
@@ -125,7 +124,7 @@ fn parts_are_joined_to_the_whole_in_any_order() {
     }
 }
 
-/// Wherever the cuts lie in a game: before, in or behind its tags.
+/// Cuts at every position of a game: before, in or after its tags.
 #[test]
 fn a_part_may_begin_at_any_byte_of_a_game() {
     let game = "[Site \"y\"]\n[Event \"x\"]\n\n1. e4 *\n\n";
@@ -147,7 +146,7 @@ fn parts_of_real_dumps_are_joined_to_the_dump() {
     for source in real_dumps() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
-        // Few positions: it is the games that matter.
+        // Few positions: this test is about the games.
         let more = ["--every", "40"];
         annotate(&source, &path("whole.pgn.zst"), &more).succeeded();
         let parts = parts(&source, folder.path(), 4, &more);
@@ -168,7 +167,7 @@ fn parts_are_read_by_range_from_a_url() {
     let parts = parts(Path::new(&server.url), folder.path(), 3, &[]);
     join(&parts, &path("joined.pgn.zst")).succeeded();
     assert_equal(&path("joined.pgn.zst"), &path("whole.pgn.zst"), "URL");
-    // One that loses its connection goes on with the same command.
+    // After a lost connection the same command resumes.
     server.set_rest_missing(true);
     let (url, out) = (Path::new(&server.url), path("lost.pgn.zst"));
     annotate(url, &out, &["--part", "2/3"]).failed(MISSING, &["same command"]);
@@ -177,7 +176,7 @@ fn parts_are_read_by_range_from_a_url() {
     assert_equal(&out, &parts[1], "gone on with");
 }
 
-/// A part that is killed goes on to the same file.
+/// A killed part resumes to the same file.
 #[test]
 fn a_killed_part_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -190,9 +189,9 @@ fn a_killed_part_goes_on() {
     let part = PathBuf::from(format!("{}.part", out.display()));
     let size = || fs::metadata(&part).map_or(0, |part| part.len());
     let mut resumed = 0;
-    // Killed twice as it goes on, and not finished by the last of these runs.
+    // At least two resumed runs are killed, and the last of them does not finish.
     while resumed < 2 || out.exists() {
-        // A run that was faster than its kill begins anew.
+        // Start over if a run finishes before its kill.
         if out.exists() {
             fs::remove_file(&out).unwrap();
             fs::remove_file(json_of(&out)).unwrap();
@@ -207,7 +206,7 @@ fn a_killed_part_goes_on() {
         let said = Said::from(process.wait_with_output().unwrap());
         resumed += usize::from(said.err.contains("going on after"));
     }
-    // Nothing else goes on with it.
+    // Other settings do not resume it.
     annotate(&source, &out, &["--part", "1/3"]).failed(REFUSED, &["other settings (part"]);
     annotate(&source, &out, &[]).failed(REFUSED, &["other settings (part"]);
     annotate(&source, &out, &more).succeeded();
@@ -215,7 +214,7 @@ fn a_killed_part_goes_on() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused_by_name() {
+fn refuses_parts_that_do_not_fit() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (source, other) = (path("games"), path("other"));
@@ -254,7 +253,7 @@ fn what_does_not_belong_together_is_refused_by_name() {
     refused(&with(whole), &["whole.pgn.zst", "--part"]);
     join(&with(path("none.pgn.zst")), &out).failed(MISSING, &["none.pgn.zst"]);
 
-    // What has changed since, or lost its record.
+    // Files changed since, or without their record.
     let changed = path("changed.pgn.zst");
     fs::copy(&good[1], &changed).unwrap();
     refused(
@@ -272,14 +271,14 @@ fn what_does_not_belong_together_is_refused_by_name() {
         &with(changed.clone()),
         &["changed.pgn.zst", "not those that were written"],
     );
-    // A source that has changed between its parts.
+    // A source that changed between its parts.
     let mut record = record(&good[1]);
     record["done"]["part"]["frames"]["start"] = 99.into();
     fs::write(&changed, bytes).unwrap();
     fs::write(json_of(&changed), record.to_string()).unwrap();
     refused(&with(changed), &["does not fit", "read the source whole"]);
 
-    // An output that is there, or was begun.
+    // An output that exists or was begun.
     fs::write(&out, "mine").unwrap();
     join(&good, &out).failed(REFUSED, &["out.pgn.zst", "exists already"]);
     assert_eq!(fs::read(&out).unwrap(), b"mine");
@@ -297,9 +296,9 @@ fn what_does_not_belong_together_is_refused_by_name() {
     assert!(!path("none.pgn").exists() && !path("none.pgn.part").exists());
 }
 
-/// Damage stops the part that it is in, and no other.
+/// Damage stops only the part that contains it.
 #[test]
-fn a_damaged_part_is_told() {
+fn reports_a_damaged_part() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mut bytes = framed(&october());

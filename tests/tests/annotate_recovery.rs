@@ -1,5 +1,5 @@
-//! `ingest annotate` when things go wrong: engines that fail, runs that are
-//! killed, outputs that are not its own, sources and disks that end too early.
+//! Recovery of `ingest annotate`: failing engines, killed runs, foreign outputs, sources and disks
+//! that end too early.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -14,7 +14,7 @@ use tests::annotated::{
 use tests::server::BreakingServer;
 use tests::{Said, program, run, sample};
 
-/// A crash in every tenth search costs nothing: the search is done again.
+/// The engine crashes in every tenth search, which is then repeated.
 #[test]
 fn an_engine_that_crashes_is_restarted() {
     let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
@@ -25,9 +25,9 @@ fn an_engine_that_crashes_is_restarted() {
     assert_eq!(found["unanswered"], 0);
 }
 
-/// Neither do the searches that it had been sent ahead.
+/// Searches queued ahead of the crash are repeated too.
 #[test]
-fn an_engine_that_was_sent_positions_ahead_is_sent_them_again() {
+fn resends_queued_positions_after_a_crash() {
     for ahead in ["2", "7", "1000"] {
         let (_folder, source, out) = folder(&(unannotated(20) + SPECIAL));
         let more = ["--processes", "2", "--ahead", ahead, "--json"];
@@ -41,10 +41,10 @@ fn an_engine_that_was_sent_positions_ahead_is_sent_them_again() {
     }
 }
 
-/// An engine that fails on a position again and again leaves it without an
-/// evaluation, and no other; what it says too late belongs to nothing.
+/// An engine that fails on one position repeatedly costs only that evaluation; late answers are
+/// ignored.
 #[test]
-fn a_position_on_which_the_engine_fails_is_left_out_alone() {
+fn skips_only_the_position_on_which_the_engine_fails() {
     for (fault, counter) in [
         ("crash=3", "crashes"),
         ("hang=3", "timeouts"),
@@ -69,7 +69,7 @@ fn a_position_on_which_the_engine_fails_is_left_out_alone() {
 }
 
 #[test]
-fn an_engine_that_never_answers_ends_the_run_and_the_next_one_goes_on() {
+fn stops_on_a_broken_engine_and_resumes_with_another() {
     let (_folder, source, out) = folder(&unannotated(200));
     let broken = fake("crash-every=1");
     let words = ["failed on 100 positions", "same command"];
@@ -79,14 +79,14 @@ fn an_engine_that_never_answers_ends_the_run_and_the_next_one_goes_on() {
     compare(&unannotated(200), &text_of(&out), fake_eval);
 }
 
-/// Numbers from a seed, for kills at times that look random.
+/// Returns a pseudo-random number (a linear congruential generator).
 fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
     *seed >> 33
 }
 
-/// The evaluations depend on what the engine had before in the same game, and
-/// on nothing else: not on the number of processes, not on interruptions.
+/// Evaluations depend only on the engine's earlier searches in the same game, not on the number of
+/// processes or on interruptions.
 #[test]
 fn a_killed_run_goes_on_to_the_same_file() {
     let (folder, source, out) = folder(&(unannotated(300) + SPECIAL));
@@ -99,7 +99,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
     let size = || std::fs::metadata(&part).map_or(0, |part| part.len());
     while resumed < 3 {
         if out.exists() {
-            // A run that was faster than its kills begins anew.
+            // Start over if a run finishes before its kill.
             std::fs::remove_file(&out).unwrap();
             std::fs::remove_file(format!("{}.json", out.display())).unwrap();
         }
@@ -108,7 +108,7 @@ fn a_killed_run_goes_on_to_the_same_file() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // At some moment before the next frame, or after it.
+        // Kill at a random moment before or after the next frame.
         let (before, wait) = (size(), !random(&mut seed).is_multiple_of(3));
         while wait && size() <= before && process.try_wait().unwrap().is_none() {
             sleep(Duration::from_millis(1));
@@ -129,10 +129,10 @@ fn a_killed_run_goes_on_to_the_same_file() {
     assert_eq!(record(&whole), record(&out));
 }
 
-/// Plain text is gone on with like frames: after kills, with a torn end, and
-/// not where it is damaged or was to be compressed.
+/// Plain text resumes like frames: after kills and with a torn end, but not if damaged or begun
+/// compressed.
 #[test]
-fn plain_text_goes_on_to_the_same_file() {
+fn resumes_plain_text_to_the_same_file() {
     let (folder, source, _) = folder(&unannotated(300));
     let (out, whole) = (
         folder.path().join("out.pgn"),
@@ -163,7 +163,7 @@ fn plain_text_goes_on_to_the_same_file() {
         5,
         &["out.pgn.part", "not those that were written", "remove both"],
     );
-    // What an earlier version called so was compressed.
+    // Earlier versions compressed a file of this name.
     let compressed = record.replace("\"compressed\": false", "\"compressed\": true");
     assert_ne!(record, compressed);
     std::fs::write(&json, compressed).unwrap();
@@ -176,9 +176,9 @@ fn plain_text_goes_on_to_the_same_file() {
     assert_eq!(std::fs::read_to_string(&out).unwrap(), whole);
 }
 
-/// Records of earlier versions tell no digest of the output, nor its form.
+/// Records of earlier versions have neither the output's digest nor its form.
 #[test]
-fn an_output_that_an_earlier_version_began_is_gone_on_with() {
+fn resumes_outputs_of_earlier_versions() {
     let (folder, source, out) = folder(&unannotated(200));
     let whole = folder.path().join("whole.pgn.zst");
     annotate(&[&source], &fake(""), &whole, &[]).succeeded();
@@ -205,7 +205,7 @@ fn an_output_that_an_earlier_version_began_is_gone_on_with() {
     assert_eq!(std::fs::read(&whole).unwrap(), std::fs::read(&out).unwrap());
 }
 
-/// A source of which nothing comes leaves nothing.
+/// An empty source leaves no output.
 #[test]
 fn an_empty_source_leaves_nothing_behind() {
     let (folder, source, out) = folder("");
@@ -216,7 +216,7 @@ fn an_empty_source_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
-/// Garbage behind the last whole frame, as a power cut may leave it.
+/// Garbage after the last complete frame, as from a power cut.
 #[test]
 fn a_torn_end_is_cut_off_and_a_damaged_frame_is_refused() {
     let (_folder, source, out) = folder(&unannotated(300));
@@ -226,7 +226,7 @@ fn a_torn_end_is_cut_off_and_a_damaged_frame_is_refused() {
     );
     annotate(&[&source], &fake(""), &out, &[]).succeeded();
     let whole = std::fs::read(&out).unwrap();
-    // Back to the moment before the end.
+    // Restores the state just before the end of the run.
     let back = |bytes: &[u8]| {
         std::fs::remove_file(&out).unwrap();
         std::fs::write(&part, bytes).unwrap();
@@ -261,11 +261,11 @@ fn an_output_of_other_settings_or_games_is_refused() {
     annotate(&[&cut], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "other games"]);
     std::fs::write(&cut, SPECIAL).unwrap();
     annotate(&[&cut], &fake(""), &out, &[]).failed(5, &["out.pgn.zst", "other games"]);
-    // More games behind the same ones are no other games.
+    // Additional games at the end do not make a source different.
     std::fs::write(&cut, unannotated(210)).unwrap();
     annotate(&[&cut], &fake(""), &out, &[]).succeeded();
     compare(&unannotated(210), &text_of(&out), fake_eval);
-    // What is finished stays as it is.
+    // A finished output is not changed.
     let before = std::fs::read(&out).unwrap();
     let again = annotate(&[&source], &fake(""), &out, &[]).succeeded();
     assert!(again.err.contains("finished before"), "{}", again.err);
@@ -278,7 +278,7 @@ fn an_output_of_other_settings_or_games_is_refused() {
     assert_eq!(std::fs::read(&other).unwrap(), b"mine");
 }
 
-/// A program that was replaced goes on with nothing, nor one whose files were.
+/// Neither a replaced program nor replaced engine files resume an output.
 #[test]
 fn an_output_of_another_engine_is_refused() {
     let (folder, source, out) = folder(&unannotated(20));
@@ -302,9 +302,9 @@ fn an_output_of_another_engine_is_refused() {
     assert!(again.err.contains("finished before"), "{}", again.err);
 }
 
-/// `--identify` tells what the record tells.
+/// `--identify` prints the engine's identity as recorded.
 #[test]
-fn what_evaluates_is_told_and_nothing_made() {
+fn identify_prints_the_evaluator_and_writes_nothing() {
     let (folder, source, out) = folder(&unannotated(20));
     let known = annotate(&[&source], &fake(""), &out, &["--identify"]).succeeded();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -312,8 +312,7 @@ fn what_evaluates_is_told_and_nothing_made() {
     assert_eq!(found["engine"], known.out.trim_end());
 }
 
-/// Begins an output, and stops when it has a frame. Gives the process, which
-/// holds the output until it is dropped.
+/// Begins an output and waits for its first frame. Returns the process, which holds the output.
 fn begin_and_hold(source: &Path, out: &Path) -> Child {
     let process = command(&[source], &fake("delay=1"), out, &["--processes", "2"])
         .stdout(Stdio::null())
@@ -366,7 +365,7 @@ fn an_output_that_is_a_link_stays_one() {
     assert!(again.err.contains("finished before"), "{}", again.err);
 }
 
-/// Whoever named it so by hand is told, and can go on.
+/// An unfinished output renamed by hand is refused, and can be resumed.
 #[test]
 fn an_unfinished_output_is_not_taken_for_a_finished_one() {
     let (folder, source, out) = folder(&unannotated(300));
@@ -381,7 +380,7 @@ fn an_unfinished_output_is_not_taken_for_a_finished_one() {
 }
 
 #[test]
-fn a_truncated_source_can_be_gone_on_with_when_it_is_whole() {
+fn resumes_when_a_truncated_source_is_completed() {
     let (folder, _, out) = folder("");
     let (source, whole) = (
         folder.path().join("dump.pgn.zst"),
@@ -391,7 +390,7 @@ fn a_truncated_source_can_be_gone_on_with_when_it_is_whole() {
     std::fs::write(&source, &bytes[..bytes.len() * 2 / 3]).unwrap();
     annotate(&[&source], &fake(""), &out, &[]).failed(4, &["dump.pgn.zst", "compressed byte"]);
     assert!(!out.exists());
-    // Every whole game is there to be read.
+    // Every complete game can be read.
     let part = PathBuf::from(format!("{}.part", out.display()));
     let kept = games(&text_of(&part)).len();
     assert!((200..499).contains(&kept), "{kept} games");
@@ -401,10 +400,9 @@ fn a_truncated_source_can_be_gone_on_with_when_it_is_whole() {
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 
-/// Nothing of a corrupt frame is taken, so that a sound copy of the source can
-/// be gone on with.
+/// Games of a corrupt frame are not used, so that a sound copy of the source resumes the output.
 #[test]
-fn a_corrupt_source_can_be_gone_on_with_when_it_is_sound() {
+fn resumes_when_a_corrupt_source_is_repaired() {
     let (folder, source, out) = folder("");
     let whole = folder.path().join("whole.pgn.zst");
     let bytes = std::fs::read(sample(SLICE)).unwrap();
@@ -420,11 +418,10 @@ fn a_corrupt_source_can_be_gone_on_with_when_it_is_sound() {
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 
-/// Of a game that a lost connection may have cut short, nothing is taken,
-/// though it has a result.
+/// A game that a lost connection may have cut short is not used, even with a result.
 #[test]
-fn a_source_whose_connection_is_lost_can_be_gone_on_with() {
-    // More than the piece of 1 MiB without which a source is not even opened.
+fn resumes_after_a_lost_connection() {
+    // More than the first 1 MiB, which is needed to open a source.
     let text = unannotated(300).repeat(3);
     let (_folder, source, out) = folder(&text);
     let most = text[..text.len() * 2 / 3].rfind(" 1-0\n").unwrap() + " 1-0".len();
@@ -440,9 +437,9 @@ fn a_source_whose_connection_is_lost_can_be_gone_on_with() {
     assert_eq!(std::fs::read(&out).unwrap(), std::fs::read(&whole).unwrap());
 }
 
-/// A write that fails half-way, as on a full disk.
+/// Write error midway, as on a full disk.
 #[test]
-fn a_full_disk_keeps_what_was_written() {
+fn resumes_after_a_full_disk() {
     let (folder, _, out) = folder("");
     let whole = folder.path().join("whole.pgn.zst");
     let source = sample(SLICE);

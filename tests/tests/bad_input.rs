@@ -1,4 +1,4 @@
-//! Bad input: one clear line, an exit code of its own, nothing accepted lost.
+//! Bad input: one clear line, a specific exit code, accepted data kept.
 
 use std::fs;
 use std::net::TcpListener;
@@ -34,7 +34,7 @@ fn a_truncated_dump_gives_every_complete_game_before_the_cut() {
     build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "compressed byte"]);
     let kept = games(&dataset);
     assert!((200..500).contains(&kept), "{kept} games");
-    // The whole file adds what was missing, and nothing twice.
+    // The whole file adds only the missing positions.
     fs::write(&file, &whole).unwrap();
     build(&[&file], &dataset).succeeded();
     assert_eq!(games(&dataset), kept + 500);
@@ -58,7 +58,7 @@ fn a_dump_cut_between_two_frames_is_noticed() {
         folder.path().join("dataset"),
     );
     let whole = fs::read(sample(JUNE)).unwrap();
-    // The size of the first frame stands behind the 8 bytes that begin its header.
+    // The size of the first frame follows the 8 fixed bytes of its header.
     let size = u32::from_le_bytes(whole[8..12].try_into().unwrap()) as usize;
     fs::write(&file, &whole[..12 + size]).unwrap();
     build(&[&file], &dataset).failed(DAMAGED, &["cut.pgn.zst", "inside a game"]);
@@ -66,7 +66,7 @@ fn a_dump_cut_between_two_frames_is_noticed() {
 }
 
 #[test]
-fn a_corrupt_frame_is_named_with_its_place() {
+fn reports_the_offset_of_a_corrupt_frame() {
     let folder = tempfile::tempdir().unwrap();
     let (file, dataset) = (
         folder.path().join("bad.pgn.zst"),
@@ -112,8 +112,7 @@ fn empty_files_other_files_and_missing_files_leave_no_dataset_behind() {
     assert!(!path("d").exists());
 }
 
-/// The first source that fails does not cost the others, nor does a pipe lose
-/// its beginning.
+/// A source that fails does not stop the others, and a pipe keeps its beginning.
 #[test]
 fn a_pipe_beside_a_file_is_read_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -157,12 +156,12 @@ fn games_of_other_variants_are_left_out_and_counted() {
 }
 
 #[test]
-fn what_is_no_dataset_is_refused() {
+fn refuses_folders_that_are_not_datasets() {
     let folder = tempfile::tempdir().unwrap();
     let said = |path: &Path| run(program("ingest").arg("stats").arg(path));
     said(&folder.path().join("none")).failed(UNREADABLE, &["none"]);
     said(folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
-    // Nor is one made inside a folder that holds something else.
+    // A dataset is not made inside a folder with other files either.
     fs::write(folder.path().join("thesis.txt"), "x").unwrap();
     build(&[&sample(JUNE)], folder.path()).failed(DATASET_REFUSED, &["not a Kibitz dataset"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -186,7 +185,7 @@ fn a_dataset_of_another_version_is_refused() {
     run(&mut fit).failed(DATASET_REFUSED, &words);
 }
 
-/// Writes the version where `docs/dataset.md` says it is.
+/// Overwrites the format version at the key given in `docs/dataset.md`.
 fn set_format_version(dataset: &Path, version: &str) {
     let options = rocksdb::Options::default();
     let families = rocksdb::DB::list_cf(&options, dataset).unwrap();
@@ -218,8 +217,7 @@ fn a_second_writer_is_refused() {
     build(&[&sample(JUNE)], &dataset).failed(DATASET_REFUSED, &["in use by another process"]);
 }
 
-/// A write that fails half-way, as on a full disk: the shell limits the size
-/// of files, and the programs see their writes fail.
+/// Write error midway, as on a full disk: the shell limits the file size.
 #[test]
 fn a_failed_write_keeps_what_was_sealed() {
     let folder = tempfile::tempdir().unwrap();
@@ -238,7 +236,7 @@ fn a_failed_write_keeps_what_was_sealed() {
     assert_eq!(games(&dataset), 999);
 }
 
-/// The same command, under a limit of so many KiB a file.
+/// Returns the command under a limit of `kibibytes` a file.
 fn limited(command: &Command, kibibytes: u32) -> Command {
     let mut shell = Command::new("bash");
     let script = format!("trap '' XFSZ; ulimit -f {kibibytes}; exec \"$@\"");
@@ -289,9 +287,9 @@ fn a_net_of_another_layout_is_refused_by_trainer_and_engine() {
     }
 }
 
-/// Each thing is said once, and without advice that does not help.
+/// Each error is printed once, without useless advice.
 #[test]
-fn what_is_wrong_is_said_once() {
+fn reports_each_error_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("poem.txt"), "Roses are red.\n").unwrap();
@@ -329,7 +327,7 @@ fn what_is_wrong_is_said_once() {
         &["nothing could be read of any source", "refused"],
     );
     assert!(!path("none").exists());
-    // With more sources behind it, at once and at the end.
+    // With another source after it: printed at once and at the end.
     let said = build(&[Path::new(&closed), &sample(JUNE)], &path("two"));
     let said = said.failed(UNREADABLE, &["sealed", &closed]);
     assert!(said.err.contains("refused"), "{}", said.err);
@@ -341,7 +339,7 @@ fn what_is_wrong_is_said_once() {
 }
 
 #[test]
-fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
+fn suggests_freeing_space_only_on_a_full_disk() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build(&[&sample(JUNE)], &path("dataset")).succeeded();
@@ -370,7 +368,7 @@ fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
         let said = plot(&file).failed(UNWRITABLE, &[&file.to_string_lossy(), words]);
         assert_eq!(said.err.contains("make room"), full, "{}", said.err);
     }
-    // A device is written to, and stays one.
+    // A device is written to and not replaced.
     plot(Path::new("/dev/null")).succeeded();
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
     let mut command = program("ingest");
@@ -382,7 +380,7 @@ fn room_is_asked_for_where_there_is_none_and_nowhere_else() {
 }
 
 #[test]
-fn other_filters_are_named() {
+fn names_the_filters_that_differ() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("dataset");
     build(&[&sample(JUNE)], &dataset).succeeded();
@@ -396,7 +394,7 @@ fn other_filters_are_named() {
 }
 
 #[test]
-fn wrong_usage_is_told_from_failure() {
+fn wrong_usage_has_its_own_exit_code() {
     for name in ["ingest", "trainer", "engine"] {
         let said = run(program(name).arg("--no-such-flag"));
         assert_eq!(said.code, Some(2), "{}", said.err);

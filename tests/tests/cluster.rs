@@ -1,5 +1,5 @@
-//! `ingest/cluster`, the Ray program around `ingest`: its own tests, on a cluster of
-//! several nodes of which one is killed.
+//! Runs the tests of `ingest/cluster`, the Ray program around `ingest`, on a cluster of several
+//! nodes, one of which is killed.
 
 use tests::{program_path, python, root, run};
 

@@ -1,4 +1,4 @@
-//! `ingest copy`: datasets go to S3 and come back, whole or not at all.
+//! `ingest copy`: datasets are copied to S3 and back completely, or not at all.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const USAGE: i32 = 2;
 const MISSING: i32 = 3;
 const REFUSED: i32 = 5;
 
-/// What `ingest copy --json` says: files, and those that were there.
+/// Copies with `--json`; returns the number of files, and of those already there.
 fn copied(server: &S3Server, from: &str, to: &str) -> [u64; 2] {
     let said = server.run(&["copy", from, to, "--json"]).succeeded();
     let report: Value = serde_json::from_str(&said.out).unwrap();
@@ -25,7 +25,7 @@ fn copied(server: &S3Server, from: &str, to: &str) -> [u64; 2] {
     ["files", "files_there"].map(|name| report[name].as_u64().unwrap())
 }
 
-/// Names in a folder, sorted.
+/// Returns the sorted names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
@@ -54,19 +54,19 @@ fn a_dataset_goes_to_s3_and_back() {
     assert!(!names(&path("back")).contains(&"kibitz-dataset.json".to_string()));
     assert_eq!(names(folder.path()), ["back", "d"]);
 
-    // Once more changes nothing, wherever the same dataset was built.
+    // A repeated copy changes nothing, wherever the same dataset was built.
     assert_eq!(copied(&server, url, &text("back")), [files, files]);
     build(&[&sample(JUNE)], &path("again")).succeeded();
     assert_eq!(copied(&server, &text("again"), url), [files, files]);
 
-    // It is a dataset like any other: built on and merged.
+    // The copy can be built on and merged like any dataset.
     build(&[&sample(OLD)], &path("old")).succeeded();
     let merged = path("merged");
     merge(&[path("back"), path("old")], &merged).succeeded();
     build(&[&sample(OLD)], &path("back")).succeeded();
     assert!(both_sides(&merged) == both_sides(&path("back")));
 
-    // Another dataset does not take its place, on either side.
+    // Another dataset does not replace it on either side.
     let another = ["another dataset is there already"];
     let refused = |from: &str, to: &str| server.run(&["copy", from, to]).failed(REFUSED, &another);
     refused(&text("old"), url);
@@ -97,7 +97,7 @@ fn shards_are_copied_together_and_apart() {
     assert!(both_sides(&path("apart")) == both_sides(&path("whole")));
 }
 
-/// Starts a copy through a proxy, and kills it when the proxy has stalled.
+/// Starts a copy through a proxy and kills it once the proxy stalls.
 fn kill_on_the_way(server: &S3Server, from: &str, to: &str, most: u64) {
     let proxy = StallingProxy::start(&server.endpoint, most);
     let mut command = server.command(&["copy", from, to]);
@@ -107,7 +107,7 @@ fn kill_on_the_way(server: &S3Server, from: &str, to: &str, most: u64) {
         assert!(copying.try_wait().unwrap().is_none(), "it ended before");
         thread::sleep(Duration::from_millis(10));
     }
-    // What others had begun comes through.
+    // Give other connections time to finish.
     thread::sleep(Duration::from_millis(300));
     assert!(copying.try_wait().unwrap().is_none(), "it ended before");
     copying.kill().unwrap();
@@ -139,7 +139,7 @@ fn a_copy_that_is_killed_goes_on() {
 
     kill_on_the_way(&server, url, &back, half);
     assert!(!path("back").exists());
-    // The folder is this copy's alone.
+    // Only the same copy may use the partial folder.
     copied(&server, &text("whole"), "s3://games/whole");
     let other = ["an unfinished copy of another dataset is there already"];
     server
@@ -183,7 +183,7 @@ fn a_damaged_copy_is_refused() {
 
 #[test]
 #[ignore = "of tests/rare.sh"]
-fn what_cannot_be_copied_is_told() {
+fn reports_impossible_copies() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
     let text = |name: &str| path(name).to_str().unwrap().to_string();
@@ -229,7 +229,7 @@ fn what_cannot_be_copied_is_told() {
     assert_eq!(names(&path("mine")), ["notes"]);
     assert_eq!(names(folder.path()), ["d", "mine"]);
 
-    // Where only a folder will do, the way there is told.
+    // Commands that need a folder name `ingest copy`.
     let june = sample(JUNE);
     for arguments in [
         &["stats", url][..],

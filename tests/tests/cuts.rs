@@ -1,4 +1,4 @@
-//! What is read from a source does not depend on where its frames are cut.
+//! Records read from a source do not depend on where its frames are cut.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tests::pzstd::write_frames;
 const JSON: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
                     [{\"pvs\":[{\"cp\":500,\"line\":\"h1h5\"}],\"knodes\":9,\"depth\":20}]}\n";
 
-/// Positions, counts, and whether the source was damaged.
+/// Records, counts, and whether the source was damaged.
 type Read = (Vec<Record>, SourceCounts, bool);
 
 fn read(path: &Path) -> Read {
@@ -27,8 +27,8 @@ fn read(path: &Path) -> Read {
     (records, tally, finished.damage.is_some())
 }
 
-/// Reads the text, behind a frame that tells what it is, in a frame, and then
-/// in two, cut at every place. Returns what is read every time.
+/// Reads `text` after a head frame that identifies its format, first in one frame, then in two, cut
+/// at every byte. Asserts that all reads are equal; returns them.
 fn read_cut_anywhere(head: &str, text: &str) -> Read {
     let (head, text) = (head.as_bytes(), text.as_bytes());
     let folder = tempfile::tempdir().unwrap();
@@ -61,21 +61,21 @@ fn games_are_the_same_wherever_they_are_cut() {
             3,
             2,
         ),
-        // An evaluation, or what looks like a tag, where none should be.
+        // A misplaced evaluation, or text that looks like a tag.
         (
             "[Round \"[%eval 1.0]\"]\n[Event \"b\"]\n\n1. e4 {[%eval 1.0]} *\n\n\
              [Event \"c\"]\n\n1. e4 { [%eval 1.0]\n[x \"]\n[Event \"d\"]\n\n1. e4 *\n",
             4,
             1,
         ),
-        // An Event tag among the tags of another.
+        // An Event tag among the tags of another game.
         (
             "[Round \"1\"]\n[Event \"b\"]\n[Round \"2\"]\n[Event \"c\"]\n\n\
              1. e4 { [%eval 0.3] } *\n",
             3,
             1,
         ),
-        // Broken off: the games before stay.
+        // Truncated text keeps the games before.
         (
             "[Event \"b\"]\n\n1. e4 { [%eval 1] } *\n\n[Event \"c\"]\n\n1. e4",
             2,
@@ -87,7 +87,7 @@ fn games_are_the_same_wherever_they_are_cut() {
     }
 }
 
-/// So many that not all are looked through for where the game begins.
+/// Too many tags for all to be searched for the start of the game.
 #[test]
 fn games_of_many_tags_are_the_same_wherever_they_are_cut() {
     let tags = |count| "[A \"\"]\n".repeat(count);

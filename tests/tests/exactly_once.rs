@@ -1,5 +1,5 @@
-//! However a build is interrupted, repeated, split up or disturbed, its
-//! dataset is the one that a single quiet run makes.
+//! Builds that are interrupted, repeated, split up or disturbed give the dataset of a single
+//! undisturbed run.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -21,11 +21,11 @@ const UNREADABLE: i32 = 3;
 const DAMAGED: i32 = 4;
 const DATASET_REFUSED: i32 = 5;
 
-/// Text in a frame of the dumps.
+/// Text per frame of the dumps.
 const FRAME_BYTES: usize = 1 << 20;
 
-/// Two dumps by generator, each with labels for more than one spilled run, so
-/// that a build of either commits its progress at least once.
+/// Two generated dumps, each with labels for more than one spilled run, so that a build of either
+/// commits its progress at least once.
 struct Months {
     first: PathBuf,
     second: PathBuf,
@@ -51,7 +51,7 @@ fn dump(name: &str, seed: u64, games: u64) -> PathBuf {
     path
 }
 
-/// `ingest build`, to be started.
+/// Returns the command `ingest build`, without output.
 fn building(sources: &[&Path], dataset: &Path) -> Command {
     let mut command = program("ingest");
     command.arg("build").args(sources).arg("--out").arg(dataset);
@@ -59,25 +59,24 @@ fn building(sources: &[&Path], dataset: &Path) -> Command {
     command
 }
 
-/// The games that an interrupted build had behind it, where this one says that
-/// it goes on.
+/// Returns the number of games after which a build says that it resumes.
 fn resumed_behind(stderr: &str) -> Option<u64> {
     let (_, rest) = stderr.split_once("going on behind game ")?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// Where a build was when it was killed, as far as its files tell.
+/// Phase of a build when it was killed, as its files show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Nothing spilled since it was started.
+    /// No run spilled since the start.
     Decoding,
-    /// A run was spilled, or begun.
+    /// A run was spilled or begun.
     Spilling,
     /// Blocks were being written, or the build had ended.
     Sealing,
 }
 
-/// Bytes in the spill file; `None` where there is none.
+/// Returns the size of the spill file; `None` if it is missing.
 fn spilled(dataset: &Path) -> Option<u64> {
     Some(fs::metadata(dataset.join("spill/runs")).ok()?.len())
 }
@@ -94,19 +93,18 @@ fn phase(dataset: &Path, spilled_before: Option<u64>) -> Phase {
     }
 }
 
-/// A dataset on which builds are killed, one after the other.
+/// Dataset on which builds are killed, one after the other.
 struct Chain<'a> {
     sources: &'a [&'a Path],
     dataset: PathBuf,
-    /// The fingerprint before, and the one after; before nothing is there, if
-    /// there is none.
+    /// Fingerprint before the build, `None` if the dataset does not exist yet.
     before: Option<&'a str>,
     after: &'a str,
 }
 
 impl Chain<'_> {
-    /// Kills a build after a while. Tells what it wrote to standard error, and
-    /// where it was; `None` if it ended before.
+    /// Starts a build and kills it after `delay`. Returns its standard error and its phase; `None`
+    /// if it had ended.
     fn kill_after(&self, delay: Duration, log: &Path) -> (String, Option<Phase>) {
         let spilled_before = spilled(&self.dataset);
         let mut command = building(self.sources, &self.dataset);
@@ -125,7 +123,7 @@ impl Chain<'_> {
         (stderr, phase)
     }
 
-    /// A reader finds the old dataset, or the new one, and nothing between.
+    /// Asserts that a reader finds the dataset before or the one after, complete.
     fn assert_before_or_after(&self) {
         let found = datasets::Dataset::open(&self.dataset);
         let found = found
@@ -141,16 +139,15 @@ impl Chain<'_> {
     }
 }
 
-/// Kills builds of two dumps at random moments, again and again on the same
-/// dataset, onto one that was there and onto none. Whatever they left, the
-/// same command ends the work, and all is as if it had never been disturbed.
-/// `KILL_SEED` gives other moments.
+/// Kills builds of two dumps at random moments, repeatedly on the same dataset, which existed
+/// before or did not. Afterwards the same command gives the dataset of an undisturbed build.
+/// `KILL_SEED` selects other moments.
 #[test]
 fn kill_9_at_random_moments_changes_nothing() {
     const KILLS: usize = 50;
-    /// Builds that must have gone on with what a killed one left.
+    /// Required number of builds that resumed after a kill.
     const RESUMED: usize = 10;
-    /// Kills after which the above has had its chance.
+    /// Kills after which the test gives up on `RESUMED`.
     const MOST_KILLS: usize = 500;
     const MOST_IN_A_ROW: usize = 8;
     let seed = std::env::var("KILL_SEED").map_or(1, |seed| seed.parse().unwrap());
@@ -164,8 +161,8 @@ fn kill_9_at_random_moments_changes_nothing() {
     build(sources, &added).succeeded();
     let started = Instant::now();
     build(sources, &alone).succeeded();
-    // Long enough for a run to be spilled, too short for the whole build. How
-    // fast the machine is changes meanwhile, and this is made to follow.
+    // Long enough for a run to be spilled, too short for the whole build; adapted below to the
+    // machine's changing speed.
     let mut longest = started.elapsed() * 2 / 5;
     let [base_print, added_print, alone_print] =
         [&base, &added, &alone].map(|path| stats(path)["fingerprint"].as_str().unwrap().to_owned());
@@ -234,7 +231,7 @@ fn kill_9_at_random_moments_changes_nothing() {
     assert!(resumed.iter().all(|&games| games > 0));
 }
 
-/// Whether the dataset holds how far an unfinished build came, by the keys of
+/// Returns whether the dataset has the progress of an unfinished build, at the key given in
 /// `docs/dataset.md`.
 fn has_progress(dataset: &Path) -> bool {
     let options = rocksdb::Options::default();
@@ -260,12 +257,12 @@ fn interrupt(sources: &[&Path], dataset: &Path) {
         if has_progress(dataset) {
             return;
         }
-        // It was faster than this thread: once more.
+        // The build ended before its kill: try again.
         fs::remove_dir_all(dataset).unwrap();
     }
 }
 
-/// The same games with another name in the first, as a file.
+/// Writes the dump with another player name in its first game.
 fn renamed(dump: &Path, path: &Path) {
     let text = zstd::decode_all(File::open(dump).unwrap()).unwrap();
     let mut text = String::from_utf8(text).unwrap();
@@ -291,7 +288,7 @@ fn a_source_that_changed_meanwhile_is_read_from_the_beginning() {
     build(&[&file], &clean).succeeded();
     assert!(contents(&dataset) == contents(&clean));
 
-    // And one that has become shorter than what was read of it.
+    // A source that became shorter than what was read of it.
     let (dataset, clean) = (path("c"), path("d"));
     fs::copy(&MONTHS.first, &file).unwrap();
     interrupt(&[&file], &dataset);
@@ -303,7 +300,7 @@ fn a_source_that_changed_meanwhile_is_read_from_the_beginning() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// A mistyped name must not cost the work of hours.
+/// A mistyped name must not discard hours of work.
 #[test]
 fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -340,7 +337,7 @@ fn an_unfinished_build_of_other_sources_is_discarded_by_force_alone() {
 }
 
 #[test]
-fn an_unfinished_build_is_told_from_what_is_no_dataset() {
+fn tells_unfinished_builds_from_other_folders() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let stats = |dataset: &Path| run(program("ingest").arg("stats").arg(dataset));
@@ -348,7 +345,7 @@ fn an_unfinished_build_is_told_from_what_is_no_dataset() {
     let name = MONTHS.first.to_string_lossy();
     let words = ["unfinished build of", &name, "run its command again"];
     stats(&path("a")).failed(DATASET_REFUSED, &words);
-    // One that was killed before it noted anything, and one in a folder of shards.
+    // Builds killed before they recorded anything, and one in a folder of shards.
     for dataset in ["marked", "shards/1.dataset"] {
         fs::create_dir_all(path(dataset)).unwrap();
         fs::write(path(dataset).join("kibitz-unfinished"), "").unwrap();
@@ -359,8 +356,7 @@ fn an_unfinished_build_is_told_from_what_is_no_dataset() {
     stats(&path("shards")).failed(DATASET_REFUSED, &["2.dataset: an unfinished build"]);
 }
 
-/// The runs of an unfinished build may be lost with the disk's last writes, or
-/// cleared away: then there is nothing to go on with.
+/// Spilled runs can be lost with the disk's last writes or deleted: the build then starts over.
 #[test]
 fn a_build_whose_spilled_runs_are_lost_begins_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -373,8 +369,7 @@ fn a_build_whose_spilled_runs_are_lost_begins_again() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// So does a build whose labels look ahead. (What stands among the sources is
-/// handed on as it is.)
+/// A build of lambda-returns resumes too. (The option passes as one of the sources.)
 #[test]
 fn a_build_of_returns_goes_on_to_the_same_dataset() {
     let folder = tempfile::tempdir().unwrap();
@@ -392,9 +387,9 @@ fn a_build_of_returns_goes_on_to_the_same_dataset() {
     assert!(validation == plain_validation && train != plain_train);
 }
 
-/// A URL that cannot be reached for a while costs nothing that was read of it.
+/// An unreachable URL costs none of the games read.
 #[test]
-fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {
+fn resumes_when_a_missing_source_returns() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (dataset, clean) = (path("a"), path("b"));
@@ -411,10 +406,10 @@ fn a_source_that_is_gone_for_a_while_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// A connection that is lost for good is no damage of the source, which would
-/// be sealed: the same command goes on later.
+/// A permanently lost connection is not damage, which would be sealed: the same command resumes
+/// later.
 #[test]
-fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
+fn resumes_after_a_lost_connection() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let (dataset, clean) = (path("a"), path("b"));
@@ -422,7 +417,7 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     let most = bytes.len() * 97 / 100;
     let server = BreakingServer::start(bytes, most);
     server.set_rest_missing(true);
-    // Signed anew each time.
+    // A new signature each time.
     let url = |time: u32| format!("{}?X-Amz-Date={time}&X-Amz-Signature={time}", server.url);
     for (time, resumed) in [(1, false), (2, true)] {
         let url = url(time);
@@ -433,7 +428,7 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
         assert!(has_progress(&dataset));
         assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
     }
-    // Nobody asks again for what there is not.
+    // Missing ranges are not requested again.
     assert_eq!(server.requests(), 4);
     server.set_rest_missing(false);
     let url = url(3);
@@ -444,7 +439,7 @@ fn a_source_whose_connection_is_lost_is_gone_on_with_later() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// What came of a source by then is not judged as if it were all of it.
+/// A partial first read is not judged as if it were the whole source.
 #[test]
 fn a_connection_that_is_lost_at_once_stops_a_build() {
     let packed = fs::read(&MONTHS.first).unwrap();
@@ -460,10 +455,9 @@ fn a_connection_that_is_lost_at_once_stops_a_build() {
     }
 }
 
-/// What was wrong with sources before an interruption is said at the end, as
-/// if there had been none.
+/// Errors of sources before an interruption are reported at the end, as in an uninterrupted build.
 #[test]
-fn what_was_wrong_with_a_source_is_not_forgotten() {
+fn reports_source_errors_after_an_interruption() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let bad = path("bad.pgn.zst");
@@ -486,7 +480,7 @@ fn what_was_wrong_with_a_source_is_not_forgotten() {
     }
 }
 
-/// A build of what it is sent.
+/// Build that reads from a pipe.
 struct Piped {
     child: Child,
     input: ChildStdin,
@@ -501,8 +495,8 @@ impl Piped {
         Piped { child, input }
     }
 
-    /// Sends the rest and waits for the end. A build that refuses it may be
-    /// gone before all is sent.
+    /// Sends the rest and waits for the end. Write errors are ignored: a build that refuses its
+    /// input ends early.
     fn end(mut self, bytes: &[u8]) -> Said {
         let _ = self.input.write_all(bytes);
         drop(self.input);
@@ -510,13 +504,12 @@ impl Piped {
     }
 }
 
-/// Sends the beginning of a dump until the build has committed its progress,
-/// and kills it.
+/// Sends the beginning of a dump until the build has committed its progress, then kills it.
 fn interrupt_piped(bytes: &[u8], dataset: &Path) {
     let mut piped = Piped::start(dataset);
     let (most, rest) = bytes.split_at(bytes.len() * 9 / 10);
     piped.input.write_all(most).unwrap();
-    // The progress is committed with one of the next pieces.
+    // The progress is committed during one of these pieces.
     for piece in rest.chunks(rest.len() / 100 + 1) {
         if has_progress(dataset) {
             break;
@@ -542,8 +535,8 @@ fn standard_input_goes_on_if_the_same_bytes_come_again() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// What was read of standard input to find out that it is another cannot be
-/// read again: no game of it may be taken in before it comes from its start.
+/// Bytes of standard input read before the mismatch shows are gone: no game may be added until it
+/// is sent again from the start.
 #[test]
 fn standard_input_with_other_bytes_must_come_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -559,8 +552,7 @@ fn standard_input_with_other_bytes_must_come_again() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// A dump that the dataset has already, which is told only at its end, leaves
-/// nothing to go on with.
+/// A dump already in the dataset, which shows only at its end, leaves no unfinished build.
 #[test]
 fn standard_input_that_is_known_leaves_nothing_unfinished() {
     let folder = tempfile::tempdir().unwrap();
@@ -597,10 +589,10 @@ fn a_second_build_is_refused_and_does_not_disturb_the_first() {
     assert!(contents(&dataset) == contents(&clean));
 }
 
-/// Readers find the dataset before or the one after, whole, whatever a build
-/// is doing to it; and go on with the one that they have.
+/// Readers find the dataset before or after a build, complete, and can keep using the one they
+/// opened.
 #[test]
-fn readers_and_a_build_do_not_mind_each_other() {
+fn readers_and_a_build_do_not_disturb_each_other() {
     const BUILDS: usize = 60;
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -659,13 +651,13 @@ fn months_in_any_order_and_any_number_of_times_are_the_same() {
             build(&[source], &dataset).succeeded();
         }
         assert!(contents(&dataset) == expected, "{name}");
-        // Known files, together and given twice.
+        // Known sources, together and repeated.
         build(&[second, first, second], &dataset).succeeded();
         assert!(contents(&dataset) == expected, "{name}, twice");
     }
 }
 
-/// A dump with a corrupt frame.
+/// Writes the sample with a corrupt frame.
 fn corrupt(name: &str, path: &Path) {
     let mut bytes = fs::read(sample(name)).unwrap();
     let middle = bytes.len() / 2;
@@ -673,7 +665,7 @@ fn corrupt(name: &str, path: &Path) {
     fs::write(path, bytes).unwrap();
 }
 
-/// What is wrong with a source is said each time; its games count once.
+/// The error is reported each time; the games count once.
 #[test]
 fn a_damaged_source_given_again_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -691,7 +683,7 @@ fn a_damaged_source_given_again_changes_nothing() {
     assert!(contents(&dataset) == expected);
 }
 
-/// Of all positions, those with the smallest keys are kept, whatever came when.
+/// A cap keeps the positions with the smallest keys, whatever the order of the sources.
 #[test]
 fn a_cap_keeps_the_smallest_keys() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! `ingest export`, read back by others: bullet's own crate, pyarrow, and the
-//! rows that python-chess wrote.
+//! `ingest export`, read back by bullet's own crate and pyarrow, and compared with the rows of
+//! python-chess.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -15,8 +15,8 @@ use tests::{Said, build, program, python, root, run, sample, stats};
 const JUNE: &str = "dump_2026-06_annotated500";
 const OLD: &str = "dump_2013-02_rewritten2551";
 
-/// A game of Chess960 with two rooks on one side of the king, an en-passant
-/// capture, a depth and no known result.
+/// Chess960 game with two rooks on one side of the king, an en-passant capture, a depth and an
+/// unknown result.
 const CHESS960: &str = "\
 [Event \"Rated game\"]
 [Site \"https://lichess.org/abcdefgh\"]
@@ -28,7 +28,7 @@ const CHESS960: &str = "\
 40. Kd1 { [%eval 0.2,31] } d5 { [%eval -0.31] } 41. exd6 { [%eval #7] } *
 ";
 
-/// The samples as a dataset, in a folder that lives as long as this.
+/// Dataset of the samples in a temporary folder.
 struct Fixture {
     folder: TempDir,
 }
@@ -58,7 +58,7 @@ impl Fixture {
         self.path("dataset")
     }
 
-    /// Every record, with its side, in the order of the export.
+    /// Returns every record with its split, in the order of the export.
     fn records(&self) -> Vec<(Split, Record)> {
         let dataset = Dataset::open(&self.dataset()).unwrap();
         let mut records = Vec::new();
@@ -89,7 +89,7 @@ fn boards(path: &Path) -> Vec<ChessBoard> {
     boards
 }
 
-/// The rows that python-chess wrote for the samples: EPD, label, ply, depth.
+/// Returns the rows of python-chess for the samples: EPD, label, ply, depth.
 fn reference_rows() -> HashSet<String> {
     let mut rows = HashSet::new();
     for name in [JUNE, OLD] {
@@ -107,8 +107,7 @@ fn reference_rows() -> HashSet<String> {
     rows
 }
 
-/// The first four fields of a FEN, and the half-moves that the sixth means.
-/// The fifth is always 0.
+/// Returns the first four fields of a FEN, and the ply from its sixth. Asserts that the fifth is 0.
 fn split_fen(fen: &str) -> (String, u16) {
     let fields: Vec<&str> = fen.split(' ').collect();
     assert_eq!((fields.len(), fields[4]), (6, "0"), "{fen}");
@@ -176,8 +175,7 @@ fn the_bulletformat_crate_reads_back_every_position() {
     }
 }
 
-/// bullet converts such text itself. From ours it makes the boards that we
-/// make.
+/// bullet's own conversion of our text gives our boards.
 #[test]
 fn the_bulletformat_crate_reads_our_text_as_our_boards() {
     let fixture = Fixture::new();
@@ -199,7 +197,7 @@ fn the_bulletformat_crate_reads_our_text_as_our_boards() {
 }
 
 #[test]
-fn text_says_what_the_dataset_and_python_chess_say() {
+fn text_equals_the_dataset_and_python_chess() {
     let fixture = Fixture::new();
     let out = fixture.path("positions.txt");
     let said = fixture.export("text", &out, &["--json"]).succeeded();
@@ -241,7 +239,7 @@ fn text_says_what_the_dataset_and_python_chess_say() {
     assert_eq!(summary["bytes"], text.len());
 }
 
-/// What pyarrow finds: fingerprint, columns, rows.
+/// Reads a file with pyarrow; returns fingerprint, columns and rows.
 fn read_parquet(mut python: Command, path: &Path) -> (String, String, Vec<String>) {
     let script = root().join("tests/reference/parquet_rows.py");
     let said = run(python.arg(script).arg(path)).succeeded();
@@ -313,13 +311,13 @@ fn a_side_without_positions_is_an_empty_table() {
     .unwrap();
     build(&[&path("one.pgn")], &path("dataset")).succeeded();
     let out = path("none.parquet");
-    // One game of no known result is on one side only, and left out.
+    // A single game of unknown result: one split is empty, the other is left out.
     run(export(&path("dataset"), "parquet", &out).arg("--known-results")).succeeded();
     assert_eq!(read_parquet(python, &out).2, Vec::<String>::new());
 }
 
 #[test]
-fn each_side_alone_makes_the_whole() {
+fn train_and_validation_exports_make_the_whole() {
     let fixture = Fixture::new();
     let mut whole = Vec::new();
     for split in ["train", "validation"] {
@@ -336,7 +334,7 @@ fn each_side_alone_makes_the_whole() {
     assert!(said.out.as_bytes() == whole);
 }
 
-/// The file that was there stays until a whole one takes its place.
+/// The previous file stays until a complete one replaces it.
 #[test]
 fn a_broken_export_is_never_taken_for_a_whole_one() {
     let fixture = Fixture::new();
@@ -347,8 +345,8 @@ fn a_broken_export_is_never_taken_for_a_whole_one() {
         let refused = fixture.export(format, &out, &[]);
         refused.failed(5, &[format, "exists already", "--force"]);
         assert_eq!(std::fs::read(&out).unwrap(), b"before");
-        // Files may grow to 64 blocks of 512 bytes; then the write fails, or,
-        // where the signal is not ignored, the process dies.
+        // Files are limited to 64 blocks of 512 bytes: a write fails, or, unless the signal is
+        // ignored, the process dies.
         let limited = |trap: &str| {
             let mut command = export(&fixture.dataset(), format, &out);
             command.arg("--force");
@@ -387,9 +385,9 @@ fn failures_have_their_exit_codes() {
     assert!(!out.exists() && !fixture.path("out.tmp").exists());
 }
 
-/// The file that it leads to has more in it than the export, and keeps it.
+/// The file is longer than the export, and must not be truncated.
 #[test]
-fn every_name_of_standard_output_is_standard_output() {
+fn recognises_every_name_of_standard_output() {
     let fixture = Fixture::new();
     let expected = fixture.export("text", Path::new("-"), &[]).succeeded();
     for name in ["/dev/stdout", "/dev/fd/1"] {
@@ -404,14 +402,14 @@ fn every_name_of_standard_output_is_standard_output() {
     }
 }
 
-/// Runs a program to its end that writes elsewhere.
+/// Runs a program with a redirected output.
 fn run_into(command: &mut Command) -> Said {
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     Said::from(child.wait_with_output().unwrap()).succeeded()
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn succeeds_when_the_reader_stops_early() {
     let fixture = Fixture::new();
     for format in ["text", "bullet", "parquet"] {
         let mut child = export(&fixture.dataset(), format, Path::new("-"))

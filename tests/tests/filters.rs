@@ -1,5 +1,5 @@
-//! `ingest build`'s filters against counts that are made from the text of the
-//! samples alone: tags, `+`, `x` and `=` in the moves, numbers in comments.
+//! Filters of `ingest build`, compared with counts from the text of the samples: tags, `+`, `x` and
+//! `=` in the moves, numbers in comments.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
 const OCTOBER: &str = "dump_2021-10_first499.pgn.zst";
 
-/// A game as its text has it.
+/// Game parsed from its text alone.
 struct Game {
     text: String,
-    /// Each move with its evaluation, if it has one.
+    /// Moves, each with its evaluation if any.
     moves: Vec<(String, Option<String>)>,
 }
 
@@ -64,7 +64,7 @@ impl Game {
         self.text.matches("[%eval").count() as u64
     }
 
-    /// The speed that Lichess itself wrote into the Event tag.
+    /// Returns the speed that Lichess wrote into the Event tag.
     fn speed(&self) -> String {
         let event = self.tag("Event").unwrap();
         let words = event.split(' ').map(str::to_lowercase);
@@ -94,7 +94,7 @@ fn build(sources: &[&Path], dataset: &Path, filters: &str) -> Said {
     run(command.args(filters.split_whitespace()))
 }
 
-/// What a sample gives with some filters.
+/// Builds a sample with filters; returns the stats and the records.
 fn filtered(name: &str, filters: &str) -> (Value, Vec<Record>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dataset");
@@ -114,8 +114,7 @@ fn skipped(stats: &Value, reason: &str) -> u64 {
     stats["skipped"][reason].as_u64().unwrap_or(0)
 }
 
-/// Builds with filters on games, and compares the labels and the games left
-/// out with those of the text.
+/// Builds with filters on games, and compares the labels and omitted games with those of the text.
 fn check_games(name: &str, filters: &str, reasons: &[&str], keep: impl Fn(&Game) -> bool) {
     let games: Vec<Game> = games(name).into_iter().filter(Game::annotated).collect();
     let (stats, _) = filtered(name, filters);
@@ -123,7 +122,7 @@ fn check_games(name: &str, filters: &str, reasons: &[&str], keep: impl Fn(&Game)
     let evals: u64 = kept.iter().map(|game| game.evals()).sum();
     assert!(
         !kept.is_empty() && kept.len() < games.len(),
-        "{filters} tells nothing"
+        "{filters} filters nothing"
     );
     let labels = stats["labels"].as_u64().unwrap();
     assert_eq!(
@@ -136,9 +135,8 @@ fn check_games(name: &str, filters: &str, reasons: &[&str], keep: impl Fn(&Game)
     assert_eq!(stats["games_annotated"], games.len(), "{filters}");
 }
 
-/// Builds with filters on positions, and compares the labels left and those
-/// left out with those of the text. `keep` sees the ply, the move that led
-/// there, its evaluation, and the move that was played.
+/// Builds with filters on positions, and compares kept and omitted labels with those of the text.
+/// `keep` gets the ply, the move to the position, its evaluation, and the move played in it.
 fn check_positions(
     filters: &str,
     reason: &str,
@@ -155,9 +153,9 @@ fn check_positions(
             }
         }
     }
-    assert!(kept > 0 && left_out > 0, "{filters} tells nothing");
+    assert!(kept > 0 && left_out > 0, "{filters} filters nothing");
     let (stats, records) = filtered(JUNE, filters);
-    // Stalemates cannot be told from the text.
+    // The text does not show stalemates.
     let labels = stats["labels"].as_u64().unwrap() + skipped(&stats, "finished_position");
     assert_eq!(labels, kept, "{filters}");
     assert_eq!(skipped(&stats, reason), left_out, "{filters}");
@@ -165,7 +163,7 @@ fn check_positions(
 }
 
 #[test]
-fn ratings_are_those_of_both_players() {
+fn rating_filters_apply_to_both_players() {
     let filters = "--min-rating 1500 --max-rating 2000";
     check_games(JUNE, filters, &["rating_out_of_range"], |game| {
         let (white, black) = game.ratings().unwrap();
@@ -198,9 +196,9 @@ fn unrated_games_are_left_out_where_ratings_are_filtered() {
     }
 }
 
-/// Every annotated game of two dumps falls into the class that Lichess wrote.
+/// Every annotated game of two dumps is in the class that Lichess wrote.
 #[test]
-fn speeds_are_lichess_s_own() {
+fn speeds_match_lichess() {
     for name in [JUNE, OCTOBER] {
         let speeds = ["ultrabullet", "bullet", "blitz", "rapid", "classical"];
         for speed in speeds {
@@ -273,13 +271,13 @@ fn quiet_positions_are_neither_in_check_nor_before_a_capture_or_promotion() {
 }
 
 #[test]
-fn positions_have_a_lowest_ply() {
+fn filters_by_lowest_ply() {
     let records = check_positions("--min-ply 20", "early_ply", |ply, _, _, _| ply >= 20);
     assert!(records.iter().all(|record| record.ply() >= 20));
 }
 
 #[test]
-fn evaluations_have_a_range_and_mates_a_filter_of_their_own() {
+fn filters_by_evaluation_range_and_mates() {
     let size = |eval: &str| {
         let pawns = eval.parse::<f64>().ok();
         pawns.map(|pawns| (100.0 * pawns.abs()).round())
@@ -295,7 +293,7 @@ fn evaluations_have_a_range_and_mates_a_filter_of_their_own() {
 }
 
 #[test]
-fn depth_is_that_of_the_comment() {
+fn reads_the_depth_of_the_comment() {
     let folder = tempfile::tempdir().unwrap();
     let (source, path) = (folder.path().join("a.pgn"), folder.path().join("a.dataset"));
     let evals = "1. e4 { [%eval 0.3,19] } e5 { [%eval 0.3,20] } 2. d4 { [%eval 0.3] } *";
@@ -308,9 +306,9 @@ fn depth_is_that_of_the_comment() {
     );
 }
 
-/// Two million evaluations with depths, of engine games.
+/// Two million evaluations with depths, from engine games.
 #[test]
-fn depth_is_that_of_the_comment_in_engine_games() {
+fn reads_the_depth_of_the_comment_in_engine_games() {
     let Some(source) = shared("engine_pgn/tcec_to_s25.pgn.zst") else {
         return;
     };
@@ -335,8 +333,8 @@ fn depth_is_that_of_the_comment_in_engine_games() {
     assert_eq!(skipped(&stats, "low_depth"), shallow.len() as u64);
 }
 
-/// One in three of each game, from starts that differ: so many as must be, the
-/// same ones again, of both sides, and none that is not there without.
+/// A third of each game, from varying starts: the expected number, reproducible, of both sides to
+/// move, and a subset of the unfiltered records.
 #[test]
 fn every_nth_position_is_a_sample() {
     let evals = games(JUNE).iter().map(Game::evals).collect::<Vec<_>>();
@@ -368,7 +366,7 @@ fn every_nth_position_is_a_sample() {
     );
 }
 
-/// Without filters nothing is left out that could be kept.
+/// Without filters every possible label is kept.
 #[test]
 fn by_default_every_evaluation_is_kept() {
     for name in [JUNE, OLD, OCTOBER] {
@@ -434,7 +432,7 @@ fn the_highest_ratings_are_drawn() {
 }
 
 #[test]
-fn what_makes_no_sense_is_wrong_usage() {
+fn rejects_contradictory_filters() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.dataset");
     for (filters, word) in [
@@ -474,13 +472,12 @@ fn what_makes_no_sense_is_wrong_usage() {
         assert!(said.err.contains(word), "{filters}: {}", said.err);
         assert!(!path.exists(), "{filters}");
     }
-    // A month that is not bad is one to take.
+    // A range with one good month is accepted.
     let months = "--from-month 2020-07 --to-month 2020-09 --skip-bad-months";
     build(&[&sample(OLD)], &path, months).succeeded();
 }
 
-/// A game that is left out has one reason, whatever its moves are: nobody
-/// looks at them.
+/// An omitted game counts for one reason only, and its moves are not parsed.
 #[test]
 fn a_game_left_out_is_counted_for_one_reason() {
     let folder = tempfile::tempdir().unwrap();
@@ -515,7 +512,7 @@ fn a_game_left_out_is_counted_for_one_reason() {
             folder.path().join(name),
             folder.path().join(format!("{name}.dataset")),
         );
-        // German for a knight: what cannot be read as a move.
+        // `Sf3`, German notation of a knight move, is unreadable.
         let moves = "1. e4 { [%eval 0.3] } e5 { [%eval 0.2] } 2. Sf3 { [%eval 0.3] } *";
         std::fs::write(&file, format!("[Event \"x\"]\n{tag}\n\n{moves}\n")).unwrap();
         build(&[&file], &dataset, filters).succeeded();

@@ -1,4 +1,4 @@
-//! However a training run is interrupted, it ends as an undisturbed one does.
+//! Interrupted training runs end as undisturbed ones.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ const WRONG_USAGE: i32 = 2;
 const NET_REFUSED: i32 = 6;
 const CANNOT_WRITE: i32 = 7;
 
-/// Some hundred steps, a checkpoint after nearly each.
+/// Some hundred steps, with a checkpoint after nearly each.
 const SMALL: [&str; 10] = [
     "--hidden",
     "32,16,16",
@@ -33,7 +33,7 @@ const SMALL: [&str; 10] = [
     "3",
 ];
 
-/// `trainer fit` of a net, to be started without output.
+/// Returns a `trainer fit` command without output.
 fn command(folder: &TrainingFolder, net: &str, arguments: &[&str]) -> Command {
     let fit = ["fit", "--device", "cpu", "--data", "d", "--out", net];
     let mut command = folder.trainer(&[&fit, arguments].concat());
@@ -46,7 +46,7 @@ fn fit(folder: &TrainingFolder, net: &str, arguments: &[&str]) -> Said {
     run(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
-/// Waits until the run of a net has taken a step, and so much longer, or has ended.
+/// Waits until the run has taken a step and `longer` has passed, or until it ended.
 fn wait_for_a_step(run: &mut Child, net: &Path, longer: Duration) {
     let checkpoint = net.with_extension("checkpoint");
     let written = || {
@@ -65,7 +65,7 @@ fn resumed<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     [arguments, &["--resume"]].concat()
 }
 
-/// The metrics without the times.
+/// Returns the metrics without timings.
 fn metrics(net: &Path) -> Vec<Value> {
     let text = fs::read_to_string(net.with_extension("metrics.jsonl")).unwrap();
     let mut lines: Vec<Value> = text
@@ -81,7 +81,7 @@ fn metrics(net: &Path) -> Vec<Value> {
     lines
 }
 
-/// Everything that two equal runs have in common.
+/// Returns everything that two equal runs have in common.
 fn results(net: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<Value>) {
     let bytes = |path: &Path| fs::read(path).unwrap();
     (
@@ -93,7 +93,7 @@ fn results(net: &Path) -> (Vec<u8>, Vec<u8>, Vec<u8>, Vec<Value>) {
 }
 
 #[test]
-fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
+fn a_killed_run_ends_as_an_undisturbed_one() {
     let folder = TrainingFolder::new(SAMPLE);
     fit(&folder, "quiet.safetensors", &SMALL).succeeded();
     let quiet = results(&folder.path("quiet.safetensors"));
@@ -108,7 +108,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
         let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
-        // A run that was faster than its kill begins anew.
+        // Start over if a run finishes before its kill.
         kills = if ended { 0 } else { kills + 1 };
         if ended {
             remove_run(&folder.path(net));
@@ -122,7 +122,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
     assert!(killed.2 == quiet.2, "the curves differ");
     assert_eq!(killed.3, quiet.3, "the metrics");
 
-    // Once more: nothing is left to do, and nothing changes.
+    // A repeated run has nothing to do and changes nothing.
     let said = fit(&folder, net, &resumed(&[&SMALL[..], &["--json"]].concat())).succeeded();
     assert!(said.err.contains("has ended already"), "{}", said.err);
     let summary: Value = serde_json::from_str(&said.out).unwrap();
@@ -130,12 +130,12 @@ fn a_run_that_is_killed_again_and_again_ends_as_if_it_were_not() {
     assert!(results(&folder.path(net)) == killed);
 }
 
-/// Ctrl-C, a scheduler or `docker stop`, a terminal that is closed.
+/// Ctrl-C, termination by a scheduler or `docker stop`, a closed terminal.
 #[test]
 fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
     let folder = TrainingFolder::new(SAMPLE);
-    // No checkpoint but the first and those of epochs, and more epochs than can
-    // be over before the signal comes.
+    // Checkpoints only at the start and at epochs, and more epochs than can finish before the
+    // signal.
     let rare = [
         &SMALL[..2],
         &["--epochs", "60", "--batch", "64", "--seed", "3"],
@@ -144,7 +144,7 @@ fn a_signal_stops_a_run_between_two_steps_and_it_says_how_to_go_on() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let net = format!("{signal}.safetensors");
         let trainer = command(&folder, &net, &rare);
-        // Whatever started the tests may have had them ignore a signal.
+        // The tests may run with signals ignored.
         let mut command = Command::new("env");
         command.current_dir(folder.path(""));
         command.arg("--default-signal").arg(trainer.get_program());
@@ -200,7 +200,7 @@ fn nets_and_checkpoints_are_not_written_over_and_other_runs_are_refused() {
     refused(&resumed(&one), &["n.safetensors", "exists already"]);
     assert!(results(&folder.path("n.safetensors")) == before);
 
-    // Nor is what belongs to another net, or to nobody.
+    // Files of another net, or of none, are not replaced either.
     let net = fs::read(folder.path("n.safetensors")).unwrap();
     fs::remove_file(folder.path("n.safetensors")).unwrap();
     let course = fs::read(folder.path("n.metrics.jsonl")).unwrap();
@@ -233,7 +233,7 @@ fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
     assert!(!folder.path("n.safetensors").exists(), "{}", said.err);
     assert!(folder.path("n.checkpoint").exists());
 
-    // The batch is readable, and it is the one that the message names.
+    // The saved batch is readable, and the one that the message names.
     let step: usize = {
         let (_, behind) = said.err.split_once("at step ").unwrap();
         behind.split(' ').next().unwrap().parse().unwrap()
@@ -250,9 +250,9 @@ fn a_run_that_diverges_saves_the_batch_and_the_checkpoint_before() {
     build(&[&folder.path("n.diverged.txt")], &folder.path("batch")).succeeded();
 }
 
-/// Names that files beside a net have.
+/// Names of files beside a net.
 #[test]
-fn a_net_is_not_called_what_the_run_calls_its_own_files() {
+fn rejects_net_names_that_clash_with_files_of_the_run() {
     let folder = TrainingFolder::new(SAMPLE);
     for net in [
         "n.checkpoint",
@@ -269,10 +269,9 @@ fn a_net_is_not_called_what_the_run_calls_its_own_files() {
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
 }
 
-/// The figures in text, JSON, metadata and metrics: those of `trainer eval`, to
-/// the last digit.
+/// The figures in text, JSON, metadata and metrics equal those of `trainer eval` to the last digit.
 #[test]
-fn what_a_run_says_of_its_net_is_what_is_measured() {
+fn reported_figures_equal_those_of_eval() {
     let folder = TrainingFolder::new(SAMPLE);
     let shipped = tests::root().join("models/default.safetensors");
     let shipped = shipped.display().to_string();
@@ -306,7 +305,7 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
         let json = trainer(&[&eval[..], &["--json"]].concat()).out;
         let measured: Value = serde_json::from_str(&json).unwrap();
 
-        // In words.
+        // Text.
         let row = text.lines().find(|line| line.starts_with("all ")).unwrap();
         let row: Vec<&str> = row.split_whitespace().skip(2).collect();
         let lines = said
@@ -322,7 +321,7 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
             .collect();
         assert_eq!(found, row, "{kind:?}");
 
-        // In the net's file.
+        // Metadata of the net's file.
         let (_, metadata) = models::Network::from_bytes(&fs::read(&net).unwrap()).unwrap();
         let stored = match kind[0] {
             "linear" => metadata.validation.clone(),
@@ -340,7 +339,7 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
                 "{}",
                 said.out
             );
-            // Nothing is left to do, and the same is said.
+            // A resumed run has nothing to do and reports the same.
             let again = trainer(&[kind, &["--resume", "--json", "--out", &out]].concat());
             let summary: Value = serde_json::from_str(&again.out).unwrap();
             assert_eq!(summary["validation"], stored, "{kind:?}");
@@ -348,9 +347,9 @@ fn what_a_run_says_of_its_net_is_what_is_measured() {
     }
 }
 
-/// Piece-square tables have weights that training would cut off.
+/// Piece-square tables have weights beyond the clipping bound of training.
 #[test]
-fn training_starts_from_no_net_that_it_would_change() {
+fn refuses_initial_nets_that_training_would_clip() {
     let folder = TrainingFolder::new(SAMPLE);
     for net in ["linear", "default"] {
         let path = tests::root().join(format!("models/{net}.safetensors"));
@@ -381,7 +380,7 @@ fn tables_that_cannot_be_written_are_not_fitted() {
     assert!(!said.err.contains("epoch"), "{}", said.err);
 }
 
-/// Two stages, the second by other rates on other positions.
+/// Two stages, the second with other rates on other positions.
 const RECIPE: &str = "
 seed = 3
 
@@ -406,7 +405,7 @@ schedule = \"linear\"
 loss_exponent = 2
 ";
 
-/// The same as two commands.
+/// The stages of the recipe as two commands.
 const STAGES: [&[&str]; 2] = [
     &["--data", "d", "--epochs", "3", "--wdl", "0:0.5"],
     &[
@@ -423,7 +422,7 @@ const STAGES: [&[&str]; 2] = [
     ],
 ];
 
-/// The folder with a second dataset and the recipe.
+/// Creates a training folder with a second dataset and the recipe.
 fn folder_with_recipe(recipe: &str) -> TrainingFolder {
     let folder = TrainingFolder::new(SAMPLE);
     let more = sample("dump_2026-06_annotated500.pgn.zst");
@@ -432,7 +431,7 @@ fn folder_with_recipe(recipe: &str) -> TrainingFolder {
     folder
 }
 
-/// `trainer fit` by the recipe, with checkpoints after nearly each step.
+/// Returns a `trainer fit` command for the recipe, with checkpoints after nearly each step.
 fn by_recipe(folder: &TrainingFolder, net: &str, more: &[&str]) -> Command {
     let fit = [
         "fit",
@@ -448,7 +447,7 @@ fn by_recipe(folder: &TrainingFolder, net: &str, more: &[&str]) -> Command {
     folder.trainer(&[&fit, more].concat())
 }
 
-/// Removes a net, its checkpoint, and all else that its run wrote beside it.
+/// Removes a net with its checkpoint and all files of its run.
 fn remove_run(net: &Path) {
     let name = net.file_stem().unwrap().to_str().unwrap();
     for file in fs::read_dir(net.parent().unwrap()).unwrap() {
@@ -471,7 +470,7 @@ fn metadata(net: &Path) -> models::Metadata {
 
 #[test]
 fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
-    // A filter has no option: without it, all of the recipe is said by two commands.
+    // Filters have no option: without them, two commands can express the whole recipe.
     let (before, behind) = RECIPE.split_once("[stage.filter]").unwrap();
     let behind = behind.split_once("[[stage]]").unwrap().1;
     let folder = folder_with_recipe(&format!("{before}\n[[stage]]{behind}"));
@@ -494,7 +493,7 @@ fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
         let apart = results(&folder.path("apart").join(net));
         assert!(results(&folder.path(net)) == apart, "{net}");
     }
-    // The net tells of both stages.
+    // The net's metadata covers both stages.
     let training = metadata(&folder.path("n.safetensors")).training;
     assert_eq!(training["learning_rate"], 0.0003);
     let before = &training["init"];
@@ -506,7 +505,7 @@ fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
     assert_eq!(before["dataset"]["fingerprint"], fingerprint("d"));
     let own = metadata(&folder.path("n.safetensors")).dataset;
     assert_eq!(own["fingerprint"], fingerprint("e"));
-    // Where results count, the best net is that of the smallest loss.
+    // With results in the target, the best net has the smallest loss.
     for (net, judged) in [("n.stage1", "/loss"), ("n", "/net/winchance")] {
         let net = folder.path(&format!("{net}.safetensors"));
         let figures = metadata(&net).validation["figures"].clone();
@@ -519,7 +518,7 @@ fn a_recipe_of_two_stages_is_two_runs_one_after_the_other() {
 }
 
 #[test]
-fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
+fn a_killed_recipe_ends_as_an_undisturbed_one() {
     let folder = folder_with_recipe(RECIPE);
     let said = run(&mut by_recipe(&folder, "quiet.safetensors", &["--json"])).succeeded();
     let summary: Value = serde_json::from_str(&said.out).unwrap();
@@ -531,7 +530,7 @@ fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
     let [first, last] = nets.map(|net| folder.path(net));
     let mut kills = [0, 0];
     while kills.contains(&0) {
-        // Stages that were faster than their kills begin anew.
+        // Start over if a stage finishes before its kill.
         kills = [0, 0];
         [&first, &last].into_iter().for_each(|net| remove_run(net));
         for (stage, net) in [&first, &last].into_iter().enumerate() {
@@ -541,7 +540,7 @@ fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
                     .stderr(Stdio::null())
                     .spawn()
                     .unwrap();
-                // The first time in the second stage, once that has begun.
+                // The first kill in the second stage, once it has begun.
                 wait_for_a_step(&mut child, net, Duration::from_millis(longer));
                 let ended = child.try_wait().unwrap().is_some();
                 child.kill().unwrap();
@@ -573,7 +572,7 @@ fn a_recipe_that_is_killed_in_both_stages_ends_as_if_it_were_not() {
     );
 }
 
-/// Resuming the first stage would replace the net that the second has started from.
+/// Resuming the first stage would replace the net that the second started from.
 #[test]
 fn refuses_to_resume_a_recipe_whose_finished_stage_has_changed() {
     let folder = folder_with_recipe(RECIPE);
@@ -634,7 +633,7 @@ fn warns_of_options_that_leave_little_to_learn() {
     }
 }
 
-/// As `ingest stats --plot n.svg` leaves it, beside which a net is trained.
+/// A picture as `ingest stats --plot n.svg` leaves it is replaced.
 #[test]
 fn a_run_replaces_pictures_and_nothing_else() {
     let folder = TrainingFolder::new(SAMPLE);
@@ -648,7 +647,7 @@ fn a_run_replaces_pictures_and_nothing_else() {
     assert!(fs::read(folder.path("n.svg")).unwrap() != b"<svg/>");
 }
 
-/// What is in the way of a later stage is said before the first is trained.
+/// Obstacles to a later stage are reported before the first is trained.
 #[test]
 fn a_wrong_recipe_is_refused_before_any_work() {
     let folder = folder_with_recipe(&RECIPE.replace("schedule", "shedule"));
@@ -673,7 +672,7 @@ fn a_wrong_recipe_is_refused_before_any_work() {
     refused(WRONG_USAGE, &["leaves none", "plies"]);
 }
 
-/// More epochs than a run was to have, when it has ended: the learning rate begins anew.
+/// A finished run can be resumed for more epochs, with a new learning-rate schedule.
 #[test]
 fn a_run_that_has_ended_can_be_given_more_epochs() {
     let folder = TrainingFolder::new(SAMPLE);
@@ -687,7 +686,7 @@ fn a_run_that_has_ended_can_be_given_more_epochs() {
     assert!(said.err.contains("ended after epoch 2"), "{}", said.err);
     let quiet = results(&folder.path("quiet.safetensors"));
 
-    // The first rates of the two parts are the same, and of a warm-up.
+    // Both parts start at the same rate, that of a warm-up.
     let rate = |epoch: usize| quiet.3[epoch - 1]["learning_rate"].as_f64().unwrap();
     assert_eq!(quiet.3.len(), 4);
     assert_eq!(rate(1), rate(3));
@@ -714,7 +713,7 @@ fn a_run_that_has_ended_can_be_given_more_epochs() {
         let ended = child.try_wait().unwrap().is_some();
         child.kill().unwrap();
         child.wait().unwrap();
-        // A run that was faster than its kill begins anew.
+        // Start over if a run finishes before its kill.
         kills = if ended { 0 } else { kills + 1 };
         if ended {
             remove_run(&folder.path(net));
@@ -723,7 +722,7 @@ fn a_run_that_has_ended_can_be_given_more_epochs() {
     }
     fit(&folder, net, &longer).succeeded();
     assert!(results(&folder.path(net)) == quiet);
-    // Fewer again are another run's.
+    // Fewer epochs are refused as another run.
     let fewer = fit(&folder, net, &resumed(&of("3")));
     fewer.failed(
         DATASET_OR_OUTPUT_REFUSED,

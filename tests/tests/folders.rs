@@ -1,5 +1,4 @@
-//! What `ingest build` does to the folder that it is given: it uses none that
-//! holds something else, and takes away only what it made itself.
+//! `ingest build` uses no folder with other contents, and removes only what it made.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +21,7 @@ const DAMAGED: i32 = 4;
 const DATASET_REFUSED: i32 = 5;
 const UNWRITABLE: i32 = 7;
 
-/// Everything in a folder: what each path is, and what is in it.
+/// Returns every path in a folder with its kind and a hash of its contents.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -43,14 +42,14 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-/// `ingest build - --out FOLDER`, of nothing at all.
+/// Runs `ingest build - --out FOLDER` on empty input.
 fn build_of_nothing(out: &Path) -> Said {
     let mut command = program("ingest");
     command.args(["build", "-", "--out"]).arg(out);
     run(command.stdin(Stdio::null()))
 }
 
-/// Nothing may change in the folder, whatever is to be built in it.
+/// Asserts that builds are refused and leave the folder unchanged.
 fn assert_refused(folder: &Path, out: &Path, word: &str) {
     let before = tree(folder);
     let server = BreakingServer::start(Vec::new(), 0);
@@ -65,10 +64,9 @@ fn assert_refused(folder: &Path, out: &Path, word: &str) {
     }
 }
 
-/// `~/games` with one file in it, by all names that are near to those of a
-/// dataset's own files.
+/// Folders with one foreign file, whose name resembles those of a dataset.
 #[test]
-fn a_folder_that_holds_something_else_stays_as_it_is() {
+fn leaves_folders_with_other_files_unchanged() {
     for name in [
         "LOGS/a.txt",
         "LOG/a.txt",
@@ -103,7 +101,7 @@ fn a_folder_that_holds_something_else_stays_as_it_is() {
     }
 }
 
-/// Another program's RocksDB is opened by nobody but that program.
+/// A RocksDB of another program is not opened.
 #[test]
 fn another_programs_database_stays_as_it_is() {
     for families in [&[][..], &["meta"], &["meta", "train.0"]] {
@@ -135,7 +133,7 @@ fn links_are_followed_and_stay() {
     assert_eq!(stats(&path("target"))["games"], 500);
     assert!(fs::symlink_metadata(path("link")).unwrap().is_symlink());
 
-    // To a folder of something else, to nothing, to a file; and in the folder.
+    // Links to another folder, to nothing and to a file, and a link inside the folder.
     fs::create_dir(path("games")).unwrap();
     fs::write(path("games/a.pgn"), "precious").unwrap();
     symlink("games", path("to games")).unwrap();
@@ -150,7 +148,7 @@ fn links_are_followed_and_stay() {
     assert_refused(folder.path(), &path("links"), "LOG");
 }
 
-/// Within a dataset too, nothing is followed that a build has not made.
+/// Foreign links inside a dataset are not followed either.
 #[test]
 fn links_in_a_dataset_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
@@ -174,7 +172,7 @@ fn links_in_a_dataset_are_not_followed() {
     assert_eq!(tree(&path("precious")), before);
 }
 
-/// What is put into a dataset's folders is not a build's to remove.
+/// Foreign files inside a dataset's folders are not removed.
 #[test]
 fn files_of_others_in_a_dataset_stay() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +191,7 @@ fn files_of_others_in_a_dataset_stay() {
 }
 
 #[test]
-fn a_build_that_comes_to_nothing_leaves_things_as_they_were() {
+fn a_failed_build_leaves_no_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::create_dir(path("empty")).unwrap();
@@ -209,10 +207,9 @@ fn a_build_that_comes_to_nothing_leaves_things_as_they_were() {
     }
 }
 
-/// What comes into a folder while a build is at work stays, and the folder
-/// with it.
+/// Files added to the folder during a build stay, and so does the folder.
 #[test]
-fn what_comes_in_meanwhile_stays() {
+fn keeps_files_added_during_a_build() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("dataset");
     let mut command = program("ingest");
@@ -232,8 +229,7 @@ fn what_comes_in_meanwhile_stays() {
     assert_eq!(found, expected);
 }
 
-/// The same command, as somebody who may not write everywhere. `None` if there
-/// is no way to be that.
+/// Returns the command as a user without write access everywhere; `None` if that is impossible.
 fn unprivileged(command: &Command) -> Option<Command> {
     let readonly = tempfile::tempdir().unwrap();
     fs::set_permissions(readonly.path(), fs::Permissions::from_mode(0o555)).unwrap();
@@ -246,7 +242,7 @@ fn unprivileged(command: &Command) -> Option<Command> {
     if !may_write(&mut Command::new("mkdir")) {
         return Some(plain);
     }
-    // Root, but for what lets it write everywhere.
+    // Root without the capabilities that bypass permissions.
     let without = ["--bounding-set=-dac_override,-dac_read_search", "--"];
     let mut limited = Command::new("setpriv");
     if run(limited.args(without).arg("true")).code != Some(0) {
@@ -293,8 +289,8 @@ fn a_folder_without_write_permission_is_named() {
     assert_eq!(tree(folder.path()), before);
 }
 
-/// Kills builds at moments of their start, again and again on the same folder.
-/// Whatever they left, the same command makes the dataset.
+/// Kills builds during their start, repeatedly on the same folder. Afterwards the same command
+/// makes the dataset.
 #[test]
 fn kill_9_while_a_build_starts_changes_nothing() {
     const KILLS: u32 = 60;
@@ -308,7 +304,7 @@ fn kill_9_while_a_build_starts_changes_nothing() {
         command.stderr(Stdio::null()).spawn().unwrap()
     };
     build(&[&source], &path("clean")).succeeded();
-    // How long a start takes.
+    // Duration of a start.
     let started = Instant::now();
     let mut child = begin(&path("first"));
     while !path("first/spill/runs").exists() {
@@ -339,15 +335,14 @@ fn kill_9_while_a_build_starts_changes_nothing() {
         }
     }
     println!("killed within {longest:?}: {states:?}");
-    // And one that then comes to nothing leaves nothing.
+    // A failed build then leaves no files.
     build_of_nothing(&path("first")).failed(DAMAGED, &["empty"]);
     assert!(tree(&path("first")).is_empty());
 }
 
-/// Every file that the start of a build makes may be the last before it is
-/// killed.
+/// Each file that the start of a build makes may be the last before a kill.
 #[test]
-fn whatever_a_killed_start_has_left_is_gone_on_with() {
+fn resumes_from_every_state_of_a_killed_start() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = sample(OLD);
@@ -391,7 +386,7 @@ fn whatever_a_killed_start_has_left_is_gone_on_with() {
         build(&[&source], &out).succeeded();
         assert!(contents(&out) == expected, "{left:?}");
     }
-    // A database without any of ours in it, beside the marker.
+    // An empty RocksDB beside the marker.
     let out = path("database");
     fs::create_dir(&out).unwrap();
     fs::File::create(out.join("kibitz-unfinished")).unwrap();
@@ -400,7 +395,7 @@ fn whatever_a_killed_start_has_left_is_gone_on_with() {
     drop(rocksdb::DB::open(&options, &out).unwrap());
     build(&[&source], &out).succeeded();
     assert!(contents(&out) == expected);
-    // Killed between sealing and the marker's removal.
+    // Killed between sealing and the removal of the marker.
     fs::File::create(out.join("kibitz-unfinished")).unwrap();
     build(&[&source], &out).succeeded();
     assert!(contents(&out) == expected);
@@ -410,7 +405,7 @@ fn whatever_a_killed_start_has_left_is_gone_on_with() {
     assert!(contents(&out) == expected);
 }
 
-/// Builds that an earlier version has left unfinished have no marker.
+/// Unfinished builds of earlier versions have no marker.
 #[test]
 fn an_unfinished_build_without_a_marker_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +423,7 @@ fn an_unfinished_build_without_a_marker_goes_on() {
     child.kill().unwrap();
     child.wait().unwrap();
     fs::remove_file(path("a/kibitz-unfinished")).unwrap();
-    // What it has in it is not known for certain, and stays.
+    // Without the marker the folder's origin is uncertain: it stays.
     build_of_nothing(&path("a")).failed(DAMAGED, &["empty"]);
     assert!(path("a/CURRENT").exists());
     build(&[&sample(JUNE)], &path("a")).succeeded();

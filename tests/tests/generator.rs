@@ -1,5 +1,4 @@
-//! Generated dumps: legal, the same everywhere, packed as Lichess packs them,
-//! and like the real ones.
+//! Generated dumps: legal, reproducible, compressed as Lichess does, and similar to real ones.
 
 use std::fs;
 use std::path::Path;
@@ -19,8 +18,8 @@ fn text(seed: u64, annotated_percent: u32, games: usize) -> Vec<u8> {
     text
 }
 
-/// A change of the generator changes this, and with it what the figures of
-/// docs/benchmarks.md were measured on.
+/// A change of the generator changes this digest, and with it the input of the figures in
+/// docs/benchmarks.md.
 #[test]
 fn a_seed_is_one_text_on_every_machine() {
     let digest = Sha256::digest(text(1, 6, 2000));
@@ -64,8 +63,7 @@ fn frames_follow_one_another_by_their_sizes() {
     assert!(unpacked == text);
 }
 
-/// `ingest` finds every label that was written, and nothing amiss: it skips
-/// what is illegal or malformed, and counts it.
+/// `ingest` finds every label written, and counts no illegal or malformed text.
 #[test]
 fn ingest_agrees_with_the_generator() {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -98,7 +96,7 @@ fn unpacked_bytes(file: &Path) -> u64 {
     std::io::copy(&mut reader, &mut std::io::sink()).expect("whole frames")
 }
 
-/// As many games, and so packed, as the slices of real dumps are.
+/// Compared with the samples of real dumps, by number of games and compression level.
 #[test]
 fn as_long_and_as_compressible_as_real_games() {
     for (name, annotated_percent, games) in [

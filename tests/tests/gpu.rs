@@ -1,5 +1,5 @@
-//! Training on a GPU by the program itself, in software where there is none: a run
-//! ends as one on the processor does, however it is interrupted, and fails as one.
+//! Training on a GPU, or on software where there is none: runs reach the CPU's figures, resume
+//! after a kill, and fail like CPU runs.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -16,12 +16,12 @@ const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 const NO_DEVICE: i32 = 8;
 const DIVERGED: i32 = 9;
 
-/// A net and a run that software can train.
+/// Net and run small enough for software rendering.
 const SMALL: [&str; 8] = [
     "--hidden", "32,16,16", "--epochs", "2", "--batch", "256", "--data", "d",
 ];
 
-/// What `--device` calls the GPUs that can be tested here, one of each interface.
+/// Returns the testable GPUs by `--device` name, one per interface.
 fn gpus(folder: &TrainingFolder) -> Vec<String> {
     let said = folder.run(&["devices", "--json"]).succeeded();
     let listed: Value = serde_json::from_str(&said.out).expect("JSON");
@@ -46,7 +46,7 @@ fn fit(folder: &TrainingFolder, device: &str, net: &str, options: &[&str]) -> Sa
     run(&mut command(folder, device, net, options))
 }
 
-/// The held-out win-chance error of a run.
+/// Returns the held-out win-chance error of a run.
 fn winchance(said: &Said) -> f64 {
     let summary: Value = serde_json::from_str(&said.out).expect("JSON");
     summary["validation"]["net"]["winchance"]
@@ -55,10 +55,10 @@ fn winchance(said: &Said) -> f64 {
 }
 
 #[test]
-fn a_run_reaches_the_processors_figures_and_goes_on_after_a_kill() {
+fn trains_as_well_as_the_cpu_and_resumes_after_a_kill() {
     let folder = TrainingFolder::new(SAMPLE);
     let gpus = gpus(&folder);
-    // How far seeds scatter on the processor.
+    // Scatter between seeds on the CPU.
     let seeds: Vec<f64> = ["1", "2", "3", "4", "5"]
         .map(|seed| {
             let net = format!("cpu{seed}.safetensors");
@@ -72,14 +72,14 @@ fn a_run_reaches_the_processors_figures_and_goes_on_after_a_kill() {
         let quiet = format!("quiet{number}.safetensors");
         let said = fit(&folder, gpu, &quiet, &["--json"]).succeeded();
         let found = winchance(&said);
-        // The same seed: rounding alone sets it apart.
+        // The seed is the same, so only rounding differs.
         let apart = (found - seeds[0]).abs();
         assert!(
             apart < most - least,
             "{gpu}: {found}, on the processor {seeds:?}"
         );
 
-        // Killed within an epoch, it goes on to the same net.
+        // A run killed within an epoch resumes to the same net.
         let net = format!("killed{number}.safetensors");
         let options = ["--resume", "--checkpoint-minutes", "0.0001"];
         let mut child = command(&folder, gpu, &net, &options)
@@ -93,7 +93,7 @@ fn a_run_reaches_the_processors_figures_and_goes_on_after_a_kill() {
                 .and_then(|file| file.modified())
                 .ok()
         };
-        // The one it begins with, and that of a step.
+        // Wait for the initial checkpoint and for that of a step.
         let began = Instant::now();
         for _ in 0..2 {
             let before = written();
@@ -119,7 +119,7 @@ fn a_run_reaches_the_processors_figures_and_goes_on_after_a_kill() {
 }
 
 #[test]
-fn a_run_that_diverges_says_so() {
+fn reports_divergence() {
     let folder = TrainingFolder::new(SAMPLE);
     for gpu in gpus(&folder) {
         let options = ["--learning-rate", "1e30"];
@@ -129,7 +129,7 @@ fn a_run_that_diverges_says_so() {
 }
 
 #[test]
-fn a_device_that_is_not_there_is_an_error() {
+fn a_missing_device_is_an_error() {
     let folder = TrainingFolder::new(SAMPLE);
     for device in ["cuda:99", "vulkan:99"] {
         fit(&folder, device, "n.safetensors", &[]).failed(NO_DEVICE, &["no device", device]);

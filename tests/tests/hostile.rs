@@ -1,5 +1,5 @@
-//! Sources that are made to do harm: what is good beside the bad is kept, what
-//! is bad is counted, and memory stays bounded.
+//! Malicious sources: good games beside them are kept, bad ones are counted, and memory stays
+//! bounded.
 
 use std::io::Write;
 
@@ -7,31 +7,30 @@ use serde_json::Value;
 use tests::measure::watch;
 use tests::{program, stats};
 
-/// What `ingest build` may take, on any of these sources: the limit on a
-/// machine of two cores, on which each test holds the program.
+/// Memory limit of `ingest build` on any of these sources: the limit on a machine of two cores.
 const PEAK_BYTES: u64 = 256 << 20;
 
 const DAMAGED: i32 = 4;
 
 const GAME: &str = "[Event \"x\"]\n\n1. e4 { [%eval 0.3] } *\n\n";
-/// Another game, in text that a part may begin with.
+/// Another game, with text at which a part may begin.
 const NEXT: &str = "\n\n[Event \"y\"]\n\n1. d4 { [%eval 0.2] } *\n\n";
 
 const LINE: &str = "{\"fen\":\"8/8/8/4k3/8/8/4K3/7R w - -\",\"evals\":\
                     [{\"pvs\":[{\"cp\":500,\"line\":\"h1h5\"}],\"knodes\":9,\"depth\":20}]}\n";
 
-/// Text in a zstd frame, as it stands or as one byte again and again.
+/// Block of a zstd frame: literal text, or one repeated byte.
 enum Block<'a> {
     Text(&'a str),
     Repeat(u8, usize),
 }
 use Block::{Repeat, Text};
 
-/// The text of a block is never longer.
+/// Largest block of zstd.
 const BLOCK_BYTES: usize = 1 << 17;
 
-/// A zstd frame that was never compressed, so that it costs nothing to make:
-/// four bytes tell of 128 KiB. Its window has `2^window_log` bytes.
+/// Assembles a zstd frame without compressing: four bytes encode 128 KiB of a repeated byte. The
+/// window is `2^window_log` bytes.
 fn frame(window_log: u8, blocks: &[Block]) -> Vec<u8> {
     let mut frame = vec![0x28, 0xB5, 0x2F, 0xFD, 0, (window_log - 10) << 3];
     let mut block = |kind: usize, size: usize, content: &[u8]| {
@@ -48,12 +47,12 @@ fn frame(window_log: u8, blocks: &[Block]) -> Vec<u8> {
             }
         }
     }
-    // The last block, an empty one.
+    // An empty last block.
     frame.extend_from_slice(&[1, 0, 0]);
     frame
 }
 
-/// The frame with the header that tells its size.
+/// Puts the header with its size before a frame.
 fn sized(frame: &[u8]) -> Vec<u8> {
     let mut sized = vec![0x50, 0x2A, 0x4D, 0x18, 4, 0, 0, 0];
     sized.extend_from_slice(&(frame.len() as u32).to_le_bytes());
@@ -61,7 +60,7 @@ fn sized(frame: &[u8]) -> Vec<u8> {
     sized
 }
 
-/// Builds a dataset of the source in bounded memory, on two cores.
+/// Builds a dataset of the source on two cores; asserts exit code and memory limit.
 fn build(source: &[u8], code: i32) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let (file, dataset) = (folder.path().join("source"), folder.path().join("dataset"));
@@ -80,8 +79,7 @@ fn build(source: &[u8], code: i32) -> Value {
     stats(&dataset)
 }
 
-/// Panics unless so many labels were read, and so often was something left
-/// out for this reason and for no other.
+/// Asserts the number of labels, and that only `reason` was counted, `count` times.
 fn assert_counts(stats: &Value, labels: u64, reason: &str, count: u64) {
     assert_eq!(stats["labels"], labels, "{stats}");
     let skipped = stats["skipped"].as_object().unwrap();
@@ -98,14 +96,14 @@ fn four_gibibytes_of_nothing_in_one_frame() {
         let blocks = [Text(GAME), Text(GAME), Repeat(byte, 4 << 30), Text(NEXT)];
         frame(23, &blocks)
     };
-    // One is decoded piece by piece, the other would be as a whole.
+    // The first is decoded piece by piece, the second as a whole.
     for source in [bomb(b'a'), sized(&bomb(0))] {
         assert!(source.len() < 200_000);
         assert_counts(&build(&source, 0), 2, "oversized_game", 1);
     }
 }
 
-/// Every game of it is good, and every 15 bytes give a position to keep.
+/// Every game is good, and every 15 bytes give a position.
 #[test]
 fn a_hundred_megabytes_of_evaluations_in_a_small_frame() {
     let moves = "Nf3{[%eval 0]} Nf6{[%eval 0]} Ng1{[%eval 0]} Ng8{[%eval 0]} ".repeat(1000);
@@ -140,14 +138,14 @@ fn a_comment_of_a_gibibyte() {
 
 #[test]
 fn a_comment_just_below_the_limit() {
-    // Each could be read to the end of the comment.
+    // Each could extend to the end of the comment.
     let evals = "[%eval ".repeat((15 << 20) / 7);
     let source = format!("{GAME}[Event \"c\"]\n\n1. e4 {{ {evals} }} *\n{NEXT}");
     assert_counts(&build(source.as_bytes(), 0), 2, "malformed_eval", 1);
 }
 
 #[test]
-fn tags_without_end() {
+fn endless_tags() {
     let long = frame(
         23,
         &[
@@ -159,11 +157,11 @@ fn tags_without_end() {
         ],
     );
     assert_counts(&build(&long, 0), 2, "oversized_game", 1);
-    // Each could have tags of its own before it.
+    // Each could have tags before it.
     let many = "[Event \"x\"]\n".repeat(1 << 20);
     let stats = build(format!("{GAME}{many}{NEXT}").as_bytes(), 0);
     assert_eq!(stats["labels"], 2, "{stats}");
-    // Each could belong to the game before or to the one behind.
+    // Each could belong to the game before or after.
     let evals = "[%eval ".repeat(1 << 20);
     let source = format!("{GAME}[White \"{evals}\"]\n[Event \"y\"]\n\n1. d4 *\n{NEXT}");
     let stats = build(source.as_bytes(), 0);
@@ -196,7 +194,7 @@ fn variations_nested_ten_thousand_deep_and_more() {
 }
 
 #[test]
-fn lines_without_end() {
+fn endless_lines() {
     let long = frame(
         23,
         &[

@@ -41,7 +41,7 @@ fn counters_add_up() {
 }
 
 #[test]
-fn results_can_be_had_as_json() {
+fn prints_results_as_json() {
     let folder = tempfile::tempdir().unwrap();
     let text = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let printed = |arguments: &[&str]| -> Value {

@@ -1,6 +1,5 @@
-//! The 902 inputs by python-chess against those of the engine, of boards and along
-//! moves. The trainer's, of records, are compared with the same rows in
-//! `trainer/inputs/src/lib.rs`.
+//! The 902 inputs by python-chess compared with the engine's, of boards and along moves.
+//! `trainer/inputs/src/lib.rs` compares the trainer's, of records, with the same rows.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +9,13 @@ use models::{Architecture, INPUTS, Network, QuantisedNetwork};
 use test_support::inputs_by_python;
 
 #[test]
-fn inputs_of_boards_and_along_moves_are_those_of_python() {
+fn inputs_equal_python_chess_on_boards_and_along_moves() {
     for mirrored in [false, true] {
         let architecture = Architecture {
             mirrored,
             ..Architecture::ARTICLE
         };
-        // Random weights: no input goes without an effect.
+        // Random weights, so that every input has an effect.
         compare(&Network::random(architecture, 902));
     }
 }
@@ -35,7 +34,7 @@ fn compare(network: &Network) {
         tree.start(&Position::from_fen(before).unwrap(), &evaluator);
         tree.push(parse_move(tree.board(), played).unwrap());
         assert_eq!(indices(tree.board()), row.inputs, "{row:?}");
-        // Carried on from the position before, against added up from nothing.
+        // Incremental evaluation against a full recomputation.
         let expected = evaluator.evaluate_board(&board);
         assert_eq!(tree.evaluate(&evaluator), expected, "{row:?}");
         moves += 1;
@@ -49,7 +48,7 @@ fn indices(board: &Board) -> Vec<usize> {
     features.iter().map(|feature| feature.index()).collect()
 }
 
-/// What the rows must have, or the comparison would prove little.
+/// The rows cover enough inputs for the comparison to be meaningful.
 #[test]
 fn rows_have_inputs_of_every_kind() {
     let mut seen = [BTreeSet::new(), BTreeSet::new()];
@@ -78,8 +77,8 @@ fn rows_have_inputs_of_every_kind() {
     );
 }
 
-/// Never on: pawns on the first and the last rank, en passant but on the mover's
-/// sixth, and the inputs without a meaning.
+/// Returns whether an input can be active. Excludes pawns on the first and last rank, en passant
+/// off the mover's sixth rank, and inputs without a meaning.
 fn can_be_on(input: usize) -> bool {
     let (plane, square) = (input / 64, input % 64);
     match plane {

@@ -1,5 +1,5 @@
-//! What other programs get of a net: the documented script opens it, and the
-//! golden vectors are the engine's values.
+//! Use of a net by other programs: the documented script opens it, and the golden vectors equal the
+//! engine's values.
 
 use models::QuantisedNetwork;
 use serde_json::Value;
@@ -8,19 +8,19 @@ use tests::{build, program, python, root, run, sample};
 
 const SAMPLE: &str = "dump_2021-10_first499.pgn.zst";
 
-/// Architectures that have every part between them.
+/// Architectures that together have every part.
 const KINDS: [&str; 3] = [
     "--hidden 32,16,16",
     "--hidden 32 --activation squared-clipped-relu",
     "--hidden 32,16 --view both --mirrored --activation pairwise-clipped-relu --buckets 8",
 ];
 
-/// A small net of the sample, with all that lies beside it.
+/// Trains a small net on the sample, with its report and golden vectors.
 fn fit(folder: &Path) -> std::path::PathBuf {
     fit_with(folder, KINDS[0])
 }
 
-/// The same, of an architecture.
+/// Trains like [`fit`], with another architecture.
 fn fit_with(folder: &Path, architecture: &str) -> std::path::PathBuf {
     let (dataset, net) = (folder.join("d"), folder.join("n.safetensors"));
     build(&[&sample(SAMPLE)], &dataset).succeeded();
@@ -34,7 +34,7 @@ fn fit_with(folder: &Path, architecture: &str) -> std::path::PathBuf {
     net
 }
 
-/// The script that docs/network.md shows.
+/// Returns the script in docs/network.md.
 fn documented_script() -> String {
     let text = std::fs::read_to_string(root().join("docs/network.md")).unwrap();
     let (_, rest) = text.split_once("```python\n").unwrap();
@@ -70,7 +70,7 @@ fn check_the_documented_script(architecture: &str) {
     assert_eq!(count, 64);
     assert!(apart < 1e-4, "{apart}");
 
-    // It would notice a value that is wrong.
+    // A wrong value is noticed.
     let mut vectors: Value = serde_json::from_slice(&std::fs::read(&golden).unwrap()).unwrap();
     let pawns = vectors["positions"][9]["pawns"].as_f64().unwrap();
     vectors["positions"][9]["pawns"] = (pawns + 0.5).into();
@@ -100,8 +100,7 @@ fn check_golden_centipawns(architecture: &str) {
     }
 }
 
-/// The page and the pictures beside a net: whole, and of nothing but
-/// themselves.
+/// The report page and pictures of a net are complete and have no external references.
 #[test]
 fn the_report_stands_alone() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +127,7 @@ fn the_report_stands_alone() {
         assert!(!page.contains(reference), "{reference:?} is in the page");
     }
 
-    // The same by hand, on games of any file.
+    // `trainer eval --report` writes the same page, on games of any file.
     let other = folder.path().join("other.html");
     let mut eval = program("trainer");
     eval.args(["eval", "--json", "--model"]).arg(&net);

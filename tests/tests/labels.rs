@@ -21,8 +21,7 @@ fn rows(path: &Path) -> Vec<String> {
     rows
 }
 
-/// Every row of every sample equals the row that python-chess wrote
-/// (`tests/reference/labels.py`).
+/// Every row of every sample equals the row that python-chess wrote (`tests/reference/labels.py`).
 #[test]
 fn every_sample_row_equals_python_chess() {
     let mut compared = 0;
@@ -44,7 +43,7 @@ fn every_sample_row_equals_python_chess() {
     assert_eq!(compared, 83_168);
 }
 
-/// The same for the larger sets, by digest, where they are at hand.
+/// Larger sets, compared by digest where available.
 #[test]
 fn every_shared_row_equals_python_chess() {
     let digests = include_str!("../data/labels.digests.tsv");

@@ -1,4 +1,4 @@
-//! The network: PyTorch, floats and integers agree, on real positions.
+//! Agreement of PyTorch, float and integer inference on real positions.
 
 use cozy_chess::Board;
 use models::{Network, QuantisedNetwork};
@@ -16,7 +16,7 @@ fn board(epd: &str) -> Board {
     engine::parse_fen(&format!("{epd} 0 1")).unwrap()
 }
 
-/// The positions of a sample, as python-chess wrote them.
+/// Returns the positions of a sample, as python-chess wrote them.
 fn positions(sample: &str) -> Vec<Board> {
     let path = tests::root().join(format!("tests/data/{sample}.rows.zst"));
     let rows = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
@@ -26,8 +26,8 @@ fn positions(sample: &str) -> Vec<Board> {
         .collect()
 }
 
-/// The inputs by python-chess and PyTorch's outputs, from the file alone:
-/// `tests/reference/torch_outputs.py`.
+/// Compares inputs with python-chess's and outputs with PyTorch's, both read from a file that
+/// `tests/reference/torch_outputs.py` wrote.
 #[test]
 fn inputs_equal_python_and_floats_pytorch() {
     let (bytes, network) = default_net();
@@ -63,8 +63,8 @@ fn inputs_equal_python_and_floats_pytorch() {
     assert!(compared > 500, "{compared}");
 }
 
-/// Integers against floats on 33,605 positions. The bounds are a little above
-/// what was measured for the shipped net: docs/network.md.
+/// Integers against floats on 33,605 positions. The bounds are a little above the measurements of
+/// the shipped net in docs/network.md.
 #[test]
 fn integers_equal_floats_within_the_stated_bound() {
     let network = default_net().1;
@@ -85,7 +85,8 @@ fn integers_equal_floats_within_the_stated_bound() {
     assert!(largest < 50.0, "largest {largest}");
 }
 
-/// Colours swapped, board mirrored: the mover sees the same value, exactly.
+/// A position and its colour twin (colours swapped, board mirrored) have exactly the same value for
+/// the mover.
 #[test]
 fn colour_twins_have_the_same_value() {
     let network = default_net().1;

@@ -1,5 +1,4 @@
-//! viriformat, bullet's boards and Stockfish's binpack, against the crates that
-//! write them.
+//! viriformat, bullet's boards and Stockfish's binpack, compared with the crates that write them.
 
 use std::fs;
 use std::io::Cursor;
@@ -21,8 +20,8 @@ use viriformat::dataformat::{Game, WDL};
 const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 const DAMAGED: i32 = 4;
 
-/// Games of random moves as the crate writes them, and the records they hold by
-/// what the crate says of each position.
+/// Random games as the viriformat crate writes them, and their records from the crate's own
+/// positions.
 struct Viri {
     games: Vec<Vec<u8>>,
     records: Vec<Vec<Record>>,
@@ -60,7 +59,7 @@ fn viri(games: usize, seed: u64, chess960: bool) -> Viri {
         let mut records = Vec::new();
         for _ in 0..random.usize(1..160) {
             let moves = board.legal_moves();
-            // Castling is rare among all moves.
+            // Prefer castling, which is rare among random moves.
             let castling = moves.iter().find(|m| m.is_castle());
             let chosen = castling.filter(|_| random.bool()).copied();
             let Some(m) = chosen.or_else(|| random.choice(&moves).copied()) else {
@@ -120,7 +119,7 @@ fn viriformat_is_read_as_its_crate_writes_it() {
 }
 
 #[test]
-fn games_of_viriformat_that_cannot_be_followed_are_cut_and_counted() {
+fn cuts_and_counts_illegal_games_of_viriformat() {
     let viri = viri(3, 2, false);
     let [first, second, third] = &viri.games[..] else {
         panic!("three games")
@@ -139,7 +138,7 @@ fn games_of_viriformat_that_cannot_be_followed_are_cut_and_counted() {
         &viri.records[2],
     ];
     assert_eq!(records, wanted.concat());
-    // No score, as Stockfish's VALUE_NONE: the game goes on.
+    // A missing score (Stockfish's VALUE_NONE) does not end the game.
     let mut unscored = first.clone();
     unscored[34..36].copy_from_slice(&32_002i16.to_le_bytes());
     let (records, tally) = read(PackedFormat::Viriformat, &unscored);
@@ -152,10 +151,9 @@ fn games_of_viriformat_that_cannot_be_followed_are_cut_and_counted() {
     assert_eq!((records.len(), tally.skipped[&SkipReason::BadFen]), (0, 1));
 }
 
-/// Whatever bytes come, in whatever pieces, nothing panics, and what stands
-/// before the damage is read.
+/// Arbitrary changes and cuts never panic, and records before the damage are read.
 #[test]
-fn changed_bytes_are_survived() {
+fn survives_changed_bytes() {
     let mut random = fastrand::Rng::with_seed(3);
     let viri = viri(20, 3, true).games.concat();
     let binpack = binpack(20, 3).0;
@@ -189,8 +187,8 @@ fn changed_bytes_are_survived() {
     }
 }
 
-/// What `ingest export` writes is read by the crate, move by legal move, and by
-/// `ingest build`: as it was, but for what the format has no room for.
+/// Exports are read by the viriformat crate, with every move legal, and by `ingest build`, which
+/// restores all that the format can hold.
 #[test]
 fn viriformat_comes_back_from_a_dataset() {
     let folder = tempfile::tempdir().unwrap();
@@ -212,7 +210,7 @@ fn viriformat_comes_back_from_a_dataset() {
     let mut reader = &bytes[..];
     let (mut quiet, mut mates) = (0, 0);
     for record in &records {
-        // It checks that board and move are legal, in a build with assertions.
+        // With assertions enabled, this checks that board and move are legal.
         let game = Game::deserialise_from(&mut reader, Vec::new()).unwrap();
         let outcome = match record.result().unwrap() {
             GameResult::WhiteWins => WDL::Win,
@@ -233,7 +231,7 @@ fn viriformat_comes_back_from_a_dataset() {
                 Some(moves) => {
                     let plies = 32_000 - score.abs();
                     assert_eq!((plies + 1) / 2 * score.signum(), moves);
-                    // Who mates plays the last ply.
+                    // The mating side plays the last ply.
                     assert_eq!(plies % 2 == 1, (moves > 0) == record.turn().is_white());
                     mates += 1;
                 }
@@ -250,7 +248,7 @@ fn viriformat_comes_back_from_a_dataset() {
     assert!(tests::records(&path("again"), datasets::Split::Train) == records);
 }
 
-/// A board of bullet's by its own crate, of what a record says.
+/// Returns a record as a board of bullet's own crate.
 fn board(record: &Record) -> bulletformat::ChessBoard {
     let result = match record.result() {
         Some(GameResult::WhiteWins) => "1.0",
@@ -300,7 +298,7 @@ fn bullets_boards_come_back_from_a_dataset_of_them() {
     assert_eq!(again["skipped"], serde_json::json!({}));
 }
 
-/// Chains as the crate writes them, and the records by what it reads of them.
+/// Returns chains written by the sfbinpack crate, and the records according to its reader.
 fn binpack(games: usize, seed: u64) -> (Vec<u8>, Vec<Record>) {
     use sfbinpack::chess::{coords::Square, r#move::Move, piece::Piece, piecetype::PieceType};
     use sfbinpack::{CompressedTrainingDataEntryReader, CompressedTrainingDataEntryWriter};
@@ -392,7 +390,7 @@ fn binpack_is_read_as_its_crate_reads_it() {
         assert_eq!((record, record.ply()), (wanted, wanted.ply()));
         assert_eq!(record.result(), wanted.result());
     }
-    // VALUE_NONE and what is as large.
+    // VALUE_NONE and scores as large.
     let unscored = tally.skipped[&SkipReason::MalformedEval];
     assert!(
         unscored > 0 && tally.skipped.len() == 1,
@@ -402,8 +400,7 @@ fn binpack_is_read_as_its_crate_reads_it() {
     assert_eq!(tally.games, 2000);
 }
 
-/// Every format through the program: packed or not, by file and by pipe, on any
-/// number of threads.
+/// Every format through the program: compressed or not, from a file, on any number of threads.
 #[test]
 fn a_build_takes_every_format() {
     let folder = tempfile::tempdir().unwrap();
@@ -438,7 +435,7 @@ fn a_build_takes_every_format() {
             let (others, other, _) = of(source, threads);
             assert!(records == others && said == other, "{name}");
         }
-        // What breaks off keeps what came before.
+        // Truncated files keep the records before the cut.
         fs::write(&plain, &bytes[..bytes.len() - 7]).unwrap();
         let cut = path(&format!("{name} cut"));
         build(&[&plain], &cut).failed(DAMAGED, &["ends inside"]);
@@ -449,7 +446,7 @@ fn a_build_takes_every_format() {
     }
 }
 
-/// Starts builds and kills them until one goes on with what another left.
+/// Starts and kills builds until one resumes after a kill.
 fn killed_and_resumed(source: &Path, dataset: &Path) -> Said {
     let resumes = "going on behind game";
     loop {

@@ -1,5 +1,4 @@
-//! Parts of dumps and whole datasets, built apart and merged: the same dataset as one
-//! build of all.
+//! Parts of dumps, and whole datasets, built apart and merged, give the dataset of one build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,10 +25,10 @@ const MISSING: i32 = 3;
 const DAMAGED: i32 = 4;
 const REFUSED: i32 = 5;
 
-/// So much of a text is read to see what it is.
+/// Bytes read to detect a format.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// Parts are cut at multiples of this.
+/// Granularity of part boundaries in bytes.
 const LEAF_BYTES: u64 = 1 << 14;
 
 fn build_part(source: &Path, part: &str, dataset: &Path) -> Said {
@@ -40,7 +39,7 @@ fn build_part(source: &Path, part: &str, dataset: &Path) -> Said {
         .arg(dataset))
 }
 
-/// All parts of a source, built apart in a folder; `look` sees what was said of each.
+/// Builds all parts of a source separately; calls `look` with each part's result.
 fn build_parts<const N: usize>(
     source: &Path,
     folder: &Path,
@@ -55,7 +54,7 @@ fn build_parts<const N: usize>(
     })
 }
 
-/// `ingest merge`, to be started.
+/// Returns the manifest of a dataset.
 fn manifest(dataset: &Path) -> Manifest {
     Dataset::open(dataset).unwrap().manifest().clone()
 }
@@ -65,7 +64,7 @@ fn assert_equal(dataset: &Path, whole: &Path, what: &str) {
     assert!(contents(dataset) == contents(whole), "{what}");
 }
 
-/// Frames as Lichess's, so small that many games lie over their borders.
+/// Compresses in small frames in Lichess's layout, so that many games span two frames.
 fn framed(name: &str, to: &Path) {
     let text = zstd::decode_all(fs::File::open(sample(name)).unwrap()).unwrap();
     let mut bytes = Vec::new();
@@ -92,7 +91,7 @@ fn parts_of_a_dump_merge_to_the_dump() {
     assert!(!said.out.contains("missing"), "{}", said.out);
     assert_equal(&path("merged"), &path("whole"), "three parts");
 
-    // A part twice, and the source once all its parts are there, change nothing.
+    // A repeated part, or the source after all its parts, changes nothing.
     for command in [merging(&parts[1..2], &path("merged")), {
         let mut command = program("ingest");
         command
@@ -106,11 +105,11 @@ fn parts_of_a_dump_merge_to_the_dump() {
         assert!(said.err.contains("already"), "{}", said.err);
         assert_equal(&path("merged"), &path("whole"), "again");
     }
-    // Nor does the whole file, where some of its parts are.
+    // The whole file may also follow some of its parts.
     build(&[&source], &parts[0]).succeeded();
     assert_eq!(stats(&parts[0])["games"], 500);
     assert!(both_sides(&parts[0]) == both_sides(&path("whole")));
-    // Parts of several numbers of parts do not fit.
+    // Parts from different numbers of parts do not fit.
     let words = ["games.pgn.zst", "overlap", "one number of parts"];
     build_part(&source, "1/2", &parts[1]).failed(REFUSED, &words);
     build_part(&source, "1/2", &path("half")).succeeded();
@@ -152,7 +151,7 @@ fn parts_are_read_by_range_from_a_url() {
             let dataset = path(&format!("{name} {part}"));
             server.take_starts();
             build_part(url, &format!("{part}/3"), &dataset).succeeded();
-            // What is before a part is not read, but for the file's beginning.
+            // Bytes before a part are not read, except the beginning of the file.
             let first = PIECE_BYTES.max(bytes.len() as u64 / 5);
             let cut = (part - 1) * bytes.len() as u64 / 3;
             let starts = server.take_starts();
@@ -169,7 +168,7 @@ fn parts_are_read_by_range_from_a_url() {
         merge(&parts, &merged).succeeded();
         assert_equal(&merged, &whole, name);
     }
-    // A part that loses its connection goes on with the same command.
+    // After a lost connection the same command resumes.
     let bytes = fs::read(&source).unwrap();
     let server = BreakingServer::start(bytes.clone(), bytes.len() / 5);
     server.set_rest_missing(true);
@@ -182,7 +181,7 @@ fn parts_are_read_by_range_from_a_url() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_refused_and_one_frame_is_one_part() {
+fn refuses_sources_without_parts_and_keeps_one_frame_whole() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let text = zstd::decode_all(fs::File::open(sample(JUNE)).unwrap()).unwrap();
@@ -215,7 +214,7 @@ fn what_cannot_be_cut_is_refused_and_one_frame_is_one_part() {
     assert_equal(&path("merged"), &path("whole"), "one frame");
 }
 
-/// Damage in a part is told by its build and kept by the merge.
+/// Damage in a part is reported by its build and kept by the merge.
 #[test]
 fn damaged_parts_merge_to_the_damaged_dump() {
     let folder = tempfile::tempdir().unwrap();
@@ -237,7 +236,7 @@ fn damaged_parts_merge_to_the_damaged_dump() {
     assert_equal(&path("merged"), &path("whole"), "damaged");
 }
 
-/// The file that takes the place of a damaged one has its size and its beginning.
+/// The repaired file has the size and beginning of the damaged one.
 #[test]
 fn a_part_of_a_mended_file_is_built() {
     let folder = tempfile::tempdir().unwrap();
@@ -250,7 +249,7 @@ fn a_part_of_a_mended_file_is_built() {
         .for_each(|byte| *byte ^= 0xFF);
     fs::write(&source, &bad).unwrap();
     let part = path("part 1");
-    // The damage is told as often as it is found.
+    // Damage is reported each time.
     build_part(&source, "1/2", &part).failed(DAMAGED, &["games.pgn.zst"]);
     build_part(&source, "1/2", &part).failed(DAMAGED, &["games.pgn.zst"]);
     assert_eq!(manifest(&part).sources.len(), 1);
@@ -318,8 +317,8 @@ fn datasets_merge_to_one_build_of_all_sources_in_any_order() {
             dataset
         })
         .collect();
-    // A position that one of them trains on and another holds out is left out of
-    // validation, though neither has it on both sides.
+    // Positions that one dataset trains on and another holds out are left out of validation, though
+    // neither dataset has them on both sides.
     let both = |dataset: &Path| manifest(dataset).counts.seen_on_both_sides;
     let apart_both: u64 = apart.iter().map(|dataset| both(dataset)).sum();
     assert!(both(&path("whole")) > apart_both);
@@ -331,7 +330,7 @@ fn datasets_merge_to_one_build_of_all_sources_in_any_order() {
         merge(&order.map(|i| apart[i].clone()), &merged).succeeded();
         assert_equal(&merged, &path("whole"), &format!("{order:?}"));
     }
-    // What is there is added to.
+    // Merge into an existing dataset.
     merge(&apart[1..], &apart[0]).succeeded();
     assert!(both_sides(&apart[0]) == both_sides(&path("whole")));
     assert_eq!(
@@ -367,13 +366,13 @@ fn other_filters_and_versions_are_refused_by_name() {
         db.put_cf(meta, "format_version", version).unwrap();
     };
     set_version("3");
-    // It is still read, and not added to.
+    // Format 3 is readable, but cannot be added to.
     stats(&path("old"));
     let words = ["old", "format 3", "rebuild"];
     merge(&[path("june"), path("old")], &path("out")).failed(REFUSED, &words);
     build(&[&sample(OLD)], &path("old")).failed(REFUSED, &words);
     assert!(!path("out").exists());
-    // The version before this is added to, and is of this one then.
+    // Format 4 can be added to, and is then upgraded.
     set_version("4");
     merge(&[path("old")], &path("out")).succeeded();
     assert_equal(&path("out"), &path("june"), "from version 4");
@@ -382,9 +381,9 @@ fn other_filters_and_versions_are_refused_by_name() {
     assert_equal(&path("old"), &path("june"), "added to version 4");
 }
 
-/// A merge that is killed leaves its output as it was, and the same command merges.
+/// A killed merge leaves its output unchanged, and the same command merges.
 #[test]
-fn a_killed_merge_is_as_none() {
+fn a_killed_merge_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let source = path("games.pgn.zst");

@@ -7,7 +7,7 @@ use datasets::{Filters, GameResult, Record, SkipReason, SourceCounts};
 use datasets::{PositionFormat, read_positions};
 use sha2::{Digest, Sha256};
 
-/// Reads a file as what its first lines show.
+/// Reads a file in the format detected from its first lines.
 fn read(path: &Path, format: PositionFormat) -> (Vec<Record>, SourceCounts) {
     let text = zstd::decode_all(std::fs::File::open(path).unwrap()).unwrap();
     assert_eq!(PositionFormat::detect(&text), Some(format));
@@ -26,10 +26,10 @@ fn result(record: &Record) -> &'static str {
     }
 }
 
-/// One set of positions, written by python-chess in every format: each gives
-/// the same positions and labels, and what else it can say.
+/// Each format of the same positions, written by python-chess, gives the same records, as far as it
+/// can hold them.
 #[test]
-fn every_format_says_what_python_chess_wrote() {
+fn every_format_equals_python_chess() {
     let file = |name: &str| tests::root().join(format!("tests/data/positions.{name}.zst"));
     let expected = zstd::decode_all(std::fs::File::open(file("tsv")).unwrap()).unwrap();
     let expected = String::from_utf8(expected).unwrap();
@@ -68,7 +68,7 @@ fn every_format_says_what_python_chess_wrote() {
     }
 }
 
-/// A real set of a hundred thousand, by digest, where it is at hand.
+/// A real set of a hundred thousand positions, by digest, where available.
 #[test]
 fn every_shared_row_equals_python_chess() {
     for line in include_str!("../data/positions.digests.tsv").lines() {

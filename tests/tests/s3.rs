@@ -1,5 +1,4 @@
-//! Objects of S3 are sources as files are: of moto's server, whose signatures are those of
-//! Amazon's own library.
+//! S3 objects as sources, from moto's server, whose signatures are those of Amazon's own library.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -72,7 +71,7 @@ fn objects_are_read_whole_and_in_parts() {
 
 #[test]
 #[ignore = "of tests/rare.sh"]
-fn what_cannot_be_read_is_told() {
+fn reports_unreadable_objects() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out").to_str().unwrap().to_string();
     let Some(server) = S3Server::start(&[&sample(JUNE)]) else {

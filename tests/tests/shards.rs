@@ -1,4 +1,4 @@
-//! A dataset cut into shards: read, shuffled and trained on as before.
+//! Sharded datasets: read, shuffled and trained on like whole ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ const USAGE: i32 = 2;
 const MISSING: i32 = 3;
 const REFUSED: i32 = 5;
 
-/// `ingest merge DATASETS --shard I/N --out DIR`.
+/// Runs `ingest merge DATASETS --shard I/N --out DIR`.
 fn merge_shard(datasets: &[PathBuf], shard: &str, out: &Path) -> Said {
     run(merging(datasets, out).args(["--shard", shard]))
 }
 
-/// All shards of a merge.
+/// Makes all shards of a merge.
 fn merge_shards(datasets: &[PathBuf], number: u32, out: &Path) {
     for shard in (1..=number).rev() {
         merge_shard(datasets, &format!("{shard}/{number}"), out).succeeded();
     }
 }
 
-/// The manifest, without what tells how often something was added.
+/// Returns the manifest without its generation, which counts additions.
 fn manifest(dataset: &Dataset) -> Manifest {
     Manifest {
         generation: 0,
@@ -38,8 +38,8 @@ fn manifest(dataset: &Dataset) -> Manifest {
     }
 }
 
-/// All that can be read of both is equal: what they say of themselves, blocks, and
-/// groups in the order of an epoch.
+/// Asserts that both datasets are equal: stats, manifests, blocks, and groups in the order of an
+/// epoch.
 fn assert_equal(sharded: &Path, whole: &Path, what: &str) {
     assert!(contents(sharded) == contents(whole), "{what}");
     let [sharded, whole] = [sharded, whole].map(|path| Dataset::open(path).unwrap());
@@ -58,7 +58,7 @@ fn assert_equal(sharded: &Path, whole: &Path, what: &str) {
     }
 }
 
-/// Games for some thirty blocks.
+/// Writes a dump that fills some thirty blocks.
 fn dump(path: &Path) {
     Dump::annotated(3_000).write_to(path, |_| {}).unwrap();
 }
@@ -84,11 +84,11 @@ fn shards_are_read_as_the_whole() {
         let names = fs::read_dir(&shards).unwrap().count();
         assert_eq!(names.to_string(), number);
         assert_equal(&shards, &path("whole"), number);
-        // Once more changes nothing.
+        // A repeated command changes nothing.
         shard(&path("whole"), number, &shards).succeeded();
         assert_equal(&shards, &path("whole"), number);
     }
-    // Shards are cut again, exported and merged as the whole is.
+    // Shards can be sharded again and merged like the whole.
     shard(&path("5 shards"), "3", &path("again")).succeeded();
     assert_equal(&path("again"), &path("whole"), "again");
     build(&[&sample(OCTOBER)], &path("october")).succeeded();
@@ -98,8 +98,8 @@ fn shards_are_read_as_the_whole() {
     assert_equal(&path("from shards"), &path("from whole"), "merged");
 }
 
-/// What is merged in shards is read as what is merged at once: the same blocks, though
-/// they are stored in others, in the same order. It is cut again, merged and exported.
+/// Shards of a merge are read as the merged dataset, with the same blocks in the same order, though
+/// stored in other blocks. They can be sharded again and merged.
 #[test]
 fn shards_of_a_merge_are_read_as_the_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -118,12 +118,12 @@ fn shards_of_a_merge_are_read_as_the_whole() {
         let again = path(&format!("{number} again"));
         assert_equal(&again, &path("whole"), &format!("{number}, cut again"));
     }
-    // In another order, and again: nothing changes.
+    // Another order of datasets, repeated, changes nothing.
     let mut others = datasets.clone();
     others.reverse();
     merge_shard(&others, "2/5", &path("5 shards")).succeeded();
     assert_equal(&path("5 shards"), &path("whole"), "again");
-    // Shards of shards, and shards without a position.
+    // Shards of shards, and empty shards.
     merge_shards(&[path("5 shards")], 7, &path("7 shards"));
     assert_equal(&path("7 shards"), &path("whole"), "shards of shards");
     Dump::annotated(1).write_to(&path("few"), |_| {}).unwrap();
@@ -152,7 +152,7 @@ fn shards_of_a_merge_do_not_mix_with_others() {
     stats(&shards).failed(REFUSED, &["shards: shards are missing: 2/3"]);
     stats(&shards.join("1.dataset")).failed(REFUSED, &["1.dataset: shard 1/3", "all shards"]);
 
-    // One of other datasets, and one that was cut from the same.
+    // A shard of other datasets, and one sharded from the same dataset.
     let words = ["1.dataset: holds something else", "another --out"];
     merge_shard(&both[..1], "2/3", &shards).failed(REFUSED, &words);
     merge_shard(&both, "2/4", &shards).failed(REFUSED, &words);
@@ -170,7 +170,7 @@ fn shards_of_a_merge_do_not_mix_with_others() {
     merge_shard(&both, "2/3", &shards).succeeded();
     assert_equal(&shards, &path("whole"), "made again");
 
-    // Killed just behind the sealing: the marker of what is unfinished is still there.
+    // Killed after sealing: the marker of an unfinished build is left.
     fs::write(shards.join("2.dataset/kibitz-unfinished"), "").unwrap();
     merge_shard(&both, "2/3", &shards).succeeded();
     assert_equal(&shards, &path("whole"), "with a marker left");
@@ -188,7 +188,7 @@ fn shards_of_a_merge_do_not_mix_with_others() {
     assert!(!path("none").exists());
 }
 
-/// The net is the same, byte for byte, and so is what is measured.
+/// The net is equal byte for byte, and so are its figures.
 #[test]
 fn training_on_shards_is_training_on_the_whole() {
     let folder = TrainingFolder::new(JUNE);
@@ -215,7 +215,7 @@ fn training_on_shards_is_training_on_the_whole() {
 }
 
 #[test]
-fn what_is_not_all_of_one_dataset_is_refused_by_name() {
+fn refuses_folders_that_are_not_one_whole_dataset() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build(&[&sample(JUNE)], &path("june")).succeeded();
@@ -245,7 +245,7 @@ fn what_is_not_all_of_one_dataset_is_refused_by_name() {
     ] {
         copy(&path(other), &second);
         refused(&path("shards"), &[words]);
-        // Nor is it written over.
+        // Foreign shards are not overwritten either.
         let words = ["2.dataset: holds something else", "another --out"];
         shard(&path("june"), "3", &path("shards")).failed(REFUSED, &words);
         fs::remove_dir_all(&second).unwrap();
@@ -254,10 +254,10 @@ fn what_is_not_all_of_one_dataset_is_refused_by_name() {
     shard(&path("june"), "2", &path("shards")).failed(REFUSED, &words);
     shard(&path("june"), "2", &path("october")).failed(REFUSED, &["october"]);
     shard(&path("none"), "2", &path("out")).failed(MISSING, &["none"]);
-    // What is missing is made again.
+    // A missing shard is made again.
     shard(&path("june"), "3", &path("shards")).succeeded();
     assert_equal(&path("shards"), &path("june"), "made again");
-    // Links do as well.
+    // Links to shards work too.
     fs::rename(&second, path("elsewhere")).unwrap();
     #[cfg(unix)]
     {
@@ -266,7 +266,7 @@ fn what_is_not_all_of_one_dataset_is_refused_by_name() {
     }
 }
 
-/// The same command makes what a killed one has not, as other shards are made.
+/// A killed shard is repeated by the same command while another shard is being made.
 #[test]
 fn a_killed_merge_of_a_shard_is_begun_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -295,7 +295,7 @@ fn a_killed_merge_of_a_shard_is_begun_again() {
     assert!(!path("shards/2.dataset/spill").exists());
 }
 
-/// The same command goes on after a kill.
+/// Sharding resumes with the same command after a kill.
 #[test]
 fn killed_sharding_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -325,10 +325,10 @@ fn killed_sharding_goes_on() {
     }
 }
 
-/// JSON cannot have such a name as it is; that must not be found out after the work.
+/// JSON cannot hold such names; printing must not fail after the work.
 #[cfg(unix)]
 #[test]
-fn names_that_are_not_unicode_are_told_in_json() {
+fn prints_non_unicode_names_in_json() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
 

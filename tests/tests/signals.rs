@@ -1,5 +1,4 @@
-//! What asks a program to stop: Ctrl-C, a scheduler or `docker stop`, a
-//! terminal that is closed, and readers that leave.
+//! Stop requests: Ctrl-C, a scheduler or `docker stop`, a closed terminal, and readers that leave.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +18,7 @@ const JUNE: &str = "dump_2026-06_annotated500.pgn.zst";
 /// Signals that ask to stop, with the exit codes of programs that did.
 const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 
-/// A dump whose labels fill a spilled run and more.
+/// Dump with more labels than one spilled run.
 static DUMP: LazyLock<PathBuf> = LazyLock::new(|| {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("signals.pgn.zst");
     Dump::annotated(19_000).write_to(&path, |_| {}).unwrap();
@@ -37,28 +36,28 @@ fn wait_until(child: &mut Child, holds: impl Fn() -> bool) {
     }
 }
 
-/// Sends a signal, and waits for the end: nothing may be waited for first.
+/// Sends a signal and waits for the end, with standard input still open.
 fn stop(signal: &str, mut child: Child) -> Said {
     send_signal(signal, &child);
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         // Without the signal it would wait for ever.
-        assert!(started.elapsed() < Duration::from_secs(300), "it goes on");
+        assert!(started.elapsed() < Duration::from_secs(300), "the program does not stop");
         sleep(Duration::from_millis(5));
     }
-    // Open until now: a source that has not come to its end.
+    // Open until now: the source has not ended.
     drop(child.stdin.take());
     child.wait_with_output().unwrap().into()
 }
 
-/// `ingest build - --out DATASET`.
+/// Returns the command `ingest build - --out DATASET`.
 fn building(dataset: &Path) -> Command {
     let mut command = program("ingest");
     command.args(["build", "-", "--out"]).arg(dataset);
     command
 }
 
-/// Nothing has come through the pipe, or some of it, and it stays open.
+/// The pipe stays open, after no bytes or some.
 #[test]
 fn a_build_that_waits_for_its_source_stops_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -80,7 +79,7 @@ fn a_build_that_waits_for_its_source_stops_and_goes_on() {
     }
 }
 
-/// In the middle of a source, and of sealing.
+/// Stops in the middle of a source, and of sealing.
 #[test]
 fn a_build_at_work_stops_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -96,7 +95,7 @@ fn a_build_at_work_stops_and_goes_on() {
             let size = |path: PathBuf| fs::metadata(path).map_or(0, |file| file.len());
             wait_until(&mut child, || size(dataset.join("spill").join(moment)) > 0);
             let said = stop(signal, child);
-            // It may have been faster.
+            // The build may have ended before the signal.
             if said.code != Some(0) {
                 said.failed(code, &["stopped", "same command again"]);
                 assert!(datasets::Dataset::open(&dataset).is_err(), "it was sealed");
@@ -108,7 +107,7 @@ fn a_build_at_work_stops_and_goes_on() {
     }
 }
 
-/// With an engine that is at work, one that hangs, and a source that does.
+/// Stops with an engine at work, with a hanging engine, and with a silent source.
 #[test]
 fn annotating_stops_at_once_and_goes_on() {
     let (folder, source, _) = folder(&unannotated(300));
@@ -132,7 +131,7 @@ fn annotating_stops_at_once_and_goes_on() {
         }
         annotate(&[&source], &fake(""), &out, &[]).succeeded();
         assert!(fs::read(&out).unwrap() == whole, "{signal}");
-        // Neither a source nor an engine has said anything as yet.
+        // Neither the source nor the engine has sent anything yet.
         let out = path(&format!("{signal} none.pgn.zst"));
         for engine in [fake(""), "cat".to_string()] {
             let child = start(&mut command(&[Path::new("-")], &engine, &out, &[]));
@@ -158,7 +157,7 @@ fn an_export_that_is_stopped_leaves_nothing() {
             let mut child = start(&mut command);
             wait_until(&mut child, || path("out.tmp").exists());
             let said = stop(signal, child);
-            // Else it was faster than this thread: once more.
+            // Try again if the export ended before the signal.
             if said.code != Some(0) {
                 break said;
             }
@@ -169,9 +168,9 @@ fn an_export_that_is_stopped_leaves_nothing() {
     }
 }
 
-/// A command with a standard error that nobody reads any more.
+/// Runs a command after the reader of its standard error has left.
 fn unread(command: &Command) -> Said {
-    // It begins only when its reader has left.
+    // The command starts only once the reader has left.
     let mut shell = Command::new("sh");
     shell.args(["-c", "read _; exec \"$@\"", "sh"]);
     shell.arg(command.get_program()).args(command.get_args());
@@ -181,9 +180,9 @@ fn unread(command: &Command) -> Said {
     child.wait_with_output().unwrap().into()
 }
 
-/// As in `ingest build ... 2>&1 | head`, or behind a terminal that was closed.
+/// Closed standard error, as in `ingest build ... 2>&1 | head` or after closing a terminal.
 #[test]
-fn nobody_has_to_read_what_is_said() {
+fn survives_a_closed_standard_error() {
     let (folder, source, out) = folder(&unannotated(2));
     let path = |name: &str| folder.path().join(name);
     let ingest = |arguments: &[&str]| {

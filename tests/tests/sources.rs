@@ -1,4 +1,4 @@
-//! The same games and positions from every kind of source, whole and damaged.
+//! Equal games and positions from every kind of source, intact and damaged.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -22,10 +22,10 @@ const OLD: &str = "dump_2013-02_rewritten2551.pgn.zst";
 
 const DAMAGED: i32 = 4;
 
-/// Bytes of a header that tells the size of the frame behind it.
+/// Bytes of a skippable frame with the next frame's size.
 const HEADER: usize = 12;
 
-/// So many annotated games, about 3 kB each.
+/// Generates annotated games of about 3 kB each.
 fn games(count: u64) -> Vec<u8> {
     let mut text = Vec::new();
     let mut generator = Generator::new(7, 100);
@@ -35,7 +35,7 @@ fn games(count: u64) -> Vec<u8> {
     text
 }
 
-/// What a tool makes of a file.
+/// Returns a file compressed by a tool.
 fn packed_by(tool: &str, file: &Path) -> Vec<u8> {
     let packed = Command::new(tool).arg("-c").arg(file).output().unwrap();
     assert!(packed.status.success());
@@ -73,7 +73,7 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
         text.chunks(400_000).map(frame).collect::<Vec<_>>().concat()
     };
     let (gzip, bzip2) = (packed_by("gzip", &plain), packed_by("bzip2", &plain));
-    // Two members, as two files one behind the other.
+    // Two members, like two concatenated files.
     let half = path("half");
     let members = |tool| {
         let (first, second) = text.split_at(text.len() / 2);
@@ -83,7 +83,7 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
         };
         [member(first), member(second)].concat()
     };
-    // No name tells what is inside.
+    // File names do not tell the format.
     for (name, bytes) in [
         ("frames with sizes", framed.clone()),
         ("frames without", frames(1)),
@@ -113,9 +113,9 @@ fn every_encoding_of_the_same_games_gives_the_same_records() {
     }
 }
 
-/// The query of a presigned URL stands for a password.
+/// The query of a presigned URL is a secret.
 #[test]
-fn what_is_secret_in_a_url_is_neither_told_nor_kept() {
+fn url_secrets_are_neither_printed_nor_stored() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("dataset");
     let plain = folder.path().join("games.pgn");
@@ -153,7 +153,7 @@ fn what_is_secret_in_a_url_is_neither_told_nor_kept() {
     }
 }
 
-/// A server that answers each request with the same, and whether it was asked.
+/// Starts a server with a fixed answer; returns its URL and the count of requests.
 fn answering(answer: String) -> (String, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -164,7 +164,7 @@ fn answering(answer: String) -> (String, Arc<AtomicU64>) {
             counter.fetch_add(1, Ordering::Relaxed);
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
             lines.find(|line| line.as_ref().map_or(true, String::is_empty));
-            // The client may be gone.
+            // Fails if the client has left.
             let _ = stream.write_all(answer.as_bytes());
         }
     });
@@ -173,7 +173,7 @@ fn answering(answer: String) -> (String, Arc<AtomicU64>) {
 
 /// Requests to S3 carry a signature and a token, which another server must not see.
 #[test]
-fn s3_is_not_followed_elsewhere_and_a_wrong_region_is_told() {
+fn reports_a_wrong_region_without_following_redirects() {
     let folder = tempfile::tempdir().unwrap();
     let (other, requests) = answering("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n".into());
     let answer = |status: &str, headers: &str, body: &str| {
@@ -223,7 +223,7 @@ fn crlf(text: &[u8]) -> Vec<u8> {
     text.replace('\n', "\r\n").into_bytes()
 }
 
-/// EPD and label of each position of a dataset.
+/// Returns EPD and label of each position of a dataset.
 fn labels(dataset: &Path) -> BTreeSet<String> {
     let records = both_sides(dataset).concat();
     let line = |record: &Record| format!("{record:?}");
@@ -257,7 +257,7 @@ fn every_format_of_bare_positions_gives_the_same_labels() {
 }
 
 #[test]
-fn several_sources_of_all_kinds_at_once_are_as_one_after_the_other() {
+fn sources_at_once_equal_sources_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     fs::write(path("games.pgn"), games(50)).unwrap();
@@ -279,8 +279,7 @@ fn several_sources_of_all_kinds_at_once_are_as_one_after_the_other() {
     assert!(contents(&path("one by one")) == expected);
 }
 
-/// What the text cannot say (depth, month, side of the split) is lost; all
-/// else comes back.
+/// Depth, month and split are lost in text; everything else is restored.
 #[test]
 fn exported_text_is_read_back() {
     let folder = tempfile::tempdir().unwrap();
@@ -299,7 +298,7 @@ fn exported_text_is_read_back() {
     let expected = lines(&path("a"));
     assert!(expected.len() > 30_000);
     assert_eq!(lines(&path("b")), expected);
-    // Again, there is nothing left to lose.
+    // A second round trip changes nothing.
     let mut export = program("ingest");
     export.arg("export").arg(path("b"));
     export.args(["--format", "text", "--out"]);
@@ -308,7 +307,7 @@ fn exported_text_is_read_back() {
     assert!(both_sides(&path("b")) == both_sides(&path("c")));
 }
 
-/// A dump whose frames can be damaged.
+/// Dump with frames that can be damaged.
 struct Framed {
     text: Vec<u8>,
     frames: Vec<Vec<u8>>,
@@ -328,12 +327,12 @@ impl Framed {
         Framed { text, frames }
     }
 
-    /// The text of some frames.
+    /// Returns the text range of some frames.
     fn text_of(frames: Range<usize>) -> Range<usize> {
         frames.start * Self::TEXT..frames.end * Self::TEXT
     }
 
-    /// The compressed bytes of a frame.
+    /// Returns the range of compressed bytes of a frame.
     fn bytes_of(&self, frame: usize) -> Range<usize> {
         let start = self.frames[..frame].iter().map(Vec::len).sum();
         start..start + self.frames[frame].len()
@@ -344,8 +343,7 @@ impl Framed {
         self.frames[frame][middle..middle + 64].fill(0x55);
     }
 
-    /// The games that have no byte in any of the stretches of text, nor lie
-    /// around an empty one.
+    /// Returns the games that overlap none of the text ranges, nor enclose an empty one.
     fn games_outside(&self, stretches: &[Range<usize>]) -> Vec<u8> {
         let text = std::str::from_utf8(&self.text).unwrap();
         let starts = text.match_indices("[Event \"").map(|(at, _)| at);
@@ -362,7 +360,7 @@ impl Framed {
     }
 }
 
-/// Builds from the games alone, without compression.
+/// Builds from uncompressed games; returns the records.
 fn records_of(games: &[u8], folder: &Path) -> [Vec<Record>; 2] {
     let (file, dataset) = (folder.join("kept.pgn"), folder.join("kept"));
     fs::write(&file, games).unwrap();
@@ -370,7 +368,7 @@ fn records_of(games: &[u8], folder: &Path) -> [Vec<Record>; 2] {
     both_sides(&dataset)
 }
 
-/// The compressed byte that the last line names.
+/// Returns the compressed offset named in the last line.
 fn named_byte(said: &Said) -> usize {
     let (_, rest) = said.err.rsplit_once("compressed byte ").unwrap();
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -378,7 +376,7 @@ fn named_byte(said: &Said) -> usize {
 }
 
 #[test]
-fn corrupt_frames_are_hopped_over() {
+fn skips_corrupt_frames() {
     for (lost, places) in [(vec![6], ""), (vec![3, 4, 10], "(and at 2 more places)")] {
         let folder = tempfile::tempdir().unwrap();
         let mut dump = Framed::new();
@@ -389,7 +387,7 @@ fn corrupt_frames_are_hopped_over() {
         let (file, dataset) = (folder.path().join("bad.zst"), folder.path().join("dataset"));
         fs::write(&file, dump.frames.concat()).unwrap();
         let said = build(&[&file], &dataset).failed(DAMAGED, &["bad.zst", places]);
-        // The damage lies before the byte that is named, and in its frame.
+        // The damage lies in the frame of the named byte, before that byte.
         assert!(
             (first.start + 1..=first.end).contains(&named_byte(&said)),
             "{said:?}"
@@ -402,8 +400,8 @@ fn corrupt_frames_are_hopped_over() {
     }
 }
 
-/// Damage of the file between the frames, or of their number: what must be
-/// there, and how the build ends.
+/// Damage between frames, or to their sizes. Each case names the text that may be lost, and whether
+/// the build reports damage.
 #[test]
 fn damage_between_frames_costs_no_game_elsewhere() {
     let dump = Framed::new();
@@ -420,8 +418,7 @@ fn damage_between_frames_costs_no_game_elsewhere() {
     };
     let size = (dump.frames[5].len() - HEADER) as u32;
     let text = Framed::text_of;
-    // What is said to be lost is so at most: a frame that is cut short still
-    // gives what there is of it.
+    // Upper bound of the loss: a truncated frame still gives its beginning.
     for (name, bytes, lost, damaged) in [
         (
             "garbage",
@@ -465,8 +462,8 @@ fn damage_between_frames_costs_no_game_elsewhere() {
         let said = said.failed(DAMAGED, &["bad.zst", "compressed byte"]);
         let place = dump.bytes_of(lost.start / Framed::TEXT).start;
         assert!(named_byte(&said) >= place, "{name}: {said:?}");
-        // Not by EPD: of a position and its colour twin, which one is kept
-        // depends on all games they come from.
+        // Compare keys instead of EPDs: which of a position and its colour twin is kept depends on
+        // all games they come from.
         let keys = |sides: &[Vec<Record>; 2]| -> BTreeSet<u64> {
             let records = sides.concat().into_iter();
             records.map(|record| Keyed::new(record).key).collect()

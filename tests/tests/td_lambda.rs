@@ -1,4 +1,4 @@
-//! `ingest build --td-lambda`: labels that look ahead in their games.
+//! `ingest build --td-lambda`: labels from lambda-returns.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn build(source: &str, dataset: &Path, threads: &str, arguments: &[&str]) -> Sai
 }
 
 #[test]
-fn lambda_0_is_the_dataset_without_it() {
+fn lambda_0_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     for (name, arguments) in [("none", &[][..]), ("zero", &["--td-lambda", "0"])] {
@@ -31,7 +31,7 @@ fn lambda_0_is_the_dataset_without_it() {
 }
 
 #[test]
-fn positions_and_held_out_labels_are_those_without_it() {
+fn keeps_positions_and_held_out_labels() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     build(JUNE, &path("plain"), "2", &[]).succeeded();

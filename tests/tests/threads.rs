@@ -1,5 +1,4 @@
-//! `ingest` under an account that may have few threads: it works with those it
-//! gets.
+//! `ingest` under an account with a limit on threads.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -13,8 +12,8 @@ use tests::{Said, program, run, sample, skip, stats};
 
 const SAMPLE: &str = "dump_2026-06_annotated500.pgn.zst";
 
-/// A folder with the programs in it that any account may write to; `None` where
-/// this account cannot run a program under another.
+/// Creates a folder with the programs that any account may write to. Returns `None` if this account
+/// cannot run programs under another one.
 fn folder() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     if fs::metadata(folder.path()).unwrap().uid() != 0 {
@@ -22,8 +21,8 @@ fn folder() -> Option<TempDir> {
         return None;
     }
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    // By another process: a child that another test begins meanwhile would
-    // inherit what this one has open to write, and no such file is executed.
+    // Copy in another process: a child of a parallel test would inherit the open file descriptor,
+    // and a file open for writing cannot be executed.
     let copied = Command::new("install")
         .args(["-m", "755"])
         .args(["ingest", "fake_engine"].map(|name| program(name).get_program().to_owned()))
@@ -31,13 +30,13 @@ fn folder() -> Option<TempDir> {
         .status();
     assert!(copied.unwrap().success());
     let source = fs::read(sample(SAMPLE)).unwrap();
-    // More games than are on their way at once.
+    // More games than are in flight at once.
     fs::write(folder.path().join("x.pgn.zst"), source.repeat(4)).unwrap();
     Some(folder)
 }
 
-/// Runs `ingest` in the folder, under an account of its own with so many
-/// threads. One that still runs after two minutes hangs.
+/// Runs `ingest` in the folder under another account with at most `threads` threads. A run of more
+/// than two minutes is killed.
 fn limited(folder: &Path, account: u32, threads: u32, arguments: &[&str]) -> Said {
     let script = format!("ulimit -u {threads} && exec timeout -s KILL 120 ./ingest \"$@\"");
     let mut command = Command::new("bash");
@@ -47,7 +46,7 @@ fn limited(folder: &Path, account: u32, threads: u32, arguments: &[&str]) -> Sai
 }
 
 #[test]
-fn a_build_goes_on_with_the_threads_it_gets() {
+fn builds_with_fewer_threads() {
     let Some(folder) = folder() else { return };
     let build = ["build", "x.pgn.zst", "--out", "d"];
     limited(folder.path(), 54_322, 30, &build).succeeded();
@@ -63,9 +62,9 @@ fn a_build_goes_on_with_the_threads_it_gets() {
 }
 
 #[test]
-fn annotating_goes_on_with_the_threads_it_gets() {
+fn annotates_with_fewer_threads() {
     let Some(folder) = folder() else { return };
-    // The games have evaluations: no engine is asked for any.
+    // The games have evaluations: the engine is never asked.
     let annotate = [
         "annotate",
         "x.pgn.zst",

@@ -1,5 +1,4 @@
-//! What the trainer says: to readers who leave early, and of figures that say
-//! less than they seem to.
+//! Output of the trainer: readers that leave early, misleading figures, wrong usage.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -36,9 +35,9 @@ const FIT: [&str; 11] = [
     "n.safetensors",
 ];
 
-/// Whoever reads the results leaves after the first line, or before.
+/// The reader closes the pipe at once.
 #[test]
-fn a_reader_that_leaves_is_no_error() {
+fn succeeds_when_the_reader_stops_early() {
     let folder = TrainingFolder::new(SAMPLE);
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let contender = format!("net={net}");
@@ -74,9 +73,9 @@ fn a_reader_that_leaves_is_no_error() {
     }
 }
 
-/// As after `trainer fit ... 2>&1 | head -1`, or in a terminal that is closed.
+/// Standard error is closed, as after `trainer fit ... 2>&1 | head -1` or in a closed terminal.
 #[test]
-fn a_run_goes_on_when_nobody_reads_its_progress() {
+fn training_continues_when_progress_is_unread() {
     let folder = TrainingFolder::new(SAMPLE);
     let mut command = folder.trainer(&FIT);
     let piped = command.stdout(Stdio::null()).stderr(Stdio::piped());
@@ -91,10 +90,10 @@ fn a_run_goes_on_when_nobody_reads_its_progress() {
     assert_eq!(epochs.lines().count(), 2);
 }
 
-/// Standard output that cannot be written, not because its reader left.
+/// Standard output fails for a reason other than a reader that left.
 #[test]
 #[cfg(target_os = "linux")]
-fn results_that_cannot_be_written_are_a_failure() {
+fn fails_on_unwritable_results() {
     let folder = TrainingFolder::new(SAMPLE);
     let full = std::fs::File::options().write(true).open("/dev/full");
     let mut command = folder.trainer(&["eval", "--model", &default_net(), "--data", "d"]);
@@ -104,7 +103,7 @@ fn results_that_cannot_be_written_are_a_failure() {
     said.failed(CANNOT_WRITE, &["standard output"]);
 }
 
-/// The moves of a game, with an evaluation of every one from `from` on.
+/// Returns a game with an evaluation of every move from ply `from` on.
 fn game(from: usize) -> String {
     let moves = [
         "e4", "d5", "exd5", "Qxd5", "Nc3", "Qa5", "d4", "Nf6", "Nf3", "c6",
@@ -123,9 +122,9 @@ fn game(from: usize) -> String {
     text + "*\n"
 }
 
-/// Files of games that hardly have a position in common.
+/// Files of games with few positions in common.
 #[test]
-fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
+fn warns_when_few_positions_are_evaluated() {
     let folder = TrainingFolder::new(SAMPLE);
     for (name, from) in [("labels", 0), ("most", 4), ("few", 8), ("none", 10)] {
         fs::write(folder.path(&format!("{name}.pgn")), game(from)).unwrap();
@@ -163,11 +162,11 @@ fn figures_of_few_of_the_positions_are_shown_with_a_warning() {
     assert_eq!(said.out, "");
 }
 
-/// The factor is what `compare` finds, and the net then needs none.
+/// Calibration uses the factor that `compare` finds, and the result needs none.
 #[test]
 fn a_calibrated_net_has_the_pawns_of_the_labels() {
     let folder = TrainingFolder::new(SAMPLE);
-    // None of its weights reaches the bound that training keeps.
+    // A net without weights at the bound of training.
     let net = root().join("models/games1191.safetensors");
     let (net, games) = (
         net.display().to_string(),
@@ -192,7 +191,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     assert!((left - 1.0).abs() < 0.05, "{left}");
     let apart = |a: &Value, b: &Value| (number(a) - number(b)).abs();
     assert_eq!(before["before"]["winchance"], scaled["winchance"]);
-    // In f16 the weights are a little off.
+    // Weights are rounded to f16.
     assert!(apart(&before["after"]["winchance"], &after["winchance"]) < 1e-4);
     assert!(apart(&scaled["scaled"]["winchance"], &after["winchance"]) < 1e-4);
 
@@ -205,7 +204,7 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     calibrate(&net, "c.safetensors")
         .failed(DATASET_OR_OUTPUT_REFUSED, &["c.safetensors", "--force"]);
     assert!(fs::read(folder.path("c.safetensors")).unwrap() == bytes);
-    // It can be trained on.
+    // The calibrated net can be trained on.
     let fit = [
         "fit", "--device", "cpu", "--data", "d", "--epochs", "1", "--init",
     ];
@@ -226,9 +225,9 @@ fn a_calibrated_net_has_the_pawns_of_the_labels() {
     assert!(!folder.path("n.safetensors").exists());
 }
 
-/// By such labels a good net looks worse than material alone.
+/// Labels of another pawn make a good net look worse than material alone.
 #[test]
-fn eval_says_when_the_labels_pawn_is_another() {
+fn eval_warns_when_labels_use_another_pawn() {
     let folder = TrainingFolder::new(SAMPLE);
     let games = sample(SAMPLE).display().to_string();
     let net = root().join("models/games1191.safetensors");
@@ -249,7 +248,7 @@ fn eval_says_when_the_labels_pawn_is_another() {
 }
 
 #[test]
-fn contenders_are_told_apart_by_their_names() {
+fn rejects_contenders_of_the_same_name() {
     let folder = TrainingFolder::new(SAMPLE);
     fs::write(folder.path("a.pgn"), game(0)).unwrap();
     for names in [["a=a.pgn", "a=a.pgn"], ["a=a.pgn", "material=a.pgn"]] {
@@ -259,9 +258,9 @@ fn contenders_are_told_apart_by_their_names() {
     }
 }
 
-/// What a newcomer may type: the exit code of wrong usage, and words that help.
+/// Mistakes of newcomers give the exit code of wrong usage and helpful words.
 #[test]
-fn wrong_usage_is_refused_in_words_that_help() {
+fn wrong_usage_is_explained() {
     let folder = TrainingFolder::new(SAMPLE);
     let net = default_net();
     let refused = |arguments: &[&str], words: &[&str]| {
@@ -316,7 +315,7 @@ fn wrong_usage_is_refused_in_words_that_help() {
         &["linear", "--data", "d", "--out", "n.svg"],
         &[".safetensors"],
     );
-    // A file that is read is not written over.
+    // Input files are not overwritten.
     let written = ["eval", "--model", &net, "--data", "d", "--report", &net];
     refused(&written, &[".html"]);
     let picture = [
@@ -331,9 +330,9 @@ fn wrong_usage_is_refused_in_words_that_help() {
     assert_eq!(fs::read_dir(folder.path("")).unwrap().count(), 1);
 }
 
-/// What cannot be written is known before the work.
+/// Unwritable outputs are reported before the work.
 #[test]
-fn pages_and_pictures_that_cannot_be_written_are_known_at_once() {
+fn checks_output_paths_before_the_work() {
     let folder = TrainingFolder::new(SAMPLE);
     let (net, games) = (default_net(), sample(SAMPLE).display().to_string());
     let words = ["no/folder", "make its folder"];

@@ -1,4 +1,4 @@
-//! The engine as python-chess drives it, a GUI that knows nothing of Kibitz.
+//! The engine driven by python-chess, a GUI independent of Kibitz.
 
 use tests::{program, python, root, run};
 

@@ -1,4 +1,4 @@
-//! The whole path over real processes: a dump in, an engine that plays out.
+//! The whole path over real processes: from a dump to an engine that plays.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn fit(dataset: &Path, net: &Path, arguments: &[&str]) -> Said {
     run(command.args(arguments))
 }
 
-/// Speaks to the engine over its pipes, and gives what it said.
+/// Sends commands to the engine over its pipes; returns its output.
 fn uci(commands: &str) -> Said {
     let mut engine = program("engine");
     let mut child = engine
@@ -49,7 +49,7 @@ fn a_dump_becomes_an_engine_that_plays() {
     let small = ["--hidden", "64,32,32", "--epochs", "6", "--seed", "5"];
     fit(&dataset, &net, &small).succeeded();
 
-    // The file says what made it.
+    // The file records how it was made.
     let bytes = std::fs::read(&net).unwrap();
     let (network, metadata) = Network::from_bytes(&bytes).unwrap();
     assert_eq!(metadata.layout, "kibitz-902-v2");
@@ -59,7 +59,7 @@ fn a_dump_becomes_an_engine_that_plays() {
     assert_eq!(metadata.dataset["fingerprint"], fingerprint);
     assert_eq!(metadata.target["name"], "winchance");
 
-    // It learned: clearly better than knowing nothing, on games of another year.
+    // The net learned: it is clearly better than chance on games of another year.
     let mut eval = program("trainer");
     eval.args(["eval", "--json", "--model"])
         .arg(&net)
@@ -70,12 +70,12 @@ fn a_dump_becomes_an_engine_that_plays() {
     assert!(accuracy > 0.6, "{report}");
     assert_eq!(report["net"]["count"], 2412);
 
-    // The trainer's values are the engine's: inputs and outputs.
+    // The engine's inputs and outputs equal the trainer's.
     let (distance, positions) = tests::golden::largest_distance(&net).unwrap();
     assert!(positions >= 32);
     assert!(distance <= 1e-4, "{distance}");
 
-    // And the engine plays with it.
+    // The engine plays with the net.
     let commands = format!(
         "setoption name EvalFile value {}\nposition startpos moves e2e4\ngo depth 4\n",
         net.display()
@@ -139,10 +139,10 @@ fn training_goes_on_from_a_net() {
     );
 }
 
-/// The figures that the file of the shipped tables holds, on the dataset that is whole
-/// in the repository.
+/// The figures stored in the shipped tables, measured again on a dataset of samples in the
+/// repository.
 #[test]
-fn the_shipped_tables_say_of_themselves_what_is_measured() {
+fn stored_figures_of_the_shipped_tables_are_reproducible() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("lichess.dataset");
     let samples = [JUNE, REBUILT, "dump_2013-02_rewritten2551.pgn.zst"];
@@ -168,7 +168,7 @@ fn the_shipped_tables_say_of_themselves_what_is_measured() {
     }
 }
 
-/// What the shipped net was calibrated with, as its file says, finds nothing more to do.
+/// A repeated calibration on the recorded files finds nothing to change.
 #[test]
 fn the_shipped_net_has_the_pawns_of_its_calibration() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,14 +189,14 @@ fn the_shipped_net_has_the_pawns_of_its_calibration() {
     assert!((factor - 1.0).abs() < 0.03, "{factor}");
 }
 
-/// One of the nets in the repository, and what it says of itself.
+/// Returns the path and metadata of a net in the repository.
 fn shipped(name: &str) -> (PathBuf, Metadata) {
     let net = tests::root().join(format!("models/{name}.safetensors"));
     let (_, metadata) = Network::from_bytes(&std::fs::read(&net).unwrap()).unwrap();
     (net, metadata)
 }
 
-/// Where there is no GPU, asking for one is refused in so many words.
+/// `--device cuda` without a GPU is refused with advice.
 #[test]
 fn cuda_without_a_gpu_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ fn cuda_without_a_gpu_is_refused() {
     }
 }
 
-/// A net that cannot be written: the run fails at the end, in one line.
+/// The run fails at the end, in one line.
 #[test]
 fn a_net_that_cannot_be_written_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
