@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# All set-up, and the tests of what people use; tests/rare.sh has the rest.
+# Installs what is missing and runs the tests of everything in everyday use; tests/rare.sh runs the
+# rest.
 . "$(dirname "$0")/setup.sh"
 . tests/report.sh
 
-# Exported Parquet is read back by pyarrow, whose wheel is some 45 MB, nets are opened
-# by numpy and safetensors, and the engine is driven by python-chess, which comes as source.
-# The tests that want what cannot be installed are skipped, and say so.
+# pyarrow (a wheel of some 45 MB) reads exported Parquet back, numpy and safetensors open nets, and
+# python-chess (built from source) drives the engine. Tests without their package are skipped,
+# visibly.
 pyarrow=23.0.1 numpy=2.2.6 safetensors=0.8.0 chess=1.11.2
 has pyarrow "$pyarrow" || has chess "$chess" || python3 -m venv --clear target/python || true
 has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
@@ -16,8 +17,8 @@ has pyarrow "$pyarrow" || pip "pyarrow==$pyarrow" ||
 has chess "$chess" || pip --no-binary chess "chess==$chess" ||
     echo "python-chess cannot be installed: the engine's test by it will be skipped" >&2
 
-# Vulkan in software, on which tests train where there is no GPU; without it they are
-# skipped. Mesa complains on standard error where the variable is not set.
+# Software Vulkan for training tests without a GPU; if missing, they are skipped. Mesa complains on
+# standard error if the variable is not set.
 has_vulkan() {
     compgen -G '/usr/lib/*/libvulkan.so.1' >/dev/null &&
         compgen -G '/usr/share/vulkan/icd.d/*.json' >/dev/null
@@ -32,7 +33,7 @@ run_tests --workspace --locked $KIBITZ_FEATURES
 cargo test --doc --quiet --workspace --locked $KIBITZ_FEATURES ||
     failed+=("the examples of the documentation")
 
-# The page, in a real browser.
+# Tests of the page in a real browser.
 : "${CHROMIUM:=/usr/bin/chromium}"
 if has_node && { command -v "$CHROMIUM" >/dev/null || install chromium; }; then
     bash engine/web/test.sh || failed+=(engine/web/test.sh)

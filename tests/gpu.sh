@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# What a GPU is good for, in one call of some minutes: `trainer bench` of three networks in
-# three batches, then the tests against the processor, then `trainer fit` of the default recipe's
-# network on the games it is given (or else on generated ones), then report.json and report.md in
-# --out. A step that fails is named in the report and stops nothing but itself.
+# Benchmarks and tests a GPU in some minutes: `trainer bench` of three networks with three batch
+# sizes, the tests against the CPU, and `trainer fit` of the default recipe's network on --data
+# (or on generated games). Writes report.json and report.md to --out. A failed step is named in
+# the report; the others still run.
 #
 #   tests/gpu.sh [--device cuda|vulkan|cpu] [--data FILE]... [--epochs N] [--batches N,N,N]
 #                [--seconds S] [--games N] [--out FOLDER] [--programs FOLDER]
 #   tests/gpu.sh --pack FOLDER
 #
-# --pack builds the programs and tests into FOLDER, for a machine without Rust, where
-# --programs names it. Without a GPU, `--device vulkan` (in software) or `--device cpu` with
-# `--games 300 --epochs 2 --seconds 1 --batches 512` shows how it goes.
+# --pack builds the programs and tests into FOLDER for a machine without Rust; give it there as
+# --programs. To try this without a GPU: `--device vulkan` (in software) or `--device cpu`, with
+# `--games 300 --epochs 2 --seconds 1 --batches 512`.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -30,7 +30,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-# build FOLDER: the programs, and the tests as programs.
+# build FOLDER: builds the programs, and the tests as programs.
 build() {
     (
         . "$root/tests/setup.sh"
@@ -71,7 +71,7 @@ programs=$(cd "$programs" && pwd)
 PATH=$programs:$PATH
 
 failed=()
-# step NAME COMMAND...: its output goes to the terminal and to NAME.log.
+# step NAME COMMAND...: runs a command, with output to the terminal and to NAME.log.
 step() {
     local name=$1 began=$SECONDS
     shift
@@ -85,7 +85,7 @@ step() {
 }
 
 trainer devices | tee "$out/devices.txt"
-# Ends here, with trainer's message and exit code, where the device is not there.
+# Exits here, with the trainer's message and exit code, if the device is missing.
 trainer bench --device "$device" --hidden 32,16,16 --batch 512 --seconds 0.1
 
 networks=(

@@ -1,4 +1,4 @@
-"""Joins what tests/gpu.sh measured into report.json and report.md.
+"""Collects the measurements of tests/gpu.sh in report.json and report.md.
 
     python3 tests/gpu_report.py FOLDER GPU REVISION [FAILED_STEP...]
 """
@@ -13,7 +13,7 @@ folder, gpu, revision, failed = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv
 
 
 def load(path):
-    """Returns what a file holds, or None if a step that failed left it out."""
+    """Returns the JSON of a file, or None if a failed step did not write it."""
     try:
         return json.loads(path.read_text())
     except (FileNotFoundError, json.JSONDecodeError):

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The inputs of every position of the samples, by python-chess, against those of the
-# engine and the trainer. About ten minutes.
-#   inputs.sh [GAMES.pgn.zst...]    also of these, such as Chess960 games
+# Compares the inputs of every position of the samples, by python-chess, with those of the engine
+# and the trainer. About ten minutes.
+#   inputs.sh [GAMES.pgn.zst...]    more games, such as Chess960
 . "$(dirname "$0")/setup.sh"
 
 python=target/python/bin/python

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The main job on the samples: dump to dataset to net to an engine that plays.
-# What it makes lies in out/, and replaces what it made there before.
+# The whole pipeline on the samples: dump to dataset to net to a playing engine. Writes to out/ and
+# replaces its earlier files there.
 . "$(dirname "$0")/setup.sh"
 
 step() { printf '\n== %s\n' "$*"; }
@@ -36,7 +36,7 @@ $bin/trainer eval --model out/sample.safetensors --pgn $samples/dump_2021-10_fir
 
 step "engine: bake the net in"
 KIBITZ_NET=out/sample.safetensors cargo build --release -p engine -p arena --locked
-# Moved, so that what is built there next has the default net again.
+# Moved aside, so that the next build there has the default net again.
 mv "$bin/engine" "$bin/arena" out/
 
 step "engine: 200 games of 10,000 nodes a move against itself with a material-only evaluation"

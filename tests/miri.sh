@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The kernels of trainer and engine under Miri, which finds what is undefined: the
-# scalar ones, and those of AVX2 and FMA; Miri does not know all of AVX-512. A few
-# minutes. Wants a nightly toolchain:
+# Runs the kernels of trainer and engine under Miri, which finds undefined behaviour: the
+# scalar ones, and those of AVX2 and FMA; Miri lacks parts of AVX-512. A few minutes. Needs
+# a nightly toolchain:
 #
 #   rustup toolchain install nightly --component miri,rust-src
 set -euo pipefail
@@ -12,7 +12,7 @@ miri() {
     RUSTFLAGS="-C target-feature=$1" cargo +nightly miri test --target-dir "$target" "${@:2}"
 }
 
-# The trainer's, alone: around them are RocksDB and CUDA.
+# The trainer's kernels, without their crate, which needs RocksDB and CUDA.
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
 mkdir "$alone/src"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The Python package: lints it, builds its wheel without optimisation, installs it into
-# target/python and tests it against python-chess and the programs. KIBITZ_PROGRAMS is the folder of engine and
-# ingest; without it they are built.
+# Lints the Python package, builds its wheel without optimisation, installs it into
+# target/python and tests it against python-chess and the programs. KIBITZ_PROGRAMS names the
+# folder of engine and ingest; without it they are built.
 #   python.sh [PYTEST-ARGUMENT...]
 . "$(dirname "$0")/setup.sh"
 
@@ -18,11 +18,11 @@ if [ -z "${KIBITZ_PROGRAMS-}" ]; then
     KIBITZ_PROGRAMS=$build/debug
 fi
 export KIBITZ_PROGRAMS
-# RocksDB as the programs have it: compiling it again takes longer than all else.
+# Link the RocksDB that the programs built: compiling it again takes longer than everything else.
 library=$(find "$build/debug/build" -name librocksdb.a -printf '%T@ %h\n' | sort -n | tail -1)
 [ -z "$library" ] || export ROCKSDB_STATIC=1 ROCKSDB_LIB_DIR="${library#* }"
 export CARGO_TARGET_DIR=$build
-# What the lints of the workspace do not see.
+# Checks that the workspace's lints do not cover.
 manifest=engine/python/Cargo.toml
 cargo fmt --check --manifest-path $manifest
 cargo clippy --locked --manifest-path $manifest -- -D warnings

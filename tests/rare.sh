@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The tests that tests/all.sh leaves out, since few use what they prove: clusters of Ray, objects
-# of S3, the engine in WebAssembly under Node, the Python package.
+# Runs the tests that tests/all.sh leaves out because few people need them: Ray clusters, S3
+# objects, the engine in WebAssembly under Node, the Python package.
 . "$(dirname "$0")/setup.sh"
 . tests/report.sh
 
-# Objects are read from the S3 of moto, and Ray, 79 MB, shares dumps among nodes.
+# moto serves S3 objects; Ray (79 MB) distributes dumps over nodes.
 moto=5.2.5 ray=2.60.0 tqdm=4.70.1
 [ -x "$python" ] || python3 -m venv target/python
 has moto "$moto" || pip "moto[server]==$moto" ||
@@ -15,7 +15,7 @@ has moto "$moto" || pip "moto[server]==$moto" ||
 # shellcheck disable=SC2086
 run_tests --workspace --test cluster --test s3 --test copies --locked $KIBITZ_FEATURES -- --ignored
 
-# WebAssembly's kernel at the ends of its numbers, by nets that no training makes.
+# The WebAssembly kernel at the limits of its integers, with nets that training cannot make.
 if has_node; then
     if rustup target add wasm32-wasip1; then
         RUSTFLAGS="-C target-feature=+simd128" \

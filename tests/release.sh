@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds and tests what people get and tests/all.sh does not:
+# Builds and tests the release artefacts that tests/all.sh does not:
 #   trainer   the trainer without CUDA
 #   musl      the engine in one file that needs no shared library
 #   aarch64   the engine for aarch64, under qemu
@@ -18,7 +18,7 @@ engine_tests=(--lib --test signature --test search --test evaluation)
 
 step() { printf '\n== %s\n' "$*"; }
 
-# drive COMMAND...: a session with an engine that was built, and its signature.
+# drive COMMAND...: plays a session with a built engine and checks its bench signature.
 drive() {
     local committed
     committed=$(git log -1 --format=%B --extended-regexp --grep='^Bench: [0-9]+$' | sed -n 's/^Bench: //p')
@@ -27,7 +27,7 @@ drive() {
         "$@" | grep '^bestmove '
 }
 
-# packaged PART SUFFIX: builds a part of a release, and names its file.
+# packaged PART SUFFIX: builds a part of a release, and prints its file name.
 packaged() {
     bash .ci/package "$1" >&2 || return
     ls -t "$build"/package/kibitz-engine-*-"$2" | head -1
@@ -62,8 +62,8 @@ windows() {
     local target
     target_for windows
     command -v wine >/dev/null || install wine wine64
-    # Wine 8, Debian 12's, has no bcryptprimitives.dll, which the standard
-    # library draws its random numbers from.
+    # Wine 8 (Debian 12) lacks bcryptprimitives.dll, from which the standard library draws random
+    # numbers.
     local stand_in=$build/$target/bcryptprimitives
     mkdir -p "$stand_in"
     cat >"$stand_in/prng.c" <<'C'
@@ -85,8 +85,8 @@ C
     windows_programs "${archive%.exe}.zip"
 }
 
-# windows_programs ZIP: ingest makes the dataset that Linux makes, the trainer fits a net to it,
-# and arena plays with that.
+# windows_programs ZIP: checks that ingest makes the dataset that Linux makes, the trainer fits a
+# net to it, and arena plays with that net.
 windows_programs() {
     cargo build --release --locked -p ingest
     local folder unpacked sample=datasets/samples/dump_2026-06_annotated500.pgn.zst
@@ -95,7 +95,7 @@ windows_programs() {
     unpacked=$(compgen -G "$folder/kibitz-*")
     wine "$unpacked/ingest.exe" build $sample --quiet --out "$folder/windows.dataset"
     "$build/release/ingest" build $sample --quiet --out "$folder/linux.dataset"
-    # All but the first line, which names the dataset.
+    # Skip the first line, which names the dataset.
     diff <("$build/release/ingest" stats "$folder/linux.dataset" | tail -n +2) \
         <(wine "$unpacked/ingest.exe" stats "$folder/windows.dataset" | tr -d '\r' | tail -n +2)
     wine "$unpacked/trainer.exe" fit --data "$folder/windows.dataset" --device cpu --hidden 16 \

@@ -1,4 +1,4 @@
-"""Runs the test programs of the workspace side by side, and lists at the end what failed.
+"""Runs the test programs of the workspace in parallel, and lists failures at the end.
 
 `cargo test` runs one program after another, so the slowest test of each leaves the other
 cores idle.
@@ -36,7 +36,7 @@ def test_programs(arguments):
 
 
 def name_of(program, folder):
-    """Returns `tests/fit`, of a program `fit-0123456789abcdef`."""
+    """Returns `tests/fit` for the program `fit-0123456789abcdef`."""
     return f"{folder.name}/{pathlib.Path(program).name.rsplit('-', 1)[0]}"
 
 
@@ -61,7 +61,7 @@ def main():
         cut = arguments.index("--")
         arguments, options = arguments[:cut], arguments[cut + 1 :]
     programs = list(test_programs(arguments))
-    # The longest of the last run come first, so that none of them runs alone at the end.
+    # Longest first, by the last run, so that no long one runs alone at the end.
     record = pathlib.Path(programs[0][0]).parent / "test-seconds.json"
     before = json.loads(record.read_text()) if record.exists() else {}
     programs.sort(key=lambda program: -before.get(name_of(*program), 1e9))

@@ -1,5 +1,5 @@
-# Sourced by the other scripts: goes to the root of the workspace and installs
-# what is missing to build it, on Debian and Ubuntu. Rust comes from rustup.
+# Sourced by the other scripts: changes to the root of the workspace and installs missing build
+# dependencies, on Debian and Ubuntu. Rust comes from rustup.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -13,18 +13,17 @@ if ! command -v cargo >/dev/null; then
     fi
 fi
 
-# RocksDB is compiled from source: a C++ compiler, and libclang for its
-# bindings. The tests pack samples with gzip and bzip2, and read Parquet with
-# Python.
+# RocksDB is compiled from source, with a C++ compiler, and libclang for its bindings. The tests
+# compress samples with gzip and bzip2, and read Parquet with Python.
 missing=()
 command -v g++ >/dev/null || missing+=(g++)
-# (libclang-cpp.so, which Clang itself brings, is another library.)
+# (libclang-cpp.so, which comes with Clang, is a different library.)
 compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null || missing+=(libclang-dev)
 command -v gzip >/dev/null || missing+=(gzip)
 command -v bzip2 >/dev/null || missing+=(bzip2)
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
 
-# install PACKAGE...: by apt.
+# install PACKAGE...: installs by apt.
 install() {
     echo "installing $*"
     local as_root=()
@@ -40,5 +39,5 @@ if [ ${#missing[@]} -gt 0 ]; then
     fi
 fi
 
-# CUDA is half of what there is to build, and of no use without a GPU of NVIDIA's.
+# CUDA takes half of the build time and is useless without an NVIDIA GPU.
 has_cuda() { [ -e /proc/driver/nvidia/version ]; }

@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# How fast the engine searches: nodes a CPU second over `engine bench` and from
-# the start position, beside Stockfish's own bench where that is installed and
-# itself in WebAssembly (simd128) where Node.js is, and what a second thread adds.
-# The programs take turns, round by round, so that noise hits all alike; CPU time
-# (user and system, all threads) is compared, because wall time says little on a
-# busy machine. Prints a table, and writes the same figures to --json.
+# Measures search speed in nodes per CPU second, over `engine bench` and from the start position,
+# beside Stockfish's own bench (if installed) and the engine in WebAssembly with simd128 (if Node.js
+# is), and the gain from a second thread. The programs alternate round by round, so that noise
+# affects all alike. CPU time (user and system, all threads) is compared because wall time means
+# little on a busy machine. Prints a table, and writes the same figures to --json.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -20,7 +19,7 @@ while [ $# -gt 0 ]; do
     shift 2
 done
 
-# With the profile it is handed out in.
+# The profile of releases.
 cargo build --profile ship -p engine --locked
 engine=${CARGO_TARGET_DIR:-target}/ship/engine
 stockfish=$(PATH=$PATH:/usr/games command -v stockfish) ||
@@ -29,7 +28,7 @@ wasm=
 if command -v node >/dev/null; then
     target=wasm32-unknown-unknown
     rustup target add "$target"
-    # As engine/web/build.sh builds the page's module.
+    # Flags as in engine/web/build.sh.
     RUSTFLAGS="-C target-feature=+simd128" \
         cargo build --profile ship --locked -p wasm --target "$target"
     wasm=${CARGO_TARGET_DIR:-target}/$target/ship/wasm.wasm
@@ -39,8 +38,8 @@ fi
 work=$(mktemp -d)
 trap 'rm -r "$work"' EXIT
 
-# measure ROW COMMAND...: runs it, and notes the count of nodes that it prints first, and
-# wall, user and system seconds: those that it prints, or else those of all of it.
+# measure ROW COMMAND...: runs a command, and records the node count that it prints first, and wall,
+# user and system seconds: printed ones, or else those of the whole command.
 TIMEFORMAT='%R %U %S'
 measure() {
     local row=$1
@@ -49,14 +48,14 @@ measure() {
     echo "$row $(cat "$work/figures" "$work/time" | xargs)" >>"$work/runs"
 }
 
-# As long as Stockfish's: at its usual depth, of the signature, it is over in a
-# fraction of a second.
+# About as long as Stockfish's bench; the usual depth, that of the signature, takes a fraction of a
+# second.
 depth=15
 engine_bench() { "$engine" bench "$depth" | awk 'END { print $1 }'; }
-# Once V8 has compiled the module, which takes it a shallower search.
+# Timed after V8 has compiled the module, during a shallower search.
 wasm_bench() { node tests/wasm/bench.mjs "$wasm" "$depth"; }
 stockfish_bench() { "$stockfish" bench 2>&1 | awk '/^Nodes searched/ { print $NF }'; }
-# A search's last report comes before its limit: the limit is what it searched.
+# The last report of a search comes before its limit, so print the limit itself.
 from_start() {
     printf 'setoption name Threads value %s\nposition startpos\ngo nodes %s\n' "$1" "$nodes" |
         "$engine" >"$work/uci"
@@ -75,7 +74,7 @@ done
 [ -t 2 ] && printf '\r\033[K' >&2
 
 python3 - "$work/runs" "$json" <<'PYTHON'
-"""Medians of the runs, and what the rows make of each other."""
+"""Medians of the runs, and ratios between the rows."""
 import json, statistics, sys
 
 runs = {}
@@ -95,7 +94,7 @@ rows = {
     for row in runs
 }
 report = {"rounds": len(runs["bench"]), "rows": rows}
-# Within a round they ran one after the other.
+# Ratios within a round, whose runs are adjacent in time.
 for name, row, other in (
     ("times_stockfish", "bench", "stockfish"),
     ("wasm_to_native", "wasm", "bench"),
@@ -106,7 +105,7 @@ for name, row, other in (
             for mine, theirs in zip(runs[row], runs[other])
         ]
         report[name] = round(statistics.median(of_rounds), 2)
-# What a second core adds where both are free: 1 would be twice the nodes.
+# Nodes per CPU second with two threads relative to one: 1 would be twice the nodes.
 one, two = (rows[row]["nodes_a_cpu_second"] for row in ("start", "start-2-threads"))
 report["efficiency_of_2_threads"] = round(two / one, 2)
 

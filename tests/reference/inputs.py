@@ -1,18 +1,17 @@
-"""The 902 inputs of a position by python-chess alone: the reference that trainer
-and engine are compared with (tests/tests/inputs.rs, trainer/inputs/src/lib.rs).
+"""The 902 inputs of a position by python-chess alone: the reference for trainer
+and engine (tests/tests/inputs.rs, trainer/inputs/src/lib.rs).
 
     pip install chess==1.11.2 zstandard==0.25.0
     python tests/reference/inputs.py every GAMES.pgn.zst > games.tsv
     python tests/reference/inputs.py chosen GAMES.pgn.zst... > tests/data/inputs.tsv
 
-`every` prints every position of games, `chosen` those of them that between them
-switch every input on, together with positions that games hardly have. One line a
-position: `the FEN before | the move | the FEN | inputs`, with tabs between; the
-first position of a game has no FEN and no move before it. Castling is written as
-`HAha` and moves as king takes rook where the game is Chess960. The en-passant
-square is there after every double step, whether or not it can be used. The inputs
-are those that are on, as the mover sees them, by their indices.
-`tests/inputs.sh` compares many more.
+`every` prints every position of the games, `chosen` a selection that activates
+every input, with positions that are rare in games. A row is `FEN before | move |
+FEN | inputs`, tab-separated; FEN before and move are empty for the first position
+of a game. Chess960 games have castling rights as `HAha` and castling moves as king
+takes rook. The en-passant square is given after every double step, whether or not
+a capture is legal. Inputs are the indices of the active ones, from the mover's
+view. `tests/inputs.sh` compares many more positions.
 
 The rows kept were chosen from datasets/samples/dump_2026-06_annotated500.pgn.zst,
 datasets/samples/dump_2013-02_rewritten2551.pgn.zst, and 3,018 Chess960 games of a
@@ -27,7 +26,7 @@ import sys
 import chess
 import chess.pgn
 
-# Which kinds of pieces a piece of each kind is taken by for a lesser one.
+# Kinds of pieces that are lesser than each kind.
 MINOR = [chess.PAWN, chess.KNIGHT, chess.BISHOP]
 LESSER = {
     chess.PAWN: [],
@@ -39,7 +38,7 @@ LESSER = {
 
 
 def en_prise(board, color, kind):
-    """The squares of these pieces that are attacked, and not defended or by a lesser one."""
+    """Returns the pieces attacked by a lesser piece, or attacked and undefended."""
     found = []
     for square in board.pieces(kind, color):
         attackers = {board.piece_type_at(s) for s in board.attackers(not color, square)}
@@ -50,7 +49,7 @@ def en_prise(board, color, kind):
 
 
 def inputs(board):
-    """The layout kibitz-902-v2 (models/src/feature.rs): the inputs that are on, in order."""
+    """Returns the active inputs of the layout kibitz-902-v2 (models/src/feature.rs), sorted."""
     on = []
     mover = board.turn
     seen = (lambda square: square) if mover else chess.square_mirror
@@ -73,7 +72,7 @@ def inputs(board):
 
 
 def seen_by_other(i):
-    """An input as the other side sees it (docs/network.md)."""
+    """Returns the index of an input from the other side's view (docs/network.md)."""
     if i < 768:
         return (i + 384) % 768 ^ 56
     if 832 <= i < 862:
@@ -90,11 +89,11 @@ def row(before, move, board):
 
 
 def games(path):
-    """The games of a file, without variations and comments."""
+    """Yields the games of a file, without variations and comments."""
     if path.suffix == ".zst":
         import zstandard
 
-        # Dumps are several frames.
+        # Dumps have several frames.
         with open(path, "rb") as file:
             reader = zstandard.ZstdDecompressor().stream_reader(file, read_across_frames=True)
             text = io.TextIOWrapper(reader, encoding="utf-8").read()
@@ -111,7 +110,7 @@ def games(path):
 
 
 def rows(path):
-    """Every position of a file."""
+    """Yields every position of a file as a row and a board."""
     for game in games(path):
         board = game.board()
         if not board.is_valid():
@@ -123,11 +122,11 @@ def rows(path):
             yield row(before, uci, board), board
 
 
-# What games hardly have: the FEN, and the move to it if one is of interest.
+# Positions rare in games: the FEN, and a move from it if the position after it matters.
 RARE = [
-    # En passant that is on the board and not legal: the capturing pawn is pinned by
-    # rank, by file and by diagonal, the pawn that is taken is pinned, the king is in
-    # another check; and that is the only way out of a check by the pawn.
+    # En-passant square without a legal capture: the capturing pawn is pinned by rank, by file and
+    # by diagonal, the captured pawn is pinned, the king is in another check. Then a capture that is
+    # the only way out of the pawn's check.
     ("8/8/8/8/k2Pp2Q/8/8/3K4 b - d3 0 1", None),
     ("4k3/8/8/8/3Pp3/8/8/4RK2 b - d3 0 1", None),
     ("8/8/2k5/8/3Pp3/8/6B1/3K4 b - d3 0 1", None),
@@ -139,23 +138,23 @@ RARE = [
     # the pawn that would be taken.
     ("8/8/8/K2pP2r/8/8/8/4k3 w - d6 0 1", None),
     ("4k3/8/8/K2pP2r/8/8/3p4/8 w - d6 0 1", None),
-    # Two pawns that may take, of which one is pinned; both edges.
+    # Two pawns that may capture, one of them pinned; both edges.
     ("8/4k3/8/8/2pPp3/8/8/4RK2 b - d3 0 1", None),
     ("4k3/8/8/8/Pp6/8/8/4K3 b - a3 0 1", None),
     ("4k3/8/8/6pP/8/8/8/4K3 w - g6 0 1", None),
-    # By the move.
+    # Double steps and en-passant captures as moves.
     ("4k3/3p4/8/2P1P3/8/8/8/4K3 b - - 0 1", "d7d5"),
     ("4k3/8/8/8/2p1p3/8/3P4/4K3 w - - 0 1", "d2d4"),
     ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6"),
     ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", "d4e3"),
-    # Checks: two at once by a discovering knight, a pawn's promotion, an en-passant
-    # capture that opens two lines, castling.
+    # Checks: a double check by a discovering knight, by a promotion, by an en-passant capture that
+    # opens two lines, by castling.
     ("4k3/8/8/8/4N3/8/8/4RK2 w - - 0 1", "e4f6"),
     ("3nk3/4P3/8/8/8/8/8/4RK2 w - - 0 1", "e7d8q"),
     ("6k1/8/8/3pP3/2B5/8/8/4K3 w - d6 0 1", "e5d6"),
     ("5k2/8/8/8/8/8/8/4K2R w K - 0 1", "e1g1"),
     ("3k4/8/8/8/8/8/8/R3K3 w Q - 0 1", "e1c1"),
-    # All castling rights, each of them alone, and what takes them away.
+    # All combinations of castling rights, and moves that remove them.
     *((f"r3k2r/8/8/8/8/8/8/R3K2R {turn} {rights} - 0 1", None)
       for turn in "wb"
       for rights in ["KQkq", "KQk", "KQq", "Kkq", "Qkq", "KQ", "Kk", "Kq", "Qk", "Qq", "kq",
@@ -163,11 +162,10 @@ RARE = [
     ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "h1h8"),
     ("r3k2r/8/8/8/8/8/8/R3K2R b KQkq - 0 1", "a8a1"),
     ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "e1e2"),
-    # Pawns that take a rook in its corner and become a piece.
+    # Pawns that capture a rook in its corner and promote.
     ("r3k2r/1P4P1/8/8/8/8/8/R3K2R w KQkq - 0 1", "b7a8q"),
     ("r3k2r/8/8/8/8/8/1p4p1/R3K2R b KQkq - 0 1", "g2h1n"),
-    # Pieces en prise, more of a kind than there are at the start: none, one, two,
-    # three and four of them, own and theirs.
+    # Pieces en prise, more of a kind than at the start: one to four of them, own and theirs.
     *((" ".join([f"{''.join(rank)}", turn, "- - 0 1"]), None)
       for turn in "wb"
       for rank in [
@@ -184,14 +182,14 @@ RARE = [
           ("k7/8/8/", "1p1p1p1p/", "B1B1B1B1/8", "/8", "/7K"),
           ("1k6/8/", "R2p2p1/", "8/8", "/r2P2P1", "/8/7K"),
       ]),
-    # Kings attack and defend; a pinned piece attacks; nothing is looked through.
+    # Kings attack and defend; pinned pieces attack; no attack passes through a piece.
     ("8/8/4k3/3n4/8/8/8/3RK3 b - - 0 1", None),
     ("4k3/8/8/8/8/8/4n3/4K3 w - - 0 1", None),
     ("4k3/8/8/4n3/2B5/8/8/4RK2 w - - 0 1", None),
     ("4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1", None),
 ]
-# The same of Chess960: rooks between others, a king on any file, castling that moves
-# one piece, or each to the other's square.
+# Rare Chess960 positions: rooks between others, kings on any file, castling that moves one piece
+# only, or each to the other's square.
 RARE_960 = [
     ("1rk3r1/8/8/8/8/8/8/1RK3R1 w GBgb - 0 1", None),
     ("1rk3r1/8/8/8/8/8/8/1RK3R1 b Gb - 0 1", None),
@@ -223,7 +221,7 @@ def rare():
 
 
 def kinds(board):
-    """What is to be seen in a position, beside its inputs."""
+    """Returns the properties that a position covers: its inputs, castling rights, checks."""
     mover = "w" if board.turn else "b"
     found = {("variant", board.chess960, mover)}
     found.add(("rights", board.chess960, mover, board.castling_xfen()))

@@ -1,5 +1,5 @@
-"""Every labelled position of PGN files, by python-chess: the reference that
-`datasets` is compared with, row by row.
+"""Every labelled position of PGN files, by python-chess: the row-by-row reference
+for `datasets`.
 
     pip install chess==1.11.2 zstandard==0.25.0
     python tests/reference/labels.py datasets/samples/*.pgn.zst --rows tests/data
@@ -26,8 +26,8 @@ import chess.pgn
 import zstandard
 
 
-# `+0.25/12 0.5s` and `-M6/20 0.1s`: the score in pawns or plies to the mate as the mover
-# sees it, and the depth (cutechess, fastchess, `arena match`). A time follows.
+# Formats `+0.25/12 0.5s` and `-M6/20 0.1s` of cutechess, fastchess and `arena match`: score in
+# pawns or plies to mate from the mover's view, depth, and a time.
 MATCH_SCORE = re.compile(r"([+-]?)(?:M(\d+)|(\d*\.\d+))/(\d+)[, \n]+[0-9.]+s\b")
 
 
@@ -37,7 +37,7 @@ def match_score(node):
         return None, None
     sign, plies, pawns, depth = found.groups()
     if plies:
-        # M1 is the mate that is on the board: no label.
+        # M1 is the mate on the board: no label.
         moves = int(plies) // 2
         score = chess.engine.Mate(moves) if moves else None
     else:

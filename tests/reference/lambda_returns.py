@@ -1,6 +1,5 @@
-"""Lambda-returns of made-up games, with 80 digits and as the sum over all that
-follows: the reference that `records::games::returns` is compared with, which
-has doubles and a recursion.
+"""Lambda-returns of made-up games, summed directly with 80 digits: the reference
+for `records::games::returns`, which uses doubles and a recursion.
 
     python tests/reference/lambda_returns.py > tests/data/lambda_returns.tsv
 
@@ -16,7 +15,7 @@ K = Decimal("0.00368208")
 
 
 def chances(label):
-    """White's chances to win, from -1 to 1."""
+    """Returns White's win chance, from -1 to 1."""
     if label.startswith("#"):
         return Decimal(-1 if label[1] == "-" else 1)
     return 2 / (1 + (-K * int(label)).exp()) - 1
@@ -31,7 +30,8 @@ def centipawns(value):
 
 
 def return_of(lam, game, value, end, i):
-    """From the i-th evaluation on: each later one by the weight it has left."""
+    """Returns the lambda-return of the i-th evaluation: the weighted sum of it and all later
+    values."""
     total, left = Decimal(0), Decimal(1)
     for j in range(i, len(game)):
         following = game[j + 1][0] if j + 1 < len(game) else end

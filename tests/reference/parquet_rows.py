@@ -1,5 +1,5 @@
-"""Every row of a Parquet file, by pyarrow: how `tests/tests/export.rs` reads
-back what `ingest export --format parquet` wrote.
+"""Every row of a Parquet file, by pyarrow: `tests/tests/export.rs` reads the output
+of `ingest export --format parquet` with it.
 
     pip install pyarrow==23.0.1
     python tests/reference/parquet_rows.py june.parquet

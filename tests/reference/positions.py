@@ -1,5 +1,5 @@
-"""Bare positions with evaluations, by python-chess: the reference that
-`datasets::positions` is compared with, row by row.
+"""Bare positions with evaluations, by python-chess: the row-by-row reference for
+`datasets::positions`.
 
     pip install chess==1.11.2 zstandard==0.25.0
     python tests/reference/positions.py --csv ../shared/data/fen_eval/*.csv.zst \
@@ -25,7 +25,7 @@ import zstandard
 
 
 def label(text):
-    """`+56` or `#-7`, cut as the label is."""
+    """Returns a label from `+56` or `#-7`, clamped like Kibitz's labels."""
     if text.startswith("#"):
         return f"#{max(-1000, min(1000, int(text[1:])))}"
     return str(max(-30000, min(30000, int(text))))
@@ -49,7 +49,7 @@ def digest(path):
 
 
 def database_line(board, score, depth):
-    """The score to take, among others that are shallower, or not first."""
+    """Returns a line with the expected score among decoys: shallower ones, and later pvs."""
     pv = {"mate": int(score[1:])} if score.startswith("#") else {"cp": int(score)}
     pv["line"] = " ".join(move.uci() for move in list(board.legal_moves)[:10])
     decoy = {"cp": 1234, "line": pv["line"]}
@@ -64,7 +64,7 @@ def database_line(board, score, depth):
 
 
 def epd_line(board, score, depth):
-    """The mover's view; mates by turns as `dm` and as `ce`."""
+    """Returns an EPD line with the mover's score; mates are alternately `dm` and `ce`."""
     sign = 1 if board.turn == chess.WHITE else -1
     if not score.startswith("#"):
         return board.epd(ce=sign * int(score), acd=depth, id="a; ce 1;")

@@ -1,10 +1,10 @@
-"""Packs text as Lichess packs its dumps: independent zstd frames, before each a
-skippable frame that holds its compressed size (pzstd's format).
+"""Compresses text like Lichess's dumps: independent zstd frames, each after a skippable
+frame that holds its compressed size (pzstd's format).
 
     pip install zstandard==0.25.0
     python tests/reference/pzstd.py games.pgn games.pgn.zst --frame 262144
 
-Lichess's frames hold 32 MiB of text; samples are small, and have smaller ones.
+Lichess's frames hold 32 MiB of text; the small samples have smaller ones.
 """
 
 import argparse

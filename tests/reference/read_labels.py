@@ -1,5 +1,5 @@
-"""Reads the labelled positions of a PGN file the usual way, by python-chess:
-what `bench_ingest` measures ingest beside.
+"""Reads the labelled positions of a PGN file with python-chess, for comparison in
+`bench_ingest`.
 
     pip install chess==1.11.2
     python tests/reference/read_labels.py games.pgn

@@ -1,9 +1,9 @@
 """Serves files as objects of the bucket `games` on the loopback, until standard input ends.
-The objects that are named there, a line each, are damaged, and `done` is printed.
+Each line of standard input names an object to damage; `done` is printed after each.
 
     python s3_server.py FILE...
 
-Prints the endpoint, and the key and the secret that may read and write them. Signatures are
+Prints the endpoint, and a key and secret with read and write permission. Signatures are
 checked by botocore's own code.
 """
 
@@ -33,7 +33,7 @@ allow = {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}
 policy = {"Version": "2012-10-17", "Statement": [allow]}
 iam.put_user_policy(UserName="user", PolicyName="all", PolicyDocument=json.dumps(policy))
 key = iam.create_access_key(UserName="user")["AccessKey"]
-# From now on, nobody may do anything who is not known.
+# From now on, anonymous requests are refused.
 settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
 print(endpoint, key["AccessKeyId"], key["SecretAccessKey"], flush=True)
 names = {"aws_access_key_id": key["AccessKeyId"], "aws_secret_access_key": key["SecretAccessKey"]}

@@ -1,5 +1,5 @@
-"""The network's outputs by PyTorch, from the safetensors file alone: the
-reference that `models` is compared with.
+"""The network's outputs by PyTorch, from the safetensors file alone: the reference
+for `models`.
 
     pip install torch==2.15.0 safetensors==0.8.0 chess==1.11.2 zstandard==0.25.0
     python tests/reference/torch_outputs.py models/default.safetensors \
@@ -24,18 +24,18 @@ from inputs import inputs, seen_by_other
 
 
 def mirrored(i):
-    """An input on the board mirrored by files."""
+    """Returns the index of an input on the board mirrored by files."""
     return i ^ 7 if i < 832 else i ^ 1 if 896 <= i < 900 else i
 
 
-# Each input is another's image, and that other's image is it.
+# Both maps are involutions.
 OTHER, MIRRORED = (torch.tensor([f(i) for i in range(902)]) for f in (seen_by_other, mirrored))
-# The own king on one of the files e to h.
+# Inputs of the own king on the files e to h.
 ON_RIGHT = [i for i in range(320, 384) if i & 4]
 
 
 class Net(torch.nn.Module):
-    """A net of any architecture, from its file."""
+    """Net of any architecture, read from its file."""
 
     def __init__(self, path):
         super().__init__()
@@ -74,7 +74,7 @@ class Net(torch.nn.Module):
         bucket = (pieces - 2) // -(-32 // self.buckets)
         for i, linear in enumerate(self.linears[1:]):
             x = linear(x if i == 0 else x.clamp(0, 1))
-            # Of all buckets' outputs, those of the position's.
+            # Select the output bucket of each position.
             x = x.view(len(x), self.buckets, -1)[torch.arange(len(x)), bucket]
         return x
 

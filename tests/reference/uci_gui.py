@@ -1,4 +1,4 @@
-"""python-chess as a GUI: plays and analyses with an engine, and complains.
+"""python-chess as a GUI: plays and analyses with an engine, and checks its output.
 
     pip install chess==1.11.2
     python uci_gui.py ENGINE
@@ -17,12 +17,12 @@ import chess.engine
 from chess.engine import Limit
 
 
-# Seconds a move, of a game with clocks.
+# Increment in seconds of games with clocks.
 INCREMENT = 0.01
 
 
 class Complaints(logging.Handler):
-    """Keeps what python-chess finds wrong with the engine's lines."""
+    """Log handler that keeps python-chess's warnings about the engine's output."""
 
     def __init__(self):
         super().__init__(logging.WARNING)
@@ -53,14 +53,14 @@ def check_result(board, result, pondered):
         after = board.copy()
         after.push(result.move)
         check(result.ponder in after.legal_moves, result.ponder, "in", after.fen())
-    # What was told while it pondered, python-chess does not keep.
+    # python-chess drops info received while pondering.
     if not pondered or result.info:
         check_info(board, result.info)
         check(result.info["pv"][0] == result.move, result, board.fen())
 
 
 def play_game(engine, board, limits, rng, plies=140):
-    """Both sides by the engine, or, where it ponders, one against chance."""
+    """Plays a game of the engine against itself; when pondering, against random moves."""
     clocks = {chess.WHITE: 2.0, chess.BLACK: 2.0}
     expected = None
     game = object()
@@ -68,7 +68,7 @@ def play_game(engine, board, limits, rng, plies=140):
         limit = limits[board.ply() % len(limits)]
         ponder = limit == "ponder"
         if ponder and board.turn == chess.BLACK:
-            # Often the move that is pondered on.
+            # The ponder move in 70 % of the cases.
             move = rng.choice(list(board.legal_moves))
             if expected is not None and rng.random() < 0.7:
                 move = expected
@@ -109,7 +109,7 @@ def options(engine):
         check(kinds.get(name) == kind, name, "is", kinds.get(name))
     for option in engine.options.values():
         if option.type != "button" and not option.is_managed():
-            # Its own default.
+            # Kibitz's own default.
             engine.configure({option.name: option.default})
     engine.configure({"Threads": 2, "Hash": 32, "Clear Hash": None, "Move Overhead": 10})
     engine.ping()
@@ -134,7 +134,7 @@ def analyses(engine):
     few = chess.Board("k7/8/8/8/8/8/1r6/7K w - - 0 1")
     check(len(engine.analyse(few, Limit(depth=4), multipv=5)) == 1, "one legal move")
 
-    # Without an end, until it is stopped.
+    # Infinite search, ended by stop.
     for multipv in [None, 3]:
         with engine.analysis(board, multipv=multipv) as analysis:
             depth = 0
@@ -157,7 +157,7 @@ def analyses(engine):
     check(engine.analyse(morphy, Limit(mate=2))["score"].relative == chess.engine.Mate(2), "mate")
     check(engine.play(morphy, Limit(mate=2)).move == chess.Move.from_uci("a1a6"), "mate")
 
-    # Every mate and stalemate has its answer: no move.
+    # Every mate and stalemate is answered without a move.
     for fen in ["7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"]:
         check(not engine.play(chess.Board(fen), Limit(depth=3)).move, fen)
 
@@ -177,7 +177,7 @@ def games(engine):
     for position in [0, 518, 959]:
         board = chess.Board.from_chess960_pos(position)
         played.append(play_game(engine, board, [Limit(nodes=1500), "clock"], rng))
-    # Castling: written as the GUI wants it, in both kinds of game.
+    # Castling in the GUI's notation, in standard chess and Chess960.
     for chess960 in [False, True]:
         board = chess.Board("3k4/8/8/8/8/8/1r6/R3K3 w Q - 0 1", chess960=chess960)
         move = engine.play(board, Limit(depth=8)).move

@@ -42,7 +42,7 @@ fn stop(signal: &str, mut child: Child) -> Said {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
         // Without the signal it would wait for ever.
-        assert!(started.elapsed() < Duration::from_secs(300), "the program does not stop");
+        assert!(started.elapsed() < Duration::from_secs(300), "still runs");
         sleep(Duration::from_millis(5));
     }
     // Open until now: the source has not ended.

@@ -1,5 +1,5 @@
-// Searches what `engine bench DEPTH` does, after a shallower search for which V8 compiles
-// the module, and prints how many nodes that took, and wall, user and system seconds:
+// Searches like `engine bench DEPTH`, after a shallower search during which V8 compiles the module.
+// Prints nodes, and wall, user and system seconds:
 // node bench.mjs MODULE.wasm DEPTH
 import { readFile } from "node:fs/promises";
 

@@ -1,4 +1,4 @@
-// Runs the module and compares it with what the native program printed:
+// Runs the module and compares it with the native program's output:
 // node run.mjs MODULE.wasm DEPTH NODES SUM
 import { readFile } from "node:fs/promises";
 
@@ -21,8 +21,8 @@ function equal(what, ours, native) {
 
 equal("sum of values", evaluate_games(), sum);
 equal("architectures with one value by all kernels", architectures_that_agree(), "18");
-// The fastest of many short passes: the first are of code not yet optimised,
-// and others may want the processor.
+// The fastest of many short passes: the first run code not yet optimised, and others may be
+// interrupted.
 const passes = Array.from({ length: 500 }, () => seconds(evaluate_games)[0]);
 const rate = positions() / Math.min(...passes);
 const [time, counted] = seconds(() => bench_nodes(Number(depth)));

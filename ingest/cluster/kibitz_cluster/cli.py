@@ -1,4 +1,4 @@
-"""The command `kibitz-cluster`."""
+"""Command line of `kibitz-cluster`."""
 
 import argparse
 import hashlib
@@ -68,7 +68,7 @@ Example:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The arguments."""
+    """Returns the argument parser."""
     formatter = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
         prog="kibitz-cluster",
@@ -91,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
         "--shards",
         type=count,
         metavar="K",
-        help="make the dataset in K shards, which K tasks merge side by side",
+        help="make the dataset in K shards, merged by K parallel tasks",
     )
     add_run_arguments(build, part_megabytes=1000)
     build.set_defaults(run=run_build)
@@ -110,26 +110,26 @@ def parser() -> argparse.ArgumentParser:
     add_run_arguments(annotate, part_megabytes=10)
     annotate.set_defaults(run=run_annotate)
 
-    status = commands.add_parser("status", help="how far the runs on the cluster are")
+    status = commands.add_parser("status", help="show the progress of runs on the cluster")
     status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(run=run_status)
     return top
 
 
 def add_run_arguments(command: argparse.ArgumentParser, part_megabytes: int) -> None:
-    """What all commands take that make something."""
+    """Adds the arguments common to all runs."""
     command.add_argument(
         "--part-size",
         type=positive,
         default=part_megabytes,
         metavar="MB",
-        help=f"of what is read [default: {part_megabytes}]",
+        help=f"input per task [default: {part_megabytes}]",
     )
     command.add_argument(
-        "--work", type=Path, metavar="DIR", help="where unfinished work lies [default: PLACE.work]"
+        "--work", type=Path, metavar="DIR", help="folder of unfinished work [default: PLACE.work]"
     )
     command.add_argument(
-        "--cpus", type=int, default=1, metavar="N", help="cores a task [default: 1]"
+        "--cpus", type=int, default=1, metavar="N", help="cores per task [default: 1]"
     )
     command.add_argument(
         "--ingest", metavar="FILE", default="ingest", help="the program [default: that in PATH]"
@@ -138,7 +138,7 @@ def add_run_arguments(command: argparse.ArgumentParser, part_megabytes: int) -> 
 
 
 def positive(text: str) -> float:
-    """A number above zero."""
+    """Parses a number above zero."""
     number = float(text)
     if not number > 0:
         raise argparse.ArgumentTypeError("must be above zero")
@@ -146,7 +146,7 @@ def positive(text: str) -> float:
 
 
 def count(text: str) -> int:
-    """A whole number above zero."""
+    """Parses a whole number above zero."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be above zero")
@@ -154,7 +154,7 @@ def count(text: str) -> int:
 
 
 def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
-    """`kibitz-cluster build`."""
+    """Runs `kibitz-cluster build`."""
     if arguments.shards and any(option.startswith("--max-positions") for option in filters):
         why = "--max-positions counts over all shards: leave out --shards, and use ingest shard"
         raise Failure(USAGE, why)
@@ -163,7 +163,7 @@ def run_build(arguments: argparse.Namespace, filters: list[str]) -> int:
 
 
 def run_annotate(arguments: argparse.Namespace, options: list[str]) -> int:
-    """`kibitz-cluster annotate`."""
+    """Runs `kibitz-cluster annotate`."""
     for name in ("depth", "nodes", "net", "engine"):
         if (value := getattr(arguments, name)) is not None:
             options = [f"--{name}", str(value), *options]
@@ -180,14 +180,14 @@ def make(
     name: str,
     shards: int | None = None,
 ) -> int:
-    """Makes an output, which tasks call `name`, or so many shards of one, and tells of it."""
+    """Makes an output, named `name` by the tasks, or `shards` shards of it; prints a summary."""
     out, work = out_and_work(arguments)
     ingest = find_program(arguments.ingest)
     command = [version(ingest), *options]
     sources = dict.fromkeys(plan.find(place) for place in places)
     connect(ingest)
     if name == tasks.ANNOTATED:
-        # An engine or net that was replaced makes other parts, though it is called the same.
+        # The identity tells a replaced engine or net of the same name apart.
         with failures():
             command.append(ray.get(tasks.identify.remote(places[0], options)))
     size = arguments.part_size * 1e6
@@ -200,7 +200,7 @@ def make(
             return task.remote(node, options, work, cpus)
         return unite.options(name=node.key, num_cpus=cpus).remote(node, work, cpus, *reports)
 
-    # Datasets are merged as they come, games joined all at once.
+    # Datasets are merged in a tree, games joined all at once.
     if shards:
         roots = plan.shards(parts, shards)
     else:
@@ -228,7 +228,7 @@ def make(
 
 
 def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
-    """Where the output goes, and the work folder."""
+    """Returns the place of the output, and the work folder."""
     work = arguments.work
     if plan.is_object(arguments.out):
         if arguments.command != "build":
@@ -243,7 +243,7 @@ def out_and_work(arguments: argparse.Namespace) -> tuple[str, Work]:
 
 
 def find_program(name: str) -> Path:
-    """Where `ingest` is."""
+    """Returns the path of `ingest`."""
     found = shutil.which(name)
     if found is None:
         raise Failure(MISSING, f"{name}: no such program; --ingest names it")
@@ -251,13 +251,13 @@ def find_program(name: str) -> Path:
 
 
 def version(ingest: Path) -> str:
-    """What `ingest` calls itself, and its digest: parts made by another program are not taken."""
+    """Returns the version and digest of `ingest`: parts made by another program are not reused."""
     name = subprocess.check_output([ingest, "--version"], text=True).strip()
     return f"{name} of SHA-256 {hashlib.sha256(ingest.read_bytes()).hexdigest()}"
 
 
 def run_status(arguments: argparse.Namespace, _: list[str]) -> int:
-    """`kibitz-cluster status`."""
+    """Runs `kibitz-cluster status`."""
     try:
         ray.init(address="auto", log_to_driver=False, logging_level="ERROR")
     except ConnectionError as error:
@@ -285,11 +285,11 @@ def tell(text: str) -> None:
 
 
 def main() -> int:
-    """Runs the command; its exit code."""
+    """Runs the command; returns its exit code."""
     logging.getLogger("ray").setLevel(logging.ERROR)
     ours, ingests = split_at_dashes(sys.argv[1:])
     arguments = parser().parse_args(ours)
-    # Ray tells of lost nodes on standard output, up to its end.
+    # Ray reports lost nodes on standard output until it ends.
     sys.stdout = sys.stderr
     try:
         return arguments.run(arguments, ingests)
@@ -305,6 +305,6 @@ def main() -> int:
 
 
 def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """The arguments before `--`, and those behind."""
+    """Returns the arguments before `--` and those after it."""
     at = arguments.index("--") if "--" in arguments else len(arguments)
     return arguments[:at], arguments[at + 1 :]

@@ -1,4 +1,4 @@
-"""Why a command fails, with the exit code that says it: those of `docs/exit-codes.md`."""
+"""Errors of the command, with the exit codes of `docs/exit-codes.md`."""
 
 OTHER = 1
 USAGE = 2
@@ -11,7 +11,7 @@ TERMINATED = 143
 
 
 class Failure(Exception):
-    """What ends the command: an exit code and a message."""
+    """Error that ends the command, with an exit code and a message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(code, message)
@@ -20,4 +20,4 @@ class Failure(Exception):
 
 
 class Lost(Failure):
-    """A connection was lost, or a file is not there: worth another try, elsewhere."""
+    """Lost connection or missing file: worth a retry on another node."""

@@ -1,4 +1,4 @@
-"""What is to be made: parts of the sources, and the tree of merges that joins them."""
+"""Plan of a run: parts of the sources, and the tree of merges that joins them."""
 
 import hashlib
 import json
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from kibitz_cluster.failure import MISSING, Failure
 
 MERGE_WIDTH = 8
-"""How many outputs a merge joins."""
+"""Outputs joined by one merge."""
 
 SHARDED_WIDTH = 64
-"""How many outputs the shards are made of, at most."""
+"""Maximum number of outputs that each shard reads."""
 
 HEAD_SECONDS = 60
 
 
 @dataclass(frozen=True)
 class Source:
-    """A dump: its path or URL, its size, and what changes when its content does."""
+    """Dump: path or URL, size in bytes, and a stamp that changes with its content."""
 
     place: str
     size: int
@@ -35,7 +35,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a source, or all of it (1 of 1)."""
+    """Part of a source, or the whole source (1 of 1)."""
 
     key: str
     source: Source
@@ -44,25 +44,25 @@ class Part:
 
     @property
     def size(self) -> int:
-        """About how many bytes it has."""
+        """Approximate size in bytes."""
         return self.source.size // self.of
 
 
 @dataclass(frozen=True)
 class Merge:
-    """Outputs to be joined to one."""
+    """Merge of outputs into one."""
 
     key: str
     inputs: tuple["Node", ...]
     shard: str | None = None
-    """Which shard of it, if not all, as `ingest merge --shard` takes it."""
+    """Shard to make, as in `ingest merge --shard`; None for the whole."""
 
 
 Node = Part | Merge
 
 
 def is_object(place: str) -> bool:
-    """Whether it is on S3."""
+    """Returns whether a place is on S3."""
     return place.startswith("s3://")
 
 
@@ -71,7 +71,7 @@ def is_url(place: str) -> bool:
 
 
 def find(place: str) -> Source:
-    """Looks at a dump, without reading it."""
+    """Returns the size and stamp of a dump without reading it."""
     if is_object(place):
         return find_object(place)
     try:
@@ -90,8 +90,8 @@ def find(place: str) -> Source:
 
 
 def find_object(place: str) -> Source:
-    """Looks at a dump on S3. Endpoint and credentials are those of the environment, as
-    `ingest` takes them."""
+    """Returns the size and stamp of a dump on S3. Endpoint and credentials come from the
+    environment, as for `ingest`."""
     try:
         import boto3
         from botocore.exceptions import BotoCoreError, ClientError
@@ -107,8 +107,8 @@ def find_object(place: str) -> Source:
 
 
 def parts(source: Source, part_bytes: float, command: list[str]) -> list[Part]:
-    """Cuts a source into parts of at most so many bytes; `command` is what makes each."""
-    # `ingest` reads these from their beginning only.
+    """Cuts a source into parts of at most `part_bytes`; the keys depend on `command`."""
+    # `ingest` cannot start in the middle of these.
     whole = source.name.endswith((".gz", ".bz2"))
     of = 1 if whole else max(1, math.ceil(source.size / part_bytes))
     return [
@@ -118,14 +118,14 @@ def parts(source: Source, part_bytes: float, command: list[str]) -> list[Part]:
 
 
 def tree(nodes: list[Node], width: int = MERGE_WIDTH) -> Node:
-    """Merges of so many neighbours, level by level, up to one."""
+    """Returns the root of a tree of merges of up to `width` neighbours."""
     while len(nodes) > 1:
         nodes = level(nodes, width)
     return nodes[0]
 
 
 def shards(nodes: list[Node], count: int) -> list[Node]:
-    """Merges of neighbours up to a few, and of those so many shards, each a task."""
+    """Merges neighbours until few outputs are left; returns `count` shards of these."""
     while len(nodes) > SHARDED_WIDTH:
         nodes = level(nodes, MERGE_WIDTH)
     inputs = tuple(nodes)
@@ -134,7 +134,7 @@ def shards(nodes: list[Node], count: int) -> list[Node]:
 
 
 def level(nodes: list[Node], width: int) -> list[Node]:
-    """Merges of so many neighbours."""
+    """Returns one level of merges of up to `width` neighbours."""
     groups = [tuple(nodes[i : i + width]) for i in range(0, len(nodes), width)]
     return [
         Merge(merge_key(group), group) if len(group) > 1 else group[0] for group in groups
@@ -142,13 +142,13 @@ def level(nodes: list[Node], width: int) -> list[Node]:
 
 
 def merge_key(inputs: tuple[Node, ...], shard: str | None = None) -> str:
-    """The key of a merge."""
+    """Returns the key of a merge."""
     of = [node.key for node in inputs]
     return key("merged", of) if shard is None else key("merged-shard", [of, shard])
 
 
 def nodes_of(roots: list[Node]) -> dict[str, Node]:
-    """All that leads to some nodes, and they themselves, by their keys."""
+    """Returns nodes and all their direct and indirect inputs, by key."""
     found = {}
     for node in roots:
         if node.key not in found:
@@ -158,7 +158,7 @@ def nodes_of(roots: list[Node]) -> dict[str, Node]:
 
 
 def key(name: str, of: object) -> str:
-    """A file name for what is made: readable, and another one if anything differs."""
+    """Returns a readable file name for an output, unique to its inputs and settings."""
     text = json.dumps([name, of], default=lambda thing: vars(thing))
     readable = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     return f"{readable}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"

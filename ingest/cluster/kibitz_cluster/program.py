@@ -1,4 +1,4 @@
-"""How a task runs `ingest`, which travels with the job."""
+"""Runs the program `ingest`, which travels with the job."""
 
 import importlib.util
 import json
@@ -13,13 +13,13 @@ from kibitz_cluster.work import Report
 
 MODULE = "kibitz_ingest"
 NAME = "ingest"
-"""The module that travels with the job, and what the program is called in it."""
+"""Module that travels with the job, and the program's name in it."""
 
 
 def run(arguments: list[str], threads: int) -> tuple[str, str | None]:
-    """Runs `ingest` and returns what it printed, and the damage that it told of.
+    """Runs `ingest`; returns its output and the damage it reported, if any.
 
-    It ends with its worker, however that ends.
+    The process is killed when its worker ends.
     """
     module = importlib.util.find_spec(MODULE)
     command = [str(Path(module.origin).with_name(NAME)), *arguments]
@@ -55,7 +55,7 @@ def annotated(arguments: list[str], out: Path, threads: int) -> Report:
 
 
 def copy(ingest: Path, dataset: Path, place: str) -> None:
-    """Copies a dataset to S3 by `ingest copy`, which shows how far it is."""
+    """Copies a dataset to S3 by `ingest copy`, which shows its progress."""
     command = [ingest, "copy", dataset, place]
     code = subprocess.run(command, check=False, stdout=subprocess.DEVNULL).returncode
     if code != 0:
@@ -64,6 +64,6 @@ def copy(ingest: Path, dataset: Path, place: str) -> None:
 
 
 def made(arguments: list[str], out: Path, threads: int) -> tuple[dict[str, int], list[str]]:
-    """Makes an output: the counts of what is in it, and the damage."""
+    """Makes an output; returns its counts and the damage reported."""
     printed, damage = run([*arguments, "--json", "--out", str(out)], threads)
     return json.loads(printed), [damage] if damage else []

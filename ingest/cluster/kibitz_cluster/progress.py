@@ -1,4 +1,4 @@
-"""How far a run is: a bar on a terminal, lines elsewhere, and an actor that tells others."""
+"""Progress of a run: a bar on a terminal, lines elsewhere, and an actor that answers queries."""
 
 import sys
 import time
@@ -16,8 +16,8 @@ LINE_SECONDS = 10.0
 
 @dataclass
 class State:
-    """Counts of what is done, and of all there is. What an earlier run had done counts as done,
-    but not for the rates."""
+    """Counts of finished work and of all work. Work of an earlier run counts as done, but not
+    for the rates."""
 
     name: str
     parts: int
@@ -33,7 +33,7 @@ class State:
     seconds: float = 0.0
 
     def tick(self) -> None:
-        """Notes the time."""
+        """Updates the elapsed time."""
         self.seconds = time.time() - self.started
 
     @property
@@ -45,18 +45,18 @@ class State:
         return self.labels / max(self.seconds, 1e-3)
 
     def counts(self) -> str:
-        """Parts and merges."""
+        """Returns the counts of parts and merges as text."""
         merges = f", merges {self.merges_done}/{self.merges}" if self.merges else ""
         return f"parts {self.parts_done}/{self.parts}{merges}"
 
     def rates(self) -> str:
-        """How fast."""
+        """Returns the rates as text."""
         mega = self.bytes_per_second / 1e6
         speed = f"{mega:.1f} MB/s" if mega < 1000 else f"{mega / 1000:.2f} GB/s"
         return f"{speed}, {self.labels_per_second:,.0f} positions/s"
 
     def line(self) -> str:
-        """All in a line."""
+        """Returns counts, rates and the time left as one line."""
         text = f"{self.name}: {self.counts()}, {self.rates()}"
         rate = self.bytes_per_second
         if rate > 0 and self.bytes_done < self.bytes:
@@ -65,7 +65,7 @@ class State:
 
 
 class Display:
-    """Shows a state on standard error."""
+    """Display of a state on standard error."""
 
     def __init__(self, state: State) -> None:
         self.bar = None
@@ -75,7 +75,7 @@ class Display:
             self.bar.initial = self.bar.n = state.bytes_before
 
     def show(self, state: State) -> None:
-        """Shows it, if it is time."""
+        """Updates the bar, or prints a line if one is due."""
         if self.bar is not None:
             self.bar.n = state.bytes_done
             self.bar.set_description(state.counts(), refresh=False)
@@ -85,29 +85,29 @@ class Display:
             print(state.line(), file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Ends a bar's line."""
+        """Closes the bar."""
         if self.bar is not None:
             self.bar.close()
 
 
 class Teller:
-    """Keeps the state of a run, for `kibitz-cluster status`."""
+    """Actor that keeps the state of a run for `kibitz-cluster status`."""
 
     def __init__(self, state: State) -> None:
         self.state = state
 
     def tell(self) -> State:
-        """The state last noted."""
+        """Returns the last state."""
         return self.state
 
     def note(self, state: State) -> None:
-        """Notes a state."""
+        """Replaces the state."""
         self.state = state
 
 
 def announce(state: State, name: str) -> ray.actor.ActorHandle:
-    """Starts the actor that tells of a run in the work folder `name`. It lives on the node of
-    the run, and as long. A second run in the same folder is refused."""
+    """Starts the actor for a run in the work folder `name`, on the node and for the time of the
+    run. Refuses a second run in the same folder."""
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
     actor = ray.remote(num_cpus=0)(Teller)
     try:
@@ -117,7 +117,7 @@ def announce(state: State, name: str) -> ray.actor.ActorHandle:
 
 
 def runs() -> list[State]:
-    """The states of all runs on the cluster."""
+    """Returns the states of all runs on the cluster."""
     names = ray.util.list_named_actors(all_namespaces=True)
     names = [name["name"] for name in names if name["namespace"] == NAMESPACE]
     actors = [ray.get_actor(name, namespace=NAMESPACE) for name in names]
@@ -125,7 +125,7 @@ def runs() -> list[State]:
 
 
 def as_json(state: State) -> dict[str, object]:
-    """A state with its rates."""
+    """Returns a state with its rates, for JSON."""
     return {
         **asdict(state),
         "bytes_per_second": state.bytes_per_second,

@@ -1,4 +1,4 @@
-"""Drives a run: all tasks at once to Ray, which starts each when its inputs are there."""
+"""Driver of a run: submits all tasks to Ray, which starts each once its inputs are ready."""
 
 import contextlib
 import shutil
@@ -21,10 +21,10 @@ WAKE_SECONDS = 0.5
 
 
 def connect(ingest: Path) -> None:
-    """Joins the cluster that `RAY_ADDRESS` names or that runs here, else starts one on this
-    machine. The program and this package travel with the job."""
+    """Joins the cluster of `RAY_ADDRESS` or of this machine, or else starts one here. The program
+    and this package travel with the job."""
     with tempfile.TemporaryDirectory() as folder:
-        # In a module, for Ray unpacks a working directory anew for each node of a machine.
+        # A module: Ray would unpack a working directory once for each node of a machine.
         module = Path(folder) / program.MODULE
         module.mkdir()
         (module / "__init__.py").touch()
@@ -38,13 +38,13 @@ def connect(ingest: Path) -> None:
             )
         except ConnectionError as error:
             raise Failure(MISSING, f"no Ray cluster: {error}") from error
-    # In place of Ray's handler.
+    # Replaces Ray's handler.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
 
 
 @contextlib.contextmanager
 def failures() -> Iterator[None]:
-    """Turns what Ray says of a task that failed into its failure."""
+    """Converts Ray's errors to the failures of their tasks."""
     try:
         yield
     except RayTaskError as error:
@@ -56,11 +56,11 @@ def failures() -> Iterator[None]:
 
 
 Start = Callable[[Node, list[object]], ray.ObjectRef]
-"""Starts the task of a node, given the reports of its inputs, or the promise of them."""
+"""Starts the task of a node, given reports of its inputs or references to them."""
 
 
 class Run:
-    """The tasks that lead to an output, or to the shards of one."""
+    """Tasks of an output, or of its shards."""
 
     def __init__(self, name: str, roots: list[Node], work: Work, start: Start) -> None:
         self.work = work
@@ -74,20 +74,20 @@ class Run:
         self.roots = roots
 
     def submit(self, node: Node) -> object:
-        """The report of a node, or the promise of it."""
+        """Returns the report of a node if it is done, else a reference to its task."""
         if node.key not in self.promises:
             self.promises[node.key] = self.work.report(node.key) or self.promise(node)
         return self.promises[node.key]
 
     def promise(self, node: Node) -> ray.ObjectRef:
-        """Starts the task of a node, and those that it needs."""
+        """Starts the task of a node after those of its inputs."""
         inputs = node.inputs if isinstance(node, Merge) else ()
         task = self.start(node, [self.submit(child) for child in inputs])
         self.tasks[task] = node
         return task
 
     def count_present(self) -> None:
-        """Counts what was there before, with all that went into it."""
+        """Counts outputs of an earlier run as done, with all their inputs."""
         there = [node for node in nodes_of(self.roots).values() if self.work.report(node.key)]
         for node in nodes_of(there).values():
             if isinstance(node, Part):
@@ -99,7 +99,7 @@ class Run:
                 self.state.merges_done += 1
 
     def count_done(self, node: Node, report: Report) -> None:
-        """Notes that a task has ended well."""
+        """Counts a finished task."""
         if isinstance(node, Part):
             self.state.parts_done += 1
             self.state.bytes_done += node.size
@@ -108,7 +108,7 @@ class Run:
             self.state.merges_done += 1
 
     def to_end(self) -> Report:
-        """Runs all tasks; the report of what they lead to."""
+        """Runs all tasks; returns the report of the final output."""
         self.lock = self.work.begin()
         teller = announce(self.state, str(self.work.folder))
         self.count_present()

@@ -1,4 +1,4 @@
-"""The Ray tasks. Retries and placement are Ray's."""
+"""Ray tasks; Ray handles retries and placement."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,13 +11,13 @@ from kibitz_cluster.plan import Merge, Part
 from kibitz_cluster.work import Report, Work
 
 RETRIES = 5
-"""How often a task is run again that dies, or loses its source."""
+"""Retries of a task that dies or loses its source."""
 
 DATASET = "dataset"
-"""What a dataset is called in the folder of its output."""
+"""Name of a dataset in the folder of its output."""
 
 ANNOTATED = "annotated.pgn.zst"
-"""What a file of games is called there."""
+"""Name of a file of games in that folder."""
 
 again = ray.remote(max_retries=RETRIES, retry_exceptions=[Lost])
 
@@ -31,7 +31,7 @@ def build(part: Part, filters: list[str], work: Work, threads: int) -> Report:
 
 @again
 def merge(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
-    """Joins datasets, or makes a shard of what they are together."""
+    """Merges datasets, or makes one shard of their merge."""
     return unite("merge", program.dataset, DATASET, node, work, threads, reports)
 
 
@@ -47,19 +47,19 @@ def annotate(part: Part, options: list[str], work: Work, threads: int) -> Report
 
 @again
 def identify(games: str, options: list[str]) -> str:
-    """What evaluates on the nodes, with the digests that it is known by."""
+    """Returns the evaluator of the nodes with its digests."""
     arguments = ["annotate", games, *options, "--identify", "--out", ANNOTATED]
     return program.run(arguments, 1)[0].strip()
 
 
 @again
 def join(node: Merge, work: Work, threads: int, *reports: Report) -> Report:
-    """Joins all parts of annotated games."""
+    """Joins the parts of annotated games."""
     return unite("join", program.annotated, ANNOTATED, node, work, threads, reports)
 
 
 def which(part: Part) -> list[str]:
-    """The option that names a part."""
+    """Returns the option that selects a part; none for a whole source."""
     return ["--part", f"{part.number}/{part.of}"] if part.of > 1 else []
 
 
@@ -72,8 +72,8 @@ def unite(
     threads: int,
     reports: tuple[Report, ...],
 ) -> Report:
-    """Makes one output of several, and removes them: what is in them is in the one. A shard
-    leaves them for the others."""
+    """Makes one output of several and then removes these, unless it is a shard: other shards
+    need them."""
     inputs = [str(work.done / child.key / name) for child in node.inputs]
     which = ["--shard", node.shard] if node.shard else []
 

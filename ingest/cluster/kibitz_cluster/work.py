@@ -1,10 +1,10 @@
 """The shared folder through which outputs travel between nodes.
 
-    WORK/done/KEY/         an output and its report.json, whole
-    WORK/unfinished/...    what is being made
+    WORK/done/KEY/         a complete output and its report.json
+    WORK/unfinished/...    outputs in progress
 
-A task makes its output under a name of its own and renames it into place, so that a task that
-is run again, or twice at once, does no harm.
+A task makes its output under a unique name and renames it into place, so that repeated or
+concurrent runs of a task do no harm.
 """
 
 import fcntl
@@ -23,32 +23,32 @@ from kibitz_cluster.failure import CANNOT_WRITE, REFUSED, Failure
 REPORT = "report.json"
 
 LOCK = "lock"
-"""The file that the one run of a work folder holds locked."""
+"""File that the run using a work folder keeps locked."""
 
 MARK = "kibitz-cluster\n"
-"""What the lock file says, so that no folder of somebody else's is emptied."""
+"""Contents of the lock file, which protect other people's folders from being emptied."""
 
 
 @dataclass(frozen=True)
 class Report:
-    """What is in an output."""
+    """Counts of an output."""
 
     games: int
     labels: int
     positions: int
     damage: list[str]
-    """What was wrong with its sources, a line each."""
+    """Damage of its sources, a line each."""
 
 
 def of_shards(reports: list[Report]) -> Report:
-    """The report of an output, of those of its shards. Each has all its games."""
+    """Returns the report of an output from those of its shards, each of which counts all games."""
     first = reports[0]
     positions = sum(report.positions for report in reports)
     return Report(first.games, first.labels, positions, first.damage)
 
 
 class Work:
-    """The shared folder."""
+    """Shared work folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -56,17 +56,17 @@ class Work:
         self.unfinished = folder / "unfinished"
 
     def begin(self) -> TextIO:
-        """Locks the folder, and removes what an earlier run left unfinished. The lock holds
-        until the returned file is closed or the process ends, however it ends."""
+        """Locks the folder, and removes unfinished outputs of an earlier run. The lock holds
+        until the returned file is closed or the process ends."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.check_ours()
         lock = open(self.folder / LOCK, "a")
         try:
-            # POSIX locks, which NFS keeps between machines.
+            # POSIX locks work between machines on NFS.
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             lock.close()
-            # How POSIX says that another process holds the lock.
+            # Another process holds the lock (POSIX allows both errors).
             if not isinstance(error, (BlockingIOError, PermissionError)):
                 raise
             why = "another run uses this folder; wait for it, or give another --work"
@@ -86,13 +86,13 @@ class Work:
         return lock
 
     def check_ours(self) -> None:
-        """Refuses a folder in which somebody else's files have the names of ours."""
+        """Refuses a folder in which foreign files have the names of a work folder's."""
         lock = self.folder / LOCK
         try:
             mark = lock.read_text()
         except (FileNotFoundError, UnicodeDecodeError, IsADirectoryError):
             mark = None
-        # A run that was killed at once leaves an empty lock file, and nothing else.
+        # A run killed at its start leaves only an empty lock file.
         begun = self.done.exists() or self.unfinished.exists()
         fresh = not begun and (mark == "" or not lock.exists())
         if mark != MARK and not fresh:
@@ -101,14 +101,14 @@ class Work:
             raise Failure(REFUSED, f"{self.folder}: {why}")
 
     def report(self, key: str) -> Report | None:
-        """The report of an output, if it is there."""
+        """Returns the report of an output, or None if it is missing."""
         try:
             return Report(**json.loads((self.done / key / REPORT).read_text()))
         except FileNotFoundError:
             return None
 
     def make(self, key: str, make: Callable[[Path], Report]) -> Report:
-        """The report of an output, which `make` makes in a folder unless it is there."""
+        """Makes an output by calling `make` on a folder, unless it exists; returns its report."""
         if report := self.report(key):
             return report
         folder = Path(tempfile.mkdtemp(prefix=f"{key}.", dir=self.unfinished))
@@ -120,7 +120,7 @@ class Work:
                 os.fsync(file.fileno())
             folder.rename(self.done / key)
         except Exception:
-            # Another run of the same task may have come first.
+            # Another run of the same task may have finished first.
             if report := self.report(key):
                 return report
             raise
@@ -129,7 +129,7 @@ class Work:
         return report
 
     def forget(self, key: str) -> None:
-        """Removes an output, at once for those who look for it."""
+        """Removes an output; it disappears atomically."""
         folder = Path(tempfile.mkdtemp(prefix=f"{key}.", dir=self.unfinished))
         try:
             (self.done / key).rename(folder / "forgotten")
@@ -138,17 +138,17 @@ class Work:
         shutil.rmtree(folder, ignore_errors=True)
 
     def gather(self, keys: list[str], name: str) -> Path:
-        """What is called `name` in an output. What is in the folders of this name in several
-        is put into that of the first."""
+        """Returns the path of `name` in an output. Of several outputs, moves the contents of
+        their folders `name` into that of the first."""
         first, *others = [self.done / key / name for key in keys]
         for shard in [shard for folder in others for shard in folder.iterdir()]:
             shard.rename(first / shard.name)
         return first
 
     def deliver(self, whole: Path, out: Path) -> None:
-        """Copies an output to its place: synced, compared byte by byte, then renamed. The
-        work folder, which may lie on another disk, is emptied only after that, so an
-        interruption at any moment leaves the output whole in one of the two places."""
+        """Copies an output to its place: synced, compared byte by byte, then renamed. Only then
+        is the work folder emptied, which may be on another disk, so an interruption at any
+        moment leaves a complete output in one of the two places."""
         beside = Path(tempfile.mkdtemp(prefix=f"{out.name}.", dir=out.parent))
         copy = beside / out.name
         try:
@@ -167,19 +167,19 @@ class Work:
         self.remove()
 
     def remove(self) -> None:
-        """Removes all that is in the folder. Outputs lose their place first, so that a run
-        after an interruption takes no half of one for the whole."""
+        """Removes the contents of the folder. Outputs are moved away first, so that a run after
+        an interruption finds no partly removed output."""
         self.done.rename(self.unfinished / "delivered")
         shutil.rmtree(self.unfinished)
         (self.folder / LOCK).unlink(missing_ok=True)
         try:
             self.folder.rmdir()
         except OSError:
-            pass  # It has other things in it.
+            pass  # It has other contents.
 
 
 def place(copy: Path, out: Path) -> None:
-    """Gives an output its name, unless something has that name by now."""
+    """Gives an output its name, unless the name is taken by now."""
     try:
         if copy.is_dir():
             copy.rename(out)  # Fails unless `out` is an empty folder.
@@ -192,12 +192,12 @@ def place(copy: Path, out: Path) -> None:
 
 
 def files_of(place: Path) -> list[Path]:
-    """A file, or a folder with all that is in it, the innermost first."""
+    """Returns a file, or a folder after all its contents, the innermost first."""
     return [*sorted(place.rglob("*"), reverse=True), place]
 
 
 def sync(path: Path) -> None:
-    """Waits until a file's bytes, or a folder's names, are on the disk."""
+    """Syncs a file or folder to disk."""
     opened = os.open(path, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -206,7 +206,7 @@ def sync(path: Path) -> None:
 
 
 def difference(whole: Path, copy: Path) -> Path | None:
-    """The first file of an output that its copy lacks or has otherwise, if there is one."""
+    """Returns the first file of an output that is missing or different in its copy, or None."""
     for path in files_of(whole):
         twin = copy / path.relative_to(whole)
         same = twin.is_dir() if path.is_dir() else (

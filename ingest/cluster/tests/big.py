@@ -1,4 +1,4 @@
-"""Many dumps on a cluster of which two nodes are killed and one joins, against one build.
+"""Many dumps on a cluster, two nodes of which are killed while one joins, against one build.
 
     for seed in $(seq 60); do
         target/debug/generate_dump --seed $seed --games 2000 --annotated 30 --level 1 \\
@@ -20,13 +20,13 @@ from machines import Machines
 from test_cluster import INGEST, contents, wait_until
 
 KILLS = [0.25, 0.5]
-"""Shares of the parts, after which a node is killed."""
+"""Shares of finished parts at which a node is killed."""
 
 HOUR = 3600
 
 
 def main() -> int:
-    """Runs it in a folder of its own."""
+    """Runs the comparison in a temporary folder."""
     dumps = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
         machines = Machines(3)
@@ -37,7 +37,7 @@ def main() -> int:
 
 
 def compare(machines: Machines, dumps: list[str], folder: Path) -> int:
-    """Builds both ways."""
+    """Builds on the cluster and in one process, and compares the datasets."""
     size = sum(Path(dump).stat().st_size for dump in dumps)
     mega = size / len(dumps) / 2 / 1e6
     out, done = folder / "out", folder / "out.work" / "done"

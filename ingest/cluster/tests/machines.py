@@ -14,11 +14,11 @@ from ray.cluster_utils import Cluster
 PACKAGE = Path(__file__).resolve().parent.parent
 
 SECONDS = 1800
-"""After so long a command hangs, however busy the machine is."""
+"""Time limit of a command, generous for a busy machine."""
 
 
 class Machines:
-    """Nodes of one core each, and a head that runs no tasks."""
+    """Cluster of nodes with one core each, and a head that runs no tasks."""
 
     def __init__(self, count: int) -> None:
         self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
@@ -29,10 +29,10 @@ class Machines:
         self.nodes.append(self.cluster.add_node(num_cpus=1))
 
     def kill(self) -> int:
-        """Ends a node by SIGKILL to its raylet, and returns what process that was."""
+        """Kills a node by SIGKILL to its raylet; returns the raylet's process id."""
         [raylet] = self.nodes.pop(0).all_processes[PROCESS_TYPE_RAYLET]
         raylet.process.kill()
-        # Its workers end once it is gone, which a zombie is not.
+        # Its workers end once the raylet is reaped, not while it is a zombie.
         raylet.process.wait()
         return raylet.process.pid
 
@@ -49,7 +49,7 @@ class Machines:
         return self.finish(self.start(*arguments))
 
     def finish(self, process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-        """Waits for what was started."""
+        """Waits for a started command."""
         try:
             out, err = process.communicate(timeout=SECONDS)
         except subprocess.TimeoutExpired:

@@ -1,11 +1,11 @@
-"""A month of games: through one machine and through Ray, from 1 GB of text up, and what the
-dataset is good for then.
+"""Measures builds of up to a month of games, from 1 GB of text, by one process and by Ray, and
+the use of the dataset.
 
     target/python/bin/python ingest/cluster/tests/rehearsal.py target/debug FOLDER --out docs
 
-CI leaves it out: 30 million games take 25 GB of disk. The first argument is where `ingest`,
-`trainer` and `generate_dump` are. What has been measured stands in FOLDER/figures.json and is
-not measured again. Writes rehearsal.svg, and prints the figures.
+CI leaves it out: 30 million games take 25 GB of disk. The first argument is the folder of
+`ingest`, `trainer` and `generate_dump`. Figures are kept in FOLDER/figures.json and not measured
+again. Writes rehearsal.svg, and prints the figures.
 
 Each dump has games with evaluations of its own. The games without, which a build counts and
 skips, are the same in all dumps: it takes hours to play so many.
@@ -26,24 +26,24 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent
 
 ANNOTATED, BARE = 28_000, 427_000
-"""Games of a dump with evaluations, and without: 1 GB of text."""
+"""Games of a dump with and without evaluations: 1 GB of text."""
 
 LEVEL = 3
-"""zstd's level: that of Lichess takes twenty minutes for 1 GB."""
+"""Compression level of zstd; Lichess's takes twenty minutes for 1 GB."""
 
 POLL_SECONDS = 0.25
 
 SHARDS = 4
-"""How many tasks share the last merge."""
+"""Tasks that share the last merge."""
 
 RUNS, SMALL = 70, 2_000
-"""Datasets that are merged, and the games of each."""
+"""Number of datasets to merge, and games in each."""
 
 Figures = dict[str, float]
 
 
 def main() -> None:
-    """Measures what is not measured, and draws it."""
+    """Measures missing figures, and draws all of them."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("programs", type=Path)
     parser.add_argument("folder", type=Path)
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 class Rehearsal:
-    """Its folder, and what was measured."""
+    """Folder and figures of the rehearsal."""
 
     def __init__(self, programs: Path, folder: Path) -> None:
         self.programs = programs
@@ -72,7 +72,7 @@ class Rehearsal:
             self.figures = json.loads(self.file.read_text())
 
     def run(self, parts: int) -> None:
-        """All steps."""
+        """Runs all steps."""
         dumps = [self.generated(number) for number in range(1, parts + 1)]
         counts = [count for count in (1, 4, 12, 24) if count < parts] + [parts]
         for count in counts:
@@ -83,7 +83,7 @@ class Rehearsal:
             self.ray(dumps[:count])
 
     def generated(self, number: int) -> Path:
-        """A dump: frames with evaluations, and those without."""
+        """Returns a dump: frames with evaluations, then frames without."""
         bare = self.dumps / "bare"
         self.once("generate bare", lambda: self.generate(bare, 0, BARE))
         dump = self.dumps / f"{number:03}.pgn.zst"
@@ -98,7 +98,7 @@ class Rehearsal:
         return dump
 
     def generate(self, dump: Path, seed: int, games: int) -> Figures:
-        """Games of the generator: all have evaluations, but for seed 0."""
+        """Generates a dump; all games have evaluations, except with seed 0."""
         command = [self.programs / "generate_dump", "--seed", seed, "--games", games]
         command += ["--annotated", 100 if seed else 0, "--level", LEVEL, "--out", dump]
         figures, said = self.measured(command, self.runs)
@@ -106,12 +106,12 @@ class Rehearsal:
         return figures | {"text": int(text)}
 
     def text(self, dumps: list[Path]) -> float:
-        """GB of text in dumps."""
+        """Returns the GB of text in dumps."""
         own = [self.figures[f"generate {int(dump.name[:3])}"]["text"] for dump in dumps]
         return (sum(own) + len(dumps) * self.figures["generate bare"]["text"]) / 1e9
 
     def build(self, dumps: list[Path]) -> None:
-        """One build of them all. The dataset of all dumps stays."""
+        """Measures one build of all dumps. The dataset of all dumps is kept."""
         out = self.runs / f"alone-{len(dumps)}"
         for old in self.runs.glob("alone-*"):
             if self.figures.get(f"build {len(dumps)}") is None:
@@ -120,7 +120,7 @@ class Rehearsal:
         self.once(f"build {len(dumps)}", lambda: self.dataset(command, out, dumps))
 
     def ray(self, dumps: list[Path]) -> None:
-        """The same on a Ray cluster of this machine."""
+        """Measures the build on a Ray cluster of this machine."""
         out = self.runs / "ray"
         command = [sys.executable, "-m", "kibitz_cluster", "build", *dumps, "--out", out]
         command += ["--ingest", self.programs / "ingest", "--shards", SHARDS]
@@ -135,7 +135,7 @@ class Rehearsal:
         self.once(f"ray {len(dumps)}", build)
 
     def merge(self) -> None:
-        """Many datasets, merged by one process, in eights, and by shards."""
+        """Measures the merge of many datasets: at once, in groups of eight, and by shards."""
         ingest, out = self.programs / "ingest", self.runs / "merged"
         each = [self.small(number) for number in range(1, RUNS + 1)]
 
@@ -173,7 +173,7 @@ class Rehearsal:
         self.once(f"merge {RUNS} by shards", by_shards)
 
     def small(self, number: int) -> Path:
-        """A dataset of a small dump."""
+        """Returns a dataset of a small dump."""
         dump, dataset = self.dumps / f"small-{number}", self.runs / f"small-{number}"
         if not dataset.exists():
             self.generate(dump, 1000 + number, SMALL)
@@ -182,7 +182,7 @@ class Rehearsal:
         return dataset
 
     def use(self) -> None:
-        """What is done with a dataset, with the largest one."""
+        """Measures the use of the largest dataset."""
         [dataset] = self.runs.glob("alone-*")
         ingest, trainer = self.programs / "ingest", self.programs / "trainer"
         net, export = self.runs / "net.safetensors", self.runs / "export"
@@ -203,19 +203,19 @@ class Rehearsal:
         export.unlink(missing_ok=True)
 
     def dataset(self, command: list[object], out: Path, dumps: list[Path]) -> Figures:
-        """What it costs to make a dataset, and what is in it."""
+        """Returns the cost of making a dataset, and its counts."""
         figures, _ = self.measured(command, self.runs)
         return figures | self.counted(out) | {"text": self.text(dumps)}
 
     def counted(self, dataset: Path) -> Figures:
-        """What is in a dataset."""
+        """Returns the counts of a dataset."""
         command = [self.programs / "ingest", "stats", "--json", dataset]
         stats = json.loads(subprocess.check_output(command))
         names = ["positions_train", "positions_validation", "labels", "bytes_on_disk"]
         return {name: stats[name] for name in [*names, "fingerprint"]}
 
     def once(self, name: str, measure: Callable[[], Figures]) -> None:
-        """Measures it, unless it is known."""
+        """Measures and stores a figure unless it is stored already."""
         if name in self.figures:
             return
         self.figures[name] = measure()
@@ -223,8 +223,8 @@ class Rehearsal:
         print(f"{time.strftime('%X')} {name}: {self.figures[name]}", file=sys.stderr, flush=True)
 
     def measured(self, command: list[object], disk: Path) -> tuple[Figures, str]:
-        """Runs a command: time, processor time and the most memory of programs of Kibitz, by
-        looking at them now and then, and how much larger a folder was at most than before."""
+        """Runs a command; returns its time, the processor time and peak memory of Kibitz's programs
+        (by polling), and the peak growth of a folder."""
         environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "RAY_ADDRESS": "local"}
         # A busy machine takes longer than Ray's 30 seconds.
         environment["RAY_raylet_start_wait_time_s"] = "120"
@@ -254,8 +254,8 @@ class Rehearsal:
 
 
 def usage(folder: str) -> dict[str, tuple[int, float]]:
-    """Bytes in memory and seconds of processor time of the programs of Kibitz that work in a
-    folder, by their processes."""
+    """Returns bytes of memory and seconds of processor time of Kibitz's programs that work in a
+    folder, by process."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -272,7 +272,7 @@ def usage(folder: str) -> dict[str, tuple[int, float]]:
 
 
 def size(folder: Path) -> int:
-    """Bytes of the files in a folder."""
+    """Returns the bytes of the files in a folder."""
     total = 0
     for place, _, files in os.walk(folder):
         for file in files:
@@ -284,7 +284,7 @@ def size(folder: Path) -> int:
 
 
 WIDTH, HEIGHT, LEFT, TOP = 240, 180, 62, 46
-"""Of a chart, in pixels: the plot, and what is left of it and above."""
+"""Chart geometry in pixels: the plot, and the margins left of it and above."""
 
 STYLE = """\
 text { font: 13px system-ui, sans-serif; fill: #1f2933 } .title { font-weight: 600 }
@@ -298,7 +298,7 @@ text { fill: #e4e7eb } .paper { fill: #171c22 }
 
 
 def picture(figures: dict[str, Figures]) -> str:
-    """Time, memory and disk against the size of the text."""
+    """Draws time, memory and disk against the size of the text."""
     series = {
         "alone": [of for name, of in figures.items() if re.fullmatch(r"build \d+", name)],
         "ray": [of for name, of in figures.items() if re.fullmatch(r"ray \d+", name)],
@@ -326,7 +326,7 @@ def picture(figures: dict[str, Figures]) -> str:
 def chart(
     column: int, title: str, name: str, unit: float, series: dict[str, list[Figures]]
 ) -> str:
-    """A figure against GB of text."""
+    """Draws a figure against GB of text."""
     points = {
         kind: [(of["text"], of[name] / unit) for of in measured]
         for kind, measured in series.items()

@@ -1,4 +1,4 @@
-"""`kibitz-cluster` on several nodes: what it makes equals what `ingest` makes alone.
+"""`kibitz-cluster` on several nodes: its outputs equal those of `ingest` alone.
 
 PYTHONPATH=ingest/cluster KIBITZ_INGEST=target/debug/ingest \\
     python -m unittest discover -s ingest/cluster/tests -v
@@ -26,7 +26,7 @@ SAMPLES = sorted(Path(__file__).parents[3].glob("datasets/samples/*.pgn.zst"))
 
 WRAPPER = """\
 #!/bin/sh
-# Notes each call, and holds up builds and merges until they may run.
+# Logs each call, and holds builds and merges until they may run.
 echo "$$ $PPID $*" >> {folder}/calls
 case $1 in build | merge) while [ -e {folder} ] && [ ! -e {folder}/may_$1 ]; do sleep 0.05; done ;; esac
 read -r code 2> /dev/null < {folder}/fail_$1 && exit "$code"
@@ -35,7 +35,7 @@ exec {ingest} "$@"
 
 
 def wait_until(what: Callable[[], bool], seconds: float = 60) -> None:
-    """Waits until it is so."""
+    """Waits until `what` returns true."""
     end = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < end, "waited too long"
@@ -43,8 +43,8 @@ def wait_until(what: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def contents(dataset: Path) -> dict[str, object]:
-    """All that `ingest stats` says, its fingerprint of all records included, but for what
-    depends on when RocksDB tidies its files."""
+    """Returns the output of `ingest stats`, which includes a fingerprint of all records, without
+    the sizes that depend on when RocksDB compacts."""
     said = subprocess.check_output([INGEST, "stats", "--json", dataset], text=True)
     stats = json.loads(said)
     del stats["bytes_on_disk"], stats["bytes_per_position"]
@@ -52,7 +52,7 @@ def contents(dataset: Path) -> dict[str, object]:
 
 
 class ClusterTest(unittest.TestCase):
-    """On one cluster, from test to test."""
+    """Tests that share one cluster."""
 
     machines: Machines
 
@@ -65,7 +65,7 @@ class ClusterTest(unittest.TestCase):
 
     @classmethod
     def serve_objects(cls) -> None:
-        """Serves a dump as an object of S3, which this process and all nodes may read."""
+        """Serves a dump as an S3 object readable by this process and all nodes."""
         pipe = subprocess.PIPE
         command = [sys.executable, S3_SERVER, SAMPLES[0]]
         server = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
@@ -94,34 +94,34 @@ class ClusterTest(unittest.TestCase):
         self.let("build", "merge")
 
     def let(self, *commands: str) -> None:
-        """Lets `ingest build` or `merge` run."""
+        """Releases `ingest build` or `merge`."""
         for command in commands:
             (self.folder / f"may_{command}").touch()
 
     def hold(self, *commands: str) -> None:
-        """Holds them up."""
+        """Holds these commands until released."""
         for command in commands:
             (self.folder / f"may_{command}").unlink()
 
     def calls(self, command: str) -> list[list[str]]:
-        """The calls so far that made something: process, its parent, and arguments."""
+        """Returns the calls so far that made an output: process, its parent, and arguments."""
         text = (self.folder / "calls").read_text()
         calls = [line.split() for line in text.splitlines()]
         return [call for call in calls if call[2] == command and "--identify" not in call]
 
     def build(self, sources: list[Path], *arguments: object) -> list[object]:
-        """The arguments of `kibitz-cluster build`."""
+        """Returns the arguments of `kibitz-cluster build`."""
         return ["build", *sources, "--out", self.out, "--ingest", self.ingest, *arguments]
 
     def start(self, *arguments: object) -> subprocess.Popen[str]:
-        """Starts `kibitz-cluster`, which ends with the test."""
+        """Starts `kibitz-cluster`, to be ended with the test."""
         process = self.machines.start(*arguments)
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return process
 
     def alone(self, sources: list[Path]) -> Path:
-        """What `ingest build` makes of them."""
+        """Returns the dataset that `ingest build` makes of the sources."""
         out = self.folder / "alone"
         subprocess.run([INGEST, "build", *sources, "--out", out], capture_output=True, check=False)
         return out
@@ -146,7 +146,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(status["nodes"], 4)
         self.assert_ended(self.machines.run(*arguments), 5, "another run uses this folder")
 
-        # A task's parent is Ray's worker, and its parent the raylet.
+        # The parent of a task is Ray's worker; the worker's parent is the raylet.
         of_node = {}
         for process, worker, *_ in self.calls("build"):
             stat = Path(f"/proc/{worker}/stat").read_text()
@@ -168,7 +168,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(result["labels"], contents(self.out)["labels"])
         self.assertFalse(self.work.exists())
 
-    def test_what_is_there_is_not_made_again(self) -> None:
+    def test_existing_outputs_are_not_made_again(self) -> None:
         (self.folder / "fail_merge").write_text("7\n")
         arguments = self.build(SAMPLES[:3], "--part-size", 0.2)
         self.assert_ended(self.machines.run(*arguments), 7)
@@ -178,7 +178,7 @@ class ClusterTest(unittest.TestCase):
         self.assert_ended(self.machines.run(*arguments), 0)
         self.assertEqual(len(self.calls("build")), built)
         self.assertEqual(contents(self.out), contents(self.alone(SAMPLES[:3])))
-        # Nor is an output replaced.
+        # An existing output is not replaced.
         self.assert_ended(self.machines.run(*arguments), 5, "is there already")
 
     def test_shards_are_merged_by_tasks_of_their_own(self) -> None:
@@ -219,7 +219,7 @@ class ClusterTest(unittest.TestCase):
         subprocess.run(command, check=True, capture_output=True)
         self.assertEqual(contents(self.out), contents(self.alone(SAMPLES[:2])))
 
-    def test_a_lost_source_is_tried_again_and_damage_is_told(self) -> None:
+    def test_a_lost_source_is_retried_and_damage_is_reported(self) -> None:
         damaged = self.folder / "damaged.pgn.zst"
         data = bytearray(SAMPLES[0].read_bytes())
         middle = len(data) // 2
@@ -234,7 +234,7 @@ class ClusterTest(unittest.TestCase):
         self.assert_ended(self.machines.finish(running), 4, "damaged.pgn.zst")
         self.assertEqual(contents(self.out), contents(self.alone([damaged, SAMPLES[1]])))
 
-    def test_annotated_games_are_those_of_one_machine(self) -> None:
+    def test_annotated_games_equal_those_of_one_machine(self) -> None:
         engine = str(INGEST.with_name("fake_engine"))
         games = SAMPLES[1]
         options = ["--engine", engine, "--nodes", "3"]
@@ -246,7 +246,7 @@ class ClusterTest(unittest.TestCase):
         self.assertEqual(out.read_bytes(), one.read_bytes())
         self.assertEqual(len(self.calls("annotate")), 3)
 
-    def test_parts_that_another_engine_made_are_not_taken(self) -> None:
+    def test_parts_of_another_engine_are_not_reused(self) -> None:
         engine, out = self.folder / "engine", self.folder / "all.pgn.zst"
         shutil.copy2(INGEST.with_name("fake_engine"), engine)
         arguments = ["annotate", SAMPLES[1], "--engine", engine, "--nodes", 3, "--part-size", 0.07]
@@ -262,7 +262,7 @@ class ClusterTest(unittest.TestCase):
         self.assert_ended(self.machines.run(*arguments), 0)
         self.assertEqual(len(self.calls("annotate")), 2 * made)
 
-    def test_what_cannot_be_done_says_why(self) -> None:
+    def test_failures_say_why(self) -> None:
         nowhere = self.folder / "nowhere.pgn.zst"
         self.assert_ended(self.machines.run(*self.build([nowhere])), 3, "nowhere.pgn.zst")
         wrong = self.build(SAMPLES[:1], "--", "--no-such-filter")

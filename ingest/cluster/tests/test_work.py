@@ -26,13 +26,13 @@ def make(folder: Path) -> Report:
 
 
 def contents(dataset: Path) -> dict[str, bytes]:
-    """The files of an output, by name."""
+    """Returns the files of an output, by name."""
     files = [path for path in dataset.rglob("*") if path.is_file()]
     return {str(path.relative_to(dataset)): path.read_bytes() for path in files}
 
 
 def try_to_begin(folder: Path, codes: "multiprocessing.Queue[int]") -> None:
-    """Begins a run in another process: its exit code, 0 where the folder was free."""
+    """Begins a run in another process and queues its exit code, 0 if the folder was free."""
     try:
         Work(folder).begin()
         codes.put(0)
@@ -41,7 +41,7 @@ def try_to_begin(folder: Path, codes: "multiprocessing.Queue[int]") -> None:
 
 
 class WorkTest(unittest.TestCase):
-    """Each test has a folder."""
+    """Tests with a temporary folder each."""
 
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
@@ -51,7 +51,7 @@ class WorkTest(unittest.TestCase):
         self.out.parent.mkdir()
 
     def begun(self) -> Work:
-        """A work folder with the output made, its lock held until the test ends."""
+        """Returns a work folder with a finished output, locked until the test ends."""
         there = Work(self.folder / "work")
         self.addCleanup(there.begin().close)
         there.make(KEY, make)
@@ -69,7 +69,7 @@ class WorkTest(unittest.TestCase):
         self.assertFalse(there.folder.exists())
 
     def test_an_interruption_at_any_call_leaves_the_output_whole(self) -> None:
-        """Ctrl-C at each operation on a file, one after the other, until none is left."""
+        """Interrupts with Ctrl-C at each file operation in turn."""
         for place in range(1000):
             shutil.rmtree(self.folder / "work", ignore_errors=True)
             shutil.rmtree(self.out, ignore_errors=True)
@@ -105,7 +105,7 @@ class WorkTest(unittest.TestCase):
             if self.out.exists():
                 self.assertEqual(contents(self.out), FILES, place)
             else:
-                # The same command goes on, and takes what is there for whole.
+                # The same command resumes, and treats what is there as complete.
                 with Work(self.folder / "work").begin():
                     self.assertIsNotNone(there.report(KEY), place)
                     self.assertEqual(contents(there.done / KEY / "dataset"), FILES, place)
