@@ -98,7 +98,7 @@ fn the_library_evaluates_the_chess960_league_as_the_program_does() {
     );
 }
 
-/// An output is resumed only by the same net with the same table size, whatever the file's path.
+/// Resuming an output needs the same net and table size; the file's path may differ.
 #[test]
 fn records_the_net_and_the_table_size() {
     let (folder, source, out) = folder(SPECIAL);

@@ -683,7 +683,7 @@ fn a_damaged_source_given_again_changes_nothing() {
     assert!(contents(&dataset) == expected);
 }
 
-/// A cap keeps the positions with the smallest keys, whatever the order of the sources.
+/// A cap keeps the positions with the smallest keys, in any order of the sources.
 #[test]
 fn a_cap_keeps_the_smallest_keys() {
     let folder = tempfile::tempdir().unwrap();

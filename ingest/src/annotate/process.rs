@@ -98,17 +98,17 @@ impl<'a> Process<'a> {
         }
         let mut evals = vec![None; game.plies.len()];
         let mut asked = VecDeque::new();
-        let (mut moves, mut told) = (format!("position {} moves", setup(&game.start)), 0);
+        let (mut moves, mut appended) = (format!("position {} moves", setup(&game.start)), 0);
         for (ply, position) in self.task.positions(game) {
             if asked.len() == self.program.ahead.get() {
                 self.receive(&mut asked, mode, &mut evals, tally)?;
             }
             let command = match self.program.ahead.get() {
                 1 => {
-                    for played in &game.plies[told..=ply] {
+                    for played in &game.plies[appended..=ply] {
                         moves += &format!(" {}", played.m.to_uci(mode));
                     }
-                    told = ply + 1;
+                    appended = ply + 1;
                     moves.clone()
                 }
                 _ => format!("position {}", setup(&position)),
