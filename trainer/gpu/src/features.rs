@@ -1,37 +1,37 @@
-//! The inputs of positions, derived from their records.
+//! Kernel that derives network inputs, targets and buckets from records.
 //!
-//! The rules are those of [`models::InputPosition`]; WGSL has no 64-bit integers, so a set of
-//! squares is two words of 32 bits.
+//! The rules are those of [`models::InputPosition`]. WGSL has no 64-bit integers, so a bitboard is
+//! two words of 32 bits.
 
 use cubecl::prelude::*;
 use models::{MAX_ACTIVE, Threats};
 
-/// Words of a record (docs/record.md): two of occupied squares, four of codes of pieces, one
-/// of side to move, en-passant square, depth and ply, one of label, result and month.
+/// 32-bit words of a record (docs/record.md): two of occupied squares, four of piece codes, one of
+/// side to move, en-passant square, depth and ply, one of label, result and month.
 pub(crate) const RECORD_WORDS: usize = 8;
 /// Entries of a list, padded to whole steps of [`UNROLL`].
 pub(crate) const ENTRIES: usize = MAX_ACTIVE.next_multiple_of(UNROLL);
-/// Entries that are read at a time. Lists are filled up to a multiple with [`NO_INPUT`].
+/// Entries read at a time. Lists are filled up to a multiple with [`NO_INPUT`].
 pub(crate) const UNROLL: usize = 4;
 const _: () = assert!(UNROLL.is_power_of_two());
-/// The row of zeros behind those of the inputs.
+/// Index of the row of zeros after the inputs' rows.
 pub(crate) const NO_INPUT: u32 = models::INPUTS as u32;
 
 const FIRST_THREAT: u32 = Threats::FIRST_INPUT as u32;
 const FIRST_FLAG: u32 = 14 * 64;
 const EN_PASSANT_PLANE: u32 = 12;
 const ROOK: u32 = 3;
-/// The code of a rook that may still castle.
+/// Piece code of a rook with castling rights.
 const UNMOVED_ROOK: u32 = 6;
 
-/// A set of squares: bit 0 of `low` is a1, bit 31 of `high` h8.
+/// Bitboard: bit 0 of `low` is a1, bit 31 of `high` h8.
 #[derive(CubeType, Clone, Copy)]
 struct Squares {
     low: u32,
     high: u32,
 }
 
-/// Bits 0 to 3 of the codes of the pieces on 32 squares.
+/// Bit planes (0 to 3) of the piece codes on 32 squares.
 #[derive(CubeType, Clone, Copy)]
 struct Planes {
     bit0: u32,
@@ -40,7 +40,7 @@ struct Planes {
     black: u32,
 }
 
-/// Attacked squares of a side: by pawns, by pawns and minor pieces, by these and rooks, by all.
+/// Squares attacked by a side: by pawns, by pawns and minor pieces, by these and rooks, by all.
 #[derive(CubeType, Clone, Copy)]
 struct Attacks {
     pawns: Squares,
@@ -73,7 +73,7 @@ fn without(a: Squares, b: Squares) -> Squares {
     }
 }
 
-/// The squares on none of the `files`, bit 0 being the a-file.
+/// Returns the squares of `a` on none of the `files`, bit 0 being the a-file.
 #[cube]
 fn off_files(a: Squares, #[comptime] files: u32) -> Squares {
     let mask = comptime!(!(files * 0x0101_0101));
@@ -83,7 +83,7 @@ fn off_files(a: Squares, #[comptime] files: u32) -> Squares {
     }
 }
 
-/// The squares moved by so many, 1 being a file to the right and 8 a rank up.
+/// Shifts the squares by `by`: 1 is a file to the right and 8 a rank up.
 #[cube]
 fn moved(a: Squares, #[comptime] by: i32) -> Squares {
     let n = comptime!(by.unsigned_abs());
@@ -110,7 +110,7 @@ fn moved(a: Squares, #[comptime] by: i32) -> Squares {
     }
 }
 
-/// The files that a step by `by` squares cannot end on: it would have gone over the edge.
+/// Returns the files that a step by `by` squares can reach only by wrapping around the edge.
 fn wrapped(by: i32) -> u32 {
     match by.rem_euclid(8) {
         1 => 0b0000_0001,
@@ -121,14 +121,14 @@ fn wrapped(by: i32) -> u32 {
     }
 }
 
-/// The squares that steps by `by` lead to.
+/// Returns the destinations of steps by `by`.
 #[cube]
 fn stepped(a: Squares, #[comptime] by: i32) -> Squares {
     off_files(moved(a, by), comptime!(wrapped(by)))
 }
 
-/// Attacked squares of sliders in one direction, up to the first piece (Kogge-Stone fill,
-/// https://www.chessprogramming.org/Kogge-Stone_Algorithm).
+/// Returns the squares that sliders attack in one direction, up to the first piece (Kogge-Stone
+/// fill, https://www.chessprogramming.org/Kogge-Stone_Algorithm).
 #[cube]
 fn slid(sliders: Squares, empty: Squares, #[comptime] by: i32) -> Squares {
     let pass = off_files(empty, comptime!(wrapped(by)));
@@ -184,7 +184,7 @@ fn king_attacks(king: Squares) -> Squares {
     )
 }
 
-/// Attacked squares of a side's pieces. `forward` is 8 for White, -8 for Black.
+/// Returns the squares that a side's pieces attack. `forward` is 8 for White, -8 for Black.
 #[cube]
 fn attacks(
     sets: (Squares, Squares, Squares, Squares, Squares, Squares),
@@ -212,14 +212,14 @@ fn attacks(
     }
 }
 
-/// Three bits: at least one, two, three.
+/// Returns three bits: at least one, two, three squares.
 #[cube]
 fn counted(a: Squares) -> u32 {
     let count = min(a.low.count_ones() + a.high.count_ones(), 3u32);
     (1u32 << count) - 1u32
 }
 
-/// A side's pieces en prise, three bits a kind ([`models::Threats`]).
+/// Returns a side's pieces en prise, three bits a kind ([`models::Threats`]).
 #[cube]
 fn en_prise(
     sets: (Squares, Squares, Squares, Squares, Squares, Squares),
@@ -240,13 +240,13 @@ fn en_prise(
         | (counted(queens) << 12u32)
 }
 
-/// The code of a record's piece, counted from a1.
+/// Returns the code of a record's piece, counted from a1.
 #[cube]
 fn code(records: &Array<u32>, record: usize, piece: u32) -> u32 {
     (records[record + 2 + (piece / 8) as usize] >> (4 * (piece % 8))) & 15
 }
 
-/// The planes of one half of the board, of which `first` pieces lie before.
+/// Returns the planes of one half of the board; `first` pieces lie before it.
 #[cube]
 fn planes(records: &Array<u32>, record: usize, occupied: u32, first: u32) -> Planes {
     let mut left = occupied;
@@ -273,7 +273,7 @@ fn planes(records: &Array<u32>, record: usize, occupied: u32, first: u32) -> Pla
     }
 }
 
-/// The lowest square of a set that is not empty.
+/// Returns the lowest square of a nonempty set.
 #[cube]
 fn first_square(a: Squares) -> u32 {
     let low = u32::find_first_set(a.low) - 1;
@@ -281,9 +281,8 @@ fn first_square(a: Squares) -> u32 {
     select(a.low != 0, low, high)
 }
 
-/// Writes a list of active inputs of each position for each view, `[ENTRIES, views *
-/// capacity]`, of so many entries each; and the target and the bucket of each. A unit
-/// derives those of one record.
+/// Writes each position's active inputs for each view (`lists`, `[ENTRIES, views * capacity]`),
+/// their counts (`lengths`), its target and its bucket. A unit works on one record.
 ///
 /// Inputs come in the order of [`models::InputPosition::features`].
 #[cube(launch_unchecked)]
@@ -366,7 +365,7 @@ pub(crate) fn derive(
 
     #[unroll]
     for view in 0..views {
-        // 1 if Black looks.
+        // 1 for Black's view.
         let looking = black_to_move ^ view;
         let ranks = looking * 56;
         let mut files = 0u32;
@@ -401,7 +400,7 @@ pub(crate) fn derive(
             lists[entry as usize * rows + row] = EN_PASSANT_PLANE * 64 + (en_passant ^ flip);
             entry += 1;
         }
-        // As the mover's features have them, whose order the other view keeps.
+        // In the mover's order, which the other view keeps.
         let mover = select(black_to_move == 1, black_en_prise, white_en_prise);
         let other = select(black_to_move == 1, white_en_prise, black_en_prise);
         let mut threats = mover | (other << 15);
@@ -452,7 +451,7 @@ pub(crate) fn derive(
         lengths[row] = entry;
     }
 
-    // The label is a signed number of 16 bits, White's view, in centipawns.
+    // The label is a signed 16-bit number: centipawns from White's view.
     let label = outcome & 0xffff;
     let label = f32::cast_from(label) - 65536.0 * f32::cast_from(label >> 15);
     let sign = 1.0 - 2.0 * f32::cast_from(black_to_move);
@@ -466,7 +465,7 @@ pub(crate) fn derive(
     buckets[sample as usize] = min(bucket, comptime!(bucket_count - 1));
 }
 
-/// The hyperbolic tangent. WGSL's own may overflow to NaN.
+/// Returns the hyperbolic tangent. WGSL's own may overflow to NaN.
 #[cube]
 pub(crate) fn tanh(x: f32) -> f32 {
     let x = min(max(x, -15.0), 15.0);

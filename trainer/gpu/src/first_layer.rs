@@ -1,8 +1,8 @@
-//! The first layer: sums of the rows of active inputs, and the gradient of the rows.
+//! Kernels of the first layer: sums of active inputs' rows, and the gradient of the rows.
 //!
-//! `row` counts positions by view, `view * capacity + sample`. A slice is [`SLICE`] columns,
-//! eight vectors of four. Cubes come slice by slice, so that the slice of the weights that they
-//! all read stays in the L1 cache: 902 rows of 128 bytes are 115 KB.
+//! `row` counts positions by view: `view * capacity + sample`. A slice is [`SLICE`] columns, eight
+//! vectors of four. Cubes are ordered by slice, so that the slice of weights that they all read
+//! stays in the L1 cache: 902 rows of 128 bytes are 115 KB.
 
 use cubecl::prelude::*;
 use inputs::{PIECES, SHARED};
@@ -12,24 +12,25 @@ use crate::features::{ENTRIES, NO_INPUT, UNROLL};
 use crate::layout::SLICE;
 use crate::optimizer::UNITS;
 
-/// Columns that a unit moves at a time.
+/// Vector of columns, a unit's access width.
 pub(crate) type Four = Vector<f32, Const<4>>;
 
-/// Vectors of a slice.
+/// Vectors in a slice.
 pub(crate) const SLICE_VECTORS: usize = SLICE / 4;
-/// Rows whose inputs a word of bits holds.
+/// Rows in a group, one for each bit of a word.
 pub(crate) const GROUP: usize = u32::BITS as usize;
-/// Groups whose bits a cube finds.
+/// Groups in the work of a cube of `find_rows`.
 pub(crate) const GROUPS: usize = 4;
-/// Words that hold a bit for each input.
+/// Words with a bit for each input.
 const INPUT_WORDS: usize = INPUTS.div_ceil(GROUP);
-/// Shared rows of pieces begin at [`PIECES`] for ranks and here for distances from the edge.
+/// First shared row of piece and distance from the edge files; those of piece and rank begin at
+/// [`PIECES`].
 const OF_EDGES: usize = PIECES * 9;
 const OF_THREATS: usize = PIECES * 13;
 const FIRST_THREAT: usize = models::Threats::FIRST_INPUT;
 const THREATS: usize = models::Threats::INPUTS;
 
-/// A weight of the first layer: its own part, and the shared parts that its input has.
+/// Returns an effective weight of the first layer before the clamp: own plus shared weights.
 #[cube]
 fn unbounded(
     parameters: &Array<f32>,
@@ -49,7 +50,7 @@ fn unbounded(
             + parameters[shared + rank * width + column]
             + parameters[shared + edge * width + column];
     } else {
-        // Beyond all threats for an input before the first, since it wraps.
+        // Wraps for inputs before the first threat, and so lies beyond all threats.
         let threat = input - FIRST_THREAT;
         if threat < THREATS {
             weight += parameters[shared + (OF_THREATS + threat) * width + column];
@@ -58,8 +59,8 @@ fn unbounded(
     weight
 }
 
-/// The rows that sums are made of, `[INPUTS + 1, width]`: own and shared parts added up, within
-/// ±`bound`; behind them a row of zeros.
+/// Writes the effective weights, `[INPUTS + 1, width]`: own plus shared, clamped to ±`bound`, and a
+/// row of zeros at the end.
 #[cube(launch_unchecked)]
 pub(crate) fn compose(
     parameters: &Array<f32>,
@@ -84,8 +85,8 @@ pub(crate) fn compose(
     weights[ABSOLUTE_POS] = min(max(weight, -bound), bound);
 }
 
-/// The sums of each row, `[rows, width]`: the bias, and the weights of its inputs. A unit adds
-/// up a vector of a row.
+/// Computes the first layer's sums, `[rows, width]`: the bias and the weights of the active inputs.
+/// A unit computes a vector of a row.
 #[cube(launch_unchecked)]
 pub(crate) fn sum_rows(
     lists: &Array<u32>,
@@ -126,8 +127,8 @@ pub(crate) fn sum_rows(
     sums[row * vectors + column] = sum;
 }
 
-/// The lists turned round, `[rows / 32, INPUTS]`: which of a group of 32 rows have an input, a
-/// bit each. A cube writes [`GROUPS`] groups.
+/// Transposes the lists to bit sets, `[rows / 32, INPUTS]`: which of a group of 32 rows have an
+/// input on. A cube writes [`GROUPS`] groups.
 #[cube(launch_unchecked)]
 pub(crate) fn find_rows(
     lists: &Array<u32>,
@@ -137,7 +138,7 @@ pub(crate) fn find_rows(
     #[comptime] capacity: usize,
     #[comptime] rows: usize,
 ) {
-    // A row of bits for each row, one for each input.
+    // For each row, a bit for each input.
     let mut bits = SharedMemory::<u32>::new(comptime!(GROUPS * GROUP * INPUT_WORDS));
     let unit = UNIT_POS as usize;
     let mut at = unit;
@@ -146,7 +147,7 @@ pub(crate) fn find_rows(
         at += UNITS;
     }
     sync_cube();
-    // Each row is written by one unit, so that no two write to the same word.
+    // Each row has one writing unit, so that no two write to the same word.
     let row = CUBE_POS_X as usize * comptime!(GROUPS * GROUP) + unit;
     if unit < comptime!(GROUPS * GROUP) && row % capacity < samples as usize {
         for entry in 0..lengths[row] as usize {
@@ -171,9 +172,9 @@ pub(crate) fn find_rows(
     }
 }
 
-/// The rows of a segment that have each input, one list after the other, in ascending order:
-/// list `input` of a segment is `members[starts[segment, input]..starts[segment, input + 1]]`.
-/// A cube writes a segment's lists, a unit some neighbours of them.
+/// Lists the rows of each segment that have each input on, ascending, in concatenated lists: list
+/// `input` of a segment is `members[starts[segment, input]..starts[segment, input + 1]]`. A cube
+/// writes a segment's lists, a unit some adjacent ones.
 #[cube(launch_unchecked)]
 pub(crate) fn list_rows(
     having: &Array<u32>,
@@ -195,8 +196,7 @@ pub(crate) fn list_rows(
     }
     counts[unit] = count;
     sync_cube();
-    // The sum of those of all units up to this one (Hillis and Steele, "Data parallel
-    // algorithms", 1986).
+    // Inclusive prefix sum over the units (Hillis and Steele, "Data parallel algorithms", 1986).
     #[unroll]
     for step in 0..8u32 {
         let distance = comptime!(1usize << step);
@@ -227,9 +227,9 @@ pub(crate) fn list_rows(
     }
 }
 
-/// The gradient of the weights, segment by segment, `[segments, INPUTS, width]`: for each input,
-/// the gradients of the sums of the rows that have it. A cube adds up a slice of a segment, whose
-/// gradients then stay in the L1 cache.
+/// Computes each segment's gradient of the effective weights, `[segments, INPUTS, width]`: for each
+/// input, the sum of the gradients of the rows that have it on. A cube works on a slice of a
+/// segment, small enough for its gradients to stay in the L1 cache.
 #[cube(launch_unchecked)]
 pub(crate) fn add_rows(
     starts: &Array<u32>,
@@ -267,8 +267,8 @@ pub(crate) fn add_rows(
     }
 }
 
-/// Adds the segments up, and goes on to the own parts, `[INPUTS, width]`: none is changed where
-/// the weight was at its bound.
+/// Sums the segments and computes the gradient of the own weights, `[INPUTS, width]`: zero where
+/// the effective weight was clamped.
 #[cube(launch_unchecked)]
 pub(crate) fn join_rows(
     parts: &Array<Four>,
@@ -298,8 +298,8 @@ pub(crate) fn join_rows(
     gradient[ABSOLUTE_POS] = sum;
 }
 
-/// The gradient of the shared parts, `[SHARED, width]`: of each that of all inputs that take part
-/// in it.
+/// Computes the gradient of the shared weights, `[SHARED, width]`: the sum over the inputs that
+/// share them.
 #[cube(launch_unchecked)]
 pub(crate) fn share(gradient: &mut Array<f32>, own_scale: f32, #[comptime] width: usize) {
     if ABSOLUTE_POS >= comptime!(SHARED * width) {

@@ -1,7 +1,7 @@
-//! The layers behind the first: values, losses, and the way back to the first layer's sums.
+//! Kernels of the later layers: values, losses, and backpropagation to the first layer's sums.
 //!
-//! A network without a second hidden layer has one output a bucket; all others have [`NARROW`]
-//! neurons there, padded, and 32 units work on a position side by side.
+//! A network without a second hidden layer has one output a bucket. All others have [`NARROW`]
+//! padded neurons there, and 32 units work on a position side by side.
 
 use cubecl::prelude::*;
 use models::Activation;
@@ -10,12 +10,12 @@ use crate::features::tanh;
 use crate::layout::{Dense, NARROW};
 use crate::optimizer::UNITS;
 
-/// Positions that a cube evaluates.
+/// Positions in the work of a cube.
 pub(crate) const SAMPLES: usize = UNITS / NARROW;
-/// Positions over which a unit adds up gradients of the first layer's biases, and of weights of
-/// a layer of one output.
+/// Positions over which a unit sums gradients of the first layer's biases, and of the weights of a
+/// layer with one output.
 pub(crate) const SHORT_SEGMENT: usize = 128;
-/// Positions over which it does so of other weights behind the first layer.
+/// Positions over which a unit sums gradients of other weights after the first layer.
 pub(crate) const LONG_SEGMENT: usize = 512;
 
 /// Layout of the first layer's sums, and the activation applied to them.
@@ -31,7 +31,7 @@ pub(crate) struct Sums {
     pub capacity: usize,
 }
 
-/// [`Activation`], as a kernel is made for it.
+/// [`Activation`] as a compile-time argument of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Clipped,
@@ -54,13 +54,13 @@ fn clip(x: f32) -> f32 {
     min(max(x, 0.0), 1.0)
 }
 
-/// Whether a gradient passes the activation.
+/// Returns whether the gradient passes the clipped ReLU.
 #[cube]
 fn inside(x: f32) -> bool {
     x > 0.0 && x < 1.0
 }
 
-/// An input of the layer behind the first, of all views one after the other.
+/// Returns an input of the second layer, counted over the concatenated views.
 #[cube]
 fn activation(sums: &Array<f32>, sample: usize, input: usize, #[comptime] of: Sums) -> f32 {
     let view = input / of.activations;
@@ -80,8 +80,8 @@ fn activation(sums: &Array<f32>, sample: usize, input: usize, #[comptime] of: Su
     x * factor
 }
 
-/// Puts the gradient of a sum in its place, given that of its activation. Returns it, and that of
-/// the other factor where activations are products.
+/// Replaces a sum by its gradient, given its activation's gradient. Returns it, and the other
+/// factor's gradient where activations are products of two.
 #[cube]
 fn gate(sums: &mut Array<f32>, at: usize, gradient: f32, #[comptime] of: Sums) -> (f32, f32) {
     let x = sums[at];
@@ -104,7 +104,7 @@ fn gate(sums: &mut Array<f32>, at: usize, gradient: f32, #[comptime] of: Sums) -
 }
 
 /// Writes the gradient of a neuron's bias, and that of its other factor where activations are
-/// products.
+/// products of two.
 #[cube]
 fn write_bias(biases: &mut Array<f32>, at: usize, bias: f32, other: f32, #[comptime] of: Sums) {
     biases[at] = bias;
@@ -113,7 +113,7 @@ fn write_bias(biases: &mut Array<f32>, at: usize, bias: f32, other: f32, #[compt
     }
 }
 
-/// Adds up what the 32 units of a position hold; each gets the sum.
+/// Returns the sum of `value` over the 32 units of a position, to each of them.
 #[cube]
 fn add_lanes(shared: &mut SharedMemory<f32>, value: f32) -> f32 {
     let unit = UNIT_POS as usize;
@@ -133,7 +133,7 @@ fn add_lanes(shared: &mut SharedMemory<f32>, value: f32) -> f32 {
     sum
 }
 
-/// The loss of a value in pawns, `|w(value) - target|^exponent`, w being the win chance.
+/// Returns the loss of a value in pawns, `|w(value) - target|^exponent`, w being the win chance.
 #[cube]
 fn loss(value: f32, target: f32, half_k: f32, exponent: f32, #[comptime] first_power: bool) -> f32 {
     let distance = (tanh(value * half_k) - target).abs();
@@ -144,7 +144,7 @@ fn loss(value: f32, target: f32, half_k: f32, exponent: f32, #[comptime] first_p
     }
 }
 
-/// Derivative of the loss by the value.
+/// Returns the derivative of the loss by the value.
 #[cube]
 fn slope(
     value: f32,
@@ -165,8 +165,8 @@ fn slope(
     steep * half_k * (1.0 - chance * chance)
 }
 
-/// Values, losses and slopes of the loss in the value, `[samples]`, of a network whose first
-/// hidden layer leads to the output. 32 units add up a position's.
+/// Computes values, losses and the loss's derivatives by the value (`slopes`), each `[samples]`,
+/// for networks with the output right after the first hidden layer. 32 units work on a position.
 #[cube(launch_unchecked)]
 pub(crate) fn evaluate_one(
     sums: &Array<f32>,
@@ -186,10 +186,10 @@ pub(crate) fn evaluate_one(
     let mut shared = SharedMemory::<f32>::new(UNITS);
     let sample = CUBE_POS_X as usize * SAMPLES + UNIT_POS as usize / NARROW;
     let lane = UNIT_POS as usize % NARROW;
-    let is_there = sample < samples as usize;
+    let in_batch = sample < samples as usize;
     let mut value = 0.0f32;
     let mut bucket = 0usize;
-    if is_there {
+    if in_batch {
         bucket = buckets[sample] as usize * comptime!(output.bucket_len());
         let mut input = lane;
         while input < output.inputs {
@@ -199,7 +199,7 @@ pub(crate) fn evaluate_one(
         }
     }
     let value = add_lanes(&mut shared, value);
-    if is_there && lane == 0 {
+    if in_batch && lane == 0 {
         let value = value + parameters[comptime!(output.bias()) + bucket];
         let target = targets[sample];
         values[sample] = value;
@@ -209,10 +209,10 @@ pub(crate) fn evaluate_one(
     }
 }
 
-/// The gradient of the sums of a network whose first hidden layer leads to the output, in their
-/// place; and, by segment, that of the first layer's bias, `[segments, views, width]`, and of the
-/// output's weights and bias, `[segments, buckets, inputs + 1]`. A unit goes through a segment's
-/// positions in one column.
+/// Backpropagates through networks with the output right after the first hidden layer. Replaces the
+/// sums by their gradients; writes, by segment, the gradient of the first layer's bias, `[segments,
+/// views, width]`, and of the output's weights and bias, `[segments, buckets, inputs + 1]`. A unit
+/// works on one column of a segment.
 #[cube(launch_unchecked)]
 pub(crate) fn back_one(
     sums: &mut Array<f32>,
@@ -270,9 +270,9 @@ pub(crate) fn back_one(
     }
 }
 
-/// Values, losses and slopes of the loss, `[samples]`, of a network with a second hidden layer;
-/// what the second and third say, and the gradients of their sums, each `[layers, capacity,
-/// NARROW]`. A unit works on a neuron of each.
+/// Computes values, losses and slopes, each `[samples]`, for networks with a second hidden layer,
+/// and the activations of the second and third layer and the gradients of their sums, each
+/// `[layers, capacity, NARROW]`. A unit works on one neuron of each layer.
 #[cube(launch_unchecked)]
 pub(crate) fn evaluate_narrow(
     sums: &Array<f32>,
@@ -298,10 +298,10 @@ pub(crate) fn evaluate_narrow(
     let sample = CUBE_POS_X as usize * SAMPLES + unit / NARROW;
     let lane = unit % NARROW;
     let first_lane = unit - lane;
-    let is_there = sample < samples as usize;
+    let in_batch = sample < samples as usize;
     let mut bucket = 0usize;
     let mut sum = 0.0f32;
-    if is_there {
+    if in_batch {
         bucket = buckets[sample] as usize;
         let begin = bucket * comptime!(second.bucket_len()) + lane;
         sum = parameters[comptime!(second.bias()) + begin];
@@ -313,7 +313,7 @@ pub(crate) fn evaluate_narrow(
     let in_second = clip(sum);
     let at = sample * NARROW + lane;
     let plane = comptime!(of.capacity * NARROW);
-    if is_there {
+    if in_batch {
         hidden[at] = in_second;
     }
     let mut last = in_second;
@@ -328,7 +328,7 @@ pub(crate) fn evaluate_narrow(
         }
         sync_cube();
         last = clip(sum);
-        if is_there {
+        if in_batch {
             hidden[plane + at] = last;
         }
     }
@@ -336,7 +336,7 @@ pub(crate) fn evaluate_narrow(
     let weight = parameters[begin + lane];
     let value = add_lanes(&mut shared, last * weight) + parameters[begin + NARROW];
     let mut steep = 0.0f32;
-    if is_there {
+    if in_batch {
         let target = targets[sample];
         steep = slope(value, target, half_k, exponent, first_power) / f32::cast_from(samples);
         if lane == 0 {
@@ -351,7 +351,7 @@ pub(crate) fn evaluate_narrow(
         let begin = third.begin + bucket * comptime!(third.bucket_len());
         shared[unit] = gradient;
         sync_cube();
-        if is_there {
+        if in_batch {
             gradients[plane + at] = gradient;
         }
         let mut sum = 0.0f32;
@@ -360,12 +360,12 @@ pub(crate) fn evaluate_narrow(
         }
         gradient = select(inside(in_second), sum, 0.0);
     }
-    if is_there {
+    if in_batch {
         gradients[at] = gradient;
     }
 }
 
-/// The second hidden layer's weights, `[buckets, NARROW, inputs]`.
+/// Transposes the second hidden layer's weights to `[buckets, NARROW, inputs]`.
 #[cube(launch_unchecked)]
 pub(crate) fn transpose(
     parameters: &Array<f32>,
@@ -384,8 +384,9 @@ pub(crate) fn transpose(
     transposed[ABSOLUTE_POS] = parameters[begin + input * NARROW + neuron];
 }
 
-/// The gradient of the sums of a network with a second hidden layer, in their place; and, by
-/// segment, that of the first layer's bias, `[segments, views, width]`.
+/// Backpropagates to the first layer for networks with a second hidden layer. Replaces the sums by
+/// their gradients; writes, by segment, the gradient of the first layer's bias, `[segments, views,
+/// width]`.
 #[cube(launch_unchecked)]
 pub(crate) fn back_narrow(
     sums: &mut Array<f32>,
@@ -423,10 +424,10 @@ pub(crate) fn back_narrow(
     }
 }
 
-/// Gradients of a layer's weights and bias, summed by segment, `[segments, buckets, inputs + 1,
-/// outputs]`, whose inputs are activations of `inputs` (`from_sums`) or neurons, `[capacity,
-/// NARROW]`, and the gradients of whose sums are `gradients`, `[capacity, outputs]`. A unit adds
-/// up one weight's.
+/// Sums the gradients of a layer's weights and bias by segment, `[segments, buckets, inputs + 1,
+/// outputs]`. The layer's inputs are activations of the first layer's sums (`from_sums`) or
+/// neurons, `[capacity, NARROW]`; `gradients`, `[capacity, outputs]`, are those of its sums. A unit
+/// works on one weight.
 #[cube(launch_unchecked)]
 pub(crate) fn add_products(
     inputs: &Array<f32>,

@@ -1,4 +1,4 @@
-//! Where each number of a network lies in the flat buffers of a GPU.
+//! Layout of a network's parameters in the flat buffers of a GPU.
 //!
 //! Parameters, their two moments and their gradient are buffers of one layout:
 //!
@@ -9,47 +9,47 @@
 //! | bias of the first layer | `[width]` |
 //! | each later layer | `[buckets, inputs + 1, outputs]`, the bias as the last input |
 //!
-//! Widths are padded, so that kernels have no remainders. Padding holds zeros and keeps
-//! them: a weight of 0 passes no gradient on, and an activation of 0 brings none.
+//! Widths are padded, so that kernels have no remainders. Padding stays zero: a weight of 0 passes
+//! no gradient on, and an activation of 0 brings none.
 
 use inputs::SHARED;
 use models::{Activation, Architecture, INPUTS};
 
-/// Columns of the first layer that a cube works on: a cache line of f32.
+/// Columns of the first layer in the work of a cube: a cache line of f32.
 pub(crate) const SLICE: usize = 32;
 /// Neurons of the second and third hidden layer, padded.
 pub(crate) const NARROW: usize = 32;
-/// The padded sizes of a network.
+/// Padded sizes of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     pub architecture: Architecture,
     /// Activations of a view, padded to whole slices.
     pub activations: usize,
-    /// Sums that an activation is made of: two where it is their product, else one.
+    /// Sums behind an activation: 2 if it is their product, else 1.
     pub factors: usize,
     pub later: Vec<Dense>,
-    /// Numbers in all.
+    /// Length of the flat buffer, in floats.
     pub len: usize,
 }
 
-/// A layer behind the first: its parameters are `[buckets, inputs + 1, outputs]`.
+/// A layer after the first; its parameters are `[buckets, inputs + 1, outputs]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Dense {
     /// Inputs, padded, without the bias.
     pub inputs: usize,
     /// Outputs, padded.
     pub outputs: usize,
-    /// Where it begins in the flat buffer.
+    /// Offset of the layer in the flat buffer.
     pub begin: usize,
 }
 
 impl Dense {
-    /// Numbers of a bucket.
+    /// Returns the number of parameters of a bucket, in floats.
     pub fn bucket_len(self) -> usize {
         (self.inputs + 1) * self.outputs
     }
 
-    /// Where the bias of bucket 0 begins.
+    /// Returns the offset of bucket 0's bias.
     pub fn bias(self) -> usize {
         self.begin + self.inputs * self.outputs
     }
@@ -85,49 +85,49 @@ impl Layout {
         }
     }
 
-    /// Sums of a view, padded.
+    /// Returns the sums of a view, padded.
     pub fn width(&self) -> usize {
         self.factors * self.activations
     }
 
-    /// Where the shared rows begin.
+    /// Returns the offset of the shared rows.
     pub fn shared(&self) -> usize {
         INPUTS * self.width()
     }
 
-    /// Where the first layer's bias begins.
+    /// Returns the offset of the first layer's bias.
     pub fn bias(&self) -> usize {
         (INPUTS + SHARED) * self.width()
     }
 
-    /// The column in which the first layer's neuron lies.
+    /// Returns the padded column of a first-layer neuron.
     fn column(&self, neuron: usize) -> usize {
         let half = self.architecture.activations();
         neuron / half * self.activations + neuron % half
     }
 
-    /// Where an input of the layer behind the first lies, padded.
+    /// Returns the padded index of an input of the second layer.
     fn second_input(&self, input: usize) -> usize {
         let activations = self.architecture.activations();
         input / activations * self.activations + input % activations
     }
 
-    /// The parameters in this layout.
+    /// Returns the flat buffer of `parameters`.
     pub fn flat(&self, parameters: &Parameters) -> Vec<f32> {
         let mut flat = vec![0.0; self.len];
         self.each(|part, index, at| flat[at] = parameters.part(part)[index]);
         flat
     }
 
-    /// The parameters again.
+    /// Returns the parameters of a flat buffer.
     pub fn parameters(&self, flat: &[f32]) -> Parameters {
         let mut found = Parameters::zeros(self.architecture);
         self.each(|part, index, at| found.part_mut(part)[index] = flat[at]);
         found
     }
 
-    /// Calls with the number of a part ([`Parameters::part`]), an index into it, and where
-    /// that number lies in the flat buffer.
+    /// Calls `call(part, index, at)` for each parameter: the number of its part
+    /// ([`Parameters::part`]), its index there, and its offset in the flat buffer.
     fn each(&self, mut call: impl FnMut(usize, usize, usize)) {
         let (first, width) = (self.architecture.first, self.width());
         let begins = [(INPUTS, 0), (SHARED, self.shared()), (1, self.bias())];
@@ -160,23 +160,23 @@ impl Layout {
     }
 }
 
-/// The numbers that are trained: of the first layer its own, its shared part and its bias,
-/// of each later layer weights and bias. All weights are `[inputs, outputs]`; behind the
-/// first layer the outputs of all buckets follow each other.
+/// Trainable parameters: the first layer's own weights, shared weights and bias, and each later
+/// layer's weights and bias. All weights are `[inputs, outputs]`; after the first layer, the
+/// outputs of all buckets are concatenated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// `[INPUTS, first]`.
+    /// Own weights of the first layer, `[INPUTS, first]`.
     pub own: Vec<f32>,
-    /// `[SHARED, first]`.
+    /// Shared weights of the first layer, `[SHARED, first]`.
     pub shared: Vec<f32>,
-    /// `[first]`.
+    /// Bias of the first layer, `[first]`.
     pub bias: Vec<f32>,
-    /// Weights and bias of each layer behind the first.
+    /// Weights and bias of each later layer.
     pub later: Vec<(Vec<f32>, Vec<f32>)>,
 }
 
 impl Parameters {
-    /// All of them 0.
+    /// Returns parameters that are all 0.
     pub fn zeros(architecture: Architecture) -> Parameters {
         let sizes = architecture.layers();
         let later = sizes[1..].iter();
@@ -190,13 +190,13 @@ impl Parameters {
         }
     }
 
-    /// All numbers, part by part.
+    /// Returns an iterator over all parameters, part by part.
     pub fn numbers(&self) -> impl Iterator<Item = f32> {
         let parts = (0..3 + 2 * self.later.len()).map(|part| self.part(part));
         parts.flatten().copied()
     }
 
-    /// All numbers as [`Parameters::numbers`], mutable.
+    /// Returns a mutable iterator in the order of [`Parameters::numbers`].
     pub fn numbers_mut(&mut self) -> impl Iterator<Item = &mut f32> {
         let later = self.later.iter_mut();
         let later = later.flat_map(|(weight, bias)| weight.iter_mut().chain(bias));
@@ -235,7 +235,7 @@ mod tests {
     use models::View;
 
     #[test]
-    fn every_parameter_has_a_place_of_its_own() {
+    fn flat_layout_is_a_bijection() {
         let small = Architecture::hidden([50, 7, 5]);
         let pairwise = Architecture {
             view: View::Both,

@@ -1,11 +1,13 @@
-//! Kernels for a training step on a GPU. The host sends records of 32 bytes, and reads back losses,
-//! gradient norms and parameters when asked for them.
+//! GPU training in CubeCL kernels. The host sends records of 32 bytes, and reads back losses,
+//! gradient norms and parameters on request.
 //!
-//! One source in CubeCL serves CUDA, and by WGSL Vulkan and Metal. A step is some fifteen launches
-//! of fixed shapes, so that nothing is tried out and the first comes as soon as the kernels are
-//! compiled: inputs are derived from records, rows of weights are summed, values and losses
-//! evaluated, gradients led back and added up, and AdamW moves the parameters. Sums have a fixed
-//! order and there are no atomics: the same seed on the same device gives the same bits.
+//! One CubeCL source serves CUDA and, through WGSL, Vulkan and Metal. A step is some fifteen
+//! launches of fixed shapes without autotuning, so the first step starts as soon as the kernels are
+//! compiled. It derives the inputs from the records, sums rows of weights, computes values and
+//! losses, backpropagates and sums the gradients, and updates the parameters with AdamW. Sums have
+//! a fixed order and there are no atomics: the same seed on the same device gives the same bits.
+//!
+//! In CubeCL's terms, a cube is a thread block and a unit one of its threads.
 
 mod features;
 mod first_layer;

@@ -1,17 +1,17 @@
-//! The sums over a batch, and the step of AdamW.
+//! Kernels of gradient reduction, gradient norm and AdamW.
 
 use cubecl::prelude::*;
 
-/// Units of cubes that add up.
+/// Units of a cube.
 pub(crate) const UNITS: usize = 256;
 
-/// Cubes that add up the squares of the gradient.
+/// Cubes of `add_squares`.
 pub(crate) const SQUARE_CUBES: usize = 128;
 
-/// Bound of parameters that have none.
+/// Bound of parameters without a bound.
 pub(crate) const UNBOUNDED: f32 = f32::MAX;
 
-/// Adds up segments of `len` numbers each into the gradient from `begin` on.
+/// Sums segments of `len` floats each into the gradient from `begin` on.
 #[cube(launch_unchecked)]
 pub(crate) fn join(
     parts: &Array<f32>,
@@ -30,8 +30,7 @@ pub(crate) fn join(
     gradient[begin + ABSOLUTE_POS] = sum;
 }
 
-/// Adds up what the units of a cube hold, in an order that depends on nothing; every unit gets
-/// the sum.
+/// Returns the sum of `value` over the units of a cube, added in a fixed order, to every unit.
 #[cube]
 fn add_units(value: f32) -> f32 {
     let mut sums = SharedMemory::<f32>::new(UNITS);
@@ -49,7 +48,7 @@ fn add_units(value: f32) -> f32 {
     sums[0]
 }
 
-/// The squares of the gradient, added up by cube.
+/// Sums the squares of the gradient, one partial sum a cube.
 #[cube(launch_unchecked)]
 pub(crate) fn add_squares(gradient: &Array<f32>, parts: &mut Array<f32>, #[comptime] len: usize) {
     let mut at = CUBE_POS_X as usize * UNITS + UNIT_POS as usize;
@@ -64,7 +63,7 @@ pub(crate) fn add_squares(gradient: &Array<f32>, parts: &mut Array<f32>, #[compt
     }
 }
 
-/// Writes the mean loss of a step and the norm of its gradient to the ring.
+/// Writes a step's mean loss and gradient norm to the ring.
 #[cube(launch_unchecked)]
 pub(crate) fn measure(
     losses: &Array<f32>,
@@ -95,9 +94,9 @@ pub(crate) fn measure(
     }
 }
 
-/// A step of AdamW (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) by a
-/// gradient that is shortened to the length `clip_norm`, and the clamp of each parameter to its
-/// bound. `correction1` and `correction2` are 1 / (1 - beta^t).
+/// Takes an AdamW step (Loshchilov and Hutter, "Decoupled weight decay regularization", 2019) with
+/// the gradient clipped to the norm `clip_norm`, and clamps each parameter to its bound.
+/// `correction1` and `correction2` are 1 / (1 - beta^t).
 #[cube(launch_unchecked)]
 pub(crate) fn adamw(
     gradient: &Array<f32>,
@@ -121,8 +120,8 @@ pub(crate) fn adamw(
         terminate!();
     }
     let norm = ring[2 * slot as usize + 1];
-    let shortened = select(norm > clip_norm, clip_norm / norm, 1.0);
-    let gradient = gradient[ABSOLUTE_POS] * shortened;
+    let clip_factor = select(norm > clip_norm, clip_norm / norm, 1.0);
+    let gradient = gradient[ABSOLUTE_POS] * clip_factor;
     let moment1 = beta1 * moments1[ABSOLUTE_POS] + (1.0 - beta1) * gradient;
     let moment2 = beta2 * moments2[ABSOLUTE_POS] + (1.0 - beta2) * gradient * gradient;
     moments1[ABSOLUTE_POS] = moment1;
@@ -131,6 +130,6 @@ pub(crate) fn adamw(
     let parameter = parameters[ABSOLUTE_POS] * decay - delta * rate;
     let bound = bounds[ABSOLUTE_POS];
     let bounded = min(max(parameter, -bound), bound);
-    // A parameter without a bound stays infinite once it is, so that divergence is found.
+    // An unbounded parameter stays infinite once it is, so that divergence is detected.
     parameters[ABSOLUTE_POS] = select(bound < UNBOUNDED, bounded, parameter);
 }

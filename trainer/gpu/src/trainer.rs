@@ -1,4 +1,4 @@
-//! The host's side of a step.
+//! Host side of GPU training: buffers, kernel launches, transfers.
 
 use std::time::{Duration, Instant};
 
@@ -14,89 +14,89 @@ use crate::heads::{self, Kind, LONG_SEGMENT, SAMPLES, SHORT_SEGMENT, Sums};
 use crate::layout::{Layout, NARROW, Parameters, SLICE};
 use crate::optimizer::{self, SQUARE_CUBES, UNITS};
 
-/// Rows over which a cube adds up the gradient of the first layer's weights. On an H100 256 and
-/// 1,024 were slower.
+/// Rows over which a cube sums the gradient of the first layer's weights. On an H100, 256 and 1,024
+/// were slower.
 const SEGMENT: usize = 512;
-/// Units of such a cube, where the device has so many: on an H100 the more, the faster.
+/// Units of such a cube on devices that allow it: on an H100, more were faster.
 const MOST_UNITS: usize = 1024;
-/// Half of the K of the win chance, per pawn.
+/// Half of the win chance's K, per pawn.
 const HALF_K: f32 = (K / 2.0) as f32;
-/// Batches that may wait on a device.
+/// Upper limit of batches queued on a device.
 const BATCHES: usize = 8;
-/// Steps whose measurements the device keeps.
+/// Capacity of the device's ring of measurements, in steps.
 const RING: usize = 1024;
 
-/// Settings of a run, the same in every step.
+/// Settings of a run, constant through training.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The network's parts.
+    /// Architecture of the network.
     pub architecture: Architecture,
-    /// Positions of a batch, at most.
+    /// Upper limit of the positions in a batch.
     pub batch: usize,
     /// Factor of the first layer's own weights, a power of two.
     pub own_scale: f32,
     /// Largest absolute value of the weights and biases of each layer.
     pub bounds: Vec<f32>,
-    /// The power of the distance that is the loss.
+    /// Exponent of the win-chance distance in the loss.
     pub exponent: f32,
     /// Weight decay, in units of the learning rate.
     pub weight_decay: f32,
-    /// The length to which gradients are shortened.
+    /// Norm to which longer gradients are clipped.
     pub clip_norm: f32,
-    /// AdamW's memory of gradients and of their squares.
+    /// AdamW's decay rates for the means of gradients and of their squares.
     pub betas: [f32; 2],
-    /// AdamW's epsilon, which keeps it from dividing by zero.
+    /// AdamW's summand against division by zero.
     pub epsilon: f32,
 }
 
-/// Loss and gradient norm of a step, measured before it.
+/// Loss and gradient norm of a step, measured before the update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The mean loss of the batch.
+    /// Mean loss of the batch.
     pub loss: f32,
-    /// The length of the gradient before it was shortened.
+    /// Global gradient norm before clipping.
     pub gradient_norm: f32,
 }
 
-/// Positions on a device. A clone is cheap.
+/// A batch of positions on a device. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Batch {
     records: Handle,
     samples: usize,
 }
 
-/// A kernel of a step, and how long it took.
+/// Kernel launch of a step, and its duration.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: &'static str,
     /// Stage of the step: `derive` (inputs from records), `forward`, `backward` or `optimizer`.
     pub stage: &'static str,
-    /// From its launch until the device had done it.
+    /// Time from the launch until the device finished.
     pub time: Duration,
 }
 
-/// Inputs, targets and buckets that a device derives from records.
+/// Inputs, targets and buckets derived by the device from records.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Derived {
-    /// The active inputs, `[views][batch]`.
+    /// Active inputs, `[views][batch]`.
     pub inputs: Vec<Vec<Vec<u32>>>,
-    /// The win chances that training aims at, `[batch]`.
+    /// Target win chances for the side to move, `[batch]`.
     pub targets: Vec<f32>,
-    /// `[batch]`.
+    /// Output buckets, `[batch]`.
     pub buckets: Vec<u32>,
 }
 
 /// State of a run: parameters and moments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct State {
-    /// The parameters.
+    /// Current parameters.
     pub parameters: Parameters,
-    /// AdamW's mean of gradients, and of their squares.
+    /// AdamW's means of gradients and of their squares.
     pub moments: [Parameters; 2],
 }
 
-/// Buffers on the device, or what is said of each.
+/// Buffers on the device, or a property of each.
 struct Buffers<T> {
     lists: T,
     lengths: T,
@@ -125,7 +125,7 @@ struct Buffers<T> {
 }
 
 impl<T> Buffers<T> {
-    /// Creates each buffer by a call of `make` with its length in words.
+    /// Creates each buffer by calling `make` with its length in words.
     fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
         let architecture = config.architecture;
         let (views, width) = (architecture.views(), layout.width());
@@ -140,7 +140,7 @@ impl<T> Buffers<T> {
             short
         };
         let only_narrow = |words: usize| if narrow { words } else { 0 };
-        // No buffer is empty, or shorter than a vector.
+        // No buffer may be empty or shorter than a vector.
         let mut room = |words: usize| make(words.max(4));
         Buffers {
             lists: room(ENTRIES * rows),
@@ -171,12 +171,12 @@ impl<T> Buffers<T> {
     }
 }
 
-/// Positions that buffers are made for: a batch, padded to whole segments.
+/// Returns the positions that buffers have room for: a batch, padded to whole segments.
 fn capacity(config: &Config) -> usize {
     config.batch.next_multiple_of(SEGMENT.max(LONG_SEGMENT))
 }
 
-/// Bytes that training takes on a device, some batches that wait included.
+/// Returns the device memory that training needs, in bytes, including queued batches.
 pub fn memory(config: &Config) -> u64 {
     let layout = Layout::new(config.architecture);
     let mut words = 0;
@@ -184,26 +184,26 @@ pub fn memory(config: &Config) -> u64 {
     4 * (words + (BATCHES * config.batch * RECORD_WORDS) as u64)
 }
 
-/// A network on a device, and its optimizer.
+/// A network and its optimizer on a device.
 pub struct Trainer<R: Runtime> {
     client: ComputeClient<R>,
     config: Config,
     layout: Layout,
     sums: Sums,
     buffers: Buffers<Handle>,
-    /// Units of a cube that adds up rows.
+    /// Units of a cube of `first_layer::add_rows`.
     units: usize,
     step: u64,
-    /// Number of steps whose measurements were not fetched.
-    unseen: usize,
-    /// Time of each launch, where it is asked for.
+    /// Number of steps with measurements not fetched yet.
+    unfetched: usize,
+    /// Time of each launch; `None` unless requested.
     times: Option<Vec<Launch>>,
 }
 
-/// Array argument of all of a buffer, whose elements are so large.
+/// Returns an array argument of the whole buffer, with elements of `bytes` bytes.
 fn array<R: Runtime>(handle: &Handle, bytes: usize) -> ArrayArg<R> {
     let len = handle.size_in_used() as usize / bytes;
-    // SAFETY: it is as long as it says.
+    // SAFETY: `len` elements of `bytes` bytes fit the buffer's size.
     unsafe { ArrayArg::from_raw_parts(handle.clone(), len) }
 }
 
@@ -223,12 +223,12 @@ fn plane(x: usize, y: usize) -> CubeCount {
     CubeCount::Static(x as u32, y as u32, 1)
 }
 
-/// Launches a kernel, and measures it where times are asked for.
+/// Launches a kernel; if times are requested, waits for it and records its duration.
 macro_rules! launch {
     ($self:ident, $stage:literal, $module:ident::$kernel:ident, $count:expr, $units:expr, $($argument:expr),* $(,)?) => {
         let began = $self.times.is_some().then(Instant::now);
-        // SAFETY: every kernel stays within the buffers, whose sizes are those of the layout
-        // that it is made for; `unchecked` leaves out what would clamp its indices.
+        // SAFETY: every kernel stays within its buffers, sized by the layout that it is compiled
+        // for; `unchecked` omits the clamping of indices.
         unsafe {
             $module::$kernel::launch_unchecked::<R>(
                 &$self.client,
@@ -249,7 +249,7 @@ macro_rules! launch {
 }
 
 impl<R: Runtime> Trainer<R> {
-    /// Puts a network on a device.
+    /// Uploads `start` to the device, with fresh optimizer state.
     pub fn new(client: ComputeClient<R>, config: Config, start: &Parameters) -> Trainer<R> {
         let architecture = config.architecture;
         let layout = Layout::new(architecture);
@@ -281,27 +281,33 @@ impl<R: Runtime> Trainer<R> {
                 MOST_UNITS
             },
             step: 0,
-            unseen: 0,
+            unfetched: 0,
             times: None,
         }
     }
 
-    /// Sends records as a batch of their own.
+    /// Uploads records as a new batch.
+    ///
+    /// # Panics
+    /// If there are more than [`Config::batch`] records.
     pub fn send(&self, records: &[Record]) -> Batch {
-        assert!(records.len() <= self.config.batch, "more than was foreseen");
+        assert!(records.len() <= self.config.batch, "batch too large");
         Batch {
             records: self.client.create_from_slice(Record::bytes_of(records)),
             samples: records.len(),
         }
     }
 
-    /// Takes a step on a batch at a learning rate. A game's result counts `result_share` in what
-    /// it aims at, from 0 to 1, and the label the rest.
+    /// Takes one step on `batch` with learning rate `rate`. `result_share`, from 0 to 1, is the
+    /// weight of the game's result in the target; the label has the rest.
+    ///
+    /// # Panics
+    /// If the ring of measurements is full: call [`Trainer::fetch`] at least every 1,024 steps.
     pub fn learn(&mut self, batch: &Batch, rate: f64, result_share: f32) {
-        assert!(self.unseen < RING, "fetch before");
+        assert!(self.unfetched < RING, "fetch the measurements first");
         self.step += 1;
         let slot = ((self.step - 1) % RING as u64) as u32;
-        self.unseen += 1;
+        self.unfetched += 1;
         self.compose();
         self.evaluate(batch, result_share);
         self.gradients(batch.samples);
@@ -356,7 +362,7 @@ impl<R: Runtime> Trainer<R> {
         );
     }
 
-    /// Puts the first layer's weights together.
+    /// Computes the first layer's effective weights.
     fn compose(&mut self) {
         let width = self.layout.width();
         let b = &self.buffers;
@@ -374,7 +380,7 @@ impl<R: Runtime> Trainer<R> {
         );
     }
 
-    /// Derives the inputs of positions.
+    /// Derives inputs, targets and buckets of a batch.
     fn derive(&mut self, batch: &Batch, result_share: f32) {
         let architecture = self.config.architecture;
         let b = &self.buffers;
@@ -399,7 +405,7 @@ impl<R: Runtime> Trainer<R> {
         );
     }
 
-    /// Values, losses and their slopes.
+    /// Computes values, losses and the losses' slopes.
     fn evaluate(&mut self, batch: &Batch, result_share: f32) {
         self.derive(batch, result_share);
         let samples = batch.samples;
@@ -476,7 +482,7 @@ impl<R: Runtime> Trainer<R> {
         }
     }
 
-    /// The gradient of all parameters.
+    /// Computes the gradient of all parameters.
     fn gradients(&mut self, samples: usize) {
         let (of, rows, width) = (
             self.sums,
@@ -615,7 +621,7 @@ impl<R: Runtime> Trainer<R> {
         );
     }
 
-    /// The gradient of a layer's weights behind the first, where there is a second.
+    /// Computes the gradient of a later layer's weights, for networks with a second hidden layer.
     fn add_products(&mut self, layer: usize, samples: usize) {
         let last = self.layout.later.len() - 1;
         let dense = self.layout.later[layer];
@@ -672,7 +678,7 @@ impl<R: Runtime> Trainer<R> {
     /// Returns loss and gradient norm of each step since the last call, in order.
     pub fn fetch(&mut self) -> Vec<Measured> {
         let ring: Vec<f32> = self.read(&self.buffers.ring);
-        let first = self.step - self.unseen as u64;
+        let first = self.step - self.unfetched as u64;
         let found = (first..self.step).map(|step| {
             let slot = (step % RING as u64) as usize;
             Measured {
@@ -680,11 +686,11 @@ impl<R: Runtime> Trainer<R> {
                 gradient_norm: ring[2 * slot + 1],
             }
         });
-        self.unseen = 0;
+        self.unfetched = 0;
         found.collect()
     }
 
-    /// Values in pawns, from the mover's view, `[batch]`.
+    /// Returns the values in pawns for the side to move, `[batch]`.
     pub fn values(&mut self, batch: &Batch) -> Vec<f32> {
         self.compose();
         self.evaluate(batch, 0.0);
@@ -693,7 +699,7 @@ impl<R: Runtime> Trainer<R> {
         values
     }
 
-    /// The gradient of the mean loss.
+    /// Returns the gradient of the mean loss.
     pub fn gradient(&mut self, batch: &Batch, result_share: f32) -> Parameters {
         self.compose();
         self.evaluate(batch, result_share);
@@ -701,7 +707,7 @@ impl<R: Runtime> Trainer<R> {
         self.layout.parameters(&self.read(&self.buffers.gradient))
     }
 
-    /// Returns inputs, targets and buckets of a batch, as the device derives them.
+    /// Returns inputs, targets and buckets of a batch, as derived by the device.
     pub fn derived(&mut self, batch: &Batch, result_share: f32) -> Derived {
         self.derive(batch, result_share);
         let (rows, samples) = (self.sums.views * self.sums.capacity, batch.samples);
@@ -728,7 +734,7 @@ impl<R: Runtime> Trainer<R> {
         derived
     }
 
-    /// Parameters and moments, to the bit.
+    /// Returns parameters and moments without loss.
     pub fn state(&self) -> State {
         let [first, second] = &self.buffers.moments;
         State {
@@ -737,7 +743,7 @@ impl<R: Runtime> Trainer<R> {
         }
     }
 
-    /// Goes on as after so many steps.
+    /// Restores the state after `step` steps.
     pub fn restore(&mut self, step: u64, state: &State) {
         let send = |parameters: &Parameters| {
             let flat = self.layout.flat(parameters);
@@ -748,20 +754,20 @@ impl<R: Runtime> Trainer<R> {
         self.buffers.parameters = send(&state.parameters);
         self.buffers.moments = moments;
         self.step = step;
-        self.unseen = 0;
+        self.unfetched = 0;
     }
 
-    /// The parameters.
+    /// Returns the current parameters.
     pub fn parameters(&self) -> Parameters {
         self.layout.parameters(&self.read(&self.buffers.parameters))
     }
 
-    /// Waits for the device.
+    /// Blocks until the device is idle.
     pub fn wait(&self) {
         cubecl::future::block_on(self.client.sync()).expect("a device that works");
     }
 
-    /// Measures a step launch by launch, waiting for each.
+    /// Takes a step and returns the duration of each launch, waiting for each.
     pub fn timed(&mut self, batch: &Batch, rate: f64) -> Vec<Launch> {
         self.wait();
         self.times = Some(Vec::new());
@@ -778,7 +784,8 @@ impl<R: Runtime> Trainer<R> {
     }
 }
 
-/// The bound of each parameter: none where the first layer's are put together.
+/// Returns the bound of each parameter: none for own and shared weights of the first layer, since
+/// their sum is clamped instead.
 fn bounds(layout: &Layout, of_layers: &[f32]) -> Vec<f32> {
     let mut bounds = vec![optimizer::UNBOUNDED; layout.len];
     let ends = layout.later.iter().map(|layer| layer.begin).skip(1);

@@ -1,4 +1,4 @@
-//! Inputs, values, gradients and steps of a GPU, compared with plain loops in f64.
+//! GPU inputs, values, gradients and steps, compared with plain loops in f64.
 
 use std::{any, panic};
 
@@ -15,8 +15,7 @@ const HALF_K: f32 = 0.184104;
 const SHARE: f32 = 0.3;
 const RATE: f64 = 1e-3;
 
-/// Runs a test on the first device of each interface that is built in, and says where there is
-/// none.
+/// Defines each test for the first device of every compiled-in backend; skips where there is none.
 macro_rules! on_devices {
     ($($test:ident),* $(,)?) => {
         #[cfg(feature = "cuda")]
@@ -38,12 +37,12 @@ macro_rules! on_devices {
 }
 
 on_devices!(
-    inputs_are_those_of_the_cpu,
-    values_and_gradients_are_those_of_the_cpu,
-    the_same_steps_give_the_same_bits,
+    inputs_match_the_cpu,
+    values_and_gradients_match_the_cpu,
+    steps_are_deterministic,
 );
 
-/// Calls a test with a client, if there is a device.
+/// Calls `test` with a client, or skips it without a device.
 fn with_device<R: Runtime>(test: fn(&ComputeClient<R>)) {
     match panic::catch_unwind(|| R::client(&Default::default())) {
         Ok(client) => test(&client),
@@ -51,7 +50,7 @@ fn with_device<R: Runtime>(test: fn(&ComputeClient<R>)) {
     }
 }
 
-/// Positions of random games, half of them of Chess960.
+/// Returns positions of random games, about half of them Chess960.
 fn positions(count: usize) -> Vec<Record> {
     let mut random = fastrand::Rng::with_seed(7);
     let mut records = Vec::with_capacity(count);
@@ -62,7 +61,7 @@ fn positions(count: usize) -> Vec<Record> {
             if moves.is_empty() || position.is_insufficient_material() {
                 break;
             }
-            // Captures en passant and castling are rare.
+            // En-passant captures and castling would be rare.
             let special = moves.iter().find(|m| m.is_en_passant() || m.is_castle());
             let chosen = match special {
                 Some(special) if random.bool() => *special,
@@ -90,7 +89,7 @@ fn positions(count: usize) -> Vec<Record> {
     records
 }
 
-/// The start of a game, of Chess960 as often as not.
+/// Returns a standard or, as often, a random Chess960 starting position.
 fn start(random: &mut fastrand::Rng) -> Chess {
     if random.bool() {
         return Chess::new();
@@ -176,7 +175,7 @@ fn config(architecture: Architecture, batch: usize) -> Config {
     }
 }
 
-/// Random parameters, some of the first layer's beyond its bound.
+/// Returns random parameters; some first-layer weights exceed the bound.
 fn random(architecture: Architecture, seed: u64) -> Parameters {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut parameters = Parameters::zeros(architecture);
@@ -196,13 +195,13 @@ fn random(architecture: Architecture, seed: u64) -> Parameters {
     parameters
 }
 
-/// A network in f64.
+/// Reference network in f64.
 struct Plain<'a> {
     config: &'a Config,
     parameters: &'a Parameters,
 }
 
-/// A position's active inputs by view, target and bucket.
+/// Active inputs by view, target and bucket of a position.
 type Sample = (Vec<Vec<usize>>, f64, usize);
 
 fn sample(config: &Config, record: &Record) -> Sample {
@@ -241,7 +240,7 @@ impl Plain<'_> {
         f64::from(own) + shared.map(f64::from).sum::<f64>()
     }
 
-    /// Values, the mean loss, and its gradient.
+    /// Returns the values, the mean loss, and its gradient.
     fn pass(&self, samples: &[Sample]) -> (Vec<f64>, f64, Parameters) {
         let architecture = self.config.architecture;
         let (width, buckets) = (architecture.first, architecture.buckets);
@@ -382,7 +381,7 @@ impl Plain<'_> {
     }
 }
 
-/// The parts of parameters, each with its name.
+/// Returns the named parts of parameters.
 fn parts(parameters: &Parameters) -> Vec<(String, &[f32])> {
     let mut parts = vec![
         ("own".to_string(), &parameters.own[..]),
@@ -413,7 +412,7 @@ fn trainer<R: Runtime>(
     Trainer::new(client.clone(), config.clone(), parameters)
 }
 
-fn inputs_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
+fn inputs_match_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(100_000);
     let kinds = |test: fn(&Record) -> bool| records.iter().filter(|r| test(r)).count();
     assert!(kinds(|r| r.en_passant().is_some()) > 50);
@@ -437,7 +436,7 @@ fn inputs_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
     }
 }
 
-fn values_and_gradients_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
+fn values_and_gradients_match_the_cpu<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(1500);
     for (seed, architecture) in architectures().into_iter().enumerate() {
         for (exponent, count) in [(1.0, 1500), (2.5, 700), (1.0, 1)] {
@@ -475,8 +474,8 @@ fn values_and_gradients_are_those_of_the_cpu<R: Runtime>(client: &ComputeClient<
     }
 }
 
-/// Two runs of steps, with clipping at work: the same bits.
-fn the_same_steps_give_the_same_bits<R: Runtime>(client: &ComputeClient<R>) {
+/// Two runs with active gradient clipping give the same bits.
+fn steps_are_deterministic<R: Runtime>(client: &ComputeClient<R>) {
     let records = positions(3000);
     for architecture in architectures() {
         let config = Config {
@@ -497,7 +496,7 @@ fn the_same_steps_give_the_same_bits<R: Runtime>(client: &ComputeClient<R>) {
         let (first, measured) = run();
         assert!(measured.iter().all(|step| step.gradient_norm > 1e-3));
         assert!((first.clone(), measured) == run());
-        // As well when it goes on from halfway.
+        // Resuming halfway gives the same bits too.
         let mut halfway = trainer(client, &config, &parameters);
         (0..3).for_each(|step| learn(&mut halfway, step));
         let mut resumed = trainer(client, &config, &Parameters::zeros(architecture));

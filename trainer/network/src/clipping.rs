@@ -1,22 +1,20 @@
-//! Gradients kept to a length, so that no single batch throws the weights far.
+//! Gradient clipping by global norm: one batch cannot throw the weights far.
 //!
-//! The length is that of all parameters' gradients as one vector (Pascanu,
-//! Mikolov and Bengio, "On the difficulty of training recurrent neural
-//! networks", 2013). Burn's own `GradientClipping::Norm` takes the length of
-//! each tensor apart, which bends the step as well as shortening it.
+//! The norm is that of all parameters' gradients as one vector (Pascanu, Mikolov and Bengio, "On
+//! the difficulty of training recurrent neural networks", 2013). Burn's own
+//! `GradientClipping::Norm` clips each tensor separately, which changes the step's direction as
+//! well as its length.
 
 use burn::module::{AutodiffModule, ModuleVisitor, Param};
 use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use burn::tensor::backend::AutodiffBackend;
 
-/// What gradients are shortened to by default: longer than any of an ordinary
-/// run (docs/training.md).
+/// Default clipping norm: longer than any gradient of an ordinary run (docs/training.md).
 pub const CLIP_NORM: f32 = 2.0;
 
-/// Shortens a model's gradients to the length `most` where they are longer;
-/// else they stay as they are, bit for bit. Returns the length they had, shape
-/// `[1]`, still on the device.
+/// Scales a model's gradients down to the norm `most` if they are longer, else leaves them
+/// unchanged to the bit. Returns the norm before clipping, shape `[1]`, still on the device.
 pub fn clip<B: AutodiffBackend, M: AutodiffModule<B>>(
     model: &M,
     gradients: &mut GradientsParams,
@@ -34,7 +32,7 @@ pub fn clip<B: AutodiffBackend, M: AutodiffModule<B>>(
     norm
 }
 
-/// Sums the squares of all gradients.
+/// Visitor that sums the squares of all gradients.
 struct Squares<'a, B: AutodiffBackend> {
     gradients: &'a GradientsParams,
     sum: Option<Tensor<B::InnerBackend, 1>>,
@@ -52,7 +50,7 @@ impl<B: AutodiffBackend> ModuleVisitor<B> for Squares<'_, B> {
     }
 }
 
-/// Multiplies all gradients.
+/// Visitor that multiplies all gradients by `factor`.
 struct Scale<'a, B: AutodiffBackend> {
     gradients: &'a mut GradientsParams,
     factor: Tensor<B::InnerBackend, 1>,
@@ -98,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Clips gradients of ones, and gives their length before and after.
+    /// Clips gradients of ones; returns their norm before and after.
     fn clipped(most: f32) -> (f64, f64) {
         let architecture = Architecture::hidden([3, 2, 2]);
         let model = tracked(Model::new(&Network::random(architecture, 1)));
@@ -114,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn all_gradients_together_are_shortened_to_the_length() {
+    fn clips_by_the_global_norm() {
         let (before, after) = clipped(2.0);
         assert!(before > 40.0, "{before}");
         assert!((after - 2.0).abs() < 1e-4, "{after}");

@@ -1,19 +1,15 @@
-//! The network on the CPU: one operation of Burn's, forward and backward,
-//! instead of a dozen.
+//! CPU forward and backward pass of the whole network as one operation of Burn's graph.
 //!
-//! Burn's own operations would expand every position to 902 numbers of which
-//! some 25 are not zero, and pass whole batches through memory between them.
-//! Here the first layer is the sum of the active inputs' rows, and what is
-//! worked on stays in the cache: the first hidden layer is cut into slices of
-//! neurons, each a task over all samples, so that a slice of the weights is
-//! read from memory once a batch. No two tasks add to the same number, and sums
-//! over samples are formed in one order, so results are equal to the bit
-//! whatever the number of threads.
+//! Burn's own operations would expand every position to 902 numbers, some 25 of them nonzero, and
+//! pass whole batches through memory between a dozen operations. Here the first layer sums the
+//! active inputs' rows, and the working set stays in the cache: the first hidden layer is cut into
+//! slices of neurons, each a task over all samples, so that a slice of the weights is read from
+//! memory once a batch. No two tasks add to the same number, and sums over samples are formed in
+//! one order, so results are equal to the bit for any number of threads.
 //!
-//! Positions come as [`Samples`]: the indices of their active inputs, as they are
-//! read off the records. Burn's graph never sees them: only parameters have
-//! gradients, and the operation's state may be of any type. [`Flex`]'s tensors hold
-//! parameters, targets and values; loss and optimizer are Burn's as on any device.
+//! Positions come as [`Samples`], the indices of their active inputs. Burn's graph never sees them:
+//! only parameters have gradients, and the operation's state may be of any type. [`Flex`]'s tensors
+//! hold parameters, targets and values; loss and optimizer are Burn's as on any device.
 
 mod backward;
 mod forward;
@@ -43,7 +39,7 @@ use weights::Weights;
 
 pub use samples::Samples;
 
-/// The layers' tensors: of each its weights and its biases.
+/// Returns the layers' primitive tensors: weights and biases alternately.
 fn primitives<B: Backend>(layers: Layers<B>) -> Vec<B::FloatTensorPrimitive> {
     let primitives = layers.into_iter().flat_map(|(weight, bias)| {
         [
@@ -54,7 +50,7 @@ fn primitives<B: Backend>(layers: Layers<B>) -> Vec<B::FloatTensorPrimitive> {
     primitives.collect()
 }
 
-/// The values of positions in pawns, `[samples]`.
+/// Returns the values in pawns for the side to move, `[samples]`.
 pub fn values(
     architecture: Architecture,
     layers: Layers<Flex>,
@@ -64,7 +60,7 @@ pub fn values(
     Tensor::from_primitive(TensorPrimitive::Float(run.output()))
 }
 
-/// The same, for a loss of which [`Backward`] derives the gradient.
+/// Returns the values like [`values`], tracked so that [`Backward`] can derive a loss's gradient.
 pub fn tracked_values(
     architecture: Architecture,
     layers: Layers<Autodiff<Flex>>,
@@ -77,7 +73,7 @@ pub fn tracked_values(
     }
 }
 
-/// [`tracked_values`], where there are so many tensors of parameters.
+/// [`tracked_values`] for `PARAMETERS` parameter tensors.
 fn tracked<const PARAMETERS: usize>(
     architecture: Architecture,
     layers: Layers<Autodiff<Flex>>,
@@ -99,21 +95,20 @@ fn tracked<const PARAMETERS: usize>(
     Tensor::from_primitive(TensorPrimitive::Float(values))
 }
 
-/// The win chances that training aims at, `[samples]`.
+/// Returns the target win chances, `[samples]`.
 pub fn targets<B: Backend>(samples: &Samples, device: &B::Device) -> Tensor<B, 1> {
     let targets = TensorData::new(samples.targets.clone(), [samples.count()]);
     Tensor::from_data(targets, device)
 }
 
-/// A network that is evaluated as its file has it: what training keeps its
-/// weights within does not matter here.
+/// Evaluator of a network exactly as its file holds it, without training's clamps on weights.
 pub struct Evaluator(Weights);
 
 impl Evaluator {
-    /// Of a network that the engine has room for
+    /// Returns an evaluator of `network`, which must fit the engine
     /// ([`QuantisedNetwork::fits`](models::QuantisedNetwork::fits)).
     pub fn new(network: &Network) -> Evaluator {
-        // As Burn has them: `[inputs, outputs]`.
+        // Burn's layout: `[inputs, outputs]`.
         let transposed = network.layers().iter().map(|layer| -> Vec<f32> {
             let (inputs, outputs) = (layer.inputs(), layer.outputs());
             let column = |input| (0..outputs).map(move |output| layer.row(output)[input]);
@@ -126,8 +121,8 @@ impl Evaluator {
         Evaluator(Weights::new(network.architecture(), &numbers))
     }
 
-    /// The values of positions in pawns, from the mover's view. Each depends on
-    /// its position alone.
+    /// Returns the positions' values in pawns for the side to move. Each depends on its position
+    /// alone.
     pub fn values(&self, records: &[Record]) -> Vec<f32> {
         if records.is_empty() {
             return Vec::new();
@@ -137,7 +132,7 @@ impl Evaluator {
     }
 }
 
-/// A batch that went forward.
+/// Forward pass of a batch, kept for the backward pass.
 #[derive(Debug)]
 struct Run {
     weights: Weights,
@@ -165,7 +160,7 @@ impl Run {
     }
 }
 
-/// The operation, as Burn's graph knows it.
+/// The operation in Burn's graph.
 #[derive(Debug)]
 struct ForwardPass;
 
@@ -196,7 +191,7 @@ impl<const PARAMETERS: usize> Backward<Flex, PARAMETERS> for ForwardPass {
     }
 }
 
-/// A contiguous tensor's numbers.
+/// Returns the values of a contiguous tensor.
 fn floats(tensor: &FlexTensor) -> &[f32] {
     let begin = tensor.layout().start_offset();
     &tensor.storage::<f32>()[begin..][..tensor.shape().num_elements()]
@@ -212,15 +207,14 @@ mod tests {
     use burn::tensor::DType;
     use inputs as position;
 
-    /// The article's; ones whose sizes are no multiples of anything; and small ones of
-    /// every kind.
+    /// The article's architecture, two with odd sizes, and small ones of every kind.
     fn architectures() -> impl Iterator<Item = Architecture> {
         let odd = [[50, 7, 32], [1, 1, 1]].map(Architecture::hidden);
         let some = [Architecture::ARTICLE].into_iter().chain(odd);
         some.chain(crate::testing::architectures())
     }
 
-    /// Numbers that agree but for rounding.
+    /// Asserts equality up to rounding.
     fn assert_close(found: &[f32], expected: &[f32]) {
         assert_eq!(found.len(), expected.len());
         let scale = expected.iter().fold(1e-6f32, |max, x| max.max(x.abs()));
@@ -229,7 +223,7 @@ mod tests {
         }
     }
 
-    /// Values and gradients of a batch, in Burn's own operations or in one.
+    /// Returns values and gradients of a batch, by the fused operation (`in_one`) or by Burn's own.
     fn pass(network: &Network, records: &[Record], in_one: bool) -> Vec<Vec<f32>> {
         let _turn = turn();
         let device = Default::default();
@@ -256,7 +250,7 @@ mod tests {
         found
     }
 
-    /// Values by Burn's own operations alone.
+    /// Returns the values by Burn's own operations.
     fn by_operations(model: &Model<Cpu>, records: &[Record]) -> Tensor<Cpu, 1> {
         let device = Default::default();
         let architecture = model.architecture();
@@ -272,7 +266,7 @@ mod tests {
         model.values_by_operations(first, buckets.as_ref())
     }
 
-    /// Values and gradients of a batch, by the kernel itself.
+    /// Returns values and gradients of a batch, by the kernel at `level`.
     fn run(level: Level, network: &Network, records: &[Record]) -> (Vec<f32>, Vec<Vec<f32>>) {
         let model = Model::new(network);
         let tensors = primitives(model.layers());
@@ -290,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_computes_what_the_portable_one_does() {
+    fn simd_levels_match_the_portable_one() {
         let records = games(1030);
         for (seed, architecture) in architectures().enumerate() {
             let network = Network::random(architecture, seed as u64);
@@ -306,10 +300,10 @@ mod tests {
     }
 
     #[test]
-    fn a_network_is_evaluated_as_its_file_has_it() {
+    fn evaluates_unclamped_weights() {
         let records = games(1500);
         for (seed, architecture) in architectures().enumerate() {
-            // Far beyond what training keeps weights within.
+            // Far outside training's bounds.
             let mut layers = Network::random(architecture, seed as u64).layers().to_vec();
             let numbers = layers.iter_mut().flat_map(|layer| &mut layer.weight);
             numbers.for_each(|weight| *weight *= 10.0);
@@ -321,7 +315,7 @@ mod tests {
                 let expected = network.evaluate(&features);
                 assert!((value - expected).abs() < 1e-3, "{value}, not {expected}");
             }
-            // Whatever it is evaluated with.
+            // Independent of the rest of the batch.
             let apart = records.chunks(7).flat_map(|part| evaluator.values(part));
             assert!(apart.eq(values));
             assert!(evaluator.values(&[]).is_empty());
@@ -329,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_threads_changes_no_bit() {
+    fn results_do_not_depend_on_the_thread_count() {
         let records = games(3000);
         let network = Network::random(Architecture::ARTICLE, 3);
         let on = |threads: usize| {
@@ -342,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn is_what_burns_own_operations_compute() {
+    fn matches_burns_own_operations() {
         for (seed, architecture) in architectures().enumerate() {
             let network = Network::random(architecture, seed as u64);
             for samples in [1, 9, 1027] {

@@ -1,4 +1,4 @@
-//! The network evaluated on the CPU, with gradients and without.
+//! CPU evaluation of the network, with gradients and without.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ use crate::model::{CpuModel, Model};
 use crate::target::{self, Aim};
 use crate::tensors::floats;
 
-/// A backend that evaluates the network.
+/// A backend that can evaluate the network.
 pub trait Evaluate: Backend {
-    /// The values in pawns, from the mover's view, `[samples]`, in the samples' own order.
+    /// Returns the values in pawns for the side to move, `[samples]`, in the order of `samples`.
     fn values(model: &Model<Self>, samples: &Arc<Samples>) -> Tensor<Self, 1>;
 }
 
@@ -32,8 +32,8 @@ impl Evaluate for Autodiff<Flex> {
 }
 
 impl<B: Evaluate> Model<B> {
-    /// The loss of positions, shape `[1]`: how far their values are from their
-    /// targets, to the power `exponent` ([`target::loss`]).
+    /// Returns the mean loss over `samples`, shape `[1]`: their values' distance from the targets
+    /// to the power `exponent` ([`target::loss`]).
     pub fn loss(&self, samples: &Arc<Samples>, exponent: f64) -> Tensor<B, 1> {
         let pawns = B::values(self, samples);
         let targets = cpu::targets(samples, &pawns.device());
@@ -42,7 +42,7 @@ impl<B: Evaluate> Model<B> {
 }
 
 impl CpuModel {
-    /// The values in pawns of records, from the mover's view.
+    /// Returns the records' values in pawns for the side to move.
     pub fn values(&self, records: &[Record]) -> Vec<f32> {
         let samples = Samples::new(self.architecture(), records, Aim::LABEL);
         let samples = Arc::new(samples);

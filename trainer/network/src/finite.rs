@@ -1,5 +1,5 @@
-//! Whether weights are still numbers. A clamp may hide from the loss that one
-//! is not: on some devices it turns NaN into a bound.
+//! Finiteness check of parameters. The loss may hide a NaN, because on some devices a clamp turns
+//! it into a bound.
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::Tensor;
@@ -7,7 +7,7 @@ use burn::tensor::backend::Backend;
 
 use crate::tensors::floats;
 
-/// Whether every parameter of a model is a finite number.
+/// Returns whether every parameter of a model is finite.
 pub fn is_finite<B: Backend, M: Module<B>>(model: &M) -> bool {
     let mut finite = Finite(true);
     model.visit(&mut finite);
@@ -31,7 +31,7 @@ mod tests {
     use crate::model::Model;
 
     #[test]
-    fn a_parameter_that_is_no_number_is_found() {
+    fn finds_a_nan_parameter() {
         let network = Network::random(Architecture::ARTICLE, 1);
         let model = Model::new;
         assert!(is_finite(&model(&network)));

@@ -1,13 +1,12 @@
-//! The first layer as it is trained: factored, so that few games teach much.
+//! Feature factorization of the first layer (nnue-pytorch, docs/nnue.md), for faster learning from
+//! few games.
 //!
-//! A knight on c3 and a knight on d4 have much in common, but as separate
-//! inputs they would have to learn it separately. While training, an input's
-//! column is therefore a sum: a part of its own, and parts shared by all
-//! inputs of the same piece, of the same piece and rank, and of the same piece
-//! and distance from the edge files. The sum is what the net's file holds. A threat
-//! is no square's, and shares nothing; it has a shared column to itself, which learns
-//! at full speed where the own parts are held back.
-//! (nnue-pytorch's documentation, docs/nnue.md, calls this feature factorization.)
+//! A knight on c3 and a knight on d4 have much in common, but as separate inputs they would learn
+//! it separately. In training, an input's weights are therefore a sum: its own, and shared ones of
+//! all inputs with the same piece, with the same piece and rank, and with the same piece and
+//! distance from the edge files. The net's file holds the sum. A threat belongs to no square and
+//! shares nothing; it has a shared row to itself, which learns at full speed where own weights are
+//! held back.
 
 use burn::module::{Module, Param};
 use burn::tensor::backend::{AutodiffBackend, Backend};
@@ -20,33 +19,33 @@ use models::{Architecture, INPUTS, Layer, Network, Piece, material};
 use crate::model::filled;
 use crate::tensors::{clip_parameter, floats, product};
 
-/// How far a weight may grow. At most 32 pieces, an en-passant square, 30 threats
-/// and 6 flags are on at once; with the bias that makes 70 terms, a sum of at most
-/// 112, which the engine's i16 accumulators hold at 254 steps to the unit.
+/// Bound of a weight's absolute value. At most 32 pieces, an en-passant square, 30 threats and 6
+/// flags are on at once; with the bias that makes 70 terms, a sum of at most 112, which the
+/// engine's i16 accumulators hold at 254 steps to the unit.
 pub const BOUND: f32 = 1.6;
 
-/// What a pawn more adds to a first-layer neuron at the start.
+/// Initial change of a first-layer neuron's sum for one extra pawn.
 const PAWN_AT_START: f32 = 0.05;
-/// Where a neuron starts with material equal: inside the clipped ReLU's range.
+/// Initial bias, the sum at equal material: inside the clipped ReLU's range.
 const BIAS_AT_START: f32 = 0.3;
 
-/// 902 inputs to the first hidden layer.
+/// Weights and biases from the 902 inputs to the first hidden layer.
 #[derive(Module, Debug)]
 pub struct FirstLayer<B: Backend> {
-    /// `[INPUTS, outputs]`.
+    /// Each input's own weights, `[INPUTS, outputs]`.
     pub own: Param<Tensor<B, 2>>,
-    /// Factor of `own` in the sum: below 1, the own parts learn more slowly than the shared ones.
+    /// Factor of `own` in the sum: below 1, own weights learn more slowly than shared ones.
     own_scale: f32,
-    /// `[SHARED, outputs]`.
+    /// Weights shared by inputs, `[SHARED, outputs]`.
     pub shared: Param<Tensor<B, 2>>,
     /// `[outputs]`.
     pub bias: Param<Tensor<B, 1>>,
-    /// `[INPUTS, SHARED]`: one where an input takes part in a shared column.
+    /// Matrix of zeros and ones, `[INPUTS, SHARED]`: which shared rows each input adds.
     membership: Tensor<B, 2>,
 }
 
 impl FirstLayer<Flex> {
-    /// A layer with the given weights; nothing is shared yet.
+    /// Returns a layer with the weights of `layer` as own weights, and shared weights of zero.
     pub fn new(layer: &Layer) -> FirstLayer<Flex> {
         let device = &FlexDevice;
         let outputs = layer.outputs();
@@ -62,9 +61,8 @@ impl FirstLayer<Flex> {
         }
     }
 
-    /// A layer to start training with: every neuron counts material, half of
-    /// them for the mover and half against, each with small random parts of
-    /// its own. Nothing is known of squares.
+    /// Returns an initial layer that counts material: half of the neurons for the mover and half
+    /// against, with small random differences. Its weights do not depend on squares yet.
     pub fn fresh(architecture: Architecture, seed: u64) -> FirstLayer<Flex> {
         let device = &FlexDevice;
         let outputs = architecture.first;
@@ -92,10 +90,10 @@ impl FirstLayer<Flex> {
         }
     }
 
-    /// The same layer, whose own part is kept larger by what it counts less.
+    /// Changes `own_scale`, rescaling `own` so that the effective weights stay the same.
     pub fn with_own_scale(self, own_scale: f32) -> FirstLayer<Flex> {
         let own = self.own.val() * (self.own_scale / own_scale);
-        // By its numbers: a gradient is of what is kept, not of what it was.
+        // Copied by value, so that gradients refer to the new tensor.
         let own = Tensor::from_data(own.into_data(), &self.own.device());
         FirstLayer {
             own: Param::from_tensor(own),
@@ -104,7 +102,7 @@ impl FirstLayer<Flex> {
         }
     }
 
-    /// Copies the layer back.
+    /// Returns the layer with the summed weights.
     pub fn layer(&self) -> Layer {
         Layer {
             weight: floats(self.weight().transpose()),
@@ -112,7 +110,7 @@ impl FirstLayer<Flex> {
         }
     }
 
-    /// Factor of the own parts.
+    /// Returns the factor of own weights in the sum.
     #[cfg(feature = "gpu")]
     pub fn own_scale(&self) -> f32 {
         self.own_scale
@@ -131,7 +129,7 @@ impl FirstLayer<Flex> {
 }
 
 impl<B: Backend> FirstLayer<B> {
-    /// The weights as one matrix, `[INPUTS, outputs]`, within ±[`BOUND`].
+    /// Returns the summed weights, `[INPUTS, outputs]`, clamped to ±[`BOUND`].
     pub fn weight(&self) -> Tensor<B, 2> {
         let shared = product(self.membership.clone(), self.shared.val());
         (self.own.val() * self.own_scale + shared).clamp(-BOUND, BOUND)
@@ -139,7 +137,7 @@ impl<B: Backend> FirstLayer<B> {
 }
 
 impl<B: AutodiffBackend> FirstLayer<B> {
-    /// The layer with its bias moved into ±[`BOUND`]; its weights always are.
+    /// Clamps the bias to ±[`BOUND`]; [`weight`](Self::weight) clamps the weights.
     pub fn clipped(self) -> FirstLayer<B> {
         FirstLayer {
             bias: clip_parameter(self.bias, BOUND),
@@ -148,7 +146,8 @@ impl<B: AutodiffBackend> FirstLayer<B> {
     }
 }
 
-/// What a piece is worth to the mover in centipawns, by its plane of [`PIECES`].
+/// Returns a piece's worth in centipawns for the mover, by its plane of [`PIECES`]; negative for
+/// the opponent's pieces.
 pub fn worth(plane: usize) -> i32 {
     const VALUES: [i32; 6] = [
         material::centipawns(Piece::Pawn),
@@ -175,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_input_of_a_piece_takes_part_in_three_shared_columns_and_one_of_a_threat_in_its_own() {
+    fn pieces_share_three_rows_and_threats_have_one_each() {
         let rows = floats(membership());
         for (input, row) in rows.chunks_exact(SHARED).enumerate() {
             let expected = match input {

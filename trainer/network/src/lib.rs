@@ -1,8 +1,7 @@
-//! The network as Burn trains it on a CPU: its layers, the kernels that evaluate and derive
-//! them, the loss, the optimizer.
+//! CPU training of the network with Burn: its layers, fused forward and backward kernels, the loss,
+//! the optimizer.
 //!
-//! A crate of its own, since Burn's generic code takes minutes to compile: what others call
-//! here is not generic.
+//! A crate with a non-generic interface, since Burn's generic code takes minutes to compile.
 
 mod clipping;
 mod cpu;

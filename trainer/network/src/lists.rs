@@ -1,21 +1,21 @@
-//! The active inputs of records, as lists.
+//! Sparse inputs of records: lists of active features in one array with offsets.
 
 use models::{Architecture, Feature, MAX_ACTIVE, View};
 use records::position::Record;
 
 use inputs as position;
 
-/// The active inputs of records as one view has them, one list after the other.
+/// Active features of records from one view, the records' lists concatenated.
 #[derive(Clone, Debug)]
 pub struct Lists {
-    /// Where each list begins, and where the last ends.
+    /// Start of each record's list in `inputs`, then the end of the last.
     pub starts: Vec<u32>,
-    /// The inputs.
+    /// The concatenated features.
     pub inputs: Vec<Feature>,
 }
 
 impl Lists {
-    /// Those of records, for each view of a network, the mover's first.
+    /// Returns the active features of `records` for each view of the network, the mover's first.
     pub fn by_view<'a>(
         architecture: Architecture,
         records: impl ExactSizeIterator<Item = &'a Record>,
@@ -43,14 +43,14 @@ impl Lists {
         views
     }
 
-    /// Makes the inputs those that the first layer gets ([`Architecture::orient`]).
+    /// Orients every list as the first layer expects ([`Architecture::orient`]).
     fn orient(&mut self, architecture: Architecture) {
         for ends in self.starts.windows(2) {
             architecture.orient(&mut self.inputs[ends[0] as usize..ends[1] as usize]);
         }
     }
 
-    /// The lists.
+    /// Returns an iterator over the records' lists.
     #[inline(always)]
     pub fn iter(&self) -> impl Iterator<Item = &[Feature]> {
         let ends = self.starts.windows(2);

@@ -1,4 +1,4 @@
-//! The network as Burn trains it.
+//! The network as a Burn module.
 
 use std::iter;
 
@@ -14,17 +14,16 @@ use crate::tensors::{Layers, clip_parameter, floats};
 #[cfg(test)]
 use {crate::tensors::product, burn::tensor::Int};
 
-/// How far a layer's weights may grow whose inputs are the first layer's activations: up
-/// to 127 / 128 they fit i8 at 128 steps to the unit. A net with larger ones lost three
-/// times as much when they were rounded. The output's may be twice as large, at half as
-/// many steps.
+/// Weight bound of the second layer, which multiplies the first layer's activations. Up to 127 /
+/// 128, weights fit i8 at 128 steps to the unit; a net with larger ones lost three times as much to
+/// rounding. If this layer is the output, the bound doubles, at half as many steps.
 const SECOND_BOUND: f32 = 0.99;
-/// The same where activations are products, which integers hold 127 / 128 as large.
+/// [`SECOND_BOUND`] where activations are products, which integers hold at 127 / 128 of their size.
 const SECOND_BOUND_OF_PRODUCTS: f32 = 0.98;
-/// How far those of the later ones may: their sums fit i32 at 512 steps and more.
+/// Weight bound of the later layers: their sums fit i32 at 512 steps and more.
 const LATER_BOUND: f32 = 1.98;
 
-/// How far from zero training lets the numbers of a layer be, counted from 0.
+/// Returns the largest absolute weight or bias that training allows in `layer`, counted from 0.
 pub fn bound(architecture: Architecture, layer: usize) -> f32 {
     let second = match architecture.activation {
         Activation::ClippedRelu => SECOND_BOUND,
@@ -40,22 +39,22 @@ pub fn bound(architecture: Architecture, layer: usize) -> f32 {
     }
 }
 
-/// The network on a device. Weights are `[inputs, outputs]`, the transpose of
+/// The network's trainable layers. Weights are `[inputs, outputs]`, the transpose of
 /// [`models::Layer`]'s.
 #[derive(Module, Debug)]
 pub struct Model<B: Backend> {
     first: FirstLayer<B>,
-    /// The layers behind the first; outputs of all buckets follow each other.
+    /// The layers after the first, with the outputs of all buckets concatenated.
     later: Vec<Linear<B>>,
     #[module(skip)]
     architecture: Architecture,
 }
 
-/// The network on the CPU, without gradients.
+/// A model on the CPU, without gradients.
 pub type CpuModel = Model<Flex>;
 
 impl Model<Flex> {
-    /// Copies a network.
+    /// Returns a model with the weights of `network`.
     pub fn new(network: &Network) -> CpuModel {
         let layers = network.layers();
         Model {
@@ -65,8 +64,8 @@ impl Model<Flex> {
         }
     }
 
-    /// A model to start training with: random weights, the same for the same
-    /// seed, on a first layer that counts material.
+    /// Returns a model to start training from: random weights, determined by `seed`, on a first
+    /// layer that counts material.
     pub fn fresh(architecture: Architecture, seed: u64) -> CpuModel {
         let random = Model::new(&Network::random(architecture, seed));
         Model {
@@ -75,7 +74,7 @@ impl Model<Flex> {
         }
     }
 
-    /// A model to start training with: a network, or else a fresh one.
+    /// Returns the model that training starts from: a copy of `init`, or a fresh one.
     pub fn start(init: Option<&Network>, architecture: Architecture, seed: u64) -> CpuModel {
         match init {
             Some(network) => Model::new(network),
@@ -83,7 +82,7 @@ impl Model<Flex> {
         }
     }
 
-    /// The same model, the own parts of whose first layer count `own_scale`.
+    /// Changes the first layer's `own_scale`, keeping the effective weights the same.
     pub fn with_own_scale(self, own_scale: f32) -> CpuModel {
         Model {
             first: self.first.with_own_scale(own_scale),
@@ -91,20 +90,20 @@ impl Model<Flex> {
         }
     }
 
-    /// Copies the network back.
+    /// Returns the network with the model's weights.
     pub fn network(&self) -> Network {
         let later = self.later.iter().map(layer);
         let layers = iter::once(self.first.layer()).chain(later);
         Network::new(self.architecture, layers.collect())
     }
 
-    /// Factor of the first layer's own parts.
+    /// Returns the factor of the first layer's own weights.
     #[cfg(feature = "gpu")]
     pub fn own_scale(&self) -> f32 {
         self.first.own_scale()
     }
 
-    /// The numbers that are trained.
+    /// Returns a copy of the trainable parameters.
     #[cfg(feature = "gpu")]
     pub fn parameters(&self) -> gpu::Parameters {
         let later = self.later.iter();
@@ -118,8 +117,8 @@ impl Model<Flex> {
         }
     }
 
-    /// Returns the network that the model would be with these parameters, which are of the same
-    /// architecture.
+    /// Returns the network of this model with its parameters replaced by `parameters`, which must
+    /// have the same architecture.
     #[cfg(feature = "gpu")]
     pub fn network_of(&self, parameters: &gpu::Parameters) -> Network {
         let model = self.clone();
@@ -138,13 +137,12 @@ impl Model<Flex> {
 }
 
 impl<B: Backend> Model<B> {
-    /// The parts it is put together from.
+    /// Returns the network's architecture.
     pub fn architecture(&self) -> Architecture {
         self.architecture
     }
 
-    /// The layers as the network has them: the first is put together of its
-    /// parts.
+    /// Returns the layers' tensors, the first layer's weights as the sum of own and shared ones.
     pub(crate) fn layers(&self) -> Layers<B> {
         let later = self.later.iter();
         let later = later.map(|linear| (linear.weight.val(), bias(linear)));
@@ -155,10 +153,10 @@ impl<B: Backend> Model<B> {
 
 #[cfg(test)]
 impl<B: Backend> Model<B> {
-    /// The values in pawns, from the mover's view, `[batch]`, by Burn's own operations: what the
-    /// kernels are compared with. `first` gives the first layer's sums, `[batch, neurons]`, of a
-    /// view, the mover's being 0, of its weights and its bias. `buckets`, `[batch]`, are the
-    /// samples', where there are several.
+    /// Returns the values, `[batch]`, in pawns for the side to move, computed with Burn's own
+    /// operations: the reference for the kernels. `first(view, weight, bias)` returns the first
+    /// layer's sums, `[batch, neurons]`, for a view (0 is the mover's). `buckets`, `[batch]`, holds
+    /// each sample's bucket where there are several.
     pub fn values_by_operations(
         &self,
         first: impl Fn(usize, Tensor<B, 2>, Tensor<B, 1>) -> Tensor<B, 2>,
@@ -185,7 +183,7 @@ impl<B: Backend> Model<B> {
     }
 }
 
-/// The first layer's activations, from its sums.
+/// Applies the first layer's activation to its sums.
 #[cfg(test)]
 fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tensor<B, 2> {
     let clipped = sums.clamp(0.0, 1.0);
@@ -199,7 +197,7 @@ fn activate<B: Backend>(architecture: Architecture, sums: Tensor<B, 2>) -> Tenso
     }
 }
 
-/// The outputs of each sample's own bucket, of those of all that follow each other.
+/// Selects each sample's bucket from the concatenated outputs of all buckets.
 #[cfg(test)]
 fn of_bucket<B: Backend>(
     outputs: Tensor<B, 2>,
@@ -214,8 +212,8 @@ fn of_bucket<B: Backend>(
 }
 
 impl<B: AutodiffBackend> Model<B> {
-    /// The model with every weight moved into the range that integer
-    /// inference can hold; the first layer's weights always are.
+    /// Clamps every parameter to the range that integer inference can hold. The first layer's
+    /// weights need none: their sum is bounded.
     pub fn clipped(self) -> Model<B> {
         let architecture = self.architecture();
         let later = self.later.into_iter().zip(1..);
@@ -228,7 +226,7 @@ impl<B: AutodiffBackend> Model<B> {
     }
 }
 
-/// The parameter with other numbers.
+/// Returns the parameter with its values replaced by `numbers`.
 #[cfg(feature = "gpu")]
 pub fn filled<B: Backend, const D: usize>(
     parameter: Param<Tensor<B, D>>,
@@ -303,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_to_the_device_and_back_unchanged() {
+    fn round_trips_a_network() {
         for architecture in architectures() {
             let network = Network::random(architecture, 5);
             assert_eq!(Model::new(&network).network(), network);
@@ -311,7 +309,7 @@ mod tests {
     }
 
     impl<B: AutodiffBackend> Model<B> {
-        /// What a loss's gradient says of each parameter.
+        /// Returns each parameter's gradient, flattened.
         pub fn gradients(&self, of: &B::Gradients) -> Vec<Vec<f32>> {
             let matrix = |x: &Param<Tensor<B, 2>>| floats(x.val().grad(of).expect("tracked"));
             let vector = |x: &Param<Tensor<B, 1>>| floats(x.val().grad(of).expect("tracked"));
@@ -325,7 +323,7 @@ mod tests {
         }
     }
 
-    /// The loss of a network on a batch, in floats of the engine.
+    /// Returns the loss of a network on a batch.
     fn loss(network: &Network, records: &[Record]) -> f64 {
         let model = Model::new(network);
         let samples = Arc::new(Samples::new(network.architecture(), records, Aim::LABEL));
@@ -333,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn gradients_are_those_of_finite_differences() {
+    fn gradients_match_finite_differences() {
         let _turn = turn();
         for architecture in architectures() {
             compare_gradients(architecture);
@@ -360,13 +358,13 @@ mod tests {
                     .expect("a gradient")
                     .transpose(),
             );
-            // The largest, for it stands out of the rounding of f32.
+            // The largest gradient stands out best from the rounding of f32.
             let (at, &expected) = gradient
                 .iter()
                 .enumerate()
                 .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))
                 .expect("weights");
-            // The first layer's own part is scaled.
+            // An own weight counts `own_scale` in the effective weight.
             let scale = if index == 0 { own_scale } else { 1.0 };
             let moved = |by: f32| {
                 let mut layers = network.layers().to_vec();

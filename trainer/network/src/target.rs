@@ -1,12 +1,10 @@
-//! The space the loss is measured in.
+//! Training target and loss, in win-chance space.
 //!
-//! A pawn more matters when the game is level and hardly when it is won, so
-//! prediction and label are compared as chances of winning:
-//! `w(p) = 2 / (1 + exp(-K p)) - 1`, from -1 (lost) over 0 to 1 (won), with `p`
-//! in pawns from the view of the side to move. `K` is Lichess's, fitted to
-//! the results of its rated games (lila, `WinPercent`). The same function is
-//! `tanh(K p / 2)`, which is how it is computed. A mate's label lies so far
-//! out (310 pawns and beyond) that it becomes ±1.
+//! An extra pawn matters more in a level game than in a won one, so prediction and label are
+//! compared as win chances: `w(p) = 2 / (1 + exp(-K p)) - 1`, from -1 (lost) over 0 to 1 (won),
+//! with `p` in pawns for the side to move. `K` is Lichess's, fitted to the results of its rated
+//! games (lila, `WinPercent`). The same function is `tanh(K p / 2)`, the form computed here. A
+//! mate's label lies so far out (310 pawns and beyond) that it becomes ±1.
 
 use burn::tensor::Tensor;
 use burn::tensor::backend::Backend;
@@ -18,26 +16,27 @@ pub use inputs::win_chance;
 
 use inputs as position;
 
-/// How fast the win chance grows with the value where it is `chance`, per pawn.
+/// Returns the derivative of the win chance by the value, per pawn, where the win chance is
+/// `chance`.
 pub fn slope(chance: f64) -> f64 {
     K / 2.0 * (1.0 - chance * chance)
 }
 
-/// What training aims at: the label's win chance, blended with the game's result.
+/// Training target: the label's win chance, blended with the game's result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
-    /// How much the result counts, from 0 to 1. The label counts the rest.
+    /// Weight of the result, from 0 to 1; the label has the rest.
     pub result_share: f32,
 }
 
 impl Aim {
-    /// The label alone.
+    /// A target that ignores the result.
     pub const LABEL: Aim = Aim { result_share: 0.0 };
 
-    /// The win chance that the net should give a position, from the mover's view. The
-    /// label's alone, where the result is unknown.
+    /// Returns the target win chance of a position for the side to move, from the label alone if
+    /// the result is unknown.
     pub fn target(self, record: &Record) -> f32 {
-        // In f32, as a device computes the net's.
+        // In f32, like a device's computation of the net's win chance.
         let label = (position::target_pawns(record) * (K / 2.0) as f32).tanh();
         match position::result(record) {
             Some(result) if self.result_share > 0.0 => {
@@ -48,8 +47,8 @@ impl Aim {
     }
 }
 
-/// The loss: the mean of `|w(pawns) - target|^exponent`. `pawns` is the network's output,
-/// `targets` are win chances. Shapes `[batch]`, result `[1]`.
+/// Returns the loss, the mean of `|w(pawns) - target|^exponent`, shape `[1]`. `pawns` is the
+/// network's output and `targets` are win chances, both `[batch]`.
 pub fn loss<B: Backend>(pawns: Tensor<B, 1>, targets: Tensor<B, 1>, exponent: f64) -> Tensor<B, 1> {
     let distance = ((pawns * (K / 2.0)).tanh() - targets).abs();
     match exponent {
@@ -58,7 +57,7 @@ pub fn loss<B: Backend>(pawns: Tensor<B, 1>, targets: Tensor<B, 1>, exponent: f6
     }
 }
 
-/// Transform and loss as a net's metadata names them.
+/// Returns the entry of a net's metadata that describes transform and loss.
 pub fn metadata(exponent: f64) -> Value {
     json!({
         "name": "winchance",
@@ -112,14 +111,14 @@ mod tests {
     }
 
     #[test]
-    fn an_exponent_of_one_is_l1_and_no_other_has_its_name() {
+    fn names_the_loss_by_its_exponent() {
         assert_eq!(metadata(1.0)["loss"], "L1");
         assert_eq!(metadata(2.5)["loss"], "|difference|^2.5");
     }
 
-    /// Where the net's value is the label, nothing is left to learn.
+    /// A net that predicts its label exactly has a loss of zero.
     #[test]
-    fn a_target_is_what_a_device_makes_of_the_label_to_the_bit() {
+    fn target_equals_the_devices_win_chance_of_the_label() {
         let records = games(500);
         let pawns: Vec<f32> = records.iter().map(position::target_pawns).collect();
         let pawns = Tensor::<Flex, 1>::from_floats(&pawns[..], &Default::default());
@@ -132,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_blended_as_the_mover_sees_them() {
+    fn blends_results_from_the_movers_view() {
         let aim = Aim { result_share: 0.25 };
         let of = |turn: &str, result| {
             let fen = format!("4k3/8/8/8/8/8/8/R3K3 {turn} - - 0 1");

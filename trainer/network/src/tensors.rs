@@ -1,4 +1,4 @@
-//! Tensors of parameters: how layers hold them, and how their numbers come back.
+//! Conversions of parameter tensors, and operations on them.
 
 use burn::module::Param;
 use burn::tensor::Tensor;
@@ -11,11 +11,11 @@ use {
     records::position::Record,
 };
 
-/// The weights, `[inputs, outputs]`, and biases, `[outputs]`, of the layers; behind the
-/// first, the outputs of all buckets follow each other.
+/// Each layer's weights, `[inputs, outputs]`, and biases, `[outputs]`. After the first layer, the
+/// outputs of all buckets are concatenated.
 pub type Layers<B> = Vec<(Tensor<B, 2>, Tensor<B, 1>)>;
 
-/// A tensor's numbers, row-major.
+/// Returns a tensor's values, row-major.
 pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
     tensor
         .into_data()
@@ -24,9 +24,9 @@ pub fn floats<B: Backend, const D: usize>(tensor: Tensor<B, D>) -> Vec<f32> {
         .expect("just converted to f32")
 }
 
-/// The matrix product. Where one of its sides is 1 long, by other operations: in Burn
-/// 0.21, GPUs that fuse the product of a matrix and a vector with what follows may give
-/// wrong numbers (https://github.com/tracel-ai/burn/issues/5122).
+/// Returns the matrix product. A side of length 1 avoids `matmul`: in Burn 0.21, GPUs that fuse a
+/// matrix-vector product with later operations may give wrong numbers
+/// (https://github.com/tracel-ai/burn/issues/5122).
 pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
     match y.dims() {
         [_, 1] => (x * y.transpose()).sum_dim(1),
@@ -35,17 +35,17 @@ pub fn product<B: Backend>(x: Tensor<B, 2>, y: Tensor<B, 2>) -> Tensor<B, 2> {
     }
 }
 
-/// A parameter moved into ±`bound`.
+/// Clamps a parameter to ±`bound`.
 pub fn clip_parameter<B: AutodiffBackend, const D: usize>(
     parameter: Param<Tensor<B, D>>,
     bound: f32,
 ) -> Param<Tensor<B, D>> {
-    // On the inner tensor: clipping is no part of the function to derive.
+    // On the inner tensor, so that the clamp is outside the differentiated function.
     parameter.map(|x| Tensor::from_inner(x.inner().clamp(-bound, bound)).require_grad())
 }
 
-/// The inputs of records as matrices of zeros and ones, `[records, INPUTS]`, one for each
-/// view: what the kernels are compared with.
+/// Returns the records' inputs as matrices of zeros and ones, `[records, INPUTS]`, one a view: the
+/// reference for the kernels.
 #[cfg(test)]
 pub fn dense_inputs<B: Backend>(
     architecture: Architecture,

@@ -1,4 +1,4 @@
-//! Architectures, and the lock of Burn's graph, for tests of several modules.
+//! Test helpers: small architectures, and a lock around Burn's graph.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -8,20 +8,19 @@ use models::{Activation, Architecture, View};
 
 pub use inputs::playouts::games;
 
-/// The processor, with gradients.
+/// The CPU backend with gradients.
 pub type Cpu = Autodiff<Flex>;
 
-/// For tests that call `backward`, which take turns: in Burn 0.21 it also frees
-/// what another thread's loss is made of, and parts of that one's gradients are
-/// lost (https://github.com/tracel-ai/burn/issues/5573). The program itself trains
-/// on one thread.
+/// Locks `backward`, which tests must not call concurrently: in Burn 0.21 it also frees parts of
+/// another thread's graph, so that gradients get lost
+/// (https://github.com/tracel-ai/burn/issues/5573). The program itself trains on one thread.
 pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Small ones of every kind: each view, mirrored and not, each activation, one to three layers behind the
-/// first, one bucket and several.
+/// Small architectures of every kind: each view, mirrored and not, each activation, one to three
+/// layers after the first, one bucket and several.
 pub fn architectures() -> impl Iterator<Item = Architecture> {
     let views = [View::Mover, View::Both].into_iter();
     let kinds = views.flat_map(|view| Activation::ALL.map(|activation| (view, activation)));
@@ -33,7 +32,7 @@ pub fn architectures() -> impl Iterator<Item = Architecture> {
             .map(move |(depth, (second, third))| Architecture {
                 view,
                 mirrored: (kind + depth) % 2 == 1,
-                // Halves that fill no slice.
+                // Not a multiple of the slice width, nor are its halves.
                 first: 70,
                 activation,
                 second,

@@ -1,4 +1,4 @@
-//! Steps of training on the CPU.
+//! CPU training: AdamW steps with gradient clipping and weight clamping.
 
 use std::sync::Arc;
 
@@ -16,38 +16,38 @@ use crate::cpu::Samples;
 use crate::finite::is_finite;
 use crate::model::{CpuModel, Model};
 
-/// AdamW's decay rates of the means of gradients and of their squares, and what keeps it from
-/// dividing by zero: Burn's defaults, named so that they stay what they are.
+/// AdamW's decay rates for the means of gradients and of their squares. These and [`EPSILON`] are
+/// Burn's defaults, fixed here against changes of the defaults.
 pub const BETAS: [f64; 2] = [0.9, 0.999];
-/// See [`BETAS`].
+/// AdamW's summand against division by zero.
 pub const EPSILON: f64 = 1e-5;
 
-/// Settings of the optimizer, the same in every step.
+/// Optimizer settings, constant through training.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Positions of a batch, at most.
+    /// Upper limit of the positions in a batch.
     pub batch: usize,
     /// Weight decay, in units of the learning rate.
     pub weight_decay: f64,
-    /// The length that gradients are shortened to.
+    /// Norm to which longer gradients are clipped.
     pub clip_norm: f32,
-    /// The power of the distance in win chance that is minimised.
+    /// Exponent of the win-chance distance in the loss.
     pub loss_exponent: f64,
 }
 
-/// Loss and gradient norm of a step, measured before it.
+/// Loss and gradient norm of a step, measured before the update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// The mean loss of the batch.
+    /// Mean loss of the batch.
     pub loss: f32,
-    /// The length of the gradient, before it was shortened.
+    /// Global gradient norm before clipping.
     pub gradient_norm: f32,
 }
 
-/// The CPU, with gradients.
+/// The CPU backend with gradients.
 type Cpu = Autodiff<Flex>;
 
-/// Parameters and moments in Burn's own format, f32.
+/// Burn's serialisation of parameters and moments, in f32.
 type Format = NamedMpkBytesRecorder<FullPrecisionSettings>;
 
 /// A model and its optimizer on the CPU.
@@ -55,11 +55,11 @@ pub struct Trainer {
     model: Model<Cpu>,
     optimizer: OptimizerAdaptor<AdamW, Model<Cpu>, Cpu>,
     settings: Settings,
-    /// Measurements that were not fetched yet.
+    /// Measurements that have not been fetched.
     measured: Vec<Measured>,
 }
 
-/// Makes parameters tracked, which [`AutodiffModule::from_inner`] leaves out.
+/// Enables gradients of parameters; [`AutodiffModule::from_inner`] does not.
 struct Tracked;
 
 impl ModuleMapper<Cpu> for Tracked {
@@ -77,7 +77,7 @@ pub(crate) fn tracked(model: CpuModel) -> Model<Cpu> {
 }
 
 impl Trainer {
-    /// Starts training a model.
+    /// Returns a trainer with fresh optimizer state.
     pub fn new(model: CpuModel, settings: Settings) -> Trainer {
         let optimizer = AdamWConfig::new()
             .with_beta_1(BETAS[0] as f32)
@@ -93,13 +93,10 @@ impl Trainer {
         }
     }
 
-    /// Takes one step of AdamW at a learning rate, and clips the weights to what integer
+    /// Takes one AdamW step with learning rate `rate`, and clamps the weights to what integer
     /// inference can hold.
     pub fn learn(&mut self, batch: &Arc<Samples>, rate: f64) {
-        debug_assert!(
-            batch.count() <= self.settings.batch,
-            "more than was foreseen"
-        );
+        debug_assert!(batch.count() <= self.settings.batch, "batch too large");
         let loss = self.model.loss(batch, self.settings.loss_exponent);
         let mut gradients = GradientsParams::from_grads(loss.backward(), &self.model);
         let norm = clipping::clip(&self.model, &mut gradients, self.settings.clip_norm);
@@ -121,22 +118,22 @@ impl Trainer {
         self.model.valid().network()
     }
 
-    /// Whether every parameter is a finite number.
+    /// Returns whether every parameter is finite.
     pub fn is_finite(&self) -> bool {
         is_finite(&self.model)
     }
 
-    /// Parameters and moments, to the bit.
+    /// Serialises parameters and optimizer moments without loss.
     pub fn record(&self) -> Vec<u8> {
         let state = (self.model.clone().into_record(), self.optimizer.to_record());
         let bytes = Recorder::<Cpu>::record(&Format::default(), state, ());
         bytes.expect("tensors can be written to memory")
     }
 
-    /// Goes on as after the steps that left this record.
+    /// Restores the state that [`record`](Self::record) serialised.
     ///
     /// # Errors
-    /// Says how the record is damaged.
+    /// Describes the damage of an unreadable record.
     pub fn restore(&mut self, record: Vec<u8>) -> Result<(), String> {
         let loaded = Recorder::<Cpu>::load(&Format::default(), record, &FlexDevice);
         let (model, optimizer) = loaded.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! The backward pass.
+//! The CPU's backward pass.
 
 use models::{Activation, INPUTS};
 use rayon::prelude::*;
@@ -9,7 +9,7 @@ use super::rows::{LATER, Narrow, SLICE, Wide, add, add_times, times, where_insid
 use super::samples::{Block, ByInput, parts, split};
 use super::weights::{Gradients, LaterGradients, Stack, Weights};
 
-/// The gradient of the weights, from the gradient of the outputs, `[samples]`.
+/// Returns the gradient of the weights, given the gradient of the outputs, `[samples]`.
 pub(super) fn backward(
     level: Level,
     weights: &Weights,
@@ -34,7 +34,7 @@ pub(super) fn backward(
         })
         .unzip();
     let mut gradients = Gradients::zero(layout);
-    // In this order whatever the threads did.
+    // A fixed order, so that rounding does not depend on the threads.
     for (block, later) in blocks.iter().zip(&later) {
         gradients.later[block.bucket].add(later);
     }
@@ -82,20 +82,18 @@ pub(super) fn backward(
     gradients
 }
 
-/// The way from the gradient of the first layer's activations to that of its sums, by
-/// what the sums were once they were clipped.
+/// Derivative of the first layer's activation, by its kind, with the clipped sums.
 #[derive(Clone, Copy)]
 enum Gate<'a> {
-    /// Activations are clipped sums.
+    /// Activations are the clipped sums.
     Clipped(&'a [Wide]),
-    /// They are their squares.
+    /// Activations are squares of the clipped sums.
     Squared(&'a [Wide]),
-    /// They are products of two.
+    /// Activations are products of two clipped sums.
     Pairwise(&'a [Wide], &'a [Wide]),
 }
 
-/// The layers behind the second. The gradient of the second layer's sums
-/// goes to `second`.
+/// Derives the layers after the second. Writes the gradient of the second layer's sums to `second`.
 #[inline(always)]
 fn last_layers<L: Lanes>(
     lanes: L,
@@ -138,8 +136,8 @@ fn last_layers<L: Lanes>(
     gradients
 }
 
-/// Adds a block's part to the gradient of the second layer's weights, `rows`,
-/// one a neuron of the slice.
+/// Adds a block's part to the gradient of the second layer's weights: `rows`, one for each neuron
+/// of the slice.
 #[inline(always)]
 fn second_layer<L: Lanes>(lanes: L, active: &[Wide], second: &[Narrow], rows: &mut [Narrow]) {
     let mut at = 0;
@@ -153,7 +151,7 @@ fn second_layer<L: Lanes>(lanes: L, active: &[Wide], second: &[Narrow], rows: &m
     }
 }
 
-/// The same for `ROWS` neurons, whose sums fit the registers.
+/// [`second_layer`] for `ROWS` neurons, few enough for their sums to fit the registers.
 #[inline(always)]
 fn second_layer_of<L: Lanes, const ROWS: usize>(
     lanes: L,
@@ -180,8 +178,8 @@ fn second_layer_of<L: Lanes, const ROWS: usize>(
     }
 }
 
-/// The gradient of a slice of the first hidden layer's sums; the second of `outs` is used
-/// where activations are products of two.
+/// Writes the gradient of a slice of the first layer's sums to `outs`; the second part is used only
+/// where activations are products of two neurons.
 #[inline(always)]
 fn into_first_layer<L: Lanes>(
     lanes: L,
@@ -201,7 +199,7 @@ fn into_first_layer<L: Lanes>(
     }
 }
 
-/// The same for `SAMPLES` samples, whose sums fit the registers.
+/// [`into_first_layer`] for `SAMPLES` samples, few enough for their sums to fit the registers.
 #[inline(always)]
 fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
     lanes: L,
@@ -243,8 +241,8 @@ fn into_first_layer_of<L: Lanes, const SAMPLES: usize>(
     }
 }
 
-/// Adds a block's part to a slice of the gradient of the first layer: to an
-/// input's row, the sums' gradients of the samples where it is on.
+/// Adds a block's part to a slice of the first layer's gradient: to each input's row, the sums'
+/// gradients of the samples with that input on.
 #[inline(always)]
 fn first_layer<L: Lanes>(
     lanes: L,

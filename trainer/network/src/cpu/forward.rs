@@ -1,4 +1,4 @@
-//! The forward pass.
+//! The CPU's forward pass.
 
 use models::INPUTS;
 use rayon::prelude::*;
@@ -9,19 +9,20 @@ use super::samples::{Block, split};
 use super::weights::{Stack, Weights};
 use crate::lists::Lists;
 
-/// What the neurons of a batch say; what the backward pass starts from.
+/// Activations of a batch, the inputs of the backward pass.
 #[derive(Debug)]
 pub(super) struct Activations {
-    /// `[slices * views * factors * samples]`: the first layer's clipped sums, where
-    /// activations are products of them.
+    /// The first layer's clipped sums, `[slices * views * factors * samples]`; empty unless
+    /// activations are products.
     pub(super) clipped: Vec<Wide>,
-    /// `[slices * views * samples]`: the first layer's activations.
+    /// The first layer's activations, `[slices * views * samples]`.
     pub(super) first: Vec<Wide>,
-    /// `[samples]`; where the second layer is the output, its value comes first.
+    /// The second layer's activations, `[samples]`; if it is the output, the value in the first
+    /// lane.
     pub(super) second: Vec<Narrow>,
-    /// `[samples]`.
+    /// The third layer's activations, `[samples]`.
     pub(super) third: Vec<Narrow>,
-    /// `[samples]`, in pawns.
+    /// Values in pawns, `[samples]`.
     pub(super) output: Vec<f32>,
 }
 
@@ -74,7 +75,7 @@ pub(super) fn forward(level: Level, weights: &Weights, blocks: &[Block]) -> Acti
     let work = blocks.par_iter().zip(outs);
     work.for_each(|(block, ((second, third), output))| {
         let stack = &weights.stacks[block.bucket];
-        // As the rows of weights: by view, then by slice.
+        // In the order of the weights' rows: by view, then by slice.
         let of_view = |view| (0..layout.slices).map(move |slice| slice * views + view);
         let parts = (0..views).flat_map(of_view);
         let slices: Vec<&[Wide]> = parts
@@ -92,7 +93,7 @@ pub(super) fn forward(level: Level, weights: &Weights, blocks: &[Block]) -> Acti
     }
 }
 
-/// A slice of the first hidden layer: sums of the active inputs' rows, clipped.
+/// Computes a slice of the first hidden layer: the sums of the active inputs' rows, clipped.
 #[inline(always)]
 fn first_layer<L: Lanes>(lanes: L, table: &[Wide], bias: &Wide, inputs: &Lists, out: &mut [Wide]) {
     let table: &[Wide; INPUTS] = table.try_into().expect("a row for each input");
@@ -105,7 +106,7 @@ fn first_layer<L: Lanes>(lanes: L, table: &[Wide], bias: &Wide, inputs: &Lists, 
     }
 }
 
-/// Activations that are products.
+/// Multiplies clipped sums elementwise to activations.
 #[inline(always)]
 fn products<L: Lanes>(lanes: L, left: &[Wide], right: &[Wide], out: &mut [Wide]) {
     for ((left, right), out) in left.iter().zip(right).zip(out) {
@@ -129,7 +130,7 @@ fn second_layer<L: Lanes>(lanes: L, stack: &Stack, slices: &[&[Wide]], out: &mut
     }
 }
 
-/// The second layer of `SAMPLES` samples, whose sums fit the registers.
+/// Computes the second layer of `SAMPLES` samples, few enough for their sums to fit the registers.
 #[inline(always)]
 fn second_layer_of<L: Lanes, const SAMPLES: usize>(
     lanes: L,

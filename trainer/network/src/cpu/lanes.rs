@@ -1,31 +1,31 @@
-//! Sixteen floats at a time, by the widest instructions the processor has.
+//! SIMD abstraction: operations on 16 floats with the widest instructions of the processor.
 
 use std::sync::LazyLock;
 
-/// Instructions that work on sixteen floats at a time. That there is a value of
-/// the type shows that the processor has them: [`Level::all`] alone makes one.
+/// SIMD instructions on 16 floats. A value of an implementing type proves that the processor has
+/// the instructions: only [`Level::all`] constructs them.
 ///
-/// The methods are inlined into functions that [`with_lanes!`] compiles for
-/// the instructions they use.
+/// The methods are inlined into functions that [`with_lanes!`] compiles for the instructions they
+/// use.
 pub(super) trait Lanes: Copy {
     /// Sixteen floats in registers.
     type Floats: Copy;
-    /// How many rows of 32 sums the registers hold beside what is added.
+    /// Number of rows of 32 sums that fit the registers beside the operands.
     const ROWS: usize;
 
     fn splat(self, x: f32) -> Self::Floats;
     fn load(self, from: &[f32; 16]) -> Self::Floats;
     fn store(self, x: Self::Floats, to: &mut [f32; 16]);
     fn add(self, x: Self::Floats, y: Self::Floats) -> Self::Floats;
-    /// `x * y + summand`.
+    /// Returns `x * y + summand`.
     fn mul_add(self, x: Self::Floats, y: Self::Floats, summand: Self::Floats) -> Self::Floats;
-    /// Moved into 0 to 1.
+    /// Returns `x` clamped to 0..=1; NaN stays NaN.
     fn clip(self, x: Self::Floats) -> Self::Floats;
-    /// `gradient` where `x` is strictly between 0 and 1, zero elsewhere.
+    /// Returns `gradient` where `x` is strictly between 0 and 1, zero elsewhere.
     fn where_inside(self, gradient: Self::Floats, x: Self::Floats) -> Self::Floats;
 }
 
-/// Any processor.
+/// Plain Rust for any processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Portable;
 
@@ -97,19 +97,19 @@ mod x86 {
     pub struct Avx512(());
 
     impl Avx512 {
-        /// `None` if the processor lacks the instructions.
+        /// Returns `None` if the processor lacks the instructions.
         pub fn new() -> Option<Avx512> {
             is_x86_feature_detected!("avx512f").then_some(Avx512(()))
         }
 
-        /// Calls a closure that is inlined here, and so compiled for them.
+        /// Calls `function`, which is inlined here and so compiled for these instructions.
         #[inline(always)]
         pub fn run<R>(self, function: impl FnOnce() -> R) -> R {
             #[target_feature(enable = "avx512f")]
             fn run<R>(function: impl FnOnce() -> R) -> R {
                 function()
             }
-            // SAFETY: that there is an Avx512 shows that the processor has AVX-512F.
+            // SAFETY: the Avx512 value proves that the processor has AVX-512F.
             unsafe { run(function) }
         }
     }
@@ -120,7 +120,7 @@ mod x86 {
 
         #[inline(always)]
         fn splat(self, x: f32) -> __m512 {
-            // SAFETY: that there is an Avx512 shows that the processor has AVX-512F.
+            // SAFETY: the Avx512 value proves that the processor has AVX-512F.
             unsafe { _mm512_set1_ps(x) }
         }
 
@@ -138,7 +138,7 @@ mod x86 {
 
         #[inline(always)]
         fn add(self, x: __m512, y: __m512) -> __m512 {
-            // SAFETY: that there is an Avx512 shows that the processor has AVX-512F.
+            // SAFETY: the Avx512 value proves that the processor has AVX-512F.
             unsafe { _mm512_add_ps(x, y) }
         }
 
@@ -148,8 +148,8 @@ mod x86 {
             unsafe { _mm512_fmadd_ps(x, y, summand) }
         }
 
-        // A NaN is kept, as by `f32::clamp`: the second operand is returned
-        // where one of the two is not a number.
+        // NaN stays NaN, as in `f32::clamp`: min and max return the second operand if either is
+        // NaN.
         #[inline(always)]
         fn clip(self, x: __m512) -> __m512 {
             // SAFETY: as above.
@@ -176,20 +176,20 @@ mod x86 {
     pub struct Avx2(());
 
     impl Avx2 {
-        /// `None` if the processor lacks the instructions.
+        /// Returns `None` if the processor lacks the instructions.
         pub fn new() -> Option<Avx2> {
             let has = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
             has.then_some(Avx2(()))
         }
 
-        /// Calls a closure that is inlined here, and so compiled for them.
+        /// Calls `function`, which is inlined here and so compiled for these instructions.
         #[inline(always)]
         pub fn run<R>(self, function: impl FnOnce() -> R) -> R {
             #[target_feature(enable = "avx2,fma")]
             fn run<R>(function: impl FnOnce() -> R) -> R {
                 function()
             }
-            // SAFETY: that there is an Avx2 shows that the processor has AVX2 and FMA.
+            // SAFETY: the Avx2 value proves that the processor has AVX2 and FMA.
             unsafe { run(function) }
         }
     }
@@ -200,7 +200,7 @@ mod x86 {
 
         #[inline(always)]
         fn splat(self, x: f32) -> [__m256; 2] {
-            // SAFETY: that there is an Avx2 shows that the processor has AVX2 and FMA.
+            // SAFETY: the Avx2 value proves that the processor has AVX2 and FMA.
             [unsafe { _mm256_set1_ps(x) }; 2]
         }
 
@@ -223,7 +223,7 @@ mod x86 {
 
         #[inline(always)]
         fn add(self, x: [__m256; 2], y: [__m256; 2]) -> [__m256; 2] {
-            // SAFETY: that there is an Avx2 shows that the processor has AVX2 and FMA.
+            // SAFETY: the Avx2 value proves that the processor has AVX2 and FMA.
             unsafe { [_mm256_add_ps(x[0], y[0]), _mm256_add_ps(x[1], y[1])] }
         }
 
@@ -238,7 +238,7 @@ mod x86 {
             }
         }
 
-        // A NaN is kept: as for AVX-512.
+        // NaN stays NaN, as for AVX-512.
         #[inline(always)]
         fn clip(self, [mut low, mut high]: [__m256; 2]) -> [__m256; 2] {
             for x in [&mut low, &mut high] {
@@ -267,7 +267,7 @@ mod x86 {
     }
 }
 
-/// The instructions a function is compiled for.
+/// Instruction set that a kernel is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Portable(Portable),
@@ -278,7 +278,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// Every level this processor has, the fastest last.
+    /// Returns every level that this processor supports, the fastest last.
     pub(super) fn all() -> Vec<Level> {
         let levels = [
             Some(Level::Portable(Portable)),
@@ -290,14 +290,14 @@ impl Level {
         levels.into_iter().flatten().collect()
     }
 
-    /// The fastest that this processor has.
+    /// Returns the fastest level that this processor supports.
     pub(super) fn best() -> Level {
         static BEST: LazyLock<Level> = LazyLock::new(|| *Level::all().last().expect("Portable"));
         *BEST
     }
 }
 
-/// Calls a function of [`Lanes`] and more, compiled for a [`Level`].
+/// Calls a function whose first argument is a [`Lanes`], compiled for a [`Level`].
 macro_rules! with_lanes {
     ($level:expr, $function:ident($($argument:expr),* $(,)?)) => {
         match $level {
@@ -321,7 +321,7 @@ pub(super) use with_lanes;
 mod tests {
     use super::*;
 
-    /// Numbers of all kinds, in an order that puts each beside each other.
+    /// Special and ordinary floats; rotating a copy pairs each with each.
     fn numbers() -> [f32; 16] {
         [
             0.0,
@@ -343,7 +343,7 @@ mod tests {
         ]
     }
 
-    /// Every method on three arrays, each result stored.
+    /// Applies every method to three arrays; returns the stored results.
     #[inline(always)]
     fn all<L: Lanes>(lanes: L, arrays: [&[f32; 16]; 3]) -> [[f32; 16]; 6] {
         let [a, b, c] = arrays.map(|array| lanes.load(array));
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn every_level_does_what_the_portable_one_does() {
+    fn simd_levels_match_the_portable_one() {
         let a = numbers();
         for turn in 0..16 {
             let (mut b, mut c) = (a, a);
@@ -375,7 +375,7 @@ mod tests {
                 for (method, (found, expected)) in found.iter().zip(&expected).enumerate() {
                     for (i, (&x, &y)) in found.iter().zip(expected).enumerate() {
                         let same = |y: f32| x == y || x.is_nan() && y.is_nan();
-                        // The sum of a product may be rounded once or twice.
+                        // A multiply-add may round once or twice.
                         let once = method == 3 && same(a[i].mul_add(b[i], c[i]));
                         assert!(same(y) || once, "{level:?}, {method}: {x:e}, not {y:e}");
                     }
@@ -384,11 +384,11 @@ mod tests {
         }
     }
 
-    /// What is moved is the array and nothing beside it: arrays at the very end and
-    /// at the very beginning of memory that may be touched.
+    /// Loads and stores stay within the array: arrays at the very end and the very beginning of
+    /// accessible memory.
     #[test]
     #[cfg(all(unix, not(miri)))]
-    fn no_level_touches_what_is_beside_an_array() {
+    fn loads_and_stores_stay_within_the_array() {
         let pages = guarded::Pages::new();
         let (first, last) = pages.ends();
         for level in Level::all() {
@@ -414,7 +414,7 @@ mod tests {
     mod guarded {
         use std::ptr;
 
-        /// A page of memory between two that may not be touched.
+        /// A page of memory between two inaccessible ones.
         pub struct Pages {
             begin: *mut u8,
             page: usize,
@@ -422,30 +422,30 @@ mod tests {
 
         impl Pages {
             pub fn new() -> Pages {
-                // SAFETY: it asks for a number.
+                // SAFETY: `sysconf` has no preconditions.
                 let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap();
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-                // SAFETY: new memory, wherever the system likes.
+                // SAFETY: an anonymous mapping at an address of the system's choice.
                 let begin =
                     unsafe { libc::mmap(ptr::null_mut(), 3 * page, libc::PROT_NONE, flags, -1, 0) };
                 assert_ne!(begin, libc::MAP_FAILED);
                 let begin = begin.cast::<u8>();
                 let access = libc::PROT_READ | libc::PROT_WRITE;
-                // SAFETY: the second of the three pages.
+                // SAFETY: the range is the second of the three pages mapped above.
                 let opened = unsafe { libc::mprotect(begin.add(page).cast(), page, access) };
                 assert_eq!(opened, 0);
                 Pages { begin, page }
             }
 
-            /// The first and the last array of the page in the middle.
+            /// Returns the first and the last array of the accessible page.
             #[allow(
                 clippy::mut_from_ref,
                 reason = "two arrays that do not overlap, lent once"
             )]
             pub fn ends(&self) -> (&mut [f32; 16], &mut [f32; 16]) {
                 let bytes = size_of::<[f32; 16]>();
-                // SAFETY: both lie in the page that may be touched, a page is more than
-                // two arrays, and zeros are floats.
+                // SAFETY: both arrays lie in the accessible page, a page is larger than both, and
+                // zeros are valid floats.
                 unsafe {
                     let first = self.begin.add(self.page);
                     let last = self.begin.add(2 * self.page - bytes);
@@ -456,7 +456,7 @@ mod tests {
 
         impl Drop for Pages {
             fn drop(&mut self) {
-                // SAFETY: what `new` asked for, and nobody has any more.
+                // SAFETY: `new` mapped these pages, and no borrow outlives `self`.
                 unsafe { libc::munmap(self.begin.cast(), 3 * self.page) };
             }
         }

@@ -1,13 +1,13 @@
-//! Rows of numbers, the unit in which the kernel moves them.
+//! Aligned rows of floats, and the SIMD operations on them.
 
 use super::lanes::Lanes;
 
-/// Neurons of the first hidden layer that one task works on. A slice of its
-/// weights, `INPUTS * SLICE * 4` bytes = 173 KB, stays in a core's L2 cache
-/// beside as much of the gradient and a block of samples.
+/// Neurons of the first hidden layer in a slice, the work of one task. A slice of its weights,
+/// `INPUTS * SLICE * 4` bytes = 173 KB, stays in a core's L2 cache beside as much of the gradient
+/// and a block of samples.
 pub(super) const SLICE: usize = 48;
 
-/// The second and third hidden layers' neurons, padded.
+/// Neurons of the second and third hidden layers, padded.
 pub(super) const LATER: usize = 32;
 
 /// A slice of the first hidden layer.
@@ -24,7 +24,7 @@ pub(super) struct Row<const GROUPS: usize>([[f32; 16]; GROUPS]);
 impl<const GROUPS: usize> Row<GROUPS> {
     pub(super) const ZERO: Self = Row([[0.0; 16]; GROUPS]);
 
-    /// The first numbers of a row; the rest are zeros.
+    /// Returns a row that begins with `numbers`, padded with zeros.
     pub(super) fn padded(numbers: &[f32]) -> Self {
         let mut row = Row::ZERO;
         row.numbers_mut()[..numbers.len()].copy_from_slice(numbers);
@@ -57,7 +57,7 @@ impl<const GROUPS: usize> Row<GROUPS> {
         }
     }
 
-    /// Adds `factor * row` in memory.
+    /// Adds `factor * row` to this row.
     #[inline(always)]
     pub(super) fn add_times(&mut self, lanes: impl Lanes, factor: f32, row: &Self) {
         let mut sums = self.load(lanes);
@@ -65,7 +65,7 @@ impl<const GROUPS: usize> Row<GROUPS> {
         self.store(lanes, sums);
     }
 
-    /// Adds a row in memory.
+    /// Adds `row` to this row.
     pub(super) fn add(&mut self, row: &Self) {
         for (sum, x) in self.numbers_mut().iter_mut().zip(row.numbers()) {
             *sum += x;
@@ -99,7 +99,7 @@ pub(super) fn add_times<L: Lanes, const GROUPS: usize>(
     }
 }
 
-/// Sums in registers times a row.
+/// Returns the elementwise product of sums in registers and a row.
 #[inline(always)]
 pub(super) fn times<L: Lanes, const GROUPS: usize>(
     lanes: L,
@@ -112,7 +112,7 @@ pub(super) fn times<L: Lanes, const GROUPS: usize>(
     sums
 }
 
-/// Each sum moved into 0 to 1: the activation.
+/// Clipped ReLU: returns each sum clamped to 0..=1.
 #[inline(always)]
 pub(super) fn clip<L: Lanes, const GROUPS: usize>(
     lanes: L,
@@ -124,8 +124,8 @@ pub(super) fn clip<L: Lanes, const GROUPS: usize>(
     sums
 }
 
-/// The gradient through the activation: `gradient` where the activation `x`
-/// is strictly between 0 and 1, zero elsewhere.
+/// Gradient through the clipped ReLU: returns `gradient` where the activation `x` is strictly
+/// between 0 and 1, zero elsewhere.
 #[inline(always)]
 pub(super) fn where_inside<L: Lanes, const GROUPS: usize>(
     lanes: L,
@@ -138,7 +138,7 @@ pub(super) fn where_inside<L: Lanes, const GROUPS: usize>(
     gradient
 }
 
-/// The scalar product.
+/// Returns the scalar product.
 pub(super) fn dot(a: &Narrow, b: &Narrow) -> f32 {
     let mut sums = [0.0; 16];
     for (a, b) in a.0.iter().zip(&b.0) {

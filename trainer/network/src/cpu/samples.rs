@@ -1,5 +1,4 @@
-//! A batch as the kernel takes it: each sample's active inputs, and each
-//! input's samples.
+//! A batch in the kernel's layout: each sample's active inputs, and each input's samples.
 
 use models::{Architecture, INPUTS};
 use rayon::prelude::*;
@@ -9,35 +8,34 @@ use crate::lists::Lists;
 use crate::target::Aim;
 use inputs as position;
 
-/// Samples that are worked on together at most, few enough that what is kept of them
-/// stays in the cache. Sums over samples are formed block by block.
+/// Upper limit of samples in a block: few enough that their intermediate results stay in the cache.
+/// Sums over samples are formed block by block.
 pub(super) const BLOCK: usize = 1024;
 
 /// Up to [`BLOCK`] samples of one bucket.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// The first of them in the batch.
+    /// Index of the first sample in the batch.
     pub(super) begin: usize,
-    /// The layers behind the first that they go through.
+    /// Index of the layer stack that evaluates the samples.
     pub(super) bucket: usize,
-    /// The active inputs as the mover sees them; and as the other side does, where the
-    /// network sees both.
+    /// Active inputs from the mover's view, then from the opponent's if the network has both views.
     pub(super) views: Vec<Lists>,
 }
 
-/// Positions as the kernel takes them: sparse inputs, and targets, by bucket.
+/// Sparse inputs and targets of a batch, sorted by bucket.
 #[derive(Debug)]
 pub struct Samples {
-    /// Those of a bucket follow each other.
+    /// Blocks sorted by bucket.
     pub(super) blocks: Vec<Block>,
-    /// The win chances that training aims at, as the mover sees them.
+    /// Target win chances for the side to move.
     pub(super) targets: Vec<f32>,
-    /// The place that each sample had among the records.
+    /// Index of each sample's record in the input.
     places: Vec<u32>,
 }
 
 impl Samples {
-    /// Those of records, for networks of these parts.
+    /// Prepares `records` for networks of `architecture`.
     pub fn new(architecture: Architecture, records: &[Record], aim: Aim) -> Samples {
         let bucket = |place: u32| position::bucket(architecture, &records[place as usize]);
         let mut places: Vec<u32> = (0..records.len() as u32).collect();
@@ -70,12 +68,12 @@ impl Samples {
         }
     }
 
-    /// Number of samples.
+    /// Returns the number of samples.
     pub fn count(&self) -> usize {
         self.targets.len()
     }
 
-    /// What was found of each sample, in the order of the records.
+    /// Reorders per-sample results to the order of the input records.
     pub fn in_order(&self, found: &[f32]) -> Vec<f32> {
         let mut ordered = vec![0.0; found.len()];
         for (&place, &found) in self.places.iter().zip(found) {
@@ -87,14 +85,14 @@ impl Samples {
 
 #[cfg(test)]
 impl Samples {
-    /// What there is of each record, in the order of the samples.
+    /// Reorders per-record values to the order of the samples.
     pub fn as_ordered(&self, of_records: &[f32]) -> Vec<f32> {
         let places = self.places.iter();
         places.map(|&place| of_records[place as usize]).collect()
     }
 }
 
-/// What there is of each sample, in the parts that [`Block`]s are.
+/// Splits a per-sample slice into the parts of each [`Block`].
 pub(super) fn split<'a, T>(
     blocks: &[Block],
     mut of_samples: &'a mut [T],
@@ -106,7 +104,7 @@ pub(super) fn split<'a, T>(
     })
 }
 
-/// The same to read.
+/// Splits like [`split`], for reading.
 pub(super) fn parts<'a, T>(
     blocks: &[Block],
     mut of_samples: &'a [T],
@@ -119,18 +117,18 @@ pub(super) fn parts<'a, T>(
 }
 
 impl Block {
-    /// Number of samples.
+    /// Returns the number of samples.
     pub(super) fn len(&self) -> usize {
         self.views[0].starts.len() - 1
     }
 
-    /// The samples of each view by input.
+    /// Returns the samples by active input, one index a view.
     pub(super) fn by_input(&self) -> Vec<ByInput> {
         self.views.iter().map(ByInput::of).collect()
     }
 }
 
-/// The samples of a block that have each input on, in ascending order.
+/// Inverted index of a block and view: for each input, the samples that have it on, ascending.
 #[derive(Debug)]
 pub(super) struct ByInput {
     starts: Vec<u32>,
@@ -138,7 +136,7 @@ pub(super) struct ByInput {
 }
 
 impl ByInput {
-    /// Those of the samples of a block as one view has them.
+    /// Builds the index from one view's lists.
     fn of(lists: &Lists) -> ByInput {
         let mut starts = vec![0u32; INPUTS + 1];
         for input in &lists.inputs {
@@ -159,7 +157,7 @@ impl ByInput {
         ByInput { starts, samples }
     }
 
-    /// The samples of each of the [`INPUTS`].
+    /// Returns the samples of each of the [`INPUTS`], in order.
     #[inline(always)]
     pub(super) fn inputs(&self) -> impl Iterator<Item = &[u16]> {
         let ends = self.starts.windows(2);
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_bucket_lie_together_and_nothing_is_lost() {
+    fn sorts_samples_by_bucket_and_keeps_all() {
         let records = games(1500);
         let bucketed = Architecture {
             buckets: 8,

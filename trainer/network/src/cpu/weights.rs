@@ -1,4 +1,4 @@
-//! Weights and gradients, laid out for the kernel.
+//! Weights and gradients in the kernel's layout.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use rayon::prelude::*;
 
 use super::rows::{LATER, Narrow, Row, SLICE, Wide};
 
-/// How a network's numbers are cut into slices, each of which one task works on: a slice
-/// of each view's activations, with the neurons that they are made of.
+/// Partition of the first layer into slices, one task each: a slice of each view's activations,
+/// with the neurons that produce them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     pub(super) architecture: Architecture,
-    /// Slices of a view's activations.
+    /// Number of slices of a view's activations.
     pub(super) slices: usize,
-    /// Neurons that an activation is made of: one, or two that are multiplied.
+    /// Distinct neurons behind an activation: 1, or 2 that are multiplied.
     pub(super) factors: usize,
-    /// Accumulators that a value is made of: one or two.
+    /// Accumulators behind a value: 1 or 2.
     pub(super) views: usize,
 }
 
@@ -31,13 +31,13 @@ impl Layout {
         }
     }
 
-    /// Whether activations are products of neurons.
+    /// Returns whether activations are products of clipped sums.
     pub(super) fn multiplies(self) -> bool {
         self.architecture.activation != Activation::ClippedRelu
     }
 
-    /// The neurons of each table, in order: of a slice, those of the first factor, then
-    /// those of the second.
+    /// Returns the neurons of each table: for each slice, those of the first factor, then those of
+    /// the second.
     fn tables(self) -> impl IndexedParallelIterator<Item = Range<usize>> {
         let activations = self.architecture.activations();
         (0..self.slices * self.factors)
@@ -49,8 +49,7 @@ impl Layout {
             })
     }
 
-    /// Where the second layer's inputs lie among its padded rows: for each of
-    /// `views * slices` slices, its inputs.
+    /// Returns the range of second-layer inputs in each of the `views * slices` slices.
     fn inputs(self) -> impl Iterator<Item = Range<usize>> {
         let activations = self.architecture.activations();
         (0..self.views * self.slices).map(move |index| {
@@ -61,45 +60,44 @@ impl Layout {
     }
 }
 
-/// The weights, padded with zeros. Padded neurons stay at zero and pass
-/// nothing on.
+/// A network's weights, padded with zeros. Padded neurons stay at zero and contribute nothing.
 #[derive(Debug)]
 pub(super) struct Weights {
     pub(super) layout: Layout,
-    /// `[slices * factors * INPUTS]`: each table's part of every input's row.
+    /// First-layer weights, `[slices * factors * INPUTS]`: each table's part of every input's row.
     pub(super) first: Vec<Wide>,
-    /// `[slices * factors]`.
+    /// First-layer biases, `[slices * factors]`.
     pub(super) first_bias: Vec<Wide>,
-    /// `[buckets]`.
+    /// The later layers, `[buckets]`.
     pub(super) stacks: Vec<Stack>,
 }
 
-/// The layers behind the first, of one bucket.
+/// The layers after the first, of one bucket.
 #[derive(Debug)]
 pub(super) struct Stack {
-    /// `[views * slices * SLICE]`: a row for each activation.
+    /// Second-layer weights, `[views * slices * SLICE]`: a row for each activation.
     pub(super) second: Vec<Narrow>,
-    /// `[views * slices * LATER]`: each slice of the transpose.
+    /// The transpose of `second`, `[views * slices * LATER]`, slice by slice.
     pub(super) second_transposed: Vec<Wide>,
     pub(super) second_bias: Narrow,
     pub(super) third: Option<Third>,
-    /// The output's weights and bias, where it does not follow the first layer.
+    /// The output's weights and bias; `None` if the second layer is the output.
     pub(super) output: Option<(Narrow, f32)>,
 }
 
 /// The third layer, where it is not the output.
 #[derive(Debug)]
 pub(super) struct Third {
-    /// `[LATER]`.
+    /// Weights, `[LATER]`: a row for each input.
     pub(super) rows: Vec<Narrow>,
-    /// `[LATER]`: the transpose.
+    /// The transpose of `rows`, `[LATER]`.
     pub(super) transposed: Vec<Narrow>,
     pub(super) bias: Narrow,
 }
 
 impl Weights {
-    /// Of each layer's weights, row-major `[inputs, outputs]`, and biases, as Burn has
-    /// them: behind the first, the outputs of all buckets follow each other.
+    /// Lays out `from`: weights, row-major `[inputs, outputs]`, and biases of each layer,
+    /// alternately. After the first layer, the outputs of all buckets are concatenated.
     pub(super) fn new(architecture: Architecture, from: &[&[f32]]) -> Weights {
         let layout = Layout::new(architecture);
         let (width, weight, bias) = (architecture.first, from[0], from[1]);
@@ -124,7 +122,7 @@ impl Weights {
 impl Stack {
     fn new(layout: Layout, bucket: usize, from: &[&[f32]]) -> Stack {
         let buckets = layout.architecture.buckets;
-        // Of a layer, the rows and the bias of this bucket.
+        // This bucket's rows and bias of a layer.
         let layer = |index: usize| {
             let (weight, bias) = (from[2 * index], from[2 * index + 1]);
             let outputs = bias.len() / buckets;
@@ -164,7 +162,7 @@ impl Stack {
     }
 }
 
-/// The transpose of a matrix: a row for each of its [`LATER`] columns.
+/// Returns the transpose of a matrix: a row for each of its [`LATER`] columns.
 fn transposed<const GROUPS: usize>(matrix: &[Narrow]) -> impl Iterator<Item = Row<GROUPS>> {
     (0..LATER).map(move |column| {
         let mut row = Row::ZERO;
@@ -175,21 +173,22 @@ fn transposed<const GROUPS: usize>(matrix: &[Narrow]) -> impl Iterator<Item = Ro
     })
 }
 
-/// The gradient of a loss, as [`Weights`] are laid out.
+/// Gradient of a loss, in the layout of [`Weights`].
 #[derive(Debug)]
 pub(super) struct Gradients {
     layout: Layout,
-    /// `[slices * factors * INPUTS]`.
+    /// First-layer weights' gradient, `[slices * factors * INPUTS]`.
     pub(super) first: Vec<Wide>,
-    /// `[slices * factors]`.
+    /// First-layer biases' gradient, `[slices * factors]`.
     pub(super) first_bias: Vec<Wide>,
-    /// `[slices * buckets * views * SLICE]`: what a slice's task finds lies together.
+    /// Second-layer weights' gradient, `[slices * buckets * views * SLICE]`: each slice's task
+    /// writes one contiguous part.
     pub(super) second: Vec<Narrow>,
-    /// `[buckets]`.
+    /// Gradients of the remaining parameters, `[buckets]`.
     pub(super) later: Vec<LaterGradients>,
 }
 
-/// The part of the gradient that is small, of one bucket.
+/// Gradient of one bucket's second-layer bias and later layers.
 #[derive(Clone, Debug)]
 pub(super) struct LaterGradients {
     pub(super) second_bias: Narrow,
@@ -232,7 +231,7 @@ impl Gradients {
         }
     }
 
-    /// As tensors, without the padding: of each layer weights and biases.
+    /// Returns the gradients of each layer's weights and biases as tensors, without padding.
     pub(super) fn tensors(&self) -> Vec<TensorData> {
         let Layout {
             architecture,
@@ -261,7 +260,7 @@ impl Gradients {
             TensorData::new(first, [INPUTS, width]),
             TensorData::new(first_bias, [width]),
         ];
-        // A row of all buckets, from each one's.
+        // Concatenates the buckets' rows.
         let joined = |outputs: usize, row: &dyn Fn(usize) -> Narrow| -> Vec<f32> {
             let rows = (0..buckets).flat_map(|bucket| row(bucket).numbers()[..outputs].to_vec());
             rows.collect()
