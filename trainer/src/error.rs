@@ -1,4 +1,4 @@
-//! Why the program stopped, and with which exit code.
+//! Errors of the program, and their exit codes.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -7,27 +7,26 @@ use host::{Action, Exists, ExitCode, FileError};
 use models::NetError;
 use thiserror::Error;
 
-/// Everything that can end a run. Each message is one line that names the
-/// file and says what to do.
+/// Error that ends the program. Each message is one line with the file or option and a remedy.
 #[derive(Debug, Error)]
 pub enum TrainerError {
-    /// A command line that clap takes, but nobody can mean.
+    /// A command line that clap accepts but makes no sense.
     #[error("{0}")]
     Usage(String),
-    /// A net's file is missing or may not be read.
+    /// A file is missing or cannot be read.
     #[error("{path}: {error}; check the path", path = path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// A net's file holds no net this build can use.
+    /// A file holds no net that this build can use.
     #[error("{path}: net refused: {error}; give one that `trainer fit` wrote", path = path.display())]
     NetRefused {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: NetError,
     },
     /// A file is larger than any net.
@@ -36,76 +35,76 @@ pub enum TrainerError {
         path = path.display()
     )]
     NoNet {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The most that is read.
+        /// Size limit in bytes.
         most: u64,
     },
-    /// A file is not what a run leaves in figures.
+    /// A file holds no metrics of a run.
     #[error("{path}: no metrics of a run: {why}; give a net of `trainer fit` or its \
          NAME.metrics.jsonl", path = path.display())]
     NoMetrics {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the problem.
         why: String,
     },
-    /// A net that training would change before its first step.
+    /// A net's weights exceed training's bounds, so that the first step would change them.
     #[error(
-        "{path}: cannot start from this net: a number of layer {layer} is {found}, and training \
-         keeps them within {most} of zero; start from a net that `trainer fit` made",
+        "{path}: cannot start from this net: layer {layer} has a weight or bias of {found}, \
+         beyond training's bound of {most}; start from a net that `trainer fit` made",
         path = path.display()
     )]
     NotTrainable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The layer, counted from 0.
+        /// Layer, counted from 0.
         layer: usize,
-        /// The weight or bias.
+        /// Weight or bias beyond the bound.
         found: f32,
-        /// How far from zero training lets it be.
+        /// Bound of the layer's weights and biases.
         most: f32,
     },
     /// A dataset or a PGN source cannot be used.
     #[error(transparent)]
     Data(#[from] datasets::Error),
-    /// A dataset has no position to train on or to evaluate.
+    /// A dataset has no positions in a required split.
     #[error("{path}: no {split} positions; add games with `ingest build`", path = path.display())]
     NoPositions {
-        /// The dataset.
+        /// Path of the dataset.
         path: PathBuf,
-        /// Which of its two sides is empty.
+        /// Name of the empty split.
         split: &'static str,
     },
-    /// PGN files hold no evaluation to measure against.
+    /// PGN files hold no evaluations to measure against.
     #[error("{files}: no position has an evaluation; `ingest annotate` writes them")]
     NoLabels {
-        /// The files, as one line has them.
+        /// Paths of the files, on one line.
         files: String,
     },
-    /// No position is evaluated by all that are compared.
+    /// No position has evaluations by all compared engines.
     #[error("nothing to compare: {why}")]
     NothingToCompare {
-        /// Who lacks what, and what to do.
+        /// Missing evaluations, and the remedy.
         why: String,
     },
     /// A file cannot be written.
     #[error("{path}: cannot write: {error}; {}", remedy(error), path = path.display())]
     Unwritable {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         error: io::Error,
     },
-    /// The device asked for is not there, or cannot be used.
+    /// The requested device is missing or unusable.
     #[error("no device {device}: {found}; use --device cpu or --device auto")]
     NoDevice {
-        /// The device, as the command line names it.
+        /// Device name as on the command line.
         device: String,
-        /// What was found instead.
+        /// Reason for the refusal.
         found: String,
     },
-    /// The device has less memory than training takes.
+    /// The device has less memory than training needs.
     #[error(
         "device {device} has {} MiB of memory, and training takes {} MiB; choose a smaller \
          --batch or fewer neurons",
@@ -113,47 +112,47 @@ pub enum TrainerError {
         needed >> 20
     )]
     TooLittleMemory {
-        /// The device, as the command line names it.
+        /// Device name as on the command line.
         device: String,
-        /// Memory that training takes, in bytes.
+        /// Memory that training needs, in bytes.
         needed: u64,
         /// Memory of the device, in bytes.
         memory: u64,
     },
-    /// A device, or its driver, failed in the middle of its work.
+    /// A device or its driver failed during work.
     #[error(
         "device {device} failed: {what}; if it ran out of memory, choose a smaller --batch, \
          else update its driver or use --device cpu"
     )]
     DeviceFailed {
-        /// The device, as the command line names it.
+        /// Device name as on the command line.
         device: String,
-        /// What it said first.
+        /// First error message.
         what: String,
     },
-    /// The net, or another file that the run would write, is there already.
+    /// A file that the run would write exists already.
     #[error(transparent)]
     Exists(#[from] Exists),
-    /// A checkpoint is damaged, or that of another run.
+    /// A checkpoint is damaged or belongs to another run.
     #[error("{path}: cannot go on from it: {why}", path = path.display())]
     CheckpointRefused {
-        /// The checkpoint.
+        /// Path of the checkpoint.
         path: PathBuf,
-        /// What is wrong with it, and what to do.
+        /// Description of the problem, and the remedy.
         why: String,
     },
-    /// Another net lies where a run that goes on has its own.
+    /// A resumed run would overwrite another run's net.
     #[error(
-        "{path}: is no net of the run in {checkpoint}, which would write over it; move it away",
+        "{path}: not a net of the run in {checkpoint}, which would overwrite it; move it away",
         path = path.display(), checkpoint = checkpoint.display()
     )]
     OtherNet {
-        /// The net.
+        /// Path of the net.
         path: PathBuf,
-        /// The checkpoint of the run.
+        /// Checkpoint of the resumed run.
         checkpoint: PathBuf,
     },
-    /// Something that must be a finite number no longer is one.
+    /// A loss, gradient or weight is no longer finite.
     #[error(
         "training diverged: {what} at step {step} of epoch {epoch}, whose batch is in {batch}; \
          choose a lower --learning-rate and another --out; the best net so far, if any, and the \
@@ -161,44 +160,43 @@ pub enum TrainerError {
         batch = batch.display()
     )]
     Diverged {
-        /// What became what.
+        /// The non-finite value.
         what: String,
-        /// Counted from 1.
+        /// Epoch, counted from 1.
         epoch: u64,
-        /// Counted from 1 in each epoch.
+        /// Step in the epoch, counted from 1.
         step: u64,
-        /// The positions of the step, as `ingest export --format text` writes
-        /// them.
+        /// File with the step's positions, in the format of `ingest export --format text`.
         batch: PathBuf,
     },
-    /// A network did not learn one batch by heart.
+    /// A network could not memorise one batch.
     #[error(
-        "not learned by heart: after {steps} steps the loss is {loss:.4}, not below {below}; \
+        "batch not memorised: after {steps} steps the loss is {loss:.4}, not below {below}; \
          look at the network's gradient, or give it more --steps"
     )]
     NotByHeart {
-        /// Steps that were taken.
+        /// Number of steps taken.
         steps: u64,
-        /// The loss of the last.
+        /// Loss of the last step.
         loss: f32,
-        /// What it was to be below.
+        /// Loss to get below.
         below: f32,
     },
-    /// The user asked to stop.
+    /// A signal asked the run to stop.
     #[error(
         "interrupted; the same command with --resume goes on from {checkpoint}",
         checkpoint = checkpoint.display()
     )]
     Interrupted {
-        /// Where the run stands.
+        /// Checkpoint of the interrupted run.
         checkpoint: PathBuf,
-        /// That of the signal.
+        /// Exit code of the signal.
         exit_code: ExitCode,
     },
 }
 
 impl TrainerError {
-    /// The exit code.
+    /// Returns the exit code.
     pub fn exit_code(&self) -> ExitCode {
         match self {
             TrainerError::Usage(_) => ExitCode::Usage,
@@ -224,13 +222,13 @@ impl TrainerError {
         }
     }
 
-    /// Turns a read error of `path` into a failure.
+    /// Returns a function that wraps a read error of `path`.
     pub fn unreadable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
         move |error| TrainerError::Unreadable { path, error }
     }
 
-    /// Turns a write error of `path` into a failure.
+    /// Returns a function that wraps a write error of `path`.
     pub fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> TrainerError {
         let path = path.to_path_buf();
         move |error| TrainerError::Unwritable { path, error }
@@ -247,7 +245,7 @@ impl From<FileError> for TrainerError {
     }
 }
 
-/// What to do about a file that cannot be written.
+/// Returns the remedy for a file that cannot be written.
 fn remedy(error: &io::Error) -> &'static str {
     match error.kind() {
         ErrorKind::NotFound => "make its folder first, or choose another",

@@ -1,4 +1,4 @@
-//! Files that are there whole or not at all, however the program ends.
+//! Atomic file writes, and the names of a run's files.
 
 use std::path::Path;
 
@@ -6,34 +6,34 @@ use host::durable::{self, NewFile};
 
 use crate::error::TrainerError;
 
-/// What the names of a run's files end with, in place of the net's `safetensors`.
+/// File extensions of a run's files, replacing the net's `safetensors`.
 pub mod ending {
-    /// The metrics, one object an epoch.
+    /// Metrics, one object an epoch.
     pub const METRICS: &str = "metrics.jsonl";
-    /// What was measured from step to step, thinned.
+    /// Thinned per-step metrics.
     pub const STEPS: &str = "steps.jsonl";
-    /// The golden vectors.
+    /// Golden vectors.
     pub const GOLDEN: &str = "golden.json";
-    /// The curves of the epochs.
+    /// Loss curves of the epochs.
     pub const CURVES: &str = "svg";
-    /// The calibration.
+    /// Calibration plot.
     pub const CALIBRATION: &str = "calibration.svg";
-    /// Where the net is wrong.
+    /// Plot of the errors.
     pub const ERRORS: &str = "errors.svg";
-    /// What the first layer looks at.
+    /// Picture of the first layer's weights.
     pub const NEURONS: &str = "neurons.svg";
-    /// The page.
+    /// Report page.
     pub const PAGE: &str = "report.html";
-    /// Files of numbers beside a net and its checkpoint: a new run replaces none.
+    /// Data files beside a net and its checkpoint. A new run refuses to replace them.
     pub const FIGURES: [&str; 3] = [METRICS, STEPS, GOLDEN];
-    /// Pictures and pages there: a new run replaces those of another.
+    /// Pictures and pages beside a net. A new run replaces those of another.
     pub const PICTURES: [&str; 5] = [CURVES, CALIBRATION, ERRORS, NEURONS, PAGE];
 }
 
-/// Replaces a file.
+/// Replaces a file atomically and durably.
 ///
 /// # Errors
-/// [`TrainerError::Unwritable`]; it is then as it was.
+/// [`TrainerError::Unwritable`]; the file is then unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
     durable::write(path, bytes).map_err(TrainerError::unwritable(path))?;
     #[cfg(test)]
@@ -41,8 +41,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
     Ok(())
 }
 
-/// Replaces a file that is soon replaced again: it costs no wait for the disk, and a
-/// power cut may leave an earlier one.
+/// Replaces a file atomically without waiting for the disk, for files that are soon replaced again.
+/// After a power cut, an earlier version may remain.
 ///
 /// # Errors
 /// As [`write`].
@@ -50,7 +50,7 @@ pub fn write_often(path: &Path, bytes: &[u8]) -> Result<(), TrainerError> {
     durable::write_unsynced(path, bytes).map_err(TrainerError::unwritable(path))
 }
 
-/// Makes sure that a picture or page can be written to `path`, and replaces nothing else.
+/// Checks that a picture or page can be written to `path` and that it would replace nothing else.
 ///
 /// # Errors
 /// [`TrainerError::Exists`] or [`TrainerError::Unwritable`].
@@ -59,28 +59,27 @@ pub fn check_picture(path: &Path) -> Result<(), TrainerError> {
     check_writable(path)
 }
 
-/// Finds out whether a file can be written, before the work that it is to hold.
+/// Checks that a file can be written, before the work of computing it. Leaves the folder unchanged.
 ///
 /// # Errors
 /// [`TrainerError::Unwritable`].
 pub fn check_writable(path: &Path) -> Result<(), TrainerError> {
     let file = NewFile::create(path, ".tmp").map_err(TrainerError::unwritable(path))?;
-    // It leaves nothing behind.
     drop(file);
     Ok(())
 }
 
-/// For tests that look at the files between two writes.
+/// Hook for tests that inspect the files between two writes.
 #[cfg(test)]
 pub mod watched {
     use std::cell::RefCell;
 
     thread_local! {
-        /// What is done after each file that this thread writes.
+        /// Callback after each file that this thread writes.
         static AFTER_WRITING: RefCell<Option<Box<dyn FnMut()>>> = const { RefCell::new(None) };
     }
 
-    /// A file was written.
+    /// Calls the hook after a file was written.
     pub fn written() {
         AFTER_WRITING.with_borrow_mut(|after| {
             if let Some(after) = after {
@@ -89,7 +88,7 @@ pub mod watched {
         });
     }
 
-    /// Does something after each file that `work` writes.
+    /// Runs `work`, calling `after` after each file that it writes.
     pub fn after_each_file<R>(after: impl FnMut() + 'static, work: impl FnOnce() -> R) -> R {
         AFTER_WRITING.set(Some(Box::new(after)));
         let result = work();
@@ -103,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_is_not_there_is_a_write_error() {
+    fn missing_folders_are_write_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("missing/net");
         for result in [write(&path, b"x"), check_writable(&path)] {
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_whether_a_file_can_be_written_leaves_nothing() {
+    fn checking_for_writability_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("page.html");
         check_writable(&path).unwrap();

@@ -1,9 +1,8 @@
-//! Records on their way to the network: a dataset is read in batches, ahead of
-//! the device, and a record's inputs, label and material are read off it as the
-//! side to move sees them (the crate `inputs`). `filter` leaves positions out.
+//! Input pipeline: reads a dataset in batches ahead of the device. Crate `inputs` derives a
+//! record's inputs, label and material from the side to move's view; `filter` drops positions.
 
 pub mod filter;
 pub mod reader;
 
-/// What is read off a record.
+/// Features, label, result and material of a record.
 pub use inputs as position;

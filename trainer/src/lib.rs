@@ -1,8 +1,8 @@
-//! Kibitz's trainer: a dataset in, a network in safetensors out.
+//! Kibitz's trainer: fits a network to a dataset and writes it as safetensors.
 //!
-//! The network and its arithmetic are in crates `network` (CPU) and `gpu`. Each room may use
-//! those above it: `input` (records to batches), `net` (nets in files), `report` (figures and pictures), `training` (a run),
-//! `commands` (the command line). All of them may use `error` and `files`.
+//! The network and its arithmetic are in crates `network` (CPU) and `gpu`. Each room may use those
+//! above it: `input` (records to batches), `net` (net files), `report` (figures and pictures),
+//! `training` (a run), `commands` (the command line). All of them may use `error` and `files`.
 
 mod commands;
 mod error;

@@ -1,11 +1,11 @@
-//! The program: its allocator, its exit code.
+//! The `trainer` program: global allocator and exit code.
 
 use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Keeps what a step frees for the next: tensors of some ten megabytes, whose
-/// pages the system would otherwise take back and hand out cleared.
+/// mimalloc keeps freed memory for the next step: tensors of some ten megabytes, whose pages the
+/// system would otherwise take back and hand out zeroed.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,4 +1,4 @@
-//! Reading nets.
+//! Reading and rounding of nets.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,26 +12,26 @@ use sha2::{Digest, Sha256};
 use crate::error::TrainerError;
 use network::bound;
 
-/// The largest file that is read, in bytes: far more than any net that the engine
-/// has room for, far less than a dump of games or a device without an end.
+/// Size limit of net files, in bytes: far above any net that fits the engine, far below a dump of
+/// games or an endless device.
 const LARGEST: u64 = 64 << 20;
 
-/// A net that was read from a file.
+/// A net read from a file.
 #[derive(Debug)]
 pub struct Net {
-    /// The file.
+    /// Path of the file.
     pub path: PathBuf,
-    /// SHA-256 of the file, hexadecimal.
+    /// SHA-256 of the file, in hexadecimal.
     sha256: String,
-    /// What it holds.
+    /// Weights and architecture.
     pub network: Network,
-    /// What it says of itself.
+    /// Metadata of the file.
     pub metadata: Metadata,
 }
 
 impl Net {
-    /// The net as the metadata of another name it, with what it was trained by and on.
-    /// Without folders, which differ from machine to machine.
+    /// Returns the entry that names this net in another net's metadata: file name, digest, and what
+    /// it was trained by and on. Folders are omitted, since they differ from machine to machine.
     pub fn named(&self) -> Value {
         let name = self.path.file_name().unwrap_or_default();
         json!({
@@ -44,10 +44,7 @@ impl Net {
     }
 }
 
-/// Reads a net's file: of one that the engine has room for.
-///
-/// # Errors
-/// [`TrainerError::Unreadable`], [`TrainerError::NoNet`] or [`TrainerError::NetRefused`].
+/// Reads a net file. Refuses nets that do not fit the engine.
 pub fn read(path: &Path) -> Result<Net, TrainerError> {
     let bytes = read_bytes(path)?;
     let refused = |error| TrainerError::NetRefused {
@@ -67,7 +64,7 @@ pub fn read(path: &Path) -> Result<Net, TrainerError> {
     })
 }
 
-/// Reads a whole file, of [`LARGEST`] bytes at most.
+/// Reads a whole file of at most [`LARGEST`] bytes.
 fn read_bytes(path: &Path) -> Result<Vec<u8>, TrainerError> {
     let mut bytes = Vec::new();
     let mut file = File::open(path)
@@ -84,16 +81,13 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, TrainerError> {
     }
 }
 
-/// Reads a net that training can start from.
-///
-/// # Errors
-/// As [`read`], or [`TrainerError::NotTrainable`].
+/// Reads a net for training to start from.
 pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     let net = read(path)?;
     for (index, layer) in net.network.layers().iter().enumerate() {
         let most = bound(net.network.architecture(), index);
         let numbers = layer.weight.iter().chain(&layer.bias);
-        // A file's f16 may have rounded up what training had at the bound.
+        // The file's f16 may have rounded up a weight at the bound.
         let mut beyond = numbers.filter(|number| number.abs() > most * 1.001);
         if let Some(&found) = beyond.next() {
             return Err(TrainerError::NotTrainable {
@@ -107,9 +101,8 @@ pub fn read_to_train(path: &Path) -> Result<Net, TrainerError> {
     Ok(net)
 }
 
-/// The network as its file will hold it: the first layer in multiples of 1/128, which
-/// pack well ([`models::packed`]), and all weights rounded to f16. `None` if one is not a
-/// number.
+/// Returns the network as its file will hold it: the first layer in multiples of 1/128, which pack
+/// well ([`models::packed`]), and all weights rounded to f16. `None` if a weight is not finite.
 pub fn on_grid(network: &Network) -> Option<Network> {
     let mut layers = network.layers().to_vec();
     let Layer { weight, bias } = &mut layers[0];
@@ -119,7 +112,7 @@ pub fn on_grid(network: &Network) -> Option<Network> {
     rounded(&Network::new(network.architecture(), layers))
 }
 
-/// The network with its weights rounded to f16. `None` if one is not a number.
+/// Returns the network with its weights rounded to f16. `None` if a weight is not finite.
 pub fn rounded(network: &Network) -> Option<Network> {
     let metadata = Metadata::new(network.architecture(), "");
     Network::from_bytes(&network.to_bytes(&metadata))
@@ -136,7 +129,7 @@ mod tests {
 
     use crate::testing::SMALL;
 
-    /// Why a net of these layers is no start.
+    /// Returns the error of starting training from `network`.
     fn refusal(network: Network) -> TrainerError {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("n.safetensors");
@@ -148,18 +141,18 @@ mod tests {
     }
 
     #[test]
-    fn a_net_the_engine_has_no_room_for_is_refused() {
+    fn refuses_nets_too_large_for_the_engine() {
         let architecture = Architecture::hidden([64, MAX_LATER + 1, 16]);
         let error = refusal(Network::random(architecture, 1));
         assert!(error.to_string().contains("33"), "{error}");
     }
 
     #[test]
-    fn more_than_a_net_can_be_is_not_read() {
+    fn refuses_files_larger_than_any_net() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("n.safetensors");
         let file = File::create(&path).unwrap();
-        // A hole, which takes no room: more than there is memory.
+        // A sparse file, larger than memory.
         file.set_len(1 << 42).unwrap();
         let error = read(&path).unwrap_err();
         assert_eq!(error.exit_code() as u8, 6);
@@ -167,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_beyond_what_training_keeps_is_no_start() {
+    fn refuses_to_start_from_weights_beyond_the_bounds() {
         for layer in 0..4 {
             for sign in [1.0, -1.0] {
                 let start = Network::random(SMALL, 1);
@@ -179,7 +172,7 @@ mod tests {
                 let most = bound(SMALL, layer);
                 let error = refusal(with(1.01 * most));
                 assert!(error.to_string().contains("cannot start"), "{error}");
-                // At the bound, as f16 has it, training itself leaves them.
+                // A weight at the bound, rounded to f16, is accepted: training itself leaves it.
                 let folder = tempfile::tempdir().unwrap();
                 let path = folder.path().join("n.safetensors");
                 let metadata = Metadata::new(SMALL, "a test");

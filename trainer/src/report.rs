@@ -1,8 +1,7 @@
-//! What can be said of a net: figures against labels and material, and pictures
-//! of them. `measured` gathers the figures, `comparison` those of several engines;
-//! `page` puts all on one page, and `summary` writes it beside the net. `live` is
-//! the page of a run that goes on, `course` what it measured from step to step.
-//! `metrics` reads what runs left, `runs` sets several side by side.
+//! Reports of nets: figures against labels and material, and their pictures. `measured` computes a
+//! net's figures, `comparison` those of several engines; `page` renders all on one page, and
+//! `summary` writes it beside the net. `live` is the page of a run in progress, `course` its
+//! per-step metrics. `metrics` reads finished runs' files, `runs` compares several runs.
 
 pub mod boards;
 pub mod calibration;

@@ -1,4 +1,4 @@
-//! Records for tests.
+//! Records and datasets for tests.
 
 use std::fs;
 use std::path::Path;
@@ -13,16 +13,15 @@ pub use inputs::playouts::games;
 
 use crate::input::position;
 
-/// For tests that call `backward`, which take turns: in Burn 0.21 it also frees
-/// what another thread's loss is made of, and parts of that one's gradients are
-/// lost (https://github.com/tracel-ai/burn/issues/5573). The program itself trains
-/// on one thread.
+/// Locks `backward`, which tests must not call concurrently: in Burn 0.21 it also frees parts of
+/// another thread's graph, so that gradients get lost
+/// (https://github.com/tracel-ai/burn/issues/5573). The program itself trains on one thread.
 pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A network that is trained in no time.
+/// A network small enough to train in no time.
 pub const SMALL: Architecture = Architecture::hidden([64, 16, 16]);
 
 fn board(fen: &str) -> Chess {
@@ -31,7 +30,7 @@ fn board(fen: &str) -> Chess {
         .expect("a legal position")
 }
 
-/// A position with a label in centipawns, White's view.
+/// Returns a position with a label in centipawns, White's view.
 pub fn record(fen: &str, centipawns: i64) -> Record {
     Record::new(
         &board(fen),
@@ -40,26 +39,26 @@ pub fn record(fen: &str, centipawns: i64) -> Record {
     )
 }
 
-/// A position with a mate as its label, White's view.
+/// Returns a position with a mate as its label, White's view.
 pub fn mated(fen: &str, moves: i64) -> Record {
     let label = Label::from_mate(moves).expect("not mate in 0");
     Record::new(&board(fen), label, Origin::default())
 }
 
-/// The position with its material as the label: what can be learned.
+/// Returns the position with its material as the label, which a net can learn.
 pub fn by_material(game: &Record) -> Record {
     let sign = if game.turn().is_white() { 1.0 } else { -1.0 };
     let centipawns = sign * 100.0 * position::material(game);
     record(&format!("{} 0 1", game.epd()), centipawns as i64)
 }
 
-/// A dataset in `folder` of the positions of so many moves of random games, all
-/// of them on the training side; the labels are material.
+/// Builds a dataset in `folder` from random games with `count` moves in all, labelled with
+/// material, all of it in the training split.
 pub fn dataset(folder: &Path, count: usize) -> Dataset {
     dataset_with(folder, count, 0)
 }
 
-/// The same with so many hundredths of the positions held out.
+/// Builds a dataset like [`dataset`], with some per cent of the positions held out.
 pub fn dataset_with(folder: &Path, count: usize, validation_percent: u8) -> Dataset {
     let source = folder.join("positions.txt");
     let line = |record: &Record| format!("{} 0 1 | {} | 0.5\n", record.epd(), record.label());

@@ -1,7 +1,7 @@
-//! A run: `plan` is what the command line asks for, `learner` takes a step, which an
-//! `executor` carries out on the CPU or a GPU, `run` goes from the first step to the last and on from a
-//! checkpoint. `feed` makes batches ready ahead of the devices. `tables` fits piece-square tables, `tuning` looks for a learning rate,
-//! `overfit` checks the network's code, `throughput` measures devices.
+//! Training runs: `plan` holds the settings, `learner` takes steps, carried out by an `executor` on
+//! the CPU or a GPU, and `run` goes from the first step or a checkpoint to the last. `feed`
+//! prepares batches ahead of the device. `tables` fits piece-square tables, `tuning` searches a
+//! learning rate, `overfit` checks the network's code, `throughput` measures devices.
 
 pub mod artifacts;
 pub mod checkpoint;

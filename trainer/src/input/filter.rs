@@ -1,4 +1,4 @@
-//! Which of a dataset's training positions are trained on.
+//! Position filters: which training positions of a dataset are used.
 
 use std::ops::AddAssign;
 
@@ -8,48 +8,47 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TrainerError;
 
-/// What is left out at reading time. Held-out positions are never left out, so that
+/// Filter applied while reading training positions. Held-out positions are never dropped, so that
 /// figures of different runs stay comparable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Filter {
-    /// Leave out positions in which the side to move is in check.
+    /// Drop positions with the side to move in check.
     pub drop_checks: bool,
-    /// Leave out positions with a mate as their label.
+    /// Drop positions with a mate as their label.
     pub drop_mates: bool,
-    /// Leave out positions without a known result.
+    /// Drop positions without a known result.
     pub drop_unknown_results: bool,
-    /// The largest label that is kept, in centipawns, of either sign. Mates are no
-    /// centipawns and stay.
+    /// Largest absolute label to keep, in centipawns. Mates are not affected.
     pub max_label: Option<u16>,
-    /// The first and the last ply that are kept, counted as FEN does from 0.
+    /// First and last ply to keep, counted from 0.
     pub ply: Option<[u16; 2]>,
-    /// The fewest and the most pieces that are kept, kings and pawns included.
+    /// Fewest and most pieces to keep, kings and pawns included.
     pub pieces: Option<[u8; 2]>,
 }
 
-/// What a filter left out, each position by the first reason that holds.
+/// Numbers of dropped positions, each counted by the first reason that applies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// In check.
+    /// Positions in check.
     pub checks: u64,
-    /// A mate.
+    /// Positions with a mate as their label.
     pub mates: u64,
-    /// No known result.
+    /// Positions without a known result.
     pub unknown_results: u64,
-    /// A label beyond the largest.
+    /// Positions with a label beyond the largest.
     pub labels: u64,
-    /// Too early or too late in the game.
+    /// Positions too early or too late in the game.
     pub plies: u64,
-    /// Too few pieces, or too many.
+    /// Positions with too few or too many pieces.
     pub pieces: u64,
 }
 
-/// A reason, as the count that it adds to.
+/// Reason of a drop: selects its counter.
 type Reason = fn(&mut Dropped) -> &mut u64;
 
 impl Filter {
-    /// Leaves nothing out.
+    /// A filter that keeps every position.
     pub const NONE: Filter = Filter {
         drop_checks: false,
         drop_mates: false,
@@ -59,12 +58,12 @@ impl Filter {
         pieces: None,
     };
 
-    /// Whether a position is trained on.
+    /// Returns whether the filter keeps a position.
     pub fn keeps(&self, record: &Record) -> bool {
         self.reason(record).is_none()
     }
 
-    /// Why a position is left out.
+    /// Returns the first reason to drop a position; `None` if it is kept.
     fn reason(&self, record: &Record) -> Option<Reason> {
         let label = record.label();
         let beyond = |most: u16| {
@@ -99,7 +98,7 @@ fn outside<T: PartialOrd>([least, most]: [T; 2], value: T) -> bool {
 }
 
 impl Dropped {
-    /// All of them.
+    /// Returns the sum over all reasons.
     pub fn total(&self) -> u64 {
         self.by_reason().iter().map(|(_, count)| count).sum()
     }
@@ -115,7 +114,7 @@ impl Dropped {
         ]
     }
 
-    /// The counts that are not 0: `in check 12, plies 7`.
+    /// Formats the nonzero counts: `in check 12, plies 7`.
     pub fn in_words(&self) -> String {
         let counts = self.by_reason().into_iter().filter(|&(_, count)| count > 0);
         let words: Vec<String> = counts
@@ -136,22 +135,19 @@ impl AddAssign for Dropped {
     }
 }
 
-/// The positions of a dataset that a filter keeps to train on.
+/// Training positions of a dataset that a filter keeps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Selection {
-    /// The filter.
+    /// The filter applied.
     pub filter: Filter,
-    /// Positions that it keeps.
+    /// Number of kept positions.
     pub positions: u64,
-    /// Positions that it leaves out.
+    /// Numbers of dropped positions.
     pub dropped: Dropped,
 }
 
 impl Selection {
-    /// Counts what a filter keeps of a dataset's training positions.
-    ///
-    /// # Errors
-    /// [`TrainerError::Data`] if the dataset cannot be read.
+    /// Counts the training positions of a dataset that a filter keeps.
     pub fn new(filter: Filter, dataset: &Dataset) -> Result<Selection, TrainerError> {
         let mut dropped = Dropped::default();
         if filter != Filter::NONE {
@@ -184,9 +180,9 @@ mod tests {
 
     const KINGS: &str = "4k3/8/8/8/8/8/8/4K3 w - - 0 11";
 
-    /// Each filter alone, and the count that it adds to.
+    /// Tests each filter alone, and its counter.
     #[test]
-    fn each_reason_drops_what_it_says_and_is_counted() {
+    fn each_reason_drops_and_counts_its_positions() {
         let check = record("4k3/8/8/8/8/8/8/4R1K1 b - - 0 21", 500);
         let mate = mated("4k3/8/8/8/8/8/8/3R2K1 w - - 0 31", -3);
         let equal = record(KINGS, -900);
@@ -258,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_kept() {
+    fn bounds_are_inclusive() {
         let equal = record(KINGS, -900);
         let filter = Filter {
             max_label: Some(900),

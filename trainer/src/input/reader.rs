@@ -1,10 +1,9 @@
-//! A dataset read in batches, ahead of the device that takes them.
+//! Reader: delivers a dataset's epochs in batches, ahead of the device.
 //!
-//! The groups of an epoch are decoded by several threads, each of which takes
-//! every n-th; another thread puts them in order and cuts them into batches. So
-//! the batches do not depend on how many threads there are, a record is copied
-//! once between the block it is unpacked into and its batch, and memory is
-//! bounded: whoever is ahead waits.
+//! Several threads decode the groups of an epoch, each every n-th; another thread puts them in
+//! order and cuts them into batches. The batches therefore do not depend on the number of threads,
+//! and a record is copied once between its decoded block and its batch. Bounded queues limit
+//! memory.
 
 use std::num::NonZero;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,18 +13,18 @@ use datasets::{Dataset, Error, Record, Shuffled, Split};
 
 use crate::input::filter::Filter;
 
-/// Batches prepared ahead of the device.
+/// Capacity of the queue of batches.
 const AHEAD: usize = 4;
 
-/// Threads that decode, at most. One decodes some 30 million records a second
-/// (`bench_ingest`, docs/benchmarks.md); each holds two groups of 2 MiB.
+/// Upper limit of decoding threads. One decodes some 30 million records a second (`bench_ingest`,
+/// docs/benchmarks.md); each holds two groups of 2 MiB.
 const MOST_THREADS: usize = 4;
 
-/// Reads one epoch of what `filter` keeps of a dataset's training positions, in batches
-/// of `size` (the last may be smaller), beginning with batch `skip`, counted from 0. The
-/// order is a function of `seed` and `epoch`. Batches that are skipped are not read,
-/// unless positions are left out: then only reading tells where they end. Threads of
-/// their own stay a few batches ahead; dropping the receiver ends them.
+/// Reads one epoch of the training positions that `filter` keeps, in batches of `size` (the last
+/// may be smaller), from batch `skip` on, counted from 0. The order is a function of `seed` and
+/// `epoch`. Skipped batches are not read, unless the filter drops positions: only reading then
+/// shows where they end. Background threads stay a few batches ahead; dropping the receiver ends
+/// them.
 pub fn read_epoch<'scope>(
     scope: &'scope Scope<'scope, '_>,
     dataset: &'scope Dataset,
@@ -44,14 +43,14 @@ pub fn read_epoch<'scope>(
                 send_batches(&order, filter, (size, skip), threads, &sender)
             });
         if let Err(error) = result {
-            // Nobody may be there to hear of it any more.
+            // The receiver may be gone.
             let _ = sender.send(Err(error));
         }
     });
     receiver
 }
 
-/// Cuts an epoch into batches, and sends them until nobody takes them.
+/// Cuts an epoch into batches, and sends them until the receiver is dropped.
 fn send_batches(
     order: &Shuffled,
     filter: Filter,
@@ -81,7 +80,7 @@ fn send_batches(
             })
             .collect();
         let mut pending = Vec::with_capacity(size);
-        // Every decoder ends after its last group, and the epoch with them.
+        // A closed channel means that its decoder has sent its last group, so the epoch is over.
         for group in decoders
             .iter()
             .cycle()
@@ -104,15 +103,15 @@ fn send_batches(
             }
         }
         if !pending.is_empty() {
-            // The last batch: what becomes of it changes nothing here.
+            // The last batch; it does not matter if the receiver is gone.
             let _ = sender.send(Ok(pending));
         }
         Ok(())
     })
 }
 
-/// The group that a record lies in, counted from 0 in the order of the epoch,
-/// and its place there. Behind the last group, if there is no such record.
+/// Returns the group of a record, counted from 0 in the order of the epoch, and its index there.
+/// Past the end, returns the number of groups.
 fn place_of(order: &Shuffled, record: u64) -> (usize, u64) {
     let mut before = record;
     for group in 0..order.groups() {
@@ -134,7 +133,7 @@ mod tests {
 
     const SIZE: usize = 1000;
 
-    /// The batches of an epoch, decoded by so many threads.
+    /// Returns the batches of an epoch, decoded by `threads` threads.
     fn batches(order: &Shuffled, filter: Filter, skip: u64, threads: usize) -> Vec<Vec<Record>> {
         thread::scope(|scope| {
             let (sender, receiver) = sync_channel(AHEAD);
@@ -169,7 +168,7 @@ mod tests {
         }
         assert_ne!(batches(&order(2), Filter::NONE, 0, 2).concat(), expected);
 
-        // Wherever reading begins, the rest is the same.
+        // Skipping batches does not change the rest.
         for skip in [1, 65, 66, 131, whole.len() - 1, whole.len(), 10_000] {
             let rest = &whole[skip.min(whole.len())..];
             assert!(
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_is_dropped_ends() {
+    fn dropping_the_receiver_ends_the_threads() {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 10_000);
         thread::scope(|scope| {

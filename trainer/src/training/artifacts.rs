@@ -1,4 +1,4 @@
-//! What a run leaves beside its net, and the net itself.
+//! A run's output files: the best net, golden vectors, metrics and curves.
 
 use datasets::{Dataset, Record, Split};
 use models::{Metadata, Network};
@@ -13,23 +13,19 @@ use crate::training::history::{Epoch, History};
 use crate::training::plan::Plan;
 use network::CpuModel;
 
-/// Keeps the best net and the record of the run, and writes the files that are
-/// made from both.
+/// The best net and the history of a run, and writers of the files made from them.
 pub struct RunArtifacts<'a> {
     plan: &'a Plan,
     metadata: Metadata,
     golden: Option<Vec<Record>>,
-    /// The run so far.
+    /// History of the run so far.
     pub history: History,
-    /// The file of the best net so far.
+    /// Bytes of the best net so far.
     net: Option<Vec<u8>>,
 }
 
 impl<'a> RunArtifacts<'a> {
-    /// Of a run as it stands.
-    ///
-    /// # Errors
-    /// [`TrainerError::Data`].
+    /// Returns the artifacts of a new or resumed run.
     pub fn new(
         dataset: &Dataset,
         plan: &'a Plan,
@@ -46,8 +42,7 @@ impl<'a> RunArtifacts<'a> {
         })
     }
 
-    /// Takes in an epoch that has ended. Returns whether its net is the best so
-    /// far.
+    /// Adds a finished epoch and its net. Returns whether the net is the best so far.
     pub fn take(&mut self, epoch: Epoch, network: &Network) -> bool {
         let better = self.history.close(epoch);
         if better {
@@ -57,7 +52,7 @@ impl<'a> RunArtifacts<'a> {
         better
     }
 
-    /// The file of the best net so far; `None` before the first epoch has ended.
+    /// Returns the bytes of the best net so far; `None` before the first epoch has ended.
     pub fn net(&self) -> Option<&[u8]> {
         self.net.as_deref()
     }
@@ -65,8 +60,8 @@ impl<'a> RunArtifacts<'a> {
     /// Writes the best net so far, and its golden vectors.
     ///
     /// # Errors
-    /// [`TrainerError::Unwritable`], or [`TrainerError::NetRefused`] if the net was made by
-    /// a trainer that knew another kind of net.
+    /// [`TrainerError::Unwritable`], or [`TrainerError::NetRefused`] if a trainer with another kind
+    /// of net made it.
     pub fn write_net(&self) -> Result<(), TrainerError> {
         let Some(bytes) = &self.net else {
             return Ok(());
@@ -86,10 +81,7 @@ impl<'a> RunArtifacts<'a> {
         files::write(&self.plan.beside(ending::GOLDEN), text.as_bytes())
     }
 
-    /// Writes the metrics of the epochs and the steps so far, and the curves.
-    ///
-    /// # Errors
-    /// [`TrainerError::Unwritable`].
+    /// Writes the metrics of epochs and steps so far, and the curves.
     pub fn write_course(&self) -> Result<(), TrainerError> {
         let History { epochs, course, .. } = &self.history;
         files::write(&self.plan.beside(ending::METRICS), lines(epochs).as_bytes())?;
@@ -104,7 +96,7 @@ impl<'a> RunArtifacts<'a> {
     }
 }
 
-/// Each as JSON in a line of its own.
+/// Formats each value as JSON in a line of its own.
 fn lines(values: &[impl Serialize]) -> String {
     let lines = values.iter().map(|value| {
         let line = serde_json::to_string(value).expect("numbers and names");
@@ -113,8 +105,8 @@ fn lines(values: &[impl Serialize]) -> String {
     lines.collect()
 }
 
-/// The positions of the golden vectors: from the held-out games, the same in
-/// every run. `None` if no game is held out.
+/// Returns the positions of the golden vectors, from the held-out games, the same in every run.
+/// `None` without held-out games.
 fn golden_batch(dataset: &Dataset) -> Result<Option<Vec<Record>>, TrainerError> {
     let block = dataset
         .shuffled(Split::Validation, 0, 0)?

@@ -1,13 +1,12 @@
-//! A run as it stands, in one file: `NAME.checkpoint` beside the net.
+//! Checkpoint: the state of a run in one file, `NAME.checkpoint` beside the net.
 //!
-//! A line that names the format; the SHA-256 of all that follows; a [`Header`],
-//! as MessagePack; the file of the best net so far; and Burn's record of the
-//! parameters and of the optimizer's moments, all f32 as they are in memory.
-//! The file is written whole or not at all.
+//! Format: a line that names the format; the SHA-256 of the rest; a [`Header`] as MessagePack; the
+//! bytes of the best net so far; and the executor's record of parameters and optimizer moments. The
+//! file is written atomically.
 //!
-//! It is what a run goes on from: the net and all else that lies beside it is
-//! made from it, and written after it. So whenever the program ends, what lies
-//! there is of this checkpoint or of one before, and is made again.
+//! Runs resume from the checkpoint. The net and all other files are derived from it and written
+//! after it, so after a kill at any time they belong to this checkpoint or an earlier one, and are
+//! written again.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,10 +21,9 @@ use crate::error::TrainerError;
 use crate::files;
 use crate::training::history::History;
 
-/// What the name of every format begins with. A new meaning of the file is a
-/// new number.
+/// Prefix of all formats' names. A change of meaning increments the number.
 const FORMATS: &str = "kibitz checkpoint ";
-/// The format.
+/// Current format.
 const FORMAT: &str = "kibitz checkpoint 3";
 
 /// Bytes of a SHA-256.
@@ -33,57 +31,56 @@ const DIGEST: usize = 32;
 
 #[derive(Serialize, Deserialize)]
 struct Header {
-    /// What is trained, on what, and how.
+    /// Description of the run: network, data, settings.
     metadata: Metadata,
     history: History,
-    /// Bytes of the net's file; none before the first epoch has ended.
+    /// Length of the net's file in bytes; `None` before the first epoch has ended.
     net: Option<usize>,
 }
 
-/// What a checkpoint holds.
+/// Content of a checkpoint.
 #[derive(Debug, PartialEq)]
 pub struct State {
-    /// All but weights.
+    /// State of the run except weights.
     pub history: History,
-    /// The file of the best net so far.
+    /// Bytes of the best net so far.
     pub net: Option<Vec<u8>>,
-    /// Burn's record.
+    /// Serialised parameters and moments ([`Executor::record`]).
     pub record: Vec<u8>,
 }
 
-/// How long a run was to be.
+/// Planned length of a checkpoint's run.
 #[derive(Debug, PartialEq)]
 pub struct Length {
     /// Passes over the training positions.
     pub epochs: u64,
-    /// The epochs after which the schedule began anew.
+    /// Epochs after which the schedule restarted.
     pub restarts: Vec<u64>,
     /// Whether all epochs are done.
     pub ended: bool,
 }
 
-/// The checkpoint of one run.
+/// Reader and writer of one run's checkpoint.
 pub struct Checkpoint {
     path: PathBuf,
     metadata: Metadata,
 }
 
 impl Checkpoint {
-    /// The checkpoint at `path` of the run that `metadata` describes, all but
-    /// its figures.
+    /// Returns the checkpoint at `path` of the run that `metadata` describes, all but its figures.
     pub fn new(path: PathBuf, metadata: Metadata) -> Checkpoint {
         Checkpoint { path, metadata }
     }
 
-    /// Where it lies.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Replaces it.
+    /// Replaces the file.
     ///
     /// # Errors
-    /// [`TrainerError::Unwritable`]; the one before stays.
+    /// [`TrainerError::Unwritable`]; the previous checkpoint then remains.
     pub fn save(
         &self,
         history: &History,
@@ -102,11 +99,11 @@ impl Checkpoint {
         files::write(&self.path, &bytes)
     }
 
-    /// Reads it. `None` if there is none.
+    /// Reads the file. `None` if it is missing.
     ///
     /// # Errors
-    /// [`TrainerError::Unreadable`], or [`TrainerError::CheckpointRefused`] if it is
-    /// damaged, that of another run, or of another version of the trainer.
+    /// [`TrainerError::Unreadable`], or [`TrainerError::CheckpointRefused`] if it is damaged, of
+    /// another run, or of another version of the trainer.
     pub fn load(&self) -> Result<Option<State>, TrainerError> {
         let Some(bytes) = self.bytes()? else {
             return Ok(None);
@@ -127,7 +124,8 @@ impl Checkpoint {
         }))
     }
 
-    /// How long the run in it was to be, whoever's it is. `None` if there is none.
+    /// Returns the planned length of the checkpoint's run, even if it is another run. `None` if the
+    /// file is missing.
     ///
     /// # Errors
     /// As [`Checkpoint::load`], but for other runs.
@@ -147,7 +145,7 @@ impl Checkpoint {
         }))
     }
 
-    /// The file. `None` if there is none.
+    /// Reads the file's bytes. `None` if it is missing.
     fn bytes(&self) -> Result<Option<Vec<u8>>, TrainerError> {
         match fs::read(&self.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -156,7 +154,7 @@ impl Checkpoint {
         }
     }
 
-    /// The header, and what follows it.
+    /// Returns the header, and the bytes after it.
     fn header<'a>(&self, bytes: &'a [u8]) -> Result<(Header, &'a [u8]), TrainerError> {
         let mut content = self.content(bytes)?;
         let header = rmp_serde::from_read(&mut content)
@@ -164,12 +162,12 @@ impl Checkpoint {
         Ok((header, content))
     }
 
-    /// What follows the checksum, which is right.
+    /// Verifies format and digest; returns the bytes after the digest.
     fn content<'a>(&self, bytes: &'a [u8]) -> Result<&'a [u8], TrainerError> {
         let found = named_format(bytes).unwrap_or_default();
         if found != FORMAT && found.len() > FORMATS.len() {
             return Err(self.refused(&format!(
-                "it is a {found:?}, and this trainer knows {FORMAT:?} alone; finish the run with \
+                "it is a {found:?}, and this trainer reads only {FORMAT:?}; finish the run with \
                  the trainer that began it, or begin again with another --out"
             )));
         }
@@ -183,7 +181,7 @@ impl Checkpoint {
         }
     }
 
-    /// The failure that refuses it.
+    /// Returns the error that refuses this checkpoint.
     pub fn refused(&self, why: &str) -> TrainerError {
         TrainerError::CheckpointRefused {
             path: self.path.clone(),
@@ -192,11 +190,11 @@ impl Checkpoint {
     }
 }
 
-/// What to do about a checkpoint that is of no use.
+/// Remedy for an unusable checkpoint.
 const AGAIN: &str = "put back a copy of it, or begin again with another --out";
 
-/// The format that a file names in its first bytes, where the first version
-/// had it too.
+/// Returns the format name in a file's first bytes, searched within them, since the first version
+/// had it further on.
 fn named_format(bytes: &[u8]) -> Option<&str> {
     let head = &bytes[..bytes.len().min(64)];
     let at = head
@@ -208,8 +206,7 @@ fn named_format(bytes: &[u8]) -> Option<&str> {
     str::from_utf8(&head[at..at + FORMATS.len() + digits.count()]).ok()
 }
 
-/// What decides a run and is given on the command line, as the user calls it
-/// and as metadata hold it.
+/// Settings that decide a run: the user's name of each, and its JSON pointer in metadata.
 const OPTIONS: [(&str, &str); 22] = [
     ("the fingerprint of --data", "/dataset/fingerprint"),
     ("--init", "/training/init"),
@@ -235,24 +232,23 @@ const OPTIONS: [(&str, &str); 22] = [
     ("the recipe's filter", "/training/filter"),
 ];
 
-/// The first thing in which what was done differs from what is asked for, in
-/// the user's words.
+/// Returns the first setting in which the checkpoint's run differs from the plan, as a sentence.
 fn difference(before: &Metadata, now: &Metadata) -> Option<String> {
     let [before, now] = [before, now].map(|data| serde_json::to_value(data).expect("plain JSON"));
     if before["tool"] != now["tool"] {
-        let (before, now) = (said(&before["tool"]), said(&now["tool"]));
+        let (before, now) = (shown(&before["tool"]), shown(&now["tool"]));
         return Some(format!("it was made by {before}, this is {now}"));
     }
     let at = |data: &Value, place: &str| data.pointer(place).cloned().unwrap_or_default();
     let options = OPTIONS.iter().find_map(|&(option, place)| {
         let [before, now] = [&before, &now].map(|data| at(data, place));
-        (before != now).then(|| format!("{option} was {}, now is {}", said(&before), said(&now)))
+        (before != now).then(|| format!("{option} was {}, now is {}", shown(&before), shown(&now)))
     });
     options.or_else(|| (before != now).then(|| "the trainer itself has changed".to_string()))
 }
 
-/// A value as the command line would have it.
-fn said(value: &Value) -> String {
+/// Formats a metadata value as the command line would have it.
+fn shown(value: &Value) -> String {
     if let Ok(architecture) = serde_json::from_value::<Architecture>(value.clone()) {
         let sizes = [
             Some(architecture.first),
@@ -269,7 +265,7 @@ fn said(value: &Value) -> String {
     match value {
         Value::Null => "not given".to_string(),
         Value::String(text) => text.clone(),
-        // A net, by its name and the beginning of its digest.
+        // File name and digest prefix of a net.
         Value::Object(net) if net.contains_key("sha256") => {
             let part = |name| net.get(name).and_then(Value::as_str).unwrap_or_default();
             format!("{} ({:.8})", part("file"), part("sha256"))
@@ -289,7 +285,7 @@ mod tests {
         metadata
     }
 
-    /// A checkpoint that was saved, in a folder.
+    /// Returns a saved checkpoint and its folder.
     fn saved() -> (tempfile::TempDir, Checkpoint) {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
@@ -305,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn holds_what_was_saved() {
+    fn round_trips_the_state() {
         let folder = tempfile::tempdir().unwrap();
         let checkpoint = Checkpoint::new(folder.path().join("a.checkpoint"), metadata(5));
         assert!(checkpoint.load().unwrap().is_none());
@@ -326,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_that_is_wrong_anywhere_is_refused() {
+    fn refuses_every_single_bit_error() {
         let (_folder, checkpoint) = saved();
         let bytes = fs::read(checkpoint.path()).unwrap();
         for at in 0..bytes.len() {
@@ -351,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_are_refused_by_name() {
+    fn refuses_other_formats_by_name() {
         #[derive(Serialize)]
         struct First {
             format: &'static str,
@@ -375,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn other_runs_are_refused_in_the_users_words() {
+    fn names_the_option_that_differs() {
         let (_folder, checkpoint) = saved();
         let refused = |metadata: Metadata, words: &str| {
             let other = Checkpoint::new(checkpoint.path().to_path_buf(), metadata);

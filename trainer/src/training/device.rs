@@ -1,4 +1,4 @@
-//! Which device to train on.
+//! Devices: choice, discovery, and running work on them.
 
 #[cfg(all(test, feature = "gpu"))]
 mod against_cpu;
@@ -15,22 +15,22 @@ use serde::Serialize;
 use crate::error::TrainerError;
 use crate::training::executor::{CpuExecutor, Executor};
 
-/// How a GPU is spoken to.
+/// Programming interface of a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Api {
-    /// NVIDIA's own.
+    /// CUDA, for NVIDIA's GPUs.
     Cuda,
-    /// AMD's, Intel's and NVIDIA's GPUs on Linux and Windows, and software.
+    /// Vulkan, for AMD's, Intel's and NVIDIA's GPUs on Linux and Windows, and for software.
     Vulkan,
-    /// Apple's.
+    /// Metal, for Apple's GPUs.
     Metal,
 }
 
 impl Api {
     const ALL: [Api; 3] = [Api::Cuda, Api::Vulkan, Api::Metal];
 
-    /// As the command line names it; the cargo feature is called the same.
+    /// Returns the name on the command line, equal to that of the cargo feature.
     pub fn name(self) -> &'static str {
         match self {
             Api::Cuda => "cuda",
@@ -39,7 +39,7 @@ impl Api {
         }
     }
 
-    /// The GPUs that it finds, the best first.
+    /// Returns the GPUs of this interface, the best first, or the reason why it is unusable.
     fn gpus(self) -> Result<Vec<Gpu>, String> {
         match self {
             #[cfg(feature = "cuda")]
@@ -57,32 +57,32 @@ impl Api {
     }
 }
 
-/// A GPU, or software that stands in for one.
+/// A GPU, or a software implementation of one.
 #[derive(Clone, Debug, Serialize)]
 pub struct Gpu {
-    /// What it calls itself.
+    /// Name by the driver.
     pub name: String,
-    /// Its memory in bytes, where that can be asked for.
+    /// Memory in bytes, if known.
     pub memory: Option<u64>,
-    /// Whether the processor does its work: never taken without being asked for.
+    /// Whether it runs on the CPU; such devices are never chosen automatically.
     pub software: bool,
 }
 
-/// What `--device` asks for.
+/// Value of `--device`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
-    /// The best GPU, or the CPU where there is none.
+    /// The best GPU, or the CPU without one.
     Auto,
-    /// This one.
+    /// A specific device.
     Named(Device),
 }
 
-/// The device to train on.
+/// Device to train on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
     /// The CPU.
     Cpu,
-    /// The GPU of this number.
+    /// A GPU by its number in [`Api`]'s list.
     Gpu(Api, usize),
 }
 
@@ -114,24 +114,20 @@ impl fmt::Display for Device {
     }
 }
 
-/// Work on whichever device it is given.
+/// Work that is generic over the device.
 pub trait Job {
-    /// What comes out.
+    /// Result of the work.
     type Output;
 
-    /// Does it on a device.
-    ///
-    /// # Errors
-    /// [`TrainerError`].
+    /// Does the work on a device.
     fn run<E: Executor>(self, device: &E::Device) -> Result<Self::Output, TrainerError>;
 }
 
 impl Device {
-    /// Finds the device that was asked for.
+    /// Finds the requested device.
     ///
     /// # Errors
-    /// [`TrainerError::NoDevice`], if a GPU was asked for that is not there, or several that
-    /// cannot exchange tensors.
+    /// [`TrainerError::NoDevice`] if the requested GPU is missing or unusable.
     pub fn find(choice: DeviceChoice) -> Result<Device, TrainerError> {
         let device = match choice {
             DeviceChoice::Auto => return Ok(Device::best()),
@@ -146,8 +142,7 @@ impl Device {
         Ok(device)
     }
 
-    /// Returns the first hardware GPU that works, or else the CPU. Reports each GPU that does not
-    /// work.
+    /// Returns the first working hardware GPU, or else the CPU. Reports each GPU that fails.
     fn best() -> Device {
         for api in Api::ALL {
             let gpus = api.gpus().unwrap_or_default();
@@ -157,16 +152,16 @@ impl Device {
             let device = Device::Gpu(api, number);
             match check(api, number) {
                 Ok(()) => return device,
-                Err(why) => host::tell(format_args!("not on {device}: {why}")),
+                Err(why) => host::tell(format_args!("skipping {device}: {why}")),
             }
         }
         Device::Cpu
     }
 
-    /// Does a job.
+    /// Does a job on this device.
     ///
     /// # Errors
-    /// Those of the job, and [`TrainerError::DeviceFailed`] if a GPU fails in the middle.
+    /// Those of the job, and [`TrainerError::DeviceFailed`] if a GPU fails during work.
     pub fn run<J: Job>(&self, job: J) -> Result<J::Output, TrainerError> {
         match self {
             Device::Cpu => job.run::<CpuExecutor>(&()),
@@ -180,12 +175,12 @@ impl Device {
     }
 }
 
-/// Makes sure that a GPU is there, and that it compiles and runs a kernel.
+/// Checks that a GPU exists, and, with CUDA, that it compiles and runs a kernel.
 fn check(api: Api, number: usize) -> Result<(), String> {
     let count = api.gpus()?.len();
     if number >= count {
         return Err(format!(
-            "no number {number}: there are {count} (`trainer devices` lists them)"
+            "no GPU {number}: there are {count} (`trainer devices` lists them)"
         ));
     }
     #[cfg(feature = "cuda")]
@@ -211,7 +206,7 @@ fn guarded<T>(
         let mut first = first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| info.to_string());
     }));
-    // What the work leaves behind unfinished is not looked at again.
+    // Unwind safety: state left by a failed job is not used again.
     let ended = panic::catch_unwind(AssertUnwindSafe(work));
     panic::set_hook(hook);
     ended.unwrap_or_else(|_| {
@@ -223,29 +218,29 @@ fn guarded<T>(
     })
 }
 
-/// A device and what is known of it, for `trainer devices`.
+/// Entry of `trainer devices`.
 #[derive(Debug, Serialize)]
 pub struct Listed {
-    /// What `--device` calls it.
+    /// Name for `--device`.
     pub device: String,
-    /// What it is.
+    /// Properties of the device.
     #[serde(flatten)]
     pub gpu: Gpu,
 }
 
-/// What the devices are that this trainer can use, and why it has no others.
+/// Usable devices, and the reasons why other interfaces are unusable.
 #[derive(Debug, Serialize)]
 pub struct Devices {
-    /// In the order that `auto` prefers.
+    /// Devices in `auto`'s order of preference.
     pub devices: Vec<Listed>,
-    /// What `auto` takes.
+    /// The device that `auto` chooses.
     pub auto: String,
-    /// Kinds of GPU that cannot be used, and why.
+    /// Unusable interfaces, and why.
     pub unusable: Vec<(Api, String)>,
 }
 
 impl Devices {
-    /// Looks for all of them.
+    /// Finds all devices.
     pub fn find() -> Devices {
         let (mut devices, mut unusable) = (Vec::new(), Vec::new());
         for api in Api::ALL {
@@ -278,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn devices_have_names() {
+    fn parses_and_formats_device_names() {
         assert_eq!("auto".parse(), Ok(DeviceChoice::Auto));
         assert_eq!("cpu".parse(), Ok(DeviceChoice::Named(Device::Cpu)));
         let gpu = |api, number| Ok(DeviceChoice::Named(Device::Gpu(api, number)));
@@ -295,14 +290,14 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_is_not_there_is_an_error_and_auto_takes_the_cpu() {
+    fn missing_gpu_is_an_error_and_auto_falls_back_to_the_cpu() {
         for api in Api::ALL {
             let choice = DeviceChoice::Named(Device::Gpu(api, 999));
             let error = Device::find(choice).unwrap_err();
             assert_eq!(error.exit_code() as u8, 8);
             assert!(error.to_string().contains("999"), "{error}");
         }
-        // Software is no GPU.
+        // `auto` ignores software devices.
         let real = |gpus: Vec<Gpu>| gpus.iter().any(|gpu| !gpu.software);
         if !Api::ALL.into_iter().any(|api| api.gpus().is_ok_and(real)) {
             assert_eq!(Device::find(DeviceChoice::Auto).unwrap(), Device::Cpu);

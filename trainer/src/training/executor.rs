@@ -1,4 +1,4 @@
-//! Where steps of training are carried out: on the CPU by Burn, or on a GPU.
+//! Executors: training steps on the CPU (Burn) or on a GPU (CubeCL).
 
 mod cpu;
 #[cfg(feature = "gpu")]
@@ -15,10 +15,10 @@ pub use cpu::CpuExecutor;
 pub use gpu::{GpuDevice, GpuExecutor};
 pub use network::{BETAS, EPSILON, Measured, Settings};
 
-/// A kernel of a step.
+/// Duration of one kernel of a step.
 #[derive(Clone, Copy, Debug)]
 pub struct StepPart {
-    /// The kernel's name.
+    /// Name of the kernel.
     pub kernel: &'static str,
     /// Stage of the step: `derive`, `forward`, `backward` or `optimizer`.
     pub stage: &'static str,
@@ -28,56 +28,53 @@ pub struct StepPart {
 
 /// A network and its optimizer on a device.
 pub trait Executor: Sized {
-    /// The device, where there are several.
+    /// Handle of the device.
     type Device;
-    /// Positions made ready, still on the host.
+    /// Prepared positions, still on the host.
     type Prepared: Send + 'static;
-    /// Positions on the device. A clone is cheap.
+    /// Positions on the device. Cloning is cheap.
     type Batch: Clone;
 
-    /// Makes records ready. Any thread can do it.
+    /// Prepares records, on any thread.
     fn prepare(architecture: Architecture, records: Vec<Record>, aim: Aim) -> Self::Prepared;
 
-    /// Puts a model on a device.
-    ///
-    /// # Errors
-    /// [`TrainerError::TooLittleMemory`].
+    /// Uploads a model to a device.
     fn start(
         device: &Self::Device,
         model: CpuModel,
         settings: Settings,
     ) -> Result<Self, TrainerError>;
 
-    /// Sends positions to the device.
+    /// Uploads prepared positions to the device.
     fn send(&self, prepared: Self::Prepared) -> Self::Batch;
 
-    /// Takes one step of AdamW at a learning rate, and clips the weights to what integer
-    /// inference can hold. It may end later.
+    /// Takes one AdamW step with learning rate `rate`, and clamps the weights to what integer
+    /// inference can hold. May return before the device has finished.
     fn learn(&mut self, batch: &Self::Batch, rate: f64);
 
     /// Returns loss and gradient norm of each step since the last call, in order. Waits for the
     /// steps.
     fn fetch(&mut self) -> Vec<Measured>;
 
-    /// Waits until every step has ended.
+    /// Blocks until every step has ended.
     fn wait(&self);
 
-    /// Takes a step on a batch, waiting for each kernel. Returns the kernels in order; none where
-    /// a step has no kernels to tell apart.
+    /// Takes a step on a batch, waiting for each kernel. Returns the kernels' durations in order;
+    /// empty on the CPU.
     fn step_parts(&mut self, batch: &Self::Batch) -> Vec<StepPart>;
 
     /// Returns the network with its current weights.
     fn network(&self) -> Network;
 
-    /// Whether every parameter is a finite number.
+    /// Returns whether every parameter is finite.
     fn is_finite(&self) -> bool;
 
-    /// Parameters and moments, to the bit.
+    /// Serialises parameters and optimizer moments without loss.
     fn record(&self) -> Vec<u8>;
 
-    /// Goes on as after so many steps that left this record.
+    /// Restores the state that [`record`](Self::record) serialised after `steps` steps.
     ///
     /// # Errors
-    /// Says how the record is damaged.
+    /// Describes the damage of an unreadable record.
     fn restore(&mut self, steps: u64, record: Vec<u8>) -> Result<(), String>;
 }

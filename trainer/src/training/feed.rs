@@ -1,4 +1,4 @@
-//! Batches made ready ahead of the devices that take them.
+//! Feed: prepares batches for the device on background threads, in order.
 
 use std::iter;
 use std::num::NonZero;
@@ -12,16 +12,16 @@ use models::Architecture;
 use crate::training::executor::Executor;
 use network::Aim;
 
-/// A batch made ready, and its number of positions.
+/// A prepared batch, and its number of positions.
 pub type Ready<E> = (<E as Executor>::Prepared, usize);
 
-/// Threads that make batches ready, at most. All cores find the inputs of a batch
-/// together; joining what they found is the work of one.
+/// Upper limit of preparing threads. All cores derive the inputs of a batch together; joining the
+/// results is one thread's work.
 const MOST_THREADS: usize = 4;
 
-/// Makes a reader's batches ready for networks of these parts, in their order. `aim` gets the
-/// number of the batch, counted from 0. Threads of their own stay a few batches ahead; dropping
-/// the iterator ends them.
+/// Prepares a reader's batches for networks of `architecture`, in order. `aim` maps the number of a
+/// batch, counted from 0, to its target. Background threads stay a few batches ahead; dropping the
+/// iterator ends them.
 pub fn feed<'scope, E: Executor>(
     scope: &'scope Scope<'scope, '_>,
     batches: Receiver<Result<Vec<Record>, Error>>,
@@ -36,7 +36,7 @@ pub fn feed<'scope, E: Executor>(
     prepared(scope, batches, threads.min(MOST_THREADS), prepare)
 }
 
-/// What `prepare` makes of each batch and its number, in order, made by so many threads.
+/// Maps `prepare` over numbered batches on `threads` threads, in order.
 fn prepared<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     batches: Receiver<Result<Vec<Record>, Error>>,
@@ -95,7 +95,7 @@ mod tests {
         let batches: Vec<Vec<Record>> = records.chunks(10).map(<[_]>::to_vec).collect();
         for threads in [1, 2, 4, 30] {
             let made: Vec<(u64, Vec<Record>)> = thread::scope(|scope| {
-                // The first of each thread takes longest.
+                // Each thread's first batch takes longest.
                 let prepare = |number, batch: Vec<Record>| {
                     if number < threads as u64 {
                         thread::sleep(std::time::Duration::from_millis(20));
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn dropped_it_ends() {
+    fn dropping_the_iterator_ends_the_threads() {
         thread::scope(|scope| {
             let batches = sent(vec![games(1); 100]);
             let mut made = prepared(scope, batches, 2, |number, _| number);

@@ -1,6 +1,5 @@
-//! Golden vectors: what the trained net says of a few positions, computed by
-//! Burn on the CPU, and what its integers say, for the
-//! engine and for other frameworks to agree with.
+//! Golden vectors: a trained net's values for a few positions, by Burn on the CPU and by integer
+//! inference, as a reference for the engine and for other frameworks.
 
 use datasets::Record;
 use models::Feature;
@@ -11,22 +10,22 @@ use crate::input::position;
 use crate::report::integers::IntegersTally;
 use network::CpuModel;
 
-/// Positions in a file of golden vectors.
+/// Number of positions in a file of golden vectors.
 pub const POSITIONS: usize = 64;
 
 #[derive(Serialize)]
 struct Vector {
-    /// The first four fields of the position's FEN.
+    /// First four fields of the position's FEN.
     epd: String,
-    /// The inputs that are on.
+    /// Active inputs.
     features: Vec<usize>,
-    /// The net's value in pawns, mover's view.
+    /// Value in pawns for the side to move.
     pawns: f32,
-    /// The same by integers, in centipawns; `None` of a net that has none.
+    /// Value by integer inference, in centipawns; `None` if the net cannot be quantised.
     centipawns: Option<i32>,
 }
 
-/// The golden vectors of a model on a batch of positions, as JSON.
+/// Returns the golden vectors of a model on a batch of positions, as JSON.
 pub fn vectors(model: &CpuModel, records: &[Record]) -> Value {
     let values = model.values(records);
     let integers = IntegersTally::new(&model.network());

@@ -1,5 +1,5 @@
-//! What a run has measured: one entry an epoch, the sums of the epoch it is in,
-//! and its course from step to step.
+//! History of a run: metrics of each finished epoch, sums of the current one, and the course of the
+//! steps.
 
 use std::time::Duration;
 
@@ -10,44 +10,44 @@ use crate::report::curves::Point;
 use crate::training::learner::Measured;
 use crate::training::validation::Validation;
 
-/// An epoch that was run to its end: a line of the metrics.
+/// Metrics of a finished epoch: a line of the metrics file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Epoch {
-    /// Counted from 1.
+    /// Number of the epoch, counted from 1.
     pub epoch: u64,
-    /// At its first step.
+    /// Learning rate of its first step.
     pub learning_rate: f64,
-    /// Mean over its positions, each before the step of its batch.
+    /// Mean loss over its positions, before each batch's update.
     pub train_loss: f64,
-    /// Steps whose gradient was too long and was shortened.
+    /// Number of steps with clipped gradients.
     pub clipped_steps: u64,
-    /// The rounded net on the held-out games.
+    /// Figures of the rounded net on the held-out games; `None` without any.
     pub validation: Option<Validation>,
-    /// Training alone.
+    /// Training positions a second, validation excluded.
     pub samples_per_second: f64,
-    /// Of the training, time in which no batch was ready.
+    /// Training time spent waiting for batches.
     pub waiting_seconds: f64,
-    /// Of the training, the rest.
+    /// Rest of the training time.
     pub computing_seconds: f64,
 }
 
 impl Epoch {
-    /// What the smaller of which is better.
+    /// Returns the figure that ranks nets, smaller being better.
     fn rank(&self) -> Option<f64> {
         self.validation.map(|validation| validation.judged)
     }
 
-    /// Time of its training.
+    /// Returns the training time in seconds.
     pub fn seconds(&self) -> f64 {
         self.waiting_seconds + self.computing_seconds
     }
 
-    /// Positions that it trained on.
+    /// Returns the number of training positions.
     fn positions(&self) -> u64 {
         (self.samples_per_second * self.seconds()).round() as u64
     }
 
-    /// The epoch of so many in words; `kept` where its net is the best so far.
+    /// Formats the epoch as a line of progress; `kept` marks the best net so far.
     pub fn line(&self, epochs: u64, kept: bool) -> String {
         let held_out = self.validation.map(|v| {
             let net = v.figures.net;
@@ -77,67 +77,66 @@ impl Epoch {
     }
 }
 
-/// The epoch that is being run.
+/// Sums over the current epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pass {
-    /// Positions that were trained on.
+    /// Positions trained on.
     pub samples: u64,
-    /// Sum of their losses.
+    /// Sum of the positions' losses.
     loss: f64,
-    /// Steps whose gradient was shortened.
+    /// Number of steps with clipped gradients.
     pub clipped_steps: u64,
-    /// Time in which no batch was ready.
+    /// Time spent waiting for batches.
     pub waiting_seconds: f64,
-    /// The rest of the time.
+    /// Rest of the time.
     pub computing_seconds: f64,
 }
 
 impl Pass {
-    /// Takes in a step; gradients longer than `clip_norm` were shortened.
+    /// Adds a step. Gradients longer than `clip_norm` count as clipped.
     pub fn add(&mut self, step: Measured, clip_norm: f32) {
         self.samples += step.samples;
         self.loss += f64::from(step.loss) * step.samples as f64;
         self.clipped_steps += u64::from(step.gradient_norm > clip_norm);
     }
 
-    /// Takes in the time of a step.
+    /// Adds the time of a step.
     pub fn spend(&mut self, waiting: Duration, computing: Duration) {
         self.waiting_seconds += waiting.as_secs_f64();
         self.computing_seconds += computing.as_secs_f64();
     }
 
-    /// The mean loss; not a number before the first step.
+    /// Returns the mean loss; NaN before the first step.
     pub fn loss(&self) -> f64 {
         self.loss / self.samples as f64
     }
 
-    /// Positions a second.
+    /// Returns the training positions a second.
     pub fn samples_per_second(&self) -> f64 {
         self.samples as f64 / (self.waiting_seconds + self.computing_seconds)
     }
 }
 
-/// All of a run but its weights.
+/// State of a run except its weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
-    /// Steps that were taken, over all epochs.
+    /// Number of steps taken in all epochs.
     pub steps: u64,
-    /// Epochs that were run to their end.
+    /// Finished epochs.
     pub epochs: Vec<Epoch>,
-    /// Of these, the place of the one whose net was kept.
+    /// Index of the epoch with the best net.
     best: Option<usize>,
-    /// The epoch after them.
+    /// Sums of the current epoch.
     pub pass: Pass,
-    /// From the first step to the last that was looked at.
+    /// Metrics of the steps, thinned.
     pub course: Course,
-    /// Time of the whole run, interruptions left out.
+    /// Duration of the whole run in seconds, interruptions excluded.
     pub seconds: f64,
 }
 
 impl History {
-    /// Takes in an epoch that has ended. Returns whether its net is the best
-    /// so far: of the smallest winchance on held-out games, or where no game is
-    /// held out the last.
+    /// Adds a finished epoch. Returns whether its net is the best so far: by the smallest winchance
+    /// on held-out games, or, without any, the last.
     pub fn close(&mut self, epoch: Epoch) -> bool {
         let better = match (epoch.rank(), self.best().and_then(Epoch::rank)) {
             (Some(rank), Some(best)) => rank < best,
@@ -151,8 +150,8 @@ impl History {
         better
     }
 
-    /// Takes in the steps up to the number `last` in the run, which together waited
-    /// and computed for so long. Gradients longer than `clip_norm` were shortened.
+    /// Adds steps, the last of which has the number `last` in the run. `time` is their waiting and
+    /// computing time in all. Gradients longer than `clip_norm` count as clipped.
     pub fn take(&mut self, steps: &[Measured], last: u64, time: [Duration; 2], clip_norm: f32) {
         let first = last + 1 - steps.len() as u64;
         let [waiting_seconds, computing_seconds] =
@@ -172,7 +171,7 @@ impl History {
         }
     }
 
-    /// The epochs as they are drawn.
+    /// Returns the epochs as points of the loss curves.
     pub fn points(&self) -> Vec<Point> {
         let mut positions = 0;
         let points = self.epochs.iter().map(|epoch| {
@@ -187,18 +186,19 @@ impl History {
         points.collect()
     }
 
-    /// The loss of material on the held-out games, once an epoch has ended.
+    /// Returns the loss of the material balance on the held-out games; `None` before the first
+    /// validation.
     pub fn material(&self) -> Option<f64> {
         let last = self.epochs.last()?;
         last.validation.map(|v| v.material_loss)
     }
 
-    /// The epoch whose net was kept.
+    /// Returns the epoch with the best net.
     pub fn best(&self) -> Option<&Epoch> {
         self.best.and_then(|best| self.epochs.get(best))
     }
 
-    /// The number of the epoch that is being run, from 1.
+    /// Returns the number of the current epoch, counted from 1.
     pub fn epoch(&self) -> u64 {
         self.epochs.len() as u64 + 1
     }

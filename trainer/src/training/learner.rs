@@ -8,7 +8,7 @@ use crate::training::executor::{BETAS, EPSILON, Executor, Settings};
 use crate::training::schedule::Schedule;
 use network::CpuModel;
 
-/// The optimizer as a net's metadata names it.
+/// Returns the optimizer's entry in a net's metadata.
 pub fn metadata(weight_decay: f64) -> Value {
     json!({
         "name": "AdamW",
@@ -23,29 +23,26 @@ pub fn metadata(weight_decay: f64) -> Value {
 pub struct Measured {
     /// Positions in the batch.
     pub samples: u64,
-    /// The mean loss of the batch, before the step.
+    /// Mean loss of the batch before the update.
     pub loss: f32,
-    /// The length of the gradient, before it was clipped.
+    /// Global gradient norm before clipping.
     pub gradient_norm: f32,
-    /// The learning rate of the step.
+    /// Learning rate of the step.
     pub learning_rate: f64,
 }
 
-/// A network that is trained, its optimizer, and its place in the schedule.
+/// A network in training, with its optimizer and its place in the schedule.
 pub struct Learner<E: Executor> {
     executor: E,
     schedule: Schedule,
     step: u64,
-    /// Batch sizes and learning rates of the steps whose measurements were not fetched: fetching
-    /// waits for the device.
-    unseen: Vec<(u64, f64)>,
+    /// Batch sizes and learning rates of steps with unfetched measurements. Fetching is batched
+    /// because it waits for the device.
+    unfetched: Vec<(u64, f64)>,
 }
 
 impl<E: Executor> Learner<E> {
-    /// Starts from a model.
-    ///
-    /// # Errors
-    /// [`TrainerError::TooLittleMemory`].
+    /// Starts training a model.
     pub fn new(
         device: &E::Device,
         model: CpuModel,
@@ -56,38 +53,38 @@ impl<E: Executor> Learner<E> {
             executor: E::start(device, model, settings)?,
             schedule,
             step: 0,
-            unseen: Vec::new(),
+            unfetched: Vec::new(),
         })
     }
 
-    /// The device's side.
+    /// Returns the executor.
     pub fn executor(&mut self) -> &mut E {
         &mut self.executor
     }
 
-    /// Takes a step on a batch of so many positions.
+    /// Takes a step on a batch of `samples` positions at the schedule's rate.
     pub fn learn(&mut self, batch: &E::Batch, samples: usize) {
         self.learn_at(self.schedule.rate(self.step), batch, samples);
     }
 
-    /// Takes a step at a learning rate that need not be the schedule's.
+    /// Takes a step at learning rate `rate`, overriding the schedule.
     pub fn learn_at(&mut self, rate: f64, batch: &E::Batch, samples: usize) {
         self.executor.learn(batch, rate);
         self.step += 1;
-        self.unseen.push((samples as u64, rate));
+        self.unfetched.push((samples as u64, rate));
     }
 
-    /// Number of steps whose measurements were not fetched.
-    pub fn unseen(&self) -> usize {
-        self.unseen.len()
+    /// Returns the number of steps with measurements not fetched yet.
+    pub fn unfetched(&self) -> usize {
+        self.unfetched.len()
     }
 
     /// Returns the measurements of these steps, in order. Waits for the device.
     pub fn fetch(&mut self) -> Vec<Measured> {
-        if self.unseen.is_empty() {
+        if self.unfetched.is_empty() {
             return Vec::new();
         }
-        let steps = self.unseen.drain(..).zip(self.executor.fetch());
+        let steps = self.unfetched.drain(..).zip(self.executor.fetch());
         let steps = steps.map(|((samples, learning_rate), found)| Measured {
             samples,
             loss: found.loss,
@@ -97,12 +94,12 @@ impl<E: Executor> Learner<E> {
         steps.collect()
     }
 
-    /// Steps that were taken.
+    /// Returns the number of steps taken.
     pub fn steps(&self) -> u64 {
         self.step
     }
 
-    /// The learning rate of the next step.
+    /// Returns the learning rate of the next step.
     pub fn rate(&self) -> f64 {
         self.schedule.rate(self.step)
     }
@@ -112,20 +109,20 @@ impl<E: Executor> Learner<E> {
         self.executor.network()
     }
 
-    /// Whether every parameter is a finite number.
+    /// Returns whether every parameter is finite.
     pub fn is_finite(&self) -> bool {
         self.executor.is_finite()
     }
 
-    /// Parameters and moments, to the bit.
+    /// Serialises parameters and optimizer moments without loss.
     pub fn record(&self) -> Vec<u8> {
         self.executor.record()
     }
 
-    /// Goes on as a learner would that had taken so many steps and given this record.
+    /// Restores the state that [`record`](Self::record) serialised after `step` steps.
     ///
     /// # Errors
-    /// Says how the record is damaged.
+    /// Describes the damage of an unreadable record.
     pub fn restore(mut self, step: u64, record: Vec<u8>) -> Result<Learner<E>, String> {
         self.executor.restore(step, record)?;
         Ok(Learner { step, ..self })
@@ -154,7 +151,7 @@ mod tests {
         Learner::new(&(), model, schedule, settings).expect("room")
     }
 
-    /// The loss of a step on a batch.
+    /// Takes a step on a batch; returns its loss.
     fn loss(learner: &mut Learner<CpuExecutor>, batch: &Arc<Samples>) -> f32 {
         learner.learn(batch, batch.count());
         learner.fetch()[0].loss
@@ -177,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_weights_to_the_bit() {
+    fn weights_are_a_function_of_the_seed() {
         let _turn = turn();
         let (first, first_losses) = trained(50, 7);
         let (second, second_losses) = trained(50, 7);
@@ -187,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_stay_where_integers_can_hold_them() {
+    fn weights_stay_within_integer_bounds() {
         let _turn = turn();
         let start = record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30_000);
         let samples = Arc::new(Samples::new(SMALL, &[start; 4], Aim::LABEL));
@@ -209,7 +206,7 @@ mod tests {
         Arc::new(Samples::new(Architecture::ARTICLE, &games(64), Aim::LABEL))
     }
 
-    /// A learner of the full size, and its state after some steps.
+    /// Returns a full-size learner after `steps` steps, and its network.
     fn after(steps: u64, clip_norm: f32) -> (Learner<CpuExecutor>, Network) {
         let start = CpuModel::new(&Network::random(Architecture::ARTICLE, 4));
         let mut learner = learner(start, Schedule::new(1e-2, 20), clip_norm);
@@ -221,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn goes_on_from_its_record_to_the_bit() {
+    fn resumes_exactly_from_its_record() {
         let _turn = turn();
         let (undisturbed, _) = after(9, 1.0);
         let (halfway, network) = after(5, 1.0);
@@ -239,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn clipping_changes_nothing_but_gradients_that_are_too_long() {
+    fn clipping_changes_only_long_gradients() {
         let _turn = turn();
         let norm = {
             let (mut learner, _) = after(0, 1.0);

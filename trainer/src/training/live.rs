@@ -1,4 +1,4 @@
-//! The page that is looked at while a run goes on.
+//! Live page of a run in progress.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
@@ -9,22 +9,22 @@ use crate::training::history::History;
 use crate::training::plan::Plan;
 use crate::training::progress::Progress;
 
-/// Time of a run's program for each time that the page takes.
+/// The run's time per time spent on writing the page.
 const SHARE: u32 = 500;
 
-/// Writes `NAME.report.html` while a run goes on.
+/// Writer of `NAME.report.html` during a run.
 pub struct LivePage {
     path: PathBuf,
     name: String,
     description: String,
     epochs: u64,
     clip_norm: f64,
-    /// When it is written again; `None` if it could not be written.
+    /// Time of the next write; `None` after a failed one.
     due: Option<Instant>,
 }
 
 impl LivePage {
-    /// The page of a run that is described in words.
+    /// Returns the page of a run, with its description.
     pub fn new(plan: &Plan, description: String) -> LivePage {
         let name = plan.out.file_name().unwrap_or_default();
         LivePage {
@@ -37,12 +37,12 @@ impl LivePage {
         }
     }
 
-    /// Whether it is time to write it again.
+    /// Returns whether the page should be written again.
     pub fn is_due(&self) -> bool {
         self.due.is_some_and(|due| due <= Instant::now())
     }
 
-    /// Writes it. That it cannot be written is said once, and no reason to end a run.
+    /// Writes the page. A failure is reported once and does not end the run.
     pub fn write(&mut self, history: &History, progress: &Progress, state: State, since: Duration) {
         if self.due.is_none() {
             return;
@@ -68,7 +68,7 @@ impl LivePage {
         let pause = Duration::from_secs(REFRESH_SECONDS).max(SHARE * began.elapsed());
         self.due = written.is_ok().then(|| Instant::now() + pause);
         if let Err(error) = written {
-            progress.line(&format!("the run goes on without its page: {error}"));
+            progress.line(&format!("the run continues without its page: {error}"));
         }
     }
 }

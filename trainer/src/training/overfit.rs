@@ -1,5 +1,5 @@
-//! A network that learns one small batch by heart: what a change of its code must not
-//! break. A net that cannot do that has a wrong gradient, or too few neurons.
+//! Overfitting test: a network memorises one small batch. A net that cannot has a wrong gradient or
+//! too few neurons.
 
 use datasets::Record;
 use models::{Architecture, Network};
@@ -8,49 +8,49 @@ use serde::Serialize;
 use crate::error::TrainerError;
 use crate::training::executor::{Executor, Settings};
 use crate::training::learner::Learner;
-use crate::training::run::LOOK_EVERY;
+use crate::training::run::FETCH_EVERY;
 use crate::training::schedule::{Decay, Schedule};
 use network::Aim;
 use network::CLIP_NORM;
 use network::CpuModel;
 
-/// Peak learning rate, that of `trainer fit`.
+/// Peak learning rate, as in `trainer fit`.
 const LEARNING_RATE: f64 = 0.003;
 
-/// What is to be learned by heart.
+/// Settings of an overfitting test.
 #[derive(Debug)]
 pub struct Task {
-    /// The parts of the network.
+    /// Architecture of the network.
     pub architecture: Architecture,
     /// The network to start from, instead of fresh weights.
     pub init: Option<Network>,
-    /// The positions.
+    /// Positions of the batch.
     pub records: Vec<Record>,
-    /// Steps at most.
+    /// Upper limit of steps.
     pub steps: u64,
-    /// The mean loss to get below.
+    /// Mean loss to get below.
     pub below: f32,
-    /// Decides the starting weights.
+    /// Seed of the starting weights.
     pub seed: u64,
 }
 
-/// How it went.
+/// Result of an overfitting test.
 #[derive(Debug, Serialize)]
 pub struct Learned {
     /// Positions in the batch.
     pub positions: usize,
-    /// Steps that were taken.
+    /// Number of steps taken.
     pub steps: u64,
-    /// The loss before the first.
+    /// Loss before the first step.
     pub first_loss: f32,
-    /// The loss before the last.
+    /// Loss before the last step.
     pub loss: f32,
-    /// The loss to get below.
+    /// Loss to get below.
     pub below: f32,
 }
 
 impl Learned {
-    /// Whether it got there.
+    /// Returns whether the loss got below the limit.
     pub fn by_heart(&self) -> bool {
         self.loss < self.below
     }
@@ -65,7 +65,7 @@ pub fn overfit<E: Executor>(task: Task, device: &E::Device) -> Result<Learned, T
     let model = CpuModel::start(init, task.architecture, task.seed);
     let schedule = Schedule::new(LEARNING_RATE, task.steps).with_decay(Decay::Linear);
     let positions = task.records.len();
-    // Nothing holds it back.
+    // No regularisation.
     let settings = Settings {
         batch: positions,
         weight_decay: 0.0,
@@ -85,7 +85,7 @@ pub fn overfit<E: Executor>(task: Task, device: &E::Device) -> Result<Learned, T
     };
     while learned.steps < task.steps && !learned.by_heart() {
         learner.learn(&batch, positions);
-        if learner.unseen() < LOOK_EVERY && learner.steps() < task.steps {
+        if learner.unfetched() < FETCH_EVERY && learner.steps() < task.steps {
             continue;
         }
         for step in learner.fetch() {
@@ -106,7 +106,7 @@ mod tests {
     use crate::training::executor::CpuExecutor;
 
     #[test]
-    fn a_batch_is_learned_by_heart_or_not_in_time() {
+    fn memorises_a_batch_unless_steps_run_out() {
         let _turn = turn();
         let task = |steps| Task {
             architecture: Architecture::hidden([256, 32, 32]),

@@ -1,4 +1,4 @@
-//! What to train and how.
+//! Plan: the settings of a training run, and their description in metadata.
 
 use std::iter;
 use std::path::PathBuf;
@@ -16,55 +16,55 @@ use crate::training::regularisation::Regularisation;
 use crate::training::schedule::{Decay, Schedule};
 use network::target::{self, Aim};
 
-/// A run as the command line asks for it.
+/// Settings of a run.
 #[derive(Debug)]
 pub struct Plan {
-    /// Where the net goes.
+    /// Path of the net to write.
     pub out: PathBuf,
-    /// The parts that the network is put together from.
+    /// Architecture of the network.
     pub architecture: Architecture,
-    /// The net to start from, instead of fresh weights.
+    /// Net to start from, instead of fresh weights.
     pub init: Option<Net>,
-    /// The device.
+    /// Device to train on.
     pub device: Device,
-    /// The positions to train on.
+    /// Positions to train on.
     pub selection: Selection,
-    /// Passes over them.
+    /// Passes over the positions.
     pub epochs: u64,
-    /// The epochs after which the schedule began anew, because more were asked for when
-    /// those were done; in ascending order.
+    /// Epochs after which the schedule restarted, since more were requested when those were done;
+    /// ascending.
     pub restarts: Vec<u64>,
     /// Positions a step.
     pub batch: usize,
-    /// What keeps it from learning its games by heart.
+    /// Weight decay and factor of own weights.
     pub regularisation: Regularisation,
-    /// How much the games' results count.
+    /// Weight of the games' results in the target.
     pub result_share: ResultShare,
-    /// The power of the distance in win chance that is minimised, at least 1.
+    /// Exponent of the win-chance distance in the loss, at least 1.
     pub loss_exponent: f64,
     /// Peak learning rate.
     pub learning_rate: f64,
-    /// What becomes of it behind the peak.
+    /// Decay of the learning rate after the peak.
     pub decay: Decay,
-    /// Steps until the peak; by default what [`Schedule::new`] takes.
+    /// Warm-up steps; by default [`Schedule::new`]'s.
     pub warm_up: Option<u64>,
-    /// The length that gradients are shortened to.
+    /// Norm to which longer gradients are clipped.
     pub clip_norm: f32,
-    /// Decides the order of positions, and random starting weights.
+    /// Seed of the order of positions and of random starting weights.
     pub seed: u64,
     /// Time between two checkpoints within an epoch.
     pub checkpoint_every: Duration,
-    /// Go on from the checkpoint.
+    /// Resume from the checkpoint.
     pub resume: bool,
 }
 
 impl Plan {
-    /// The file of this extension beside the net.
+    /// Returns the path of the net with another extension.
     pub fn beside(&self, extension: &str) -> PathBuf {
         self.out.with_extension(extension)
     }
 
-    /// What is about to be trained, in words.
+    /// Describes the run in a sentence.
     pub fn in_words(&self, dataset: &Dataset) -> String {
         format!(
             "training {:#} on {}: {} positions{}, {} held out, {} epoch{}",
@@ -81,12 +81,12 @@ impl Plan {
         )
     }
 
-    /// Steps of an epoch.
+    /// Returns the number of steps in an epoch.
     pub fn steps(&self) -> u64 {
         self.selection.positions.div_ceil(self.batch as u64)
     }
 
-    /// Returns what is likely a mistake in the plan, a sentence each.
+    /// Returns warnings about likely mistakes in the plan, a sentence each.
     pub fn warnings(&self) -> Vec<String> {
         let (steps, positions) = (self.epochs * self.steps(), self.selection.positions);
         let mut warnings = Vec::new();
@@ -107,13 +107,13 @@ impl Plan {
         warnings
     }
 
-    /// The learning rate from the last restart on.
+    /// Returns the learning-rate schedule from the last restart on.
     pub fn schedule(&self) -> Schedule {
         let begin = self.restarts.last().copied().unwrap_or(0);
         self.schedule_between(begin, self.epochs)
     }
 
-    /// The schedule that begins after one epoch and ends with another.
+    /// Returns the schedule from after epoch `begin` to the end of epoch `end`.
     fn schedule_between(&self, begin: u64, end: u64) -> Schedule {
         let steps = (end - begin) * self.steps();
         let schedule = Schedule::new(self.learning_rate, steps)
@@ -125,7 +125,7 @@ impl Plan {
         }
     }
 
-    /// All schedules, each with the epoch after which it begins.
+    /// Returns all schedules, each with the epoch after which it begins.
     fn schedules(&self) -> impl Iterator<Item = (u64, Schedule)> {
         let begins = iter::once(0).chain(self.restarts.iter().copied());
         let ends = self.restarts.iter().copied().chain([self.epochs]);
@@ -133,8 +133,8 @@ impl Plan {
         begins.zip(ends).map(between)
     }
 
-    /// What a step of the run aims at, counted from 0. The line of the result's share ends
-    /// where the run was first to end.
+    /// Returns the target of a step of the run, counted from 0. The result's weight changes
+    /// linearly up to the run's originally planned end.
     pub fn aim(&self, step: u64) -> Aim {
         let epochs = self.restarts.first().copied().unwrap_or(self.epochs);
         let last = (epochs * self.steps()).saturating_sub(1).max(1);
@@ -142,9 +142,8 @@ impl Plan {
         self.result_share.after(done)
     }
 
-    /// All that decides what net comes out, as the net's file will tell it. No
-    /// times and no paths that differ from run to run: the same run gives the
-    /// same bytes.
+    /// Returns the net's metadata: all settings that decide the result. Excludes times and paths,
+    /// so that the same run gives the same bytes.
     pub fn metadata(&self, dataset: &Dataset) -> Metadata {
         let mut metadata = Metadata::new(self.architecture, TOOL);
         let mut schedules = self.schedules();
@@ -178,21 +177,20 @@ impl Plan {
     }
 }
 
-/// How much the games' results count in what training aims at: a share of the target, on
-/// a line from the first step to the last.
+/// Weight of the games' results in the target, changing linearly from the first step to the last.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResultShare {
-    /// At the first step, from 0 to 1.
+    /// Weight at the first step, from 0 to 1.
     pub from: f32,
-    /// At the last.
+    /// Weight at the last step, from 0 to 1.
     pub to: f32,
 }
 
 impl ResultShare {
-    /// Results do not count.
+    /// Weight 0 throughout.
     pub const NONE: ResultShare = ResultShare { from: 0.0, to: 0.0 };
 
-    /// The aim when a part of the run is done, from 0 to 1.
+    /// Returns the target after the part `done` of the run, from 0 to 1.
     pub fn after(self, done: f64) -> Aim {
         let (from, to) = (f64::from(self.from), f64::from(self.to));
         Aim {
@@ -201,21 +199,21 @@ impl ResultShare {
     }
 }
 
-/// The fewest steps that teach a net much more than material, whatever the data.
+/// Fewest steps that teach a net much more than material, independent of the data.
 const FEW_STEPS: u64 = 300;
 
-/// The power of two that gives an epoch at least 1,500 steps, without which it
-/// takes more epochs to learn as much, from 512, below which steps cost as much,
-/// to 16,384, beyond which a device gains nothing.
+/// Returns the default batch size: the largest power of two that gives an epoch at least 1,500
+/// steps, because with fewer, learning as much takes more epochs. At least 512, below which a step
+/// costs as much, and at most 16,384, above which a device gains nothing.
 pub fn batch_for(positions: u64) -> usize {
     let most = (positions / 1_500).max(1);
     (1usize << most.ilog2()).clamp(512, 16_384)
 }
 
-/// This program, as a net's metadata names it.
+/// Name of this program in a net's metadata.
 pub const TOOL: &str = concat!("kibitz trainer ", env!("CARGO_PKG_VERSION"));
 
-/// A dataset, as a net's metadata names it.
+/// Returns the dataset's entry in a net's metadata.
 pub fn dataset_metadata(dataset: &Dataset) -> Value {
     json!({
         "fingerprint": dataset.fingerprint(),

@@ -1,10 +1,10 @@
-//! What a run shows while it runs.
+//! Progress display of a run.
 
 use std::time::Duration;
 
 use host::{FormattedDuration, tell};
 
-/// Training that was done: positions, and the time they took.
+/// Positions trained on, and the time spent.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     samples: u64,
@@ -29,29 +29,29 @@ impl Work {
         self.samples as f64 / self.seconds().max(1e-9)
     }
 
-    /// How long so many positions take at the same pace.
+    /// Returns the time that `samples` positions take at the same pace.
     fn time_of(self, samples: u64) -> Duration {
         let seconds = samples as f64 / self.per_second();
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 }
 
-/// The display of a run, on standard error.
+/// Progress bar on standard error.
 pub struct Progress {
     display: host::Progress,
-    /// Positions of the run, all epochs together.
+    /// Positions of all epochs.
     total: u64,
-    /// Of these, done before this program was started.
+    /// Positions done before this process started.
     start: u64,
-    /// Done since.
+    /// Work of this process.
     work: Work,
-    /// The work until a state was last shown.
+    /// Work at the time of the last display.
     shown: Work,
 }
 
 impl Progress {
-    /// For a run over so many positions, all epochs together, of which so many
-    /// are done.
+    /// Returns the display of a run over `total` positions in all epochs, `start` of them done
+    /// already.
     pub fn new(total: u64, start: u64) -> Progress {
         let template = "{bar:24} {percent:>3} %  {msg}";
         Progress {
@@ -63,21 +63,20 @@ impl Progress {
         }
     }
 
-    /// A step on so many positions is done: for so long no batch was ready,
-    /// and for so long it was computed.
+    /// Adds a step on `samples` positions, with the time spent waiting for its batch and computing
+    /// it.
     pub fn step(&mut self, samples: usize, waiting: Duration, computing: Duration) {
         self.work.samples += samples as u64;
         self.work.waiting += waiting;
         self.work.computing += computing;
     }
 
-    /// Whether it is time to show a state.
+    /// Returns whether the display should be updated.
     pub fn is_due(&self) -> bool {
         self.display.is_due()
     }
 
-    /// Shows the state, with the epoch's mean loss so far and the learning
-    /// rate.
+    /// Updates the display, with the epoch's mean loss so far and the learning rate.
     pub fn show(&mut self, epoch: u64, loss: f64, rate: f64) {
         let left = self.total - self.start - self.work.samples;
         let recent = self.work.since(self.shown);
@@ -88,13 +87,13 @@ impl Progress {
         self.shown = self.work;
     }
 
-    /// Positions done, and those of the run, all epochs together.
+    /// Returns the positions done, and those of all epochs.
     pub fn positions(&self) -> (u64, u64) {
         (self.start + self.work.samples, self.total)
     }
 
-    /// How long the training takes still, if it goes on as since the program was
-    /// started. The time of validation is not foreseen.
+    /// Returns the remaining training time at the pace of this process, without validation. `None`
+    /// before the first step.
     pub fn left(&self) -> Option<Duration> {
         let (done, total) = self.positions();
         (self.work.samples > 0).then(|| self.work.time_of(total - done))
@@ -106,8 +105,8 @@ impl Progress {
     }
 }
 
-/// Speed and bottleneck of the recent work, and when the training ends if it
-/// goes on as all the work did. The time of validation is not foreseen.
+/// Formats speed and bottleneck of the recent work, and the remaining training time at the pace of
+/// all work, without validation.
 fn state(recent: Work, all: Work, left: u64) -> String {
     let waiting = 100.0 * recent.waiting.as_secs_f64() / recent.seconds().max(1e-9);
     let eta = all.time_of(left);
@@ -124,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_state_tells_speed_bottleneck_and_end() {
+    fn shows_speed_bottleneck_and_eta() {
         let work = |samples, waiting, computing| Work {
             samples,
             waiting: Duration::from_secs(waiting),

@@ -1,27 +1,27 @@
-//! What keeps a net from learning its games by heart.
+//! Regularisation by the size of the dataset, against overfitting of small ones.
 
-/// A thousand games are soon known by heart, a hundred thousand are not: up to
-/// so many training positions a net is held back most, ...
+/// Training positions up to which regularisation is strongest: nets soon memorise a thousand games,
+/// but not a hundred thousand.
 const FEW: f64 = (1 << 18) as f64;
-/// ... and from so many on least. Each doubling between them counts the same.
+/// Doublings of [`FEW`] over which regularisation falls to its weakest, in even steps.
 const DOUBLINGS: f64 = 4.0;
 
-/// How much a net is held back (docs/experiments.md,
-/// "How fast the own part, and in how many steps").
+/// Strength of the regularisation (docs/experiments.md, "How fast the own part, and in how many
+/// steps").
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Regularisation {
-    /// What an input's own part of the first layer counts. At a sixteenth Adam,
-    /// whose steps do not depend on scale, moves it a sixteenth as fast as the
-    /// shared parts. A power of two, so that dividing by it loses nothing.
+    /// Factor of an input's own weights in the first layer. At a sixteenth, Adam, whose steps do
+    /// not depend on scale, moves them a sixteenth as fast as the shared weights. A power of two,
+    /// so that dividing by it is exact.
     pub own_scale: f32,
-    /// How fast weights decay, in units of the learning rate (decoupled, as in
-    /// Loshchilov and Hutter, "Decoupled weight decay regularization", 2019).
+    /// Weight decay, in units of the learning rate (decoupled, as in Loshchilov and Hutter,
+    /// "Decoupled weight decay regularization", 2019).
     pub weight_decay: f64,
 }
 
 impl Regularisation {
-    /// By default, for so many training positions: from a sixteenth and 0.3 for
-    /// few to 1 and 0.1 for many.
+    /// Returns the default for a number of training positions: from a sixteenth and 0.3 for few to
+    /// 1 and 0.1 for many.
     pub fn for_positions(positions: u64) -> Regularisation {
         let doublings = (positions as f64 / FEW).log2().clamp(0.0, DOUBLINGS);
         let decay = 0.3 * 3f64.powf(-doublings / DOUBLINGS);
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_positions_hold_a_net_back_less_without_a_jump() {
+    fn regularisation_falls_smoothly_with_positions() {
         let of = |positions| {
             let regularisation = Regularisation::for_positions(positions);
             (regularisation.own_scale, regularisation.weight_decay)
@@ -52,7 +52,7 @@ mod tests {
         let mut before = of(100_000);
         for thousands in 100..5000 {
             let now = of(1000 * thousands);
-            // A power of two cannot change by less than its double.
+            // Powers of two change at least by their double.
             assert!(now.0 == before.0 || now.0 == 2.0 * before.0);
             assert!(now.1 <= before.1 && before.1 - now.1 < 0.003);
             before = now;

@@ -1,4 +1,4 @@
-//! A run from its first step to its last: a dataset in, the best net out.
+//! Training run: epochs, checkpoints, and the choice of the best net.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,42 +29,41 @@ use crate::training::regularisation::Regularisation;
 use crate::training::validation::{Validation, validate};
 use network::CpuModel;
 
-/// Steps between two looks at what they measured: each waits for the device.
-pub const LOOK_EVERY: usize = 32;
+/// Steps between two fetches of metrics: each synchronises with the device.
+pub const FETCH_EVERY: usize = 32;
 
-/// What the name of a checkpoint ends with, in place of the net's `safetensors`.
+/// File extension of a checkpoint, replacing the net's `safetensors`.
 const CHECKPOINT: &str = "checkpoint";
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug, Serialize)]
 pub struct Summary {
-    /// The net that was written.
+    /// Path of the written net.
     pub net: PathBuf,
-    /// Where it was trained.
+    /// Device of the training.
     pub device: String,
-    /// Epochs that were run.
+    /// Number of epochs.
     pub epochs: u64,
-    /// The epoch whose net was written.
+    /// Epoch of the written net.
     pub best_epoch: u64,
-    /// That net's figures on the held-out games; none if there are none.
+    /// Figures of the written net on the held-out games; `None` without any.
     pub validation: Option<Validation>,
-    /// Time of the whole run, interruptions left out.
+    /// Duration of the whole run in seconds, interruptions excluded.
     pub seconds: f64,
-    /// Training positions a second, over the epochs' training alone.
+    /// Training positions a second, validation excluded.
     pub samples_per_second: f64,
-    /// Positions that its filter left out of the training.
+    /// Numbers of positions dropped by the filter.
     pub left_out: Dropped,
-    /// The page with all there is to see.
+    /// Path of the report page.
     pub report: PathBuf,
 }
 
-/// Trains a network and keeps the epoch with the smallest winchance on the
-/// held-out games; the last, where no game is held out.
+/// Trains a network and keeps the net of the epoch with the smallest winchance on the held-out
+/// games; without any, of the last.
 ///
-/// Beside the net `NAME.safetensors` appear `NAME.metrics.jsonl` (one object
-/// an epoch), `NAME.steps.jsonl`, `NAME.svg` (the curves), `NAME.golden.json`,
-/// `NAME.report.html` (the page of a run that goes on), and `NAME.checkpoint`, from
-/// which [`Plan::resume`] goes on.
+/// Beside the net `NAME.safetensors`, writes `NAME.metrics.jsonl` (one object an epoch),
+/// `NAME.steps.jsonl`, `NAME.svg` (the curves), `NAME.golden.json`, `NAME.report.html` (the live
+/// page), and `NAME.checkpoint`, from which [`Plan::resume`] resumes.
 ///
 /// # Errors
 /// [`TrainerError`]; a net that was written before stays.
@@ -95,10 +94,10 @@ pub fn fit<E: Executor>(
     ended.map(|()| run.summary())
 }
 
-/// A batch on the device and its number of positions, if there is one more.
+/// Next batch on the device and its number of positions; `None` at the end of the epoch.
 type Received<E> = Result<Option<(<E as Executor>::Batch, usize)>, TrainerError>;
 
-/// A run between two steps.
+/// State of a run between two steps.
 struct Run<'a, E: Executor> {
     dataset: &'a Dataset,
     plan: &'a Plan,
@@ -106,19 +105,18 @@ struct Run<'a, E: Executor> {
     learner: Learner<E>,
     artifacts: RunArtifacts<'a>,
     checkpoint: Checkpoint,
-    /// When the checkpoint was written.
-    saved: Instant,
-    /// Until when the history knows the time.
-    timed: Instant,
-    /// Time of steps that the history does not know of yet: without data, and the
-    /// rest.
-    untold: [Duration; 2],
+    /// Time of the last checkpoint.
+    checkpoint_at: Instant,
+    /// Time up to which the history counts the run's duration.
+    counted_until: Instant,
+    /// Step time missing from the history: waiting for data, and computing.
+    unreported_time: [Duration; 2],
     progress: Progress,
     page: LivePage,
 }
 
 impl<'a, E: Executor> Run<'a, E> {
-    /// Begins a run, or goes on with one.
+    /// Begins or resumes a run.
     fn begin(
         dataset: &'a Dataset,
         plan: &'a Plan,
@@ -143,7 +141,7 @@ impl<'a, E: Executor> Run<'a, E> {
         };
         let mut learner = Learner::new(device, start, plan.schedule(), settings)?;
         let (mut history, mut net) = (History::default(), None);
-        let resumed = before(&checkpoint, plan, &metadata)?;
+        let resumed = load_to_resume(&checkpoint, plan, &metadata)?;
         let begins = resumed.is_none();
         if let Some(state) = resumed {
             learner = learner
@@ -160,17 +158,17 @@ impl<'a, E: Executor> Run<'a, E> {
             learner,
             artifacts: RunArtifacts::new(dataset, plan, metadata, history, net)?,
             checkpoint,
-            saved: now,
-            timed: now,
-            untold: [Duration::ZERO; 2],
+            checkpoint_at: now,
+            counted_until: now,
+            unreported_time: [Duration::ZERO; 2],
             progress: Progress::new(plan.epochs * samples, done),
             page: LivePage::new(plan, plan.in_words(dataset)),
         };
         if begins {
-            // From now on the name of the net belongs to this run.
+            // From now on, the name of the net belongs to this run.
             run.save()?;
         }
-        // Of the checkpoint, whatever was written after it when the program ended.
+        // Bring the files to the state of the checkpoint: some may have been written after it.
         run.artifacts.write_net()?;
         run.artifacts.write_course()?;
         Ok(run)
@@ -184,7 +182,7 @@ impl<'a, E: Executor> Run<'a, E> {
         Ok(())
     }
 
-    /// Trains on what is left of the epoch's positions.
+    /// Trains on the rest of the epoch's positions.
     fn train_epoch(&mut self) -> Result<(), TrainerError> {
         let (dataset, plan) = (self.dataset, self.plan);
         let order = (plan.seed, self.artifacts.history.epoch());
@@ -214,24 +212,23 @@ impl<'a, E: Executor> Run<'a, E> {
                 }
                 self.learner.learn(&batch, samples);
                 let queued = Instant::now();
-                // The next batch is sent to the device before this one is
-                // waited for.
+                // Send the next batch to the device before waiting for this one.
                 next = self.receive(&mut batches)?;
                 let sent = Instant::now();
-                self.look_if_due()?;
+                self.report_if_due()?;
                 let computing = (queued - received) + sent.elapsed();
                 self.artifacts.history.pass.spend(waiting, computing);
                 self.progress.step(samples, waiting, computing);
-                self.untold[0] += waiting;
-                self.untold[1] += computing;
+                self.unreported_time[0] += waiting;
+                self.unreported_time[1] += computing;
                 (received, waiting) = (Instant::now(), sent - queued);
             }
             self.look()
         })
     }
 
-    /// The batch of the next step, on the device, and its number of positions. `None` at the end
-    /// of the epoch.
+    /// Sends the next batch to the device; returns it and its number of positions. `None` at the
+    /// end of the epoch.
     fn receive(
         &mut self,
         batches: &mut impl Iterator<Item = Result<Ready<E>, datasets::Error>>,
@@ -242,13 +239,13 @@ impl<'a, E: Executor> Run<'a, E> {
         Ok(Some((self.learner.executor().send(prepared), positions)))
     }
 
-    /// Looks at what the last steps measured, where it is time to.
-    fn look_if_due(&mut self) -> Result<(), TrainerError> {
+    /// Saves the checkpoint and updates metrics, progress bar and page, where due.
+    fn report_if_due(&mut self) -> Result<(), TrainerError> {
         let show = self.progress.is_due();
         let page = self.page.is_due();
-        if self.saved.elapsed() >= self.plan.checkpoint_every {
+        if self.checkpoint_at.elapsed() >= self.plan.checkpoint_every {
             self.save()?;
-        } else if show || page || self.learner.unseen() == LOOK_EVERY {
+        } else if show || page || self.learner.unfetched() == FETCH_EVERY {
             self.look()?;
         }
         if show {
@@ -262,14 +259,14 @@ impl<'a, E: Executor> Run<'a, E> {
         Ok(())
     }
 
-    /// Writes the page.
+    /// Writes the live page.
     fn show_page(&mut self, state: PageState) {
-        let since = self.timed.elapsed();
+        let since = self.counted_until.elapsed();
         let history = &self.artifacts.history;
         self.page.write(history, &self.progress, state, since);
     }
 
-    /// Takes what the last steps measured into the history.
+    /// Fetches the metrics of the last steps into the history.
     fn look(&mut self) -> Result<(), TrainerError> {
         let steps = self.learner.fetch();
         let broken = steps.iter().position(|step| {
@@ -280,7 +277,7 @@ impl<'a, E: Executor> Run<'a, E> {
         let last = self.learner.steps() - (steps.len() - good.len()) as u64;
         let history = &mut self.artifacts.history;
         if !good.is_empty() {
-            let time = mem::take(&mut self.untold);
+            let time = mem::take(&mut self.unreported_time);
             history.take(good, last, time, self.plan.clip_norm);
         }
         let Some(step) = broken.map(|broken| steps[broken]) else {
@@ -290,11 +287,11 @@ impl<'a, E: Executor> Run<'a, E> {
         let (loss, norm) = (step.loss, step.gradient_norm);
         Err(match loss.is_finite() {
             false => self.diverged(batch, format!("the loss became {loss}")),
-            true => self.diverged(batch, format!("the gradient's length became {norm}")),
+            true => self.diverged(batch, format!("the gradient norm became {norm}")),
         })
     }
 
-    /// Refuses weights that are no numbers; the losses of all steps were.
+    /// Returns an error if a weight is not finite; the losses of all steps were.
     fn check_weights(&self) -> Result<(), TrainerError> {
         if self.learner.is_finite() {
             return Ok(());
@@ -309,8 +306,8 @@ impl<'a, E: Executor> Run<'a, E> {
         Err(self.diverged(last, "a weight became infinite or NaN".to_string()))
     }
 
-    /// Writes a batch of the epoch, counted from 0, beside the net. Returns the
-    /// failure that names it.
+    /// Writes a batch of the epoch, counted from 0, beside the net. Returns the error that names
+    /// it.
     fn diverged(&self, number: u64, what: String) -> TrainerError {
         let batch = self.plan.beside("diverged.txt");
         match self.write_batch(number, &batch) {
@@ -347,14 +344,13 @@ impl<'a, E: Executor> Run<'a, E> {
         files::write(path, text.as_bytes())
     }
 
-    /// Measures the net of the epoch, keeps it if it is the best, and begins
-    /// the next epoch.
+    /// Validates the epoch's net, keeps it if it is the best, and begins the next epoch.
     fn close_epoch(&mut self) -> Result<(), TrainerError> {
         self.check_weights()?;
         let network = net::on_grid(&self.learner.network());
         let network = network.expect("finite weights are kept within what f16 holds");
         let plan = self.plan;
-        // Epochs compare by one measure: what the last one aims at.
+        // All epochs are judged by the target of the last one.
         let aim = plan.result_share.after(1.0);
         let validation = validate(&network, self.dataset, plan.loss_exponent, aim)?;
         let history = &self.artifacts.history;
@@ -372,7 +368,7 @@ impl<'a, E: Executor> Run<'a, E> {
         };
         let kept = self.artifacts.take(entry, &network);
         self.progress.line(&entry.line(self.plan.epochs, kept));
-        // The checkpoint first: all else is made from it.
+        // The checkpoint first: all other files are derived from it.
         self.save()?;
         if kept {
             self.artifacts.write_net()?;
@@ -387,16 +383,16 @@ impl<'a, E: Executor> Run<'a, E> {
         let history = &mut self.artifacts.history;
         history.steps = self.learner.steps();
         let now = Instant::now();
-        history.seconds += (now - self.timed).as_secs_f64();
-        self.timed = now;
+        history.seconds += (now - self.counted_until).as_secs_f64();
+        self.counted_until = now;
         let (artifacts, record) = (&self.artifacts, self.learner.record());
         self.checkpoint
             .save(&artifacts.history, artifacts.net(), &record)?;
-        self.saved = Instant::now();
+        self.checkpoint_at = Instant::now();
         Ok(())
     }
 
-    /// How a run ended that has run all its epochs.
+    /// Returns the result of a finished run.
     fn summary(&self) -> Summary {
         let history = &self.artifacts.history;
         let best = history.best().expect("at least one epoch was run and kept");
@@ -416,9 +412,9 @@ impl<'a, E: Executor> Run<'a, E> {
     }
 }
 
-/// What was done before, for a run that is to go on. `None` for one that
-/// begins: nothing that it will write may be there yet.
-fn before(
+/// Loads the checkpoint of a run to resume. `None` for a new run, after a check that none of its
+/// files exist.
+fn load_to_resume(
     checkpoint: &Checkpoint,
     plan: &Plan,
     metadata: &Metadata,
@@ -432,7 +428,7 @@ fn before(
         check_free(&plan.out, plan.resume)?;
         if plan.resume {
             let checkpoint = checkpoint.path().display();
-            tell(format_args!("no checkpoint {checkpoint}: beginning"));
+            tell(format_args!("no checkpoint {checkpoint}: starting anew"));
         }
         return Ok(None);
     };
@@ -441,11 +437,11 @@ fn before(
     if history.epoch() > plan.epochs {
         let epochs = plan.epochs;
         tell(format_args!(
-            "this run has ended already: epoch {epochs} of {epochs} is done"
+            "this run has ended already, after {epochs} of {epochs} epochs"
         ));
     } else {
         tell(format_args!(
-            "going on in epoch {} behind {} positions, step {} of the run",
+            "going on in epoch {} after {} positions, at step {} of the run",
             history.epoch(),
             history.pass.samples,
             history.steps,
@@ -460,10 +456,6 @@ pub fn has_checkpoint(out: &Path) -> bool {
 }
 
 /// Checks that the run of `plan` has ended exactly as planned. Writes nothing.
-///
-/// # Errors
-/// [`TrainerError::CheckpointRefused`] if its checkpoint is missing, of another plan, or
-/// of a run that has not ended.
 pub fn check_finished(dataset: &Dataset, mut plan: Plan) -> Result<(), TrainerError> {
     let refused = |why: &str| {
         checkpoint_of(dataset, &plan).refused(&format!(
@@ -482,23 +474,18 @@ pub fn check_finished(dataset: &Dataset, mut plan: Plan) -> Result<(), TrainerEr
     Ok(())
 }
 
-/// The checkpoint of the run that a plan describes.
+/// Returns the checkpoint of the run that a plan describes.
 fn checkpoint_of(dataset: &Dataset, plan: &Plan) -> Checkpoint {
     Checkpoint::new(plan.beside(CHECKPOINT), plan.metadata(dataset))
 }
 
-/// Gives a plan the restarts of its checkpoint. A plan that is shorter than they are is then
-/// refused as another run's.
+/// Sets a plan's restarts to its checkpoint's. A shorter plan is then refused as another run's.
 fn take_restarts(plan: &mut Plan, restarts: Vec<u64>) {
     plan.restarts = restarts;
     plan.restarts.retain(|&epoch| epoch < plan.epochs);
 }
 
-/// Makes sure that nothing of a run is there yet that is to write the net `out`, unless
-/// it goes on from a checkpoint.
-///
-/// # Errors
-/// [`TrainerError::Exists`].
+/// Checks that no file of a run with the net `out` exists, unless it resumes from a checkpoint.
 pub fn check_free(out: &Path, resume: bool) -> Result<(), TrainerError> {
     let checkpoint = out.with_extension(CHECKPOINT);
     if resume && checkpoint.exists() {
@@ -519,13 +506,13 @@ pub fn check_free(out: &Path, resume: bool) -> Result<(), TrainerError> {
     Ok(())
 }
 
-/// Makes sure that the net that lies where the run writes its own is its own.
+/// Checks that an existing net at the run's path belongs to this run.
 fn check_net(plan: &Plan, state: &State, metadata: &Metadata) -> Result<(), TrainerError> {
     if !plan.out.exists() {
         return Ok(());
     }
     let found = fs::read(&plan.out).map_err(TrainerError::unreadable(&plan.out))?;
-    match state.net.is_some() && is_of(&found, metadata) {
+    match state.net.is_some() && is_net_of(&found, metadata) {
         true => Ok(()),
         false => Err(TrainerError::OtherNet {
             path: plan.out.clone(),
@@ -534,9 +521,9 @@ fn check_net(plan: &Plan, state: &State, metadata: &Metadata) -> Result<(), Trai
     }
 }
 
-/// Whether a file is a net of the run that `metadata` describes, of whatever
-/// epoch, and of however many that the run was to have.
-fn is_of(net: &[u8], metadata: &Metadata) -> bool {
+/// Returns whether a file is a net of the run that `metadata` describes, from any epoch and with
+/// any number of planned epochs.
+fn is_net_of(net: &[u8], metadata: &Metadata) -> bool {
     let Ok((_, found)) = Network::from_bytes(net) else {
         return false;
     };
@@ -552,12 +539,11 @@ fn is_of(net: &[u8], metadata: &Metadata) -> bool {
     common(&found) == common(metadata)
 }
 
-/// Makes a run that has ended one that goes on, if the plan asks for more epochs. The
-/// schedule of the added ones begins anew, with a warm-up to the same peak: at the end of
-/// the first the rate is nearly 0, and nothing would be learned from there. The optimizer
-/// keeps its moments.
+/// Extends a finished run if the plan has more epochs. The schedule of the added epochs starts
+/// anew, with a warm-up to the same peak: at the end of the first schedule the rate is nearly 0,
+/// and nothing would be learned from there. The optimizer keeps its moments.
 ///
-/// The checkpoint is replaced before anything else, so that it can be done once only.
+/// Replaces the checkpoint before anything else, so that a run is extended only once.
 fn extend_if_asked(dataset: &Dataset, plan: &mut Plan) -> Result<(), TrainerError> {
     let Some(length) = checkpoint_of(dataset, plan).length()? else {
         return Ok(());
@@ -569,11 +555,11 @@ fn extend_if_asked(dataset: &Dataset, plan: &mut Plan) -> Result<(), TrainerErro
     let epochs = mem::replace(&mut plan.epochs, length.epochs);
     let ended = checkpoint_of(dataset, plan);
     let state = ended.load()?;
-    let state = state.ok_or_else(|| ended.refused("it is no longer there"))?;
+    let state = state.ok_or_else(|| ended.refused("it was removed"))?;
     check_net(plan, &state, &plan.metadata(dataset))?;
     plan.epochs = epochs;
     plan.restarts.push(length.epochs);
-    // The best net so far says of itself what that of the longer run would.
+    // Give the best net so far the metadata of the longer run.
     let net = state.net.map(|net| {
         let (network, found) = Network::from_bytes(&net)
             .map_err(|error| ended.refused(&format!("its net: {error}")))?;
@@ -641,8 +627,7 @@ mod tests {
         }
     }
 
-    /// What a signal leaves that comes before the first step: [`TrainerError`] and
-    /// the checkpoint.
+    /// Runs `fit` with a signal before the first step; returns the checkpoint's state.
     fn stopped(dataset: &Dataset, plan: &mut Plan) -> Option<State> {
         let stop = StopSignal::default();
         stop.flag().store(true, Ordering::Relaxed);
@@ -656,11 +641,10 @@ mod tests {
         checkpoint.load().unwrap()
     }
 
-    /// Wherever a run is killed between two files that it writes, the net that
-    /// lies there when it goes on is the one that its checkpoint knows as the
-    /// best, or there is none in either.
+    /// A run killed between any two file writes resumes with the net that its checkpoint has as the
+    /// best, or with none in either.
     #[test]
-    fn a_run_that_is_killed_between_two_files_owns_its_net() {
+    fn a_killed_run_resumes_with_its_best_net() {
         let _turn = testing::turn();
         let place = tempfile::tempdir().unwrap();
         let path = |name: &str| place.path().join(name);
@@ -680,15 +664,15 @@ mod tests {
             fit::<CpuExecutor>(&dataset, &mut plan, &(), &stop).unwrap()
         };
         let summary = files::watched::after_each_file(keep, work);
-        // At the start and after each epoch a checkpoint, the metrics and the steps, then
-        // the curves, and more than once a net and its golden vectors.
+        // A checkpoint, the metrics and the steps at the start and after each epoch, then the
+        // curves, and more than once a net and its golden vectors.
         assert!(kills.get() >= 3 + 4 * EPOCHS + 4, "{}", kills.get());
         let mut epochs = Vec::new();
         for kill in 1..=kills.get() {
             let mut plan = plan(&dataset, &path(&kill.to_string()), true);
             let state = stopped(&dataset, &mut plan).unwrap();
             let best = state.history.best();
-            // Through text, as the net's file has it.
+            // As the net's file: through JSON text.
             let expected = best.map(|best| -> Value {
                 let figures =
                     serde_json::json!({ "epoch": best.epoch, "figures": best.validation });
@@ -713,10 +697,9 @@ mod tests {
         assert_eq!(summary.epochs, EPOCHS);
     }
 
-    /// A net that was lost is in the checkpoint; one of another run is not
-    /// written over.
+    /// A lost net is restored from the checkpoint; a net of another run is not overwritten.
     #[test]
-    fn a_run_that_goes_on_has_its_net_and_spares_others() {
+    fn resuming_restores_its_net_and_spares_others() {
         let _turn = testing::turn();
         let place = tempfile::tempdir().unwrap();
         let dataset = testing::dataset_with(place.path(), 1500, 20);
@@ -734,7 +717,10 @@ mod tests {
             let ended = fit::<CpuExecutor>(&dataset, &mut again, &(), &StopSignal::default());
             let error = ended.err().unwrap();
             assert_eq!(error.exit_code() as u8, 5);
-            assert!(error.to_string().contains("no net of the run"), "{error}");
+            assert!(
+                error.to_string().contains("not a net of the run"),
+                "{error}"
+            );
             assert!(fs::read(&begun.out).unwrap() == bytes);
         }
     }

@@ -1,23 +1,23 @@
-//! The learning rate over a run.
+//! Learning-rate schedules.
 
 use std::f64::consts::PI;
 
 use clap::ValueEnum;
 use serde::Deserialize;
 
-/// How the learning rate goes on once it is at its peak.
+/// Decay of the learning rate after its peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decay {
-    /// Half a cosine down to nothing (Loshchilov and Hutter, "SGDR", 2017)
+    /// Half a cosine to zero (Loshchilov and Hutter, "SGDR", 2017)
     Cosine,
-    /// A straight line down to nothing
+    /// A straight line to zero
     Linear,
-    /// It stays at its peak
+    /// No decay
     Constant,
 }
 
-/// A linear warm-up to the peak, then its [`Decay`].
+/// Linear warm-up to the peak, then a [`Decay`].
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     peak: f64,
@@ -28,8 +28,8 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A run of `steps` steps to the rate `peak` and along a cosine down, of
-    /// which the first twentieth, at most 500, warm up.
+    /// Returns a cosine schedule over `steps` steps with the peak `peak`. The first twentieth of
+    /// the steps, at most 500, warms up.
     pub fn new(peak: f64, steps: u64) -> Schedule {
         Schedule {
             peak,
@@ -40,22 +40,22 @@ impl Schedule {
         }
     }
 
-    /// The same with another decay.
+    /// Returns the schedule with another decay.
     pub fn with_decay(self, decay: Decay) -> Schedule {
         Schedule { decay, ..self }
     }
 
-    /// The same with so many steps of warm-up.
+    /// Returns the schedule with another number of warm-up steps.
     pub fn with_warm_up(self, warm_up: u64) -> Schedule {
         Schedule { warm_up, ..self }
     }
 
-    /// The same, begun after so many steps of a longer run.
+    /// Returns the schedule shifted to start after `begin` steps of a longer run.
     pub fn begun_after(self, begin: u64) -> Schedule {
         Schedule { begin, ..self }
     }
 
-    /// As a net's metadata names it.
+    /// Returns the schedule's name in a net's metadata.
     pub fn name(&self) -> &'static str {
         match self.decay {
             Decay::Cosine => "linear warm-up, cosine to zero",
@@ -64,12 +64,12 @@ impl Schedule {
         }
     }
 
-    /// Steps until the rate is at its peak.
+    /// Returns the number of warm-up steps.
     pub fn warm_up(&self) -> u64 {
         self.warm_up
     }
 
-    /// The rate of a step of the run, counted from 0.
+    /// Returns the rate of a step of the run, counted from 0.
     pub fn rate(&self, step: u64) -> f64 {
         let step = step.saturating_sub(self.begin);
         if step < self.warm_up {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_begun_later_is_the_same_later() {
+    fn shifted_schedule_has_the_same_rates() {
         let (first, later) = (
             Schedule::new(0.1, 40),
             Schedule::new(0.1, 40).begun_after(60),
@@ -132,7 +132,7 @@ mod tests {
             [0.25, 1.0, 1.0, 1.0]
         );
         assert_eq!(of(Decay::Cosine, 0).rate(0), 1.0, "no warm-up");
-        // Longer than the run: it never comes to its peak.
+        // Longer than the run, so that the peak is never reached.
         assert_eq!(of(Decay::Cosine, 200).rate(99), 0.5);
     }
 }

@@ -1,6 +1,5 @@
-//! Piece-square tables, fitted to the same labels by the same loss. Each input but
-//! the threats has a worth in pawns, and a position is worth their sum: what a
-//! network must beat to be worth its time.
+//! Piece-square tables fitted to the same labels by the same loss: a baseline that networks must
+//! beat. Each input except threats has a value in pawns, and a position is worth their sum.
 
 use std::path::PathBuf;
 use std::thread;
@@ -27,53 +26,50 @@ use network::target::{self, Aim, slope, win_chance};
 
 /// Peak learning rate, in pawns.
 const LEARNING_RATE: f64 = 0.02;
-/// Adam's (Kingma and Ba, 2015), with the values of its authors.
+/// Adam's parameters (Kingma and Ba, 2015), with the authors' values.
 const BETAS: [f64; 2] = [0.9, 0.999];
 const EPSILON: f64 = 1e-8;
 
 /// Neurons of each hidden layer of the net that computes the sum.
 const NEURONS: usize = 32;
-/// Pawns of which each neuron tells how many the sum is above its lower end.
+/// Pawns over which each neuron's activation rises from 0 to 1.
 const SLICE: f32 = 2.0;
 
-/// A fit as the command line asks for it.
+/// Settings of a fit.
 #[derive(Debug)]
 pub struct TablesPlan {
-    /// Where the net goes.
+    /// Path of the net to write.
     pub out: PathBuf,
-    /// Whether a net that is there already is replaced.
+    /// Whether an existing net is replaced.
     pub force: bool,
     /// Passes over the training positions.
     pub epochs: u64,
     /// Positions a step.
     pub batch: usize,
-    /// Decides the order of positions.
+    /// Seed of the order of positions.
     pub seed: u64,
 }
 
-/// How a fit ended.
+/// Result of a fit.
 #[derive(Debug, Serialize)]
 pub struct TablesSummary {
-    /// The net that was written.
+    /// Path of the written net.
     pub net: PathBuf,
     /// Passes over the training positions.
     pub epochs: u64,
-    /// Its figures on the held-out games; none if there are none.
+    /// Figures on the held-out games; `None` without any.
     pub validation: Option<Validation>,
-    /// Time of the whole run.
+    /// Duration of the whole run in seconds.
     pub seconds: f64,
 }
 
-/// Fits the tables, and writes them as a net that all programs take.
-///
-/// # Errors
-/// [`TrainerError::Exists`], [`TrainerError::Data`], [`TrainerError::Unwritable`].
+/// Fits the tables, and writes them as a net that all programs read.
 pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, TrainerError> {
     let started = Instant::now();
     host::check_free(&plan.out, plan.force)?;
     files::check_writable(&plan.out)?;
     let tables = Tables::fit(dataset, plan)?;
-    // As the file will hold it.
+    // With the file's rounding.
     let network = net::rounded(&tables.network()).expect("sums of steps that are finite");
     let validation = validate(&network, dataset, 1.0, Aim::LABEL)?;
     let mut metadata = Metadata::new(network.architecture(), plan::TOOL);
@@ -98,22 +94,21 @@ pub fn fit(dataset: &Dataset, plan: &TablesPlan) -> Result<TablesSummary, Traine
     })
 }
 
-/// The learning rate over the run.
+/// Returns the learning-rate schedule of the run.
 fn schedule(dataset: &Dataset, plan: &TablesPlan) -> Schedule {
     let steps = dataset.len(Split::Train).div_ceil(plan.batch as u64);
     Schedule::new(LEARNING_RATE, plan.epochs * steps)
 }
 
-/// What each input is worth, in pawns, to the side to move; the last is the
-/// worth of having the move.
+/// Value of each input in pawns for the side to move, then that of having the move.
 struct Tables([f64; INPUTS + 1]);
 
-/// The index of having the move.
+/// Index of the value of having the move.
 const MOVE: usize = INPUTS;
 
 impl Tables {
-    /// The pieces' values, whatever their squares: where fitting starts, so that
-    /// a small dataset need not teach them.
+    /// Returns tables of piece values, equal on all squares: the starting point, so that a small
+    /// dataset need not teach them.
     fn material() -> Tables {
         let mut tables = [0.0; INPUTS + 1];
         for (piece, squares) in tables.chunks_exact_mut(64).take(PIECES).enumerate() {
@@ -152,16 +147,15 @@ impl Tables {
         Ok(adam.tables)
     }
 
-    /// The value in pawns of a position with these inputs.
+    /// Returns the value in pawns of a position with these inputs.
     fn value(&self, features: &[Feature]) -> f64 {
         let worth = |feature: &Feature| self.0[feature.index()];
         features.iter().map(worth).sum::<f64>() + self.0[MOVE]
     }
 
-    /// A net that computes the sum, for values up to 32 pawns: each neuron of the
-    /// first layer is responsible for a slice of two, over which its activation
-    /// goes from 0 to 1. The next two layers hand them on, and the output adds
-    /// them up.
+    /// Returns a net that computes the sum, for values up to 32 pawns: each first-layer neuron
+    /// covers a slice of two pawns, over which its activation rises from 0 to 1. The next two
+    /// layers are identities, and the output adds the slices up.
     fn network(&self) -> Network {
         let architecture = Architecture::hidden([NEURONS, NEURONS, NEURONS]);
         let reach = SLICE * NEURONS as f32 / 2.0;
@@ -190,7 +184,7 @@ impl Tables {
     }
 }
 
-/// Tables that are being fitted by Adam.
+/// Adam optimizer and the tables it fits.
 struct Adam {
     tables: Tables,
     steps: u64,
@@ -208,14 +202,14 @@ impl Adam {
         }
     }
 
-    /// A step down the mean loss of a batch. Gives the sum of its losses.
+    /// Takes a step on the mean loss of a batch. Returns the sum of its losses.
     fn step(&mut self, records: &[Record], rate: f64) -> f64 {
         let mut gradient = [0.0; INPUTS + 1];
         let mut loss = 0.0;
         let mut features = Vec::new();
         for record in records {
             features.clear();
-            // Of threats, piece-square tables know nothing.
+            // Piece-square tables ignore threats.
             features.extend(position::without_attacks(record).features());
             let chance = f64::from(win_chance(self.tables.value(&features) as f32));
             let error = chance - f64::from(win_chance(position::target_pawns(record)));
@@ -251,7 +245,7 @@ mod tests {
     fn the_net_computes_the_sum_of_the_tables() {
         let mut tables = Tables([0.0; INPUTS + 1]);
         for (at, worth) in tables.0.iter_mut().enumerate() {
-            // From -3 to 3 pawns, without order.
+            // Pseudo-random, from -3 to 3 pawns.
             *worth = ((at * 7919) % 601) as f64 / 100.0 - 3.0;
         }
         let network = tables.network();
@@ -262,7 +256,7 @@ mod tests {
             let sum = tables.value(&features);
             assert!(sum.abs() < 32.0, "{sum}");
             assert!((f64::from(network.evaluate(&features)) - sum).abs() < 1e-4);
-            // Each of some 40 terms is off by half a 127th of a slice at most.
+            // Each of some 40 terms is off by at most half a 127th of a slice.
             let pawns = f64::from(quantised.evaluate_features(&features)) / 100.0;
             assert!((pawns - sum).abs() < 0.3, "{pawns} {sum}");
             reached = reached.max(sum.abs());
@@ -281,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_is_learned() {
+    fn adam_learns_a_sum() {
         let records: Vec<Record> = games(2_000).iter().map(testing::by_material).collect();
         let mut adam = Adam::new(Tables([0.0; INPUTS + 1]));
         let first = adam.step(&records, LEARNING_RATE);
@@ -292,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_is_written_once() {
+    fn refuses_to_overwrite_a_net() {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 2_000);
         let plan = TablesPlan {

@@ -15,7 +15,7 @@ use crate::training::device::Device;
 use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
-use crate::training::run::LOOK_EVERY;
+use crate::training::run::FETCH_EVERY;
 use crate::training::schedule::Schedule;
 use network::Aim;
 use network::CLIP_NORM;
@@ -23,54 +23,52 @@ use network::CpuModel;
 
 /// Steps before measuring begins.
 const WARM_UP: usize = 3;
-/// Steps whose parts are measured one by one; of each part the fastest counts.
+/// Steps with separate timing of kernels; the fastest of each counts.
 const TIMED_STEPS: usize = 5;
 
-/// What to measure, and on what.
+/// Settings of a measurement.
 pub struct Bench<'a> {
-    /// The parts of the network.
+    /// Architecture of the network.
     pub architecture: Architecture,
-    /// The dataset to read; without one, the device is measured alone.
+    /// Dataset to read; `None` measures the device alone.
     pub dataset: Option<&'a Dataset>,
-    /// Positions a step; fewer, if the dataset has fewer.
+    /// Positions a step, limited by the dataset's size.
     pub batch: usize,
-    /// How long each part is measured.
+    /// Duration of each measurement.
     pub time: Duration,
-    /// The device, for the report.
+    /// Device, for the report.
     pub device: Device,
 }
 
-/// What `trainer bench` prints.
+/// Report of `trainer bench`.
 #[derive(Debug, Serialize)]
 pub struct BenchReport {
     device: String,
     batch: usize,
     architecture: Architecture,
-    /// From the start of the measurement until the first step had ended: what a device needs to
-    /// make its kernels.
+    /// Time from the start until the first step had ended, including compilation of kernels.
     first_step_seconds: f64,
     samples_per_second: Rates,
-    /// Milliseconds of a step, part by part.
+    /// Milliseconds of a step, by part.
     step_milliseconds: StepParts,
-    /// Milliseconds of each kernel that is launched in a step, the host waiting for each; none on
-    /// the CPU.
+    /// Milliseconds of each kernel of a step, the host waiting for each; empty on the CPU.
     kernel_milliseconds: Vec<(&'static str, f64)>,
 }
 
 #[derive(Debug, Serialize)]
 struct Rates {
-    /// Batches read and made ready for the device; none without a dataset.
+    /// Batches read and prepared for the device; `None` without a dataset.
     reader: Option<f64>,
-    /// A batch made ready for the device and sent to it, again and again.
+    /// Preparing one batch and sending it to the device, repeatedly.
     upload: f64,
     /// Steps on one batch that stays on the device.
     device: f64,
-    /// Steps on what is read; none without a dataset.
+    /// Steps on batches read from the dataset; `None` without one.
     both: Option<f64>,
 }
 
-/// Milliseconds of the parts of a step. A step on the CPU is one part, and inputs are derived while
-/// a batch is made ready (`send`).
+/// Milliseconds of the parts of a step. On the CPU, a step is one part, and preparing a batch
+/// (`send`) includes deriving its inputs.
 #[derive(Debug, Serialize)]
 struct StepParts {
     read: Option<f64>,
@@ -79,7 +77,7 @@ struct StepParts {
     forward: Option<f64>,
     backward: Option<f64>,
     optimizer: Option<f64>,
-    /// All of it on the device.
+    /// Whole step on the device.
     step: f64,
 }
 
@@ -89,7 +87,7 @@ struct StepParts {
 /// [`TrainerError::Data`] if the dataset cannot be read; [`TrainerError::TooLittleMemory`].
 pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchReport, TrainerError> {
     let architecture = plan.architecture;
-    // What a position costs depends on what stands on it: the same for all parts.
+    // All parts share these positions, since the cost depends on the pieces.
     let records = match plan.dataset {
         Some(dataset) => first_batch(dataset, plan.batch)?,
         None => inputs::playouts::games(plan.batch),
@@ -102,7 +100,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
         loss_exponent: 1.0,
     };
     let start = CpuModel::fresh(architecture, 1);
-    // The rates of learning and decay make no difference to that of training.
+    // Learning rate and weight decay do not affect speed.
     let schedule = Schedule::new(1e-4, 1 << 20);
     let began = Instant::now();
     let mut learner = Learner::<E>::new(device, start, schedule, settings)?;
@@ -173,8 +171,7 @@ pub fn bench<E: Executor>(plan: &Bench, device: &E::Device) -> Result<BenchRepor
     })
 }
 
-/// The batch that an epoch begins with, of `size` positions if the dataset has
-/// as many.
+/// Returns the first batch of an epoch, of `size` positions if the dataset has as many.
 fn first_batch(dataset: &Dataset, size: usize) -> Result<Vec<Record>, TrainerError> {
     let batch = thread::scope(|scope| {
         let batches = read_epoch(scope, dataset, Filter::NONE, (1, 0), size, 0);
@@ -183,14 +180,14 @@ fn first_batch(dataset: &Dataset, size: usize) -> Result<Vec<Record>, TrainerErr
     Ok(batch?)
 }
 
-/// Measures work on a device, which may be behind the host.
+/// Rate measurement of work on an asynchronous device.
 struct Clock {
     time: Duration,
 }
 
 impl Clock {
-    /// Does a step again and again; how much of what it returns is done a
-    /// second. The host waits for the device as often as in training.
+    /// Repeats `step` for the clock's time; returns the sum of its results per second. The host
+    /// waits for the device as often as in training.
     fn rate<E: Executor>(
         &self,
         learner: &mut Learner<E>,
@@ -208,7 +205,7 @@ impl Clock {
         let mut done = 0;
         for steps in 1usize.. {
             done += step(learner);
-            if steps.is_multiple_of(LOOK_EVERY) {
+            if steps.is_multiple_of(FETCH_EVERY) {
                 wait(learner);
             }
             if began.elapsed() >= self.time {
@@ -220,7 +217,7 @@ impl Clock {
     }
 }
 
-/// Positions a second that are read, epoch after epoch, and given to `take`.
+/// Returns the positions a second that are read, epoch after epoch, and passed to `take`.
 fn read_endlessly<E: Executor>(
     (dataset, batch, architecture): (&Dataset, usize, Architecture),
     clock: &Clock,
@@ -266,12 +263,8 @@ impl fmt::Display for BenchReport {
         if let Some(reader) = rates.reader {
             row("reader", reader, "read and shuffled, ahead of the device")?;
         }
-        row(
-            "upload",
-            rates.upload,
-            "made ready for the device, and sent to it",
-        )?;
-        row("device", rates.device, "trained on, the batch at hand")?;
+        row("upload", rates.upload, "prepared and sent to the device")?;
+        row("device", rates.device, "steps on one batch on the device")?;
         if let Some(both) = rates.both {
             row("both", both, "read, sent and trained on")?;
         }
@@ -290,11 +283,7 @@ impl fmt::Display for BenchReport {
                 writeln!(f, "{name:12}{time:>13.3} ms a batch")?;
             }
         }
-        writeln!(
-            f,
-            "the first step had ended after {:.1} s",
-            self.first_step_seconds
-        )?;
+        writeln!(f, "first step done after {:.1} s", self.first_step_seconds)?;
         if let Some((reader, both)) = rates.reader.zip(rates.both) {
             writeln!(f, "{}", verdict(reader, rates.device, both))?;
         }
@@ -302,8 +291,8 @@ impl fmt::Display for BenchReport {
     }
 }
 
-/// What holds the training up, of rates that are each measured by themselves: none
-/// is the same twice, and both together may seem faster than one.
+/// Names the bottleneck. The rates are measured separately and vary, so both together may seem
+/// faster than one.
 fn verdict(reader: f64, device: f64, both: f64) -> String {
     let (slower, rate) = match reader < device {
         true => ("reader", reader),
@@ -311,8 +300,8 @@ fn verdict(reader: f64, device: f64, both: f64) -> String {
     };
     let share = 100.0 * both / rate;
     match share < 99.5 {
-        true => format!("the {slower} is the slower: both together reach {share:.0} % of it"),
-        false => format!("the {slower} is the slower: both together are as fast"),
+        true => format!("the {slower} is the bottleneck: both together reach {share:.0} % of it"),
+        false => format!("the {slower} is the bottleneck: both together are as fast"),
     }
 }
 
@@ -367,8 +356,8 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_part_is_named() {
-        let device = "the device is the slower: both together ";
+    fn names_the_bottleneck() {
+        let device = "the device is the bottleneck: both together ";
         assert_eq!(
             verdict(40.0, 20.0, 10.0),
             format!("{device}reach 50 % of it")

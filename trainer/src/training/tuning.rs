@@ -1,6 +1,5 @@
-//! The learning-rate range test (Smith, "Cyclical learning rates for training neural
-//! networks", 2017): the rate rises exponentially from step to step, and the loss says
-//! from where on it is too large.
+//! Learning-rate range test (Smith, "Cyclical learning rates for training neural networks", 2017):
+//! the rate rises exponentially from step to step, until the loss rises too.
 
 use std::thread;
 
@@ -15,75 +14,71 @@ use crate::training::executor::{Executor, Settings};
 use crate::training::feed::feed;
 use crate::training::learner::Learner;
 use crate::training::regularisation::Regularisation;
-use crate::training::run::LOOK_EVERY;
+use crate::training::run::FETCH_EVERY;
 use crate::training::schedule::Schedule;
 use network::Aim;
 use network::CLIP_NORM;
 use network::CpuModel;
 
-/// How much of the smoothed loss a step leaves as it was: it remembers some 20 steps.
+/// Decay of the smoothed loss, a memory of some 20 steps.
 const MEMORY: f64 = 0.95;
-/// The suggested peak, as a part of the rate at which the smoothed loss is smallest. A net
-/// trains at the peak for much longer than this test stays there, and the smoothed loss
-/// turns late. On all samples together it is smallest at 0.012, and experiments found
-/// 0.003 for `trainer fit`.
+/// Suggested peak relative to the rate of the smallest smoothed loss. Training stays at its peak
+/// much longer than this test, and the smoothed loss turns late. On all samples together it is
+/// smallest at 0.012, and experiments found 0.003 best for `trainer fit`.
 const PART: f64 = 0.25;
 
-/// A test to run.
+/// Settings of a range test.
 #[derive(Debug)]
 pub struct RangeTest {
-    /// The parts of the network.
+    /// Architecture of the network.
     pub architecture: Architecture,
     /// The network to start from, instead of fresh weights.
     pub init: Option<Network>,
     /// Positions a step.
     pub batch: usize,
-    /// Steps, at most those of all epochs that are counted.
+    /// Number of steps; may span several epochs.
     pub steps: u64,
-    /// The rate of the first step.
+    /// Learning rate of the first step.
     pub from: f64,
-    /// The rate of the last.
+    /// Learning rate of the last step.
     pub to: f64,
-    /// What holds the net back, as in training.
+    /// Regularisation, as in training.
     pub regularisation: Regularisation,
-    /// Decides the starting weights and the order of positions.
+    /// Seed of the starting weights and of the order of positions.
     pub seed: u64,
 }
 
-/// A step of the test.
+/// Step of a range test.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// Its learning rate.
+    /// Learning rate of the step.
     pub learning_rate: f64,
-    /// The loss of its batch, before it.
+    /// Loss of its batch before the update.
     pub loss: f64,
-    /// The mean of the losses so far, the last of which count most.
+    /// Exponential moving average of the losses so far.
     pub smoothed: f64,
 }
 
-/// What the test found.
+/// Result of a range test.
 #[derive(Debug, Serialize)]
 pub struct Tuning {
     /// Positions a step.
     pub batch: usize,
-    /// The peak to try first.
+    /// Suggested peak learning rate.
     pub suggested: f64,
-    /// Every step; fewer than asked for, if the loss became no number.
+    /// All steps before the loss became non-finite.
     pub points: Vec<Point>,
 }
 
 impl RangeTest {
-    /// The rate of a step, counted from 0.
+    /// Returns the learning rate of a step, counted from 0.
     fn rate(&self, step: u64) -> f64 {
         let done = step as f64 / (self.steps - 1).max(1) as f64;
         self.from * (self.to / self.from).powf(done)
     }
 }
 
-/// Runs the test.
-///
-/// # Errors
-/// [`TrainerError::Data`].
+/// Runs a range test.
 pub fn tune<E: Executor>(
     test: &RangeTest,
     dataset: &Dataset,
@@ -95,7 +90,7 @@ pub fn tune<E: Executor>(
     } = test.regularisation;
     let init = test.init.as_ref();
     let model = CpuModel::start(init, test.architecture, test.seed);
-    // Its own rates are not used.
+    // Unused: each step gets its rate explicitly.
     let schedule = Schedule::new(test.to, test.steps);
     let settings = Settings {
         batch: test.batch,
@@ -117,7 +112,7 @@ pub fn tune<E: Executor>(
                 let (prepared, positions) = ready?;
                 let batch = learner.executor().send(prepared);
                 learner.learn_at(test.rate(learner.steps()), &batch, positions);
-                if learner.unseen() == LOOK_EVERY {
+                if learner.unfetched() == FETCH_EVERY {
                     losses.extend(learner.fetch().iter().map(|step| f64::from(step.loss)));
                 }
             }
@@ -131,7 +126,7 @@ pub fn tune<E: Executor>(
     Ok(found(test, &losses))
 }
 
-/// What a test's losses say.
+/// Derives the result from the losses.
 fn found(test: &RangeTest, losses: &[f64]) -> Tuning {
     let (mut sum, mut weight) = (0.0, 0.0);
     let finite = losses.iter().take_while(|loss| loss.is_finite());
@@ -184,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_of_the_rate_of_the_smallest_loss_is_suggested() {
-        // It falls to step 600 of 1,001, rises, and ends.
+    fn suggests_a_quarter_of_the_best_rate() {
+        // The loss falls to step 600 of 1,001, rises, and becomes NaN.
         let loss = |step: i32| 0.1 + f64::from((step - 600).abs()) / 1000.0;
         let mut losses: Vec<f64> = (0..900).map(loss).collect();
         losses.push(f64::NAN);
@@ -200,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_takes_its_steps_over_several_epochs_and_finds_a_usable_rate() {
+    fn spans_epochs_and_finds_a_usable_rate() {
         let _turn = turn();
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 3_000);

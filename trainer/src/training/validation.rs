@@ -1,4 +1,4 @@
-//! How good a net is on the held-out games.
+//! Validation: figures of a net on the held-out games.
 
 use datasets::{Dataset, Split};
 use models::Network;
@@ -11,27 +11,26 @@ use network::Aim;
 use network::Evaluator;
 use network::target::win_chance;
 
-/// Figures on the validation side of a dataset.
+/// Figures on the validation split of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Validation {
-    /// What the smaller of which is better: the error in win chance, mates left out, or
-    /// where results count too, the loss.
+    /// Figure that ranks nets, smaller being better: the error in win chance without mates, or, if
+    /// results count in the target, the loss.
     pub judged: f64,
-    /// The training loss here, as the end of the run aims: mates count too.
+    /// Training loss by the target of the run's end; mates count.
     pub loss: f64,
-    /// The material balance by the same measure.
+    /// Same loss of the material balance.
     pub material_loss: f64,
-    /// The named figures: mates are left out.
+    /// Named figures, without mates.
     #[serde(flatten)]
     pub figures: Comparison,
 }
 
-/// Evaluates a network on every held-out position. `None` if there is none. The loss is
-/// that of training by `exponent` and `aim`.
+/// Evaluates a network on every held-out position, with the training loss by `exponent` and `aim`.
+/// `None` without held-out positions.
 ///
-/// It is done on the processor, with the network as its file has it, wherever it
-/// was trained: so the figures are those that `trainer eval` finds, to the last
-/// digit.
+/// Runs on the CPU with the network as its file holds it, whatever device trained it, so that the
+/// figures equal those of `trainer eval` to the last digit.
 ///
 /// # Errors
 /// [`TrainerError::Data`] if the dataset cannot be read.
@@ -42,12 +41,12 @@ pub fn validate(
     aim: Aim,
 ) -> Result<Option<Validation>, TrainerError> {
     let evaluator = Evaluator::new(network);
-    let mut tally = ErrorSums::default();
+    let mut sums = ErrorSums::default();
     let (mut count, mut loss, mut material_loss) = (0u64, 0.0, 0.0);
     for block in dataset.blocks(Split::Validation)? {
         let records = block?;
         for (record, value) in records.iter().zip(evaluator.values(&records)) {
-            tally.add(record, value);
+            sums.add(record, value);
             let target = aim.target(record);
             let distance = |pawns: f32| {
                 let distance = f64::from((win_chance(pawns) - target).abs());
@@ -62,7 +61,7 @@ pub fn validate(
         }
     }
     let mean = |sum: f64| sum / count as f64;
-    let figures = tally.report().all;
+    let figures = sums.report().all;
     let by_labels = figures.net.winchance.filter(|_| aim == Aim::LABEL);
     Ok((count > 0).then(|| Validation {
         judged: by_labels.unwrap_or(mean(loss)),

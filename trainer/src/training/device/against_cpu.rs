@@ -1,5 +1,5 @@
-//! Steps on GPUs compared with steps on the CPU, on every interface of this build, in software
-//! where there is no GPU. Values and gradients are compared in the crate `gpu`.
+//! GPU steps compared with CPU steps, on every compiled-in interface, in software without a GPU.
+//! Crate `gpu` compares values and gradients.
 
 use datasets::Record;
 use models::{Activation, Architecture, Network, View};
@@ -18,12 +18,12 @@ const BATCH: usize = 500;
 const SETTINGS: Settings = Settings {
     batch: BATCH,
     weight_decay: 0.1,
-    // Shorter than every gradient.
+    // Below every gradient's norm.
     clip_norm: 0.02,
     loss_exponent: 1.0,
 };
 
-/// Both views, products, buckets, and nothing between the first layer and the output.
+/// Both views, pairwise products, buckets, and the output right after the first layer.
 const ONE_LAYER: Architecture = Architecture {
     view: View::Both,
     mirrored: true,
@@ -34,13 +34,13 @@ const ONE_LAYER: Architecture = Architecture {
     ..SMALL
 };
 
-/// The interfaces that this build has and that can be tested here.
+/// Interfaces, and whether this build has them; Metal cannot be tested here.
 const BUILT: [(Api, bool); 2] = [
     (Api::Cuda, cfg!(feature = "cuda")),
     (Api::Vulkan, cfg!(feature = "vulkan")),
 ];
 
-/// Does a job on the first GPU of each interface, software if it must be.
+/// Does a job on the first GPU of each interface, in software if there is no other.
 fn on_gpus<J: Job + Copy>(job: J, mut check: impl FnMut(Result<J::Output, TrainerError>)) {
     for (api, _) in BUILT.into_iter().filter(|(_, built)| *built) {
         match Device::find(DeviceChoice::Named(Device::Gpu(api, 0))) {
@@ -50,8 +50,8 @@ fn on_gpus<J: Job + Copy>(job: J, mut check: impl FnMut(Result<J::Output, Traine
     }
 }
 
-/// Some steps, the last batch of which is smaller; after half of them a learner goes on from the
-/// record of another.
+/// Takes some steps, the last batch being smaller; halfway, a second learner resumes from the first
+/// one's record.
 #[derive(Clone, Copy)]
 struct Steps(Architecture);
 
@@ -83,18 +83,14 @@ impl Job for Steps {
             step(&mut second, number);
         });
         measured.extend(second.fetch());
-        assert_eq!(
-            first.network(),
-            second.network(),
-            "as if nothing had been between"
-        );
+        assert_eq!(first.network(), second.network(), "the resumed run differs");
         assert!(second.is_finite());
         Ok((second.network(), measured))
     }
 }
 
 #[test]
-fn steps_are_those_of_the_cpu_and_go_on_from_a_record() {
+fn steps_match_the_cpu_and_resume_from_a_record() {
     let _turn = turn();
     for architecture in [SMALL, ONE_LAYER] {
         let (expected, steps) = Steps(architecture).run::<CpuExecutor>(&()).expect("steps");
@@ -123,7 +119,7 @@ fn steps_are_those_of_the_cpu_and_go_on_from_a_record() {
     }
 }
 
-/// A record of the CPU, cut short, or of another network.
+/// Restores an invalid record, one cut short, and one of another network.
 #[derive(Clone, Copy)]
 struct Damaged;
 
@@ -148,12 +144,12 @@ impl Job for Damaged {
 }
 
 #[test]
-fn damaged_records_are_refused() {
+fn refuses_damaged_records() {
     let _turn = turn();
     on_gpus(Damaged, |found| found.expect("refusals"));
 }
 
-/// A batch for which no device has the memory.
+/// Starts with a batch too large for any device's memory.
 #[derive(Clone, Copy)]
 struct TooMuch;
 
@@ -171,7 +167,7 @@ impl Job for TooMuch {
 }
 
 #[test]
-fn too_little_memory_is_foreseen() {
+fn refuses_to_start_with_too_little_memory() {
     on_gpus(TooMuch, |found| {
         let error = found.unwrap_err();
         assert!(

@@ -1,4 +1,4 @@
-//! GPUs by CUDA.
+//! CUDA devices.
 
 use std::panic::{self, UnwindSafe};
 
@@ -13,7 +13,7 @@ use super::{Api, Device, Gpu, Job, guarded};
 use crate::error::TrainerError;
 use crate::training::executor::{GpuDevice, GpuExecutor};
 
-/// The way to CUDA's compiler and its headers for a machine that has the driver alone.
+/// Commands that install CUDA's compiler and headers on a machine with only the driver.
 const REMEDY: &str = "\
     python3 -m venv ~/cuda && ~/cuda/bin/pip install nvidia-cuda-nvrtc==13.0.* \
     nvidia-cuda-runtime==13.0.* && export CUDA_PATH=$(echo ~/cuda/lib/python3*/site-packages/nvidia/cu13) \
@@ -22,7 +22,7 @@ const REMEDY: &str = "\
 /// Lists the GPUs, in CUDA's order.
 ///
 /// # Errors
-/// Says why CUDA cannot be used, and what brings what is missing.
+/// The reason why CUDA is unusable, and the remedy.
 pub fn gpus() -> Result<Vec<Gpu>, String> {
     let count = if_installed(cudarc::driver::CudaContext::device_count)
         .ok_or("the NVIDIA driver (libcuda) is not installed")?
@@ -31,7 +31,7 @@ pub fn gpus() -> Result<Vec<Gpu>, String> {
     (0..count).map(gpu).collect()
 }
 
-/// Makes sure that CUDA's run-time compiler is there, and finds its headers.
+/// Checks that CUDA's run-time compiler works and finds its headers.
 fn check_compiler() -> Result<(), String> {
     let missing = |what: &str| format!("{what} is not installed; {REMEDY}");
     let root = cuda_path().ok_or_else(|| missing("CUDA (no CUDA_PATH, no /usr/local/cuda)"))?;
@@ -59,7 +59,7 @@ fn gpu(number: i32) -> Result<Gpu, String> {
     })
 }
 
-/// Makes sure that a GPU compiles a kernel and computes what it should: a sum of Burn's.
+/// Checks that a GPU compiles and correctly runs a kernel: a sum of Burn's.
 pub fn probe(number: usize) -> Result<(), String> {
     let device = CudaDevice::new(number);
     let sum = guarded(&Device::Gpu(Api::Cuda, number), || {
@@ -69,11 +69,11 @@ pub fn probe(number: usize) -> Result<(), String> {
     let sum = sum.map_err(|error| error.to_string())?;
     match sum.to_vec::<f32>() {
         Ok(sum) if sum == [2.0, 3.0, 4.0] => Ok(()),
-        found => Err(format!("it adds 1 to 1, 2 and 3 and finds {found:?}")),
+        found => Err(format!("it computes [1, 2, 3] + 1 as {found:?}")),
     }
 }
 
-/// Does a job on the GPU of this number.
+/// Does a job on the GPU with this number.
 pub fn run<J: Job>(job: J, number: usize) -> Result<J::Output, TrainerError> {
     let name = Device::Gpu(Api::Cuda, number);
     let device = GpuDevice {
@@ -84,9 +84,8 @@ pub fn run<J: Job>(job: J, number: usize) -> Result<J::Output, TrainerError> {
     guarded(&name, || job.run::<GpuExecutor<CudaRuntime>>(&device))
 }
 
-/// Calls into one of CUDA's libraries; `None` if it is not installed. cudarc panics
-/// then, and CubeCL would let it do so in a thread of its own; here, before CubeCL touches
-/// CUDA, it can be caught.
+/// Calls into one of CUDA's libraries; `None` if it is not installed. cudarc then panics; this call
+/// catches it before CubeCL first uses CUDA and lets it happen in another thread.
 fn if_installed<T>(call: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

@@ -1,4 +1,4 @@
-//! GPUs by Vulkan or Metal, through wgpu.
+//! Vulkan and Metal devices, through wgpu.
 
 use std::pin::pin;
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use super::{Api, Device, Gpu, Job, guarded};
 use crate::error::TrainerError;
 use crate::training::executor::{GpuDevice, GpuExecutor};
 
-/// All GPUs that an interface finds, the best first; or why there is none.
+/// Returns all GPUs of an interface, the best first, or the reason why there is none.
 pub fn gpus(api: Api) -> Result<Vec<Gpu>, String> {
     let adapters = adapters(api);
     if adapters.is_empty() {
         let why = match api {
-            Api::Metal => "no GPU speaks Metal here",
+            Api::Metal => "no GPU supports Metal here",
             _ => {
                 "no Vulkan driver finds a GPU here; install your GPU's driver, on Debian and \
                  Ubuntu also libvulkan1 and mesa-vulkan-drivers"
@@ -35,8 +35,8 @@ pub fn gpus(api: Api) -> Result<Vec<Gpu>, String> {
     Ok(gpus.collect())
 }
 
-/// The GPUs by what CubeCL calls them: discrete ones, then those that share the
-/// processor's memory, then virtual ones, then software.
+/// Returns the GPUs by CubeCL's handle: discrete, then integrated (sharing the processor's memory),
+/// then virtual ones, then software.
 fn adapters(api: Api) -> Vec<(WgpuDevice, Adapter)> {
     let backends = match api {
         Api::Metal => Backends::METAL,
@@ -59,14 +59,13 @@ fn adapters(api: Api) -> Vec<(WgpuDevice, Adapter)> {
     add(DeviceType::DiscreteGpu, WgpuDevice::DiscreteGpu);
     add(DeviceType::IntegratedGpu, WgpuDevice::IntegratedGpu);
     add(DeviceType::VirtualGpu, WgpuDevice::VirtualGpu);
-    // CubeCL has no more than one.
+    // CubeCL has only one.
     add(DeviceType::Cpu, |_| WgpuDevice::Cpu);
     found.dedup_by_key(|(device, _)| device.clone());
     found
 }
 
-/// The result of a future that is ready as soon as it is asked for: outside browsers,
-/// those of wgpu that look for GPUs are.
+/// Polls a future that is ready at once: outside browsers, wgpu's adapter search is.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -74,15 +73,14 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The memory of a GPU by itself, in bytes: the largest heap that is its own, or of a
-/// GPU that has none, the largest.
+/// Returns the size of a GPU's largest memory heap, in bytes. Usually that is the GPU's own memory,
+/// or shared memory for an integrated GPU.
 #[cfg(feature = "vulkan")]
 fn memory(adapter: &Adapter) -> Option<u64> {
-    // SAFETY: what is asked for is read, and nothing is destroyed.
+    // SAFETY: the raw adapter is only read, and nothing is destroyed.
     let adapter = unsafe { adapter.as_hal::<wgpu::hal::api::Vulkan>() }?;
     let instance = adapter.shared_instance().raw_instance();
-    // SAFETY: the physical device is one of this instance, and both live as long as the
-    // adapter.
+    // SAFETY: the physical device is one of this instance, and both live as long as the adapter.
     let memory =
         unsafe { instance.get_physical_device_memory_properties(adapter.raw_physical_device()) };
     let heaps = &memory.memory_heaps[..memory.memory_heap_count as usize];
@@ -94,7 +92,7 @@ fn memory(_adapter: &Adapter) -> Option<u64> {
     None
 }
 
-/// Makes a device ready. CubeCL refuses to do so twice in a process.
+/// Initialises a device once, since CubeCL refuses to do so twice in a process.
 fn set_up(device: &WgpuDevice) {
     static READY: Mutex<Vec<WgpuDevice>> = Mutex::new(Vec::new());
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +102,7 @@ fn set_up(device: &WgpuDevice) {
     }
 }
 
-/// Does a job on the GPU of this number in [`gpus`].
+/// Does a job on the GPU with this number in [`gpus`].
 pub fn run<J: Job>(job: J, api: Api, number: usize) -> Result<J::Output, TrainerError> {
     let name = Device::Gpu(api, number);
     let (device, adapter) = adapters(api).swap_remove(number);

@@ -1,4 +1,4 @@
-//! Steps on the CPU, by crate `network`.
+//! Executor on the CPU, by crate `network`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Steps on a GPU.
+//! Executor on a GPU, by crate `gpu`.
 
 use datasets::Record;
 use gpu::{Config, Parameters, Runtime, State, Trainer};
@@ -8,24 +8,24 @@ use network::{Aim, CpuModel, bound};
 use super::{BETAS, EPSILON, Executor, Measured, Settings, StepPart};
 use crate::error::TrainerError;
 
-/// A GPU: CubeCL's handle, its name and its memory.
+/// Handle, name and memory of a GPU.
 pub struct GpuDevice<R: Runtime> {
-    /// CubeCL's name of the device.
+    /// CubeCL's handle of the device.
     pub device: R::Device,
     /// Name on the command line.
     pub name: String,
-    /// Memory in bytes, if the driver tells.
+    /// Memory in bytes, if the driver reports it.
     pub memory: Option<u64>,
 }
 
 /// A network and its optimizer on a GPU.
 pub struct GpuExecutor<R: Runtime> {
     trainer: Trainer<R>,
-    /// A model of the same parts.
+    /// A model of the same architecture, for conversions.
     model: CpuModel,
 }
 
-/// First bytes of a GPU's record, which set it apart from a CPU's.
+/// First bytes of a GPU's record, which distinguish it from a CPU's.
 const MAGIC: &[u8; 16] = b"kibitz gpu v1\n\0\0";
 
 impl<R: Runtime> Executor for GpuExecutor<R> {
@@ -124,7 +124,7 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
     fn restore(&mut self, steps: u64, record: Vec<u8>) -> Result<(), String> {
         let numbers = record
             .strip_prefix(MAGIC)
-            .ok_or("they are of the CPU, or of a trainer before version 0.3")?;
+            .ok_or("written on the CPU, or by a trainer before version 0.3")?;
         let mut numbers = numbers.as_chunks::<4>().0.iter();
         let mut fill = || {
             let mut part = Parameters::zeros(self.model.architecture());
@@ -134,9 +134,9 @@ impl<R: Runtime> Executor for GpuExecutor<R> {
             Some(part)
         };
         let state = fill().zip(fill()).zip(fill());
-        let ((parameters, first), second) = state.ok_or("they end early")?;
+        let ((parameters, first), second) = state.ok_or("cut short")?;
         if numbers.next().is_some() {
-            return Err("they are of another network".to_string());
+            return Err("of another network".to_string());
         }
         let moments = [first, second];
         self.trainer.restore(
