@@ -1,6 +1,5 @@
-//! The command line: one file a subcommand, each with its own arguments. What
-//! they share: `values` reads arguments, `dataset` opens what can be trained on,
-//! `output` prints results.
+//! Command line: one file a subcommand, each with its arguments. `values` parses option values,
+//! `dataset` opens datasets for training, `output` formats results.
 
 mod bench;
 mod calibrate;
@@ -30,14 +29,14 @@ pub struct Arguments {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 `overfit` did not get there, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
+Exit codes: 0 done, 1 `overfit` did not memorise its batch, 2 wrong command line or recipe, 3 file missing or unreadable, 4 damaged input,
 5 dataset or output refused, 6 net refused, 7 cannot write, 8 no such device, or it
-failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume goes on), 143 by SIGTERM,
+failed, 9 training diverged, 130 interrupted with Ctrl-C (--resume continues), 143 by SIGTERM,
 129 by SIGHUP.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Train a network: a dataset in, the best net on its held-out games out.
+    /// Train a network on a dataset; keeps the net best on its held-out games.
     Fit(Box<fit::Arguments>),
     /// Fit piece-square tables, which a network must beat, and write them as a net.
     Linear(linear::Arguments),
@@ -45,25 +44,24 @@ enum Command {
     Eval(eval::Arguments),
     /// Measure nets and other engines against the labels of the same PGN files.
     Compare(compare::Arguments),
-    /// Make a net's pawns those of other labels, by one factor.
+    /// Scale a net's values to the pawns of other labels, by one factor.
     Calibrate(calibrate::Arguments),
-    /// Set runs side by side: their curves, their figures, and what differs in how they
-    /// were configured.
+    /// Compare runs: their curves, their figures, and the differences of their configurations.
     Report(report::Arguments),
-    /// Measure how fast a device trains, what its reader gives, and the limit.
+    /// Measure the training speed of a device, of the dataset reader, and of both together.
     Bench(bench::Arguments),
-    /// Look for a learning rate: it rises from step to step until the loss does too.
+    /// Suggest a learning rate: raises it from step to step until the loss rises too.
     TuneLr(tune_lr::Arguments),
-    /// Learn one small batch by heart: a check of the network's code.
+    /// Overfit one small batch: a check of the network's code.
     Overfit(overfit::Arguments),
-    /// List what there is to train on: GPUs by name, with their memory, and the CPU.
+    /// List the devices to train on: GPUs by name, with their memory, and the CPU.
     Devices(devices::Arguments),
 }
 
 /// Runs a command line.
 ///
 /// # Errors
-/// [`TrainerError`], which knows its exit code.
+/// [`TrainerError`], with its exit code.
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     match arguments.command {
         Command::Fit(arguments) => fit::run(*arguments),

@@ -1,4 +1,4 @@
-//! The page of a run while it goes on and when it has ended, and runs side by side.
+//! Tests of the live page, the final page, and `trainer report`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use datasets::{Builder, Filters};
 use serde_json::Value;
 use test_support::send_signal;
 
-/// A folder with the dataset `d` of a sample of the repository.
+/// Creates a folder with the dataset `d`, built from a sample of the repository.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../datasets/samples");
@@ -58,12 +58,12 @@ fn start_fit(folder: &Path, net: &str, options: &[&'static str]) -> Child {
 
 const REFRESH: &str = "http-equiv=\"refresh\"";
 
-/// Waits for a page that has all of this.
+/// Waits until the page has all `parts`.
 fn page_with(path: &Path, parts: &[&str]) -> String {
     let began = Instant::now();
     loop {
         let page = fs::read_to_string(path).unwrap_or_default();
-        // Whoever reads it finds it whole.
+        // Readers never see a partial page.
         assert!(page.is_empty() || page.trim_end().ends_with("</html>"));
         if parts.iter().all(|part| page.contains(part)) {
             return page;
@@ -76,7 +76,7 @@ fn page_with(path: &Path, parts: &[&str]) -> String {
     }
 }
 
-/// More epochs than can be over before a signal comes.
+/// More epochs than can end before a signal comes.
 const LONG: [&str; 4] = ["--epochs", "5000", "--checkpoint-minutes", "0.001"];
 
 fn steps(path: &Path) -> Vec<Value> {
@@ -94,19 +94,19 @@ fn sum(lines: &[Value], name: &str) -> u64 {
 }
 
 #[test]
-fn a_run_can_be_watched_and_its_page_tells_how_it_ended() {
+fn live_page_shows_progress_and_the_end() {
     let folder = folder();
     let page = folder.path().join("n.report.html");
     let mut child = start_fit(folder.path(), "n.safetensors", &LONG);
-    // A curve before long, whatever the length of an epoch.
+    // The curve appears soon, even in a long epoch.
     let live = page_with(&page, &["Loss by step", "<polyline", "Waiting for data"]);
     assert!(live.contains(REFRESH) && live.contains(" of 5000"));
     for reference in ["src=", "href=", "url(", "@import"] {
         assert!(!live.contains(reference), "{reference:?} is in the page");
     }
 
-    // The program cannot say that it was killed. The next goes on where its
-    // checkpoint was, and the curve is whole.
+    // A killed program leaves no notice. The next run resumes at its checkpoint, and the curve is
+    // complete.
     child.kill().unwrap();
     child.wait().unwrap();
     let resumed = [&LONG[..], &["--resume"]].concat();
@@ -127,7 +127,7 @@ fn a_run_can_be_watched_and_its_page_tells_how_it_ended() {
 }
 
 #[test]
-fn the_page_of_a_run_that_diverged_says_so() {
+fn page_of_a_diverged_run_says_so() {
     let folder = folder();
     let said = run_fit(
         folder.path(),
@@ -140,7 +140,7 @@ fn the_page_of_a_run_that_diverged_says_so() {
     assert!(!page.contains(REFRESH));
 }
 
-/// The net of a run that has ended, whose page is the report.
+/// Returns the net of a finished run, after checking that its page is the report.
 fn ended(folder: &Path, name: &str, options: &[&'static str]) -> PathBuf {
     let net = format!("{name}.safetensors");
     let said = run_fit(folder, &net, options);
@@ -156,7 +156,7 @@ fn ended(folder: &Path, name: &str, options: &[&'static str]) -> PathBuf {
 }
 
 #[test]
-fn runs_stand_side_by_side() {
+fn report_compares_runs() {
     let folder = folder();
     let folder = folder.path();
     let a = ended(folder, "a", &["--epochs", "2"]);

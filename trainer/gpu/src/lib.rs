@@ -5,7 +5,7 @@
 //! launches of fixed shapes without autotuning, so the first step starts as soon as the kernels are
 //! compiled. It derives the inputs from the records, sums rows of weights, computes values and
 //! losses, backpropagates and sums the gradients, and updates the parameters with AdamW. Sums have
-//! a fixed order and there are no atomics: the same seed on the same device gives the same bits.
+//! a fixed order and use no atomics: the same seed on the same device gives the same bits.
 //!
 //! In CubeCL's terms, a cube is a thread block and a unit one of its threads.
 

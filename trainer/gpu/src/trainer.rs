@@ -125,7 +125,7 @@ struct Buffers<T> {
 }
 
 impl<T> Buffers<T> {
-    /// Creates each buffer by calling `make` with its length in words.
+    /// Creates each buffer by calling `make` with its length in 32-bit words.
     fn new(config: &Config, layout: &Layout, mut make: impl FnMut(usize) -> T) -> Buffers<T> {
         let architecture = config.architecture;
         let (views, width) = (architecture.views(), layout.width());

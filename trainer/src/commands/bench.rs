@@ -1,4 +1,4 @@
-//! `trainer bench`: how fast a device trains, what its reader gives, and the limit.
+//! `trainer bench`: measures the speed of a device, of the dataset reader, and of both together.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,18 +19,18 @@ Examples:
   trainer bench --device cuda --json        no dataset: the device alone
   trainer bench --device cuda --hidden 512 --view both --buckets 8
 
-Rates are samples a second of each part alone and of reader and device together, as
-`trainer fit` runs them, of the network that the options name.";
+Rates are samples a second, of each part alone and of reader and device together as in
+`trainer fit`.";
 
 /// Arguments of `trainer bench`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Dataset to read; without it, positions of random games are trained on
+    /// Dataset to read; by default trains on positions of random games
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device: auto takes the best GPU that works, or the CPU where there is none (`trainer
-    /// devices` lists them)
+    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
+    /// them)
     #[arg(
         long,
         value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
@@ -43,7 +43,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "16384", allow_negative_numbers = true,
           value_parser = values::batch)]
     batch: usize,
-    /// How long each part is measured, in seconds; a warm-up comes before
+    /// Seconds to measure each part, after a warm-up
     #[arg(long, value_name = "S", default_value = "5", allow_negative_numbers = true,
           value_parser = values::seconds)]
     seconds: Duration,

@@ -1,4 +1,4 @@
-//! `trainer calibrate`: makes a net's pawns those of other labels.
+//! `trainer calibrate`: scales a net's values to the pawns of other labels.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,13 +20,13 @@ use crate::training::plan::TOOL;
 use network::bound;
 
 const EXAMPLE: &str = "\
-Example: a net whose labels were Stockfish's, which calls less a pawn than Lichess does:
+Example: a net with labels by Stockfish, whose pawn is smaller than that of Lichess:
   trainer calibrate --model net.safetensors --pgn lichess.pgn.zst --out calibrated.safetensors
 
-Engines differ in what they call a pawn, and a net calls a pawn what its labels did. One factor
-on all its values brings them nearest to other labels, by mean distance in win chance
-(`trainer eval --help`); it is multiplied into the output layer. What the net prefers stays, but for numbers that would
-grow beyond what training allows: they are held there, and counted.";
+Engines differ in the size of their pawn, and a net has its labels' pawn. The command finds the
+factor on all values with the smallest mean distance in win chance to other labels (`trainer
+eval --help`), and multiplies the output layer by it. The order of positions stays the same,
+unless weights reach the bound of training: they are clamped to it, and counted.";
 
 /// Arguments of `trainer calibrate`.
 #[derive(Debug, Args)]
@@ -38,10 +38,10 @@ pub struct Arguments {
     /// PGN files with [%eval] comments, the labels
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pgn: Vec<PathBuf>,
-    /// Where to write the net
+    /// Net to write
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
-    /// Replace a net that is there already
+    /// Replace an existing net
     #[arg(long)]
     force: bool,
     /// Print JSON
@@ -49,21 +49,20 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What `trainer calibrate` prints.
+/// Output of `trainer calibrate`.
 #[derive(Debug, Serialize)]
 struct Calibration {
-    /// The net that was calibrated.
+    /// Path of the net before calibration.
     model: PathBuf,
-    /// The PGN files with the labels.
+    /// Paths of the PGN files with the labels.
     data: Vec<PathBuf>,
-    /// What its values were multiplied by.
+    /// Factor on the net's values.
     factor: f64,
-    /// Numbers of the output layer that would have grown beyond what training allows, and
-    /// were held there.
+    /// Number of output weights and biases clamped to training's bound.
     held: usize,
-    /// How far the net was from the labels.
+    /// Figures of the net before calibration.
     before: Figures,
-    /// How far it is now.
+    /// Figures after calibration.
     after: Figures,
 }
 
@@ -100,8 +99,8 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     Ok(())
 }
 
-/// The network with all its values so many times as large, and how many numbers were held
-/// at the bound that training keeps, so that it can start from the net.
+/// Returns the network with its values multiplied by `factor`, and the number of weights and biases
+/// clamped to training's bound, so that training can start from the net.
 fn multiplied(network: &Network, factor: f32) -> (Network, usize) {
     let architecture = network.architecture();
     let mut layers = network.layers().to_vec();
@@ -117,8 +116,8 @@ fn multiplied(network: &Network, factor: f32) -> (Network, usize) {
     (Network::new(architecture, layers), held)
 }
 
-/// Those of the net before, with what was done to it. Its figures on held-out games hold no
-/// longer.
+/// Returns the net's metadata with an entry on the calibration, without the figures on held-out
+/// games, which no longer hold.
 fn metadata(net: &Net, calibration: &Calibration) -> Metadata {
     let data = calibration.data.iter().filter_map(|path| path.file_name());
     let files: Vec<_> = data.map(|name| name.to_string_lossy()).collect();
@@ -156,7 +155,7 @@ impl fmt::Display for Calibration {
         )?;
         match self.held {
             0 => Ok(()),
-            held => writeln!(f, "numbers held at the bound of the output layer: {held}"),
+            held => writeln!(f, "weights clamped to the output layer's bound: {held}"),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! `trainer compare`: several evaluations of the same positions, each against
-//! the labels.
+//! `trainer compare`: measures several evaluators on the same labelled positions.
 
 use std::path::PathBuf;
 
@@ -18,8 +17,8 @@ Example: a net beside Stockfish, depth 8, on games with evaluations:
   trainer compare --pgn games.pgn.zst --contender kibitz=models/default.safetensors \\
       --contender 'Stockfish depth 8=depth8.pgn.zst' --picture compared.svg
 
-All figures are over the positions that every contender has an evaluation of and whose
-label is no mate; `trainer eval --help` says what they are. Material comes first.";
+All figures are over the positions that every contender evaluates, except those labelled with
+a mate; `trainer eval --help` explains them. Material comes first.";
 
 /// Arguments of `trainer compare`.
 #[derive(Debug, Args)]
@@ -28,11 +27,11 @@ pub struct Arguments {
     /// PGN files with [%eval] comments, the labels
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
     pgn: Vec<PathBuf>,
-    /// A net (.safetensors), or the same games as another engine evaluated them (PGN); may be
-    /// given several times
+    /// A net (.safetensors), or a PGN file of the same games with another engine's evaluations; may
+    /// be given several times
     #[arg(long, value_name = "NAME=FILE", required = true, value_parser = values::named_file)]
     contender: Vec<(String, PathBuf)>,
-    /// Draw the figures
+    /// Draw the figures as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     picture: Option<PathBuf>,
     /// Print JSON

@@ -1,4 +1,4 @@
-//! Datasets that can be trained on.
+//! Opening of datasets for training.
 
 use std::path::Path;
 
@@ -6,10 +6,7 @@ use datasets::{Dataset, Split};
 
 use crate::error::TrainerError;
 
-/// Opens a dataset that has a position to train on.
-///
-/// # Errors
-/// [`TrainerError::Data`] or [`TrainerError::NoPositions`].
+/// Opens a dataset with at least one training position.
 pub fn open_to_train_on(path: &Path) -> Result<Dataset, TrainerError> {
     let dataset = Dataset::open(path)?;
     if dataset.len(Split::Train) > 0 {

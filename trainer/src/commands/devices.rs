@@ -1,4 +1,4 @@
-//! `trainer devices`: what there is to train on.
+//! `trainer devices`: lists the devices to train on.
 
 use std::fmt::Write;
 
@@ -13,10 +13,10 @@ Example:
   trainer devices
   trainer fit --device vulkan:0 --data june.dataset --out net.safetensors
 
-Software that stands in for a GPU (llvmpipe, for instance) is slower than cpu, and taken
-only when asked for by name.";
+Software GPUs (llvmpipe, for instance) are slower than cpu, and used only when requested by
+name.";
 
-/// Bytes of a gibibyte.
+/// Bytes in a gibibyte.
 const GIB: f64 = (1u64 << 30) as f64;
 
 /// Arguments of `trainer devices`.

@@ -1,5 +1,5 @@
-//! `trainer eval`: how far a net is from the labels, beside material alone,
-//! and how far the engine's integers are from the net.
+//! `trainer eval`: measures a net against labels, beside the material balance, and the engine's
+//! integer inference against the net's floats.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -26,15 +26,15 @@ Examples:
   trainer eval --model net.safetensors --pgn annotated.pgn.zst other.pgn --json
   trainer eval --model net.safetensors --pgn annotated.pgn.zst --report net.html
 
-Figures over all positions whose label is no mate, from the view of the side to move:
+Figures over all positions except those labelled with a mate, for the side to move:
   winchance L1   mean distance of 2/(1+exp(-0.368208 p))-1, p in pawns: -1 lost, 1 won
   clamp10 L1     mean distance in pawns, both sides clamped to +-10
   sign accuracy  share with the right sign where |label| is a pawn or more
 Phases go by the number of pieces on the board, kings and pawns included. The material
 baseline counts pawn 1, knight 3.2, bishop 3.3, rook 5, queen 9. Also measured: the
-calibration, which is how far the mean label of the positions with about the same
-prediction is from it; and how far the engine's integers are from the net's floats, in
-centipawns, over all positions.";
+calibration error, which is the distance between prediction and mean label of positions
+with about the same prediction; and the distance between the engine's integers and the
+net's floats, in centipawns, over all positions.";
 
 /// Arguments of `trainer eval`.
 #[derive(Debug, Args)]
@@ -43,13 +43,13 @@ pub struct Arguments {
     /// Net to measure
     #[arg(long, value_name = "NET.safetensors")]
     model: PathBuf,
-    /// Dataset: its held-out games are taken
+    /// Dataset with the held-out games to measure on
     #[arg(long, value_name = "DATASET", group = "positions")]
     data: Option<PathBuf>,
-    /// PGN files with [%eval] comments: every labelled position is taken
+    /// PGN files with [%eval] comments: measures on every labelled position
     #[arg(long, value_name = "FILE", num_args = 1.., group = "positions")]
     pgn: Vec<PathBuf>,
-    /// Write a report with pictures as one page, for a browser
+    /// Write an HTML report with pictures
     #[arg(long, value_name = "FILE.html", value_parser = values::page)]
     report: Option<PathBuf>,
     /// Print JSON
@@ -57,14 +57,14 @@ pub struct Arguments {
     json: bool,
 }
 
-/// What `trainer eval` prints.
+/// Output of `trainer eval`.
 #[derive(Debug, Serialize)]
 pub struct EvalReport {
-    /// The net's file.
+    /// Path of the net.
     pub model: PathBuf,
-    /// The dataset, or the PGN files.
+    /// Paths of the dataset or of the PGN files.
     pub data: Vec<PathBuf>,
-    /// What was measured.
+    /// Measured figures.
     #[serde(flatten)]
     pub measured: Measured,
 }
@@ -146,7 +146,7 @@ impl fmt::Display for EvalReport {
             let apart = factor.max(1.0 / factor);
             writeln!(
                 f,
-                "the labels' pawn is another: they differ {apart:.2}-fold from the net's values. \
+                "the labels' pawn differs: they are {apart:.2}-fold apart from the net's values. \
                  Scaled, the net's winchance L1 is about {winchance:.3}; `trainer calibrate` \
                  scales a net"
             )?;
@@ -155,8 +155,8 @@ impl fmt::Display for EvalReport {
     }
 }
 
-/// Factors between the pawns of a net and of labels that need no remark: labels of different
-/// years differ so far.
+/// Factors between the pawns of a net and of labels that need no remark: labels of different years
+/// differ as much.
 const SAME_PAWNS: RangeInclusive<f64> = 0.6..=1.67;
 
 fn row(f: &mut fmt::Formatter, name: &str, comparison: &Comparison) -> fmt::Result {

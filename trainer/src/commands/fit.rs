@@ -1,4 +1,4 @@
-//! `trainer fit`: a dataset in, the best net out.
+//! `trainer fit`: trains a network on a dataset.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,50 +24,49 @@ Example: a dataset of one month, then a net from it:
   ingest build lichess_db_standard_rated_2013-02.pgn.zst --out 2013-02.dataset
   trainer fit --data 2013-02.dataset --out net.safetensors
 
-More epochs, with less decay of the weights and a straight way down for the learning rate:
+More epochs, with less weight decay and a linear decay of the learning rate:
   trainer fit --data 2013-02.dataset --out long.safetensors --epochs 20 --schedule linear \
       --weight-decay 0.1
 
-Beside net.safetensors, the net of the best epoch, appear net.report.html (open it while
-the net trains: it shows how it goes, and at the end all there is to see),
-net.metrics.jsonl (one object an epoch), net.steps.jsonl, net.svg (the curves),
-net.calibration.svg, net.errors.svg, net.neurons.svg (what the first layer looks at),
-net.golden.json (the net's values of 64 positions, to check other implementations with)
-and net.checkpoint, the run as it stands. On the CPU the same command gives the same
-net, bit for bit, on processors of the same kind.
+Beside net.safetensors, the net of the best epoch, the run writes net.report.html (a live
+page during training, then the report), net.metrics.jsonl (one object an epoch),
+net.steps.jsonl, net.svg (the curves), net.calibration.svg, net.errors.svg,
+net.neurons.svg (first-layer weights), net.golden.json (the net's values of 64 positions,
+to check other implementations against) and net.checkpoint, the state of the run. On the
+CPU the same command gives the same net, bit for bit, on processors of the same kind.
 
-However a run ends, with Ctrl-C, kill -9 or a power cut, the same command with --resume
-goes on from the checkpoint, and on the CPU ends as if nothing had happened. Where no
-checkpoint is, --resume begins; where the run has ended, it says so. Without --resume a
-net or a checkpoint that is there is never written over.
+After Ctrl-C, kill -9 or a power cut, the same command with --resume continues from the
+checkpoint; on the CPU, the net is the same as without the interruption. Without a
+checkpoint, --resume begins a run; after the end of a run, it says so. Without --resume,
+an existing net or checkpoint is never overwritten.
 
-If the loss, the gradient or a weight stops being a number, the run ends, and the batch
-that did it is in net.diverged.txt, which `ingest build` reads.
+If the loss, the gradient or a weight becomes infinite or NaN, the run ends and writes the
+batch to net.diverged.txt, which `ingest build` reads.
 
-A recipe holds all of this in a file, and may have several stages, each of which starts
-from the net of the one before:
+A recipe holds all settings in a file, and may have several stages, each starting from the
+net of the one before:
   trainer fit --print-recipe > net.toml
   trainer fit --recipe net.toml --out net.safetensors
 
-When a run has ended, --resume with more --epochs adds them: the learning rate rises to its
-peak and falls again.";
+--resume with more --epochs extends a finished run: the learning rate rises to its peak and
+falls again.";
 
 /// Arguments of `trainer fit`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Read everything from this file; options given beside it count more
+    /// Read all settings from this file; options override it
     #[arg(long, value_name = "RECIPE.toml")]
     recipe: Option<PathBuf>,
-    /// Print a recipe of the defaults with comments, and train nothing
+    /// Print a commented recipe of the defaults, and exit
     #[arg(long)]
     print_recipe: bool,
-    /// Where to write the net; earlier stages of a recipe get `.stageN` in their names
+    /// Net to write; earlier stages of a recipe add `.stageN` to its name
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net,
           required_unless_present = "print_recipe")]
     out: Option<PathBuf>,
-    /// Device: auto takes the best GPU that works, or the CPU where there is none (`trainer
-    /// devices` lists them)
+    /// Device; auto is the best GPU that works, or the CPU without one (`trainer devices` lists
+    /// them)
     #[arg(
         long,
         value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
@@ -78,13 +77,13 @@ pub struct Arguments {
     network: NetworkOptions,
     #[command(flatten)]
     stage: Stage,
-    /// Decides the starting weights and the order of positions; by default 1
+    /// Seed of the starting weights and of the order of positions; by default 1
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::seed)]
     seed: Option<u64>,
-    /// Go on from the checkpoint beside the net, if there is one
+    /// Continue from the checkpoint beside the net, if there is one
     #[arg(long)]
     resume: bool,
-    /// Time between two checkpoints within an epoch
+    /// Minutes between two checkpoints within an epoch
     #[arg(long, value_name = "MINUTES", default_value = "5", allow_negative_numbers = true,
           value_parser = values::minutes)]
     checkpoint_minutes: Duration,
@@ -93,13 +92,13 @@ pub struct Arguments {
     json: bool,
 }
 
-/// How a run of one stage or several ended.
+/// Result of a run of one or several stages.
 #[derive(Serialize)]
 struct Ended {
-    /// The last stage.
+    /// Result of the last stage.
     #[serde(flatten)]
     last: Summary,
-    /// Those before it.
+    /// Results of the earlier stages.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     earlier_stages: Vec<Summary>,
 }
@@ -124,7 +123,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     };
     let recipe = recipe.overridden_by(given)?;
     let outs = outs(&out, recipe.stages.len());
-    // What stands in the way of a later stage is found before the first.
+    // Check all stages before training the first.
     for (stage, out) in recipe.stages.iter().zip(&outs) {
         stage.selection(&dataset::open_to_train_on(stage.data()?)?)?;
         run::check_free(out, arguments.resume)?;
@@ -168,7 +167,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     })?)
 }
 
-/// What the command line says of every stage alike.
+/// Settings common to all stages.
 #[derive(Clone, Copy)]
 struct Settings<'a> {
     device: &'a Device,
@@ -176,7 +175,7 @@ struct Settings<'a> {
     resume: bool,
 }
 
-/// The plan of stage `index`, which starts from the net of the stage before.
+/// Returns the plan of stage `index`, which starts from the net of the stage before.
 fn plan(
     recipe: &Recipe,
     index: usize,
@@ -198,9 +197,9 @@ fn plan(
     })
 }
 
-/// Checks every stage that a later one has started from: its checkpoint must be of this
-/// recipe, and its run must have ended. Otherwise resuming it would replace the net that
-/// the later checkpoint depends on.
+/// Checks all stages before the last one begun: the checkpoint of each must be of this recipe, and
+/// its run must have ended. Otherwise, resuming it would replace the net that a later checkpoint
+/// depends on.
 fn check_finished_stages(
     recipe: &Recipe,
     outs: &[PathBuf],
@@ -215,14 +214,14 @@ fn check_finished_stages(
     Ok(())
 }
 
-/// The nets of so many stages: the last is `out`, the others lie beside it.
+/// Returns the paths of the stages' nets: the last is `out`, the others lie beside it.
 fn outs(out: &Path, stages: usize) -> Vec<PathBuf> {
     let beside = |stage| out.with_extension(format!("stage{stage}.safetensors"));
     let earlier = (1..stages).map(beside);
     earlier.chain([out.to_path_buf()]).collect()
 }
 
-/// A run, on whichever device.
+/// A training run as a job for any device.
 struct Fit<'a> {
     dataset: &'a Dataset,
     plan: &'a mut Plan,

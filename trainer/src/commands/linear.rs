@@ -1,4 +1,4 @@
-//! `trainer linear`: piece-square tables, which a network must beat.
+//! `trainer linear`: fits piece-square tables, a baseline for networks.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::training::plan::batch_for;
 use crate::training::tables::{self, TablesPlan};
 
 const EXAMPLE: &str = "\
-Example: what a piece is worth on each square, and no more, then how far that is from a net:
+Example: fit a value for each piece on each square, then compare with a net:
   trainer linear --data 2013-02.dataset --out linear.safetensors
   trainer compare --pgn games.pgn.zst --contender linear=linear.safetensors \\
       --contender net=net.safetensors
@@ -20,7 +20,7 @@ Example: what a piece is worth on each square, and no more, then how far that is
       --games 400 --book openings.epd
 
 The tables are fitted by the loss of `trainer fit`, and written as a small net that computes
-their sum: all programs take it. The same command gives the same net.";
+their sum, which all programs read. The same command gives the same net.";
 
 /// Arguments of `trainer linear`.
 #[derive(Debug, Args)]
@@ -29,18 +29,18 @@ pub struct Arguments {
     /// Dataset, as `ingest build` writes it
     #[arg(long, value_name = "DATASET")]
     data: PathBuf,
-    /// Where to write the net
+    /// Net to write
     #[arg(long, value_name = "NET.safetensors", value_parser = values::net)]
     out: PathBuf,
     /// Passes over the training positions
     #[arg(long, value_name = "N", default_value = "5", allow_negative_numbers = true,
           value_parser = values::epochs)]
     epochs: u64,
-    /// Decides the order of positions
+    /// Seed of the order of positions
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,
-    /// Replace a net that is there already
+    /// Replace an existing net
     #[arg(long)]
     force: bool,
     /// Print the summary as JSON on standard output

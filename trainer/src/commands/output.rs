@@ -1,13 +1,13 @@
-//! How results are printed.
+//! Formatting of results.
 
 use serde::Serialize;
 
 use crate::training::validation::Validation;
 
-/// The figures on the held-out games, each in a line.
+/// Formats the figures on the held-out games, one a line.
 pub fn held_out_figures(validation: Option<Validation>) -> String {
     let Some(validation) = validation else {
-        return "no game was held out, so nothing says how good it is\n".to_string();
+        return "no game was held out: the net is not measured\n".to_string();
     };
     let figures = validation.figures;
     let show = |x: Option<f64>| x.map_or("-".to_string(), |x| format!("{x:.4}"));
@@ -31,7 +31,7 @@ pub fn held_out_figures(validation: Option<Validation>) -> String {
     lines.into_iter().map(line).collect()
 }
 
-/// Results as JSON.
+/// Formats results as JSON.
 pub fn json(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers and names") + "\n"
 }

@@ -1,4 +1,4 @@
-//! `trainer overfit`: one small batch, learned by heart.
+//! `trainer overfit`: memorises one small batch.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use crate::training::executor::Executor;
 use crate::training::overfit::{self, Learned, Task};
 
 const EXAMPLE: &str = "\
-Examples: after a change of the network's code, and of a network that is planned
+Examples: after a change of the network's code, and for another architecture
   trainer overfit
   trainer overfit --hidden 512,16,32 --view both --device cuda
 
@@ -24,10 +24,10 @@ The exit code is 0 if the loss came below --below, else 1.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Dataset that the batch is from; without it, positions of random games
+    /// Dataset to take the batch from; by default positions of random games
     #[arg(long, value_name = "DATASET")]
     data: Option<PathBuf>,
-    /// Device: auto takes the best GPU, or the CPU where there is none
+    /// Device; auto is the best GPU, or the CPU without one
     #[arg(
         long,
         value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
@@ -40,15 +40,15 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value = "64", allow_negative_numbers = true,
           value_parser = values::batch)]
     batch: usize,
-    /// Steps at most
+    /// Upper limit of steps
     #[arg(long, value_name = "N", default_value = "3000", allow_negative_numbers = true,
           value_parser = values::some_steps)]
     steps: u64,
-    /// The mean distance in win chance to get below
+    /// Mean error in win chance to get below
     #[arg(long, value_name = "LOSS", default_value = "0.02", allow_negative_numbers = true,
           value_parser = values::positive)]
     below: f32,
-    /// Decides the starting weights
+    /// Seed of the starting weights
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,

@@ -1,7 +1,7 @@
-//! Recipes: what `trainer fit` can be told, as options and as a TOML file.
+//! Recipes: the settings of `trainer fit`, as options and as a TOML file.
 //!
-//! Both have the same values, read by the same parsers. A file has several stages if need
-//! be; the command line speaks of one.
+//! Both have the same values, read by the same parsers. A file may have several stages; options
+//! describe one.
 
 use std::fmt;
 use std::fs;
@@ -24,10 +24,10 @@ use crate::training::regularisation::Regularisation;
 use crate::training::schedule::Decay;
 use network::CLIP_NORM;
 
-/// The defaults as a recipe, with comments.
+/// Commented recipe of the defaults.
 pub const DEFAULT: &str = include_str!("recipe.toml");
 
-/// The parts of the network, or the net to start from.
+/// Architecture of the network, or the net to start from.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkOptions {
@@ -36,20 +36,17 @@ pub struct NetworkOptions {
           value_parser = values::hidden)]
     #[serde(deserialize_with = "read::hidden")]
     hidden: Option<Architecture>,
-    /// Which sides look at the board, each through the first layer: mover (the default) or
-    /// both
+    /// Views of the board fed to the first layer: mover (the default) or both
     #[arg(long)]
     view: Option<View>,
-    /// Each side sees the board as if its king were on files a to d: mirrored, if it is on
-    /// e to h
+    /// Mirror each side's view of the board if its king is on files e to h
     #[arg(long, num_args = 0, default_missing_value = "true")]
     mirrored: Option<bool>,
-    /// What becomes of the first layer's sums: clipped-relu (the default),
-    /// squared-clipped-relu, or pairwise-clipped-relu, the products of two halves
+    /// Activation of the first layer's sums: clipped-relu (the default), squared-clipped-relu, or
+    /// pairwise-clipped-relu, the products of two halves
     #[arg(long)]
     activation: Option<Activation>,
-    /// How often the layers behind the first are there, for so many ranges of the number of
-    /// pieces; by default 1
+    /// Copies of the later layers, each for a range of the number of pieces; by default 1
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::buckets)]
     #[serde(deserialize_with = "read::buckets")]
     buckets: Option<usize>,
@@ -59,7 +56,7 @@ pub struct NetworkOptions {
     init: Option<PathBuf>,
 }
 
-/// One stage of training: a dataset, and how to train on it.
+/// Training stage: a dataset, and how to train on it.
 #[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stage {
@@ -79,60 +76,59 @@ pub struct Stage {
           value_parser = values::learning_rate)]
     #[serde(deserialize_with = "read::learning_rate")]
     learning_rate: Option<f64>,
-    /// What becomes of the learning rate behind its peak; by default cosine
+    /// Decay of the learning rate after its peak; by default cosine
     #[arg(long, value_enum)]
     schedule: Option<Decay>,
-    /// Steps in which the learning rate rises to its peak; by default a twentieth of all, at
-    /// most 500
+    /// Steps of linear warm-up to the peak; by default a twentieth of all, at most 500
     #[arg(long, value_name = "STEPS", allow_negative_numbers = true, value_parser = values::steps)]
     #[serde(deserialize_with = "read::steps")]
     warm_up: Option<u64>,
-    /// How fast weights decay, times the learning rate; by default 0.3 up to 262144 training
-    /// positions, falling to 0.1 at 4 million
+    /// Weight decay, times the learning rate; by default 0.3 up to 262144 training positions,
+    /// falling to 0.1 at 4 million
     #[arg(long, value_name = "DECAY", allow_negative_numbers = true,
           value_parser = values::weight_decay)]
     #[serde(deserialize_with = "read::weight_decay")]
     weight_decay: Option<f64>,
-    /// How fast an input learns on its own, beside what it shares with inputs like it; by
+    /// Learning speed of an input's own weights, relative to those shared with similar inputs; by
     /// default 0.0625 up to 262144 training positions, rising to 1 at 4 million
     #[arg(long, value_name = "SCALE", allow_negative_numbers = true,
           value_parser = values::own_scale)]
     #[serde(deserialize_with = "read::own_scale")]
     own_scale: Option<f32>,
-    /// Shorten gradients that are longer, all parameters together (docs/training.md)
+    /// Clip longer gradients to this norm over all parameters; by default 2 (docs/training.md)
     #[arg(long, value_name = "LENGTH", allow_negative_numbers = true,
           value_parser = values::positive)]
     #[serde(deserialize_with = "read::positive")]
     clip_norm: Option<f32>,
-    /// How much the game's result counts beside the label, from 0 (the default) to 1; A:B
-    /// goes from A to B over the run
+    /// Weight of the game's result in the target, from 0 (the default) to 1; A:B goes from A to B
+    /// over the run
     #[arg(long, value_name = "A[:B]", allow_negative_numbers = true, value_parser = values::wdl)]
     #[serde(deserialize_with = "read::wdl")]
     wdl: Option<ResultShare>,
-    /// Minimise this power of the distance in win chance; by default 1
+    /// Exponent of the win-chance error in the loss; by default 1
     #[arg(long, value_name = "E", allow_negative_numbers = true,
           value_parser = values::loss_exponent)]
     #[serde(deserialize_with = "read::loss_exponent")]
     loss_exponent: Option<f64>,
-    /// What is not trained on. A file alone has it.
+    /// Filter of training positions, only in files.
     #[arg(skip)]
     filter: Filter,
 }
 
-/// What a stage begins with.
+/// Starting point of a stage.
 pub struct Start {
     architecture: Architecture,
-    /// Random weights without one.
+    /// The net to start from; random weights if `None`.
     net: Option<Net>,
 }
 
 impl Start {
-    /// The parts of the network, and the network itself, if it is not to be a fresh one.
+    /// Returns the architecture, and the network to start from, if any.
     pub fn network(self) -> (Architecture, Option<Network>) {
         (self.architecture, self.net.map(|net| net.network))
     }
 
-    /// From a net.
+    /// Starts from a net.
     pub fn from_net(net: Net) -> Start {
         Start {
             architecture: net.network.architecture(),
@@ -141,24 +137,24 @@ impl Start {
     }
 }
 
-/// What the command line says beside a recipe.
+/// Options given besides a recipe.
 pub struct Given {
     /// `--seed`.
     pub seed: Option<u64>,
-    /// `--hidden` and the like.
+    /// `--hidden` and the other options of the network.
     pub network: NetworkOptions,
-    /// The options of a stage.
+    /// Options of a stage.
     pub stage: Stage,
 }
 
-/// A whole run.
+/// Recipe of a whole run.
 #[derive(Debug, PartialEq)]
 pub struct Recipe {
-    /// Decides the starting weights and the order of positions.
+    /// Seed of the starting weights and of the order of positions.
     pub seed: u64,
-    /// What the first stage begins with.
+    /// Network of the first stage.
     pub network: NetworkOptions,
-    /// One at least.
+    /// Stages, at least one.
     pub stages: Vec<Stage>,
 }
 
@@ -172,7 +168,7 @@ impl Default for Recipe {
     }
 }
 
-/// A recipe as its file has it.
+/// Contents of a recipe file.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct RecipeFile {
@@ -184,10 +180,7 @@ struct RecipeFile {
 }
 
 impl Recipe {
-    /// Reads a recipe. Its paths are relative to its folder.
-    ///
-    /// # Errors
-    /// [`TrainerError::Unreadable`], or [`TrainerError::Usage`] with file, line and key.
+    /// Reads a recipe file. Resolves its paths against its folder.
     pub fn read(path: &Path) -> Result<Recipe, TrainerError> {
         let text = fs::read_to_string(path).map_err(TrainerError::unreadable(path))?;
         let mut recipe = Recipe::parse(&text)
@@ -200,7 +193,7 @@ impl Recipe {
         Ok(recipe)
     }
 
-    /// The recipe that a text is; or what is wrong, behind the file's name.
+    /// Parses a recipe. Errors are to be appended to the file's name.
     fn parse(text: &str) -> Result<Recipe, String> {
         let file: RecipeFile = toml::from_str(text).map_err(|error| {
             let begin = error.span().map_or(0, |span| span.start).min(text.len());
@@ -224,17 +217,17 @@ impl Recipe {
         })
     }
 
-    /// The recipe with what the command line says beside it, which counts more.
+    /// Returns the recipe with `given` options, which override it.
     ///
     /// # Errors
-    /// [`TrainerError::Usage`], if that is not clear.
+    /// [`TrainerError::Usage`] if an option is ambiguous.
     pub fn overridden_by(self, given: Given) -> Result<Recipe, TrainerError> {
         let stages = match &self.stages[..] {
             [stage] => vec![given.stage.or(stage)],
             stages if given.stage == Stage::default() => stages.to_vec(),
             stages => {
                 return Err(TrainerError::Usage(format!(
-                    "the recipe has {} stages, and an option would not say which it means; \
+                    "the recipe has {} stages, so that options of a stage are ambiguous; \
                      change the recipe",
                     stages.len()
                 )));
@@ -249,7 +242,7 @@ impl Recipe {
 }
 
 impl NetworkOptions {
-    /// These, and the others where these say nothing. A net to start from says all.
+    /// Fills unset options from `other`. With a net to start from, none are needed.
     fn or(self, other: NetworkOptions) -> NetworkOptions {
         if self.init.is_some() {
             return self;
@@ -264,10 +257,10 @@ impl NetworkOptions {
         }
     }
 
-    /// What the first stage begins with.
+    /// Returns the starting point of the first stage.
     ///
     /// # Errors
-    /// [`TrainerError`] if the net cannot be trained, or the parts do not fit.
+    /// [`TrainerError`] if the net cannot be trained, or the architecture is invalid.
     pub fn start(&self) -> Result<Start, TrainerError> {
         if let Some(init) = &self.init {
             let alone = NetworkOptions {
@@ -276,7 +269,7 @@ impl NetworkOptions {
             };
             if *self != alone {
                 return Err(TrainerError::Usage(
-                    "a net to start from has its own parts; remove init, or hidden, view, \
+                    "the net in init fixes the architecture; remove init, or hidden, view, \
                      mirrored, activation and buckets"
                         .to_string(),
                 ));
@@ -297,15 +290,15 @@ impl NetworkOptions {
                 net: None,
             }),
             Err(error) => Err(TrainerError::Usage(format!(
-                "the network asked for cannot be: {error}; change --hidden, --view, \
-                 --activation or --buckets"
+                "impossible network: {error}; change --hidden, --view, --activation or \
+                 --buckets"
             ))),
         }
     }
 }
 
 impl Stage {
-    /// This, and the other where this says nothing.
+    /// Fills unset options from `other`.
     fn or(&self, other: &Stage) -> Stage {
         Stage {
             data: self.data.clone().or_else(|| other.data.clone()),
@@ -323,10 +316,7 @@ impl Stage {
         }
     }
 
-    /// The dataset.
-    ///
-    /// # Errors
-    /// [`TrainerError::Usage`] if none is named.
+    /// Returns the path of the dataset.
     pub fn data(&self) -> Result<&Path, TrainerError> {
         self.data.as_deref().ok_or_else(|| {
             TrainerError::Usage(
@@ -337,15 +327,15 @@ impl Stage {
         })
     }
 
-    /// The positions of a dataset that its filter keeps.
+    /// Returns the positions of a dataset that the filter keeps.
     ///
     /// # Errors
-    /// [`TrainerError::Usage`] if the filter leaves nothing, [`TrainerError::Data`].
+    /// [`TrainerError::Usage`] if the filter drops all, [`TrainerError::Data`].
     pub fn selection(&self, dataset: &Dataset) -> Result<Selection, TrainerError> {
         let selection = Selection::new(self.filter, dataset)?;
         if selection.positions == 0 {
             return Err(TrainerError::Usage(format!(
-                "the filter leaves none of {} positions ({}); widen it",
+                "the filter drops all {} positions ({}); widen it",
                 dataset.len(Split::Train),
                 selection.dropped.in_words()
             )));
@@ -353,11 +343,10 @@ impl Stage {
         Ok(selection)
     }
 
-    /// The plan for a dataset, of which the caller knows more than a stage says: output,
-    /// device, seed, checkpoints.
+    /// Returns the plan for a dataset. The caller must set output, device, seed, checkpoints.
     ///
     /// # Errors
-    /// [`TrainerError::Usage`] if the filter leaves nothing, [`TrainerError::Data`].
+    /// [`TrainerError::Usage`] if the filter drops all positions, [`TrainerError::Data`].
     pub fn plan(&self, start: Start, dataset: &Dataset) -> Result<Plan, TrainerError> {
         let selection = self.selection(dataset)?;
         let positions = selection.positions;
@@ -388,7 +377,7 @@ impl Stage {
     }
 }
 
-/// A value of a file, as the text that the command line would have.
+/// Deserialises a TOML value to its command-line text.
 struct AsText;
 
 impl<'de> Visitor<'de> for AsText {
@@ -423,7 +412,7 @@ impl<'de> Visitor<'de> for AsText {
     }
 }
 
-/// Makes of each of the command line's parsers one for files.
+/// Defines a deserialiser for each of the command line's parsers.
 macro_rules! read_by {
     ($($parser:ident: $value:ty),*) => {
         mod read {
@@ -451,7 +440,7 @@ mod tests {
     use super::*;
     use crate::testing;
 
-    /// The recipe that a text is.
+    /// Parses a valid recipe.
     fn recipe(text: &str) -> Recipe {
         Recipe::parse(text).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -463,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn the_printed_recipe_is_the_default_one() {
+    fn printed_recipe_equals_the_defaults() {
         let folder = tempfile::tempdir().unwrap();
         let dataset = testing::dataset(folder.path(), 300);
         let printed = recipe(DEFAULT);
@@ -472,7 +461,7 @@ mod tests {
             plans(&printed, &dataset),
             plans(&Recipe::default(), &dataset)
         );
-        // Every key is in it, and those whose default is the dataset's affair are comments.
+        // Keys without a fixed default are comments.
         let all: String = DEFAULT
             .lines()
             .map(|line| match line.strip_prefix("# ") {
@@ -487,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn the_recipes_of_docs_and_models_can_be_read() {
+    fn reads_the_recipes_of_docs_and_models() {
         let text = include_str!("../../../docs/training.md");
         let (_, behind) = text.split_once("```toml\n").expect("an example");
         let example = recipe(behind.split_once("```").expect("its end").0);
@@ -503,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_and_options_are_the_same_values() {
+    fn file_and_options_give_the_same_recipe() {
         let from_file = recipe(
             "[network]\nhidden = [64, 16]\nview = \"both\"\n[[stage]]\nepochs = 7\n\
              learning_rate = 1e-3\nwdl = \"0:0.5\"\nschedule = \"linear\"\nown_scale = 0.25",
@@ -531,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn options_count_more_than_a_file_of_one_stage() {
+    fn options_override_a_recipe_of_one_stage() {
         let given = || Given {
             seed: None,
             network: NetworkOptions::default(),
@@ -553,7 +542,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_by_line_and_key() {
+    fn errors_name_line_and_key() {
         for (text, words) in [
             (
                 "seed = 1\n[[stage]]\nepoch = 3",

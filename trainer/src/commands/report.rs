@@ -1,4 +1,4 @@
-//! `trainer report`: several runs side by side.
+//! `trainer report`: compares runs.
 
 use std::path::PathBuf;
 
@@ -12,25 +12,25 @@ use crate::report::runs;
 use crate::report::runs_page::{self, MOST_RUNS};
 
 const EXAMPLE: &str = "\
-Example: two runs that differ in one option, and what became of them:
+Example: compare two runs that differ in one option:
   trainer fit --data 2013-02.dataset --out cosine.safetensors
   trainer fit --data 2013-02.dataset --out linear.safetensors --schedule linear
   trainer report cosine.safetensors linear.safetensors --out runs.html
 
-The figures are those of each run's best epoch; `trainer eval --help` says what they are.
-Below them stands what differs in the configurations, which the nets tell.";
+The figures are those of each run's best epoch, explained by `trainer eval --help`. Below them
+are the differences between the configurations in the nets' metadata.";
 
 /// Arguments of `trainer report`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLE)]
 pub struct Arguments {
-    /// Runs: their nets, with NAME.metrics.jsonl beside them, or those metrics
+    /// Runs, each by its net with NAME.metrics.jsonl beside it, or by NAME.metrics.jsonl alone
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
-    /// Write curves and figures as one page, for a browser
+    /// Write an HTML page with curves and figures
     #[arg(long, value_name = "FILE.html", value_parser = values::page)]
     out: Option<PathBuf>,
-    /// Draw the curves
+    /// Draw the curves as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     picture: Option<PathBuf>,
     /// Print JSON
@@ -45,7 +45,7 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     if arguments.runs.len() > MOST_RUNS {
         return Err(TrainerError::Usage(format!(
-            "{} runs cannot be told apart in one picture: give {MOST_RUNS} at most",
+            "{} runs are too many for one picture: give {MOST_RUNS} at most",
             arguments.runs.len()
         )));
     }

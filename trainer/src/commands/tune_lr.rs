@@ -1,4 +1,4 @@
-//! `trainer tune-lr`: which learning rate to try first.
+//! `trainer tune-lr`: suggests a learning rate.
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::training::plan::batch_for;
 use crate::training::regularisation::Regularisation;
 use crate::training::tuning::{self, RangeTest, Tuning};
 
-/// Rows of the table.
+/// Upper limit of rows in the table.
 const ROWS: usize = 16;
 
 const EXAMPLE: &str = "\
@@ -28,7 +28,7 @@ Example:
 
 The learning rate rises by the same factor from step to step. The loss falls, and rises
 again where the rate is too large. A quarter of the rate at which the smoothed loss is
-smallest is suggested as the peak: try that, a half and the double of it.";
+smallest is suggested as the peak: try that rate, half of it and twice it.";
 
 /// Arguments of `trainer tune-lr`.
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Dataset, as `ingest build` writes it
     #[arg(long, value_name = "DATASET")]
     data: PathBuf,
-    /// Device: auto takes the best GPU, or the CPU where there is none
+    /// Device; auto is the best GPU, or the CPU without one
     #[arg(
         long,
         value_name = "auto|cpu|cuda[:N]|vulkan[:N]|metal",
@@ -49,23 +49,23 @@ pub struct Arguments {
     /// Positions a step; by default as `trainer fit`
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = values::batch)]
     batch: Option<usize>,
-    /// Steps
+    /// Number of steps
     #[arg(long, value_name = "N", default_value = "400", allow_negative_numbers = true,
           value_parser = values::some_steps)]
     steps: u64,
-    /// The rate of the first step
+    /// Learning rate of the first step
     #[arg(long, value_name = "RATE", default_value = "0.00001", allow_negative_numbers = true,
           value_parser = values::learning_rate)]
     from: f64,
-    /// The rate of the last step
+    /// Learning rate of the last step
     #[arg(long, value_name = "RATE", default_value = "1", allow_negative_numbers = true,
           value_parser = values::learning_rate)]
     to: f64,
-    /// Decides the starting weights and the order of positions
+    /// Seed of the starting weights and of the order of positions
     #[arg(long, value_name = "N", default_value = "1", allow_negative_numbers = true,
           value_parser = values::seed)]
     seed: u64,
-    /// Draw the losses
+    /// Draw the losses as SVG
     #[arg(long, value_name = "FILE.svg", value_parser = values::picture)]
     picture: Option<PathBuf>,
     /// Print JSON with every step
@@ -114,7 +114,7 @@ pub fn run(arguments: Arguments) -> Result<(), TrainerError> {
     })?)
 }
 
-/// A test, on whichever device.
+/// The range test as a job for any device.
 struct Tune<'a> {
     test: &'a RangeTest,
     dataset: &'a Dataset,

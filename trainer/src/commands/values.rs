@@ -1,4 +1,4 @@
-//! Values on the command line: what nobody can mean is refused before any work.
+//! Parsers of option values; invalid ones are refused before any work.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -9,9 +9,9 @@ use std::time::Duration;
 use crate::training::plan::ResultShare;
 use models::{Architecture, MAX_FIRST, MAX_LATER, QuantisedNetwork};
 
-/// The most passes over the training positions.
+/// Upper limit of epochs.
 const MOST_EPOCHS: u64 = 100_000;
-/// The largest batch: 32 MiB of records.
+/// Largest batch: 32 MiB of records.
 const MOST_POSITIONS: usize = 1 << 20;
 
 fn whole<T: FromStr + PartialOrd + Display>(
@@ -35,7 +35,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
     whole(text, 0..=u64::MAX)
 }
 
-/// A number above 0 that f32 holds.
+/// Parses a number above 0 that f32 holds.
 pub fn positive(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(number) if number.is_normal() && number > 0.0 => Ok(number),
@@ -43,20 +43,20 @@ pub fn positive(text: &str) -> Result<f32, String> {
     }
 }
 
-/// The same, as the command line has it.
+/// Parses a number like [`positive`], in f64.
 pub fn learning_rate(text: &str) -> Result<f64, String> {
     positive(text)?;
     text.parse().map_err(|_| "expected a number".to_string())
 }
 
-/// A number from 0 to 1.
+/// Parses a number from 0 to 1.
 pub fn weight_decay(text: &str) -> Result<f64, String> {
     let decay = text.parse().ok();
     let decay = decay.filter(|decay| (0.0..=1.0).contains(decay));
     decay.ok_or_else(|| "expected a number from 0 to 1".to_string())
 }
 
-/// A power of two from 1/1024 to 1.
+/// Parses a power of two from 1/1024 to 1.
 pub fn own_scale(text: &str) -> Result<f32, String> {
     let scale: Option<f32> = text.parse().ok();
     let powers = (0..=10).map(|halvings| 0.5f32.powi(halvings));
@@ -82,11 +82,10 @@ pub fn minutes(text: &str) -> Result<Duration, String> {
 
 fn time(text: &str, seconds: f64) -> Result<Duration, String> {
     let time = Duration::try_from_secs_f64(seconds * f64::from(positive(text)?));
-    time.map_err(|_| "longer than time is counted".to_string())
+    time.map_err(|_| "expected a shorter time".to_string())
 }
 
-/// The sizes of one to three hidden layers, of an architecture whose other parts are the
-/// article's.
+/// Parses the sizes of one to three hidden layers; all else is as in [`Architecture::ARTICLE`].
 pub fn hidden(text: &str) -> Result<Architecture, String> {
     let sizes: Result<Vec<usize>, _> = text.split(',').map(|size| size.trim().parse()).collect();
     let sizes = sizes.as_deref().unwrap_or_default();
@@ -109,7 +108,7 @@ pub fn buckets(text: &str) -> Result<usize, String> {
     whole(text, 1..=Architecture::MAX_BUCKETS)
 }
 
-/// A share of the game's result, or two for the begin and the end of a run.
+/// Parses the weight of the game's result: one, or two for the begin and the end of a run.
 pub fn wdl(text: &str) -> Result<ResultShare, String> {
     let share = |text: &str| {
         let share = text.parse::<f32>().ok();
@@ -123,14 +122,14 @@ pub fn wdl(text: &str) -> Result<ResultShare, String> {
     })
 }
 
-/// A number from 1 to 10.
+/// Parses a number from 1 to 10.
 pub fn loss_exponent(text: &str) -> Result<f64, String> {
     let exponent = text.parse().ok();
     let exponent = exponent.filter(|exponent| (1.0..=10.0).contains(exponent));
     exponent.ok_or_else(|| "expected a number from 1 to 10".to_string())
 }
 
-/// A name and a file.
+/// Parses `NAME=FILE`.
 pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
@@ -140,8 +139,8 @@ pub fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// Where a net goes. What a run leaves beside it has other endings, so that no
-/// two files of a run have one name.
+/// Parses the path of a net to write. Other files of a run have other extensions, so no two
+/// collide.
 pub fn net(text: &str) -> Result<PathBuf, String> {
     ends_with(text, "safetensors")
 }
@@ -154,7 +153,8 @@ pub fn picture(text: &str) -> Result<PathBuf, String> {
     ends_with(text, "svg")
 }
 
-/// A file that is written over has an ending that no file that is read has.
+/// Parses an output path. The required extension protects inputs, which have other ones, from being
+/// overwritten.
 fn ends_with(text: &str, ending: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match path.extension() {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_what_they_count() {
+    fn parses_counts() {
         assert_eq!(epochs("100000"), Ok(100_000));
         refuses(epochs, &["", "0", "-1", "1e3", "100001", "2.5"]);
         assert_eq!(batch("1048576"), Ok(1_048_576));
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_lengths_are_numbers_above_0_that_f32_holds() {
+    fn parses_positive_f32_numbers() {
         assert_eq!(positive("0.5"), Ok(0.5));
         assert_eq!(learning_rate("0.003"), Ok(0.003));
         let wrong = [
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_a_net_back_is_within_bounds() {
+    fn bounds_regularisation_options() {
         assert_eq!(weight_decay("0.3"), Ok(0.3));
         assert_eq!(weight_decay("0"), Ok(0.0));
         refuses(weight_decay, &["-0.1", "1.1", "nan", "", "inf"]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_training_aims_at_is_within_bounds() {
+    fn bounds_target_options() {
         let share = |from, to| Ok(ResultShare { from, to });
         assert_eq!(wdl("0.3"), share(0.3, 0.3));
         assert_eq!(wdl("0:1"), share(0.0, 1.0));
@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_above_0() {
+    fn parses_positive_times() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
         refuses(seconds, &["", "0", "-1", "1e30", "nan", "5s"]);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_layers_are_one_to_three_the_engine_can_play() {
+    fn parses_hidden_layers_that_fit_the_engine() {
         assert_eq!(hidden("451, 32,32"), Ok(Architecture::ARTICLE));
         let two = hidden("1024,16").unwrap();
         assert_eq!((two.second, two.third), (Some(16), None));
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_has_a_name_that_no_other_file_of_its_run_has() {
+    fn requires_the_extension_of_each_output() {
         assert_eq!(net("a/n.safetensors"), Ok(PathBuf::from("a/n.safetensors")));
         refuses(
             net,

@@ -1,4 +1,4 @@
-//! The positions that a net gets most wrong, as boards.
+//! Boards of the positions with a net's largest errors.
 
 use charts::{Anchor, Colour, Panel, Tone};
 use datasets::Record;
@@ -7,30 +7,30 @@ use svg::node::element::Path;
 use crate::input::position;
 use network::target::win_chance;
 
-/// Positions that are kept.
+/// Number of positions kept.
 const KEPT: usize = 10;
-/// Boards that differ in fewer squares are of the same moment of a game.
+/// Boards that differ in fewer squares count as the same moment of a game.
 const ALIKE: usize = 8;
 const SQUARE: f64 = 32.0;
 
-/// A position that a net gets wrong.
+/// Position with a large error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mistake {
-    /// The position.
+    /// First four fields of the FEN.
     pub epd: String,
-    /// The label in pawns, from the view of the side to move.
+    /// Label in pawns for the side to move.
     pub label: f32,
-    /// The net's value, likewise.
+    /// Net's value in pawns for the side to move.
     pub value: f32,
 }
 
 impl Mistake {
-    /// How wrong it is, in win chance.
+    /// Returns the error in win chance.
     fn error(&self) -> f32 {
         (win_chance(self.value) - win_chance(self.label)).abs()
     }
 
-    /// The pieces from a8 to h1, a dot where there is none.
+    /// Returns the pieces from a8 to h1, with a dot for an empty square.
     fn squares(&self) -> Vec<char> {
         let placement = self.epd.split(' ').next().unwrap_or_default();
         let squares = placement.chars().filter(|&c| c != '/');
@@ -46,7 +46,7 @@ impl Mistake {
         a.iter().zip(&b).filter(|(a, b)| a != b).count() < ALIKE
     }
 
-    /// The board, seen by White.
+    /// Draws the board from White's side.
     pub fn panel(&self) -> Panel {
         const WIDTH: f64 = 8.0 * SQUARE;
         let mover = match self.epd.split(' ').nth(1) {
@@ -88,7 +88,7 @@ impl Mistake {
     }
 }
 
-/// The shape of a piece in a square of 45, as the commands of an SVG path.
+/// Returns the outline of a piece in a square of 45, as an SVG path.
 fn outline(piece: char) -> Option<&'static str> {
     Some(match piece.to_ascii_lowercase() {
         'p' => {
@@ -109,14 +109,12 @@ fn outline(piece: char) -> Option<&'static str> {
     })
 }
 
-/// Gathers the worst mistakes position by position; of those that are alike the
-/// worst.
+/// Accumulates the worst mistakes, only the worst of similar positions.
 #[derive(Clone, Debug, Default)]
 pub struct Worst(Vec<Mistake>);
 
 impl Worst {
-    /// Takes in a position that the net gives `value` pawns, and whose label is
-    /// no mate.
+    /// Adds a position without a mate label that the net evaluates at `value` pawns.
     pub fn add(&mut self, record: &Record, value: f32) {
         let label = position::target_pawns(record);
         let least = self.0.get(KEPT - 1).map_or(0.0, Mistake::error);
@@ -136,7 +134,7 @@ impl Worst {
         self.0.truncate(KEPT);
     }
 
-    /// The worst first.
+    /// Returns the mistakes, the worst first.
     pub fn mistakes(&self) -> &[Mistake] {
         &self.0
     }
@@ -148,7 +146,7 @@ mod tests {
     use crate::testing::record;
 
     #[test]
-    fn the_worst_of_each_moment_are_kept_in_order() {
+    fn keeps_the_worst_of_each_moment_in_order() {
         let rook = "4k3/8/8/8/8/8/8/R3K3 b - - 0 1";
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let mut worst = Worst::default();

@@ -1,4 +1,4 @@
-//! Whether a predicted win chance is what the labels say on average.
+//! Calibration: predicted win chance against the labels' mean.
 
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 use serde::Serialize;
@@ -7,37 +7,37 @@ use network::target::win_chance;
 
 /// Bins of the predicted win chance, -1 to 1.
 const BINS: usize = 20;
-/// Bins of the labels' win chance, whose quantiles are told this finely.
+/// Bins of the labels' win chance, the resolution of their quantiles.
 const LABEL_BINS: usize = 200;
-/// Bins with fewer positions say nothing.
+/// Minimum number of positions in a drawn bin.
 const LEAST: u64 = 20;
 
-/// The positions of which a net predicts about the same.
+/// Positions with about the same prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bin {
-    /// Their number.
+    /// Number of positions.
     pub count: u64,
-    /// Mean of the predicted win chances, -1 to 1, mover's view.
+    /// Mean of the predicted win chances, -1 to 1, for the side to move.
     pub predicted: f64,
-    /// Mean of the labelled ones.
+    /// Mean of the labels' win chances.
     pub labelled: f64,
-    /// What a tenth of the labels lies below, to 0.01.
+    /// Lowest decile of the labels, to 0.01.
     pub low: f64,
-    /// What a tenth of the labels lies above, to 0.01.
+    /// Highest decile of the labels, to 0.01.
     pub high: f64,
 }
 
-/// The calibration of a net.
+/// Calibration of a net.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
-    /// Mean distance of a bin's mean prediction from its mean label, by
-    /// positions: 0 for a net whose every prediction is the labels' mean.
+    /// Calibration error: mean distance of a bin's mean prediction from its mean label, weighted by
+    /// positions.
     pub error: Option<f64>,
-    /// By predicted win chance, in 20 bins of equal width; empty ones left out.
+    /// Nonempty bins of 20 equal widths, by predicted win chance.
     pub bins: Vec<Bin>,
 }
 
-/// Gathers a [`Calibration`] position by position.
+/// Accumulates a [`Calibration`] position by position.
 #[derive(Clone, Debug)]
 pub struct CalibrationTally {
     bins: Vec<Sums>,
@@ -64,8 +64,7 @@ impl Default for CalibrationTally {
 }
 
 impl CalibrationTally {
-    /// Takes in a position that the net gives `value` pawns, and whose label
-    /// is no mate.
+    /// Adds a position without a mate label; evaluation and label are in pawns.
     pub fn add(&mut self, value: f32, label: f32) {
         let (predicted, labelled) = (win_chance(value).into(), win_chance(label).into());
         let sums = &mut self.bins[bin(predicted, BINS)];
@@ -74,7 +73,7 @@ impl CalibrationTally {
         sums.labels[bin(labelled, LABEL_BINS)] += 1;
     }
 
-    /// The calibration so far.
+    /// Returns the calibration so far.
     pub fn calibration(&self) -> Calibration {
         let bins: Vec<Bin> = self.bins.iter().filter_map(Sums::bin).collect();
         let count: u64 = bins.iter().map(|bin| bin.count).sum();
@@ -96,7 +95,7 @@ impl Sums {
                 below += labels;
                 below as f64 > share * count as f64
             });
-            // The last label is in the last bin that has any.
+            // The last label is in the last nonempty bin.
             at = at.or(self.labels.iter().rposition(|&labels| labels > 0));
             at.map(|at| (at as f64 + 0.5) * 2.0 / LABEL_BINS as f64 - 1.0)
         };
@@ -110,12 +109,12 @@ impl Sums {
     }
 }
 
-/// The bin of a win chance, of so many.
+/// Returns the bin of a win chance among `bins` of equal width.
 fn bin(chance: f64, bins: usize) -> usize {
     (((chance + 1.0) / 2.0 * bins as f64) as usize).min(bins - 1)
 }
 
-/// The picture as an SVG that stands alone.
+/// Returns the picture as a standalone SVG.
 pub fn svg(calibration: &Calibration) -> String {
     charts::sheet(None, vec![vec![panel(calibration)]])
 }
@@ -201,10 +200,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bin_knows_its_means_and_its_spread() {
+    fn bins_have_means_and_deciles() {
         let mut tally = CalibrationTally::default();
-        // 100 positions that the net calls level, whose labels go from -5 to
-        // 5 pawns, and one that it calls won and is.
+        // 100 positions predicted as level, with labels from -5 to 5 pawns, and one predicted as
+        // won and won.
         for i in 0..100 {
             tally.add(0.01, (i as f32 - 49.5) / 10.0);
         }
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!((level.count, won.count), (100, 1));
         assert!(level.labelled.abs() < 1e-6, "{level:?}");
         assert!((level.predicted - f64::from(win_chance(0.01))).abs() < 1e-6);
-        // A tenth of the labels lies below -4 pawns, and a tenth above 4.
+        // A tenth of the labels is below -4 pawns, and a tenth above 4.
         assert!(
             (level.low - f64::from(win_chance(-4.0))).abs() < 0.011,
             "{level:?}"
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_what_there_is() {
+    fn draws_empty_and_full_calibrations() {
         let empty = CalibrationTally::default().calibration();
         assert_eq!((empty.error, empty.bins.len()), (None, 0));
         assert!(!panel(&empty).inline().contains("NaN"));

@@ -1,4 +1,4 @@
-//! Several evaluations of the same positions, each against the labels.
+//! Comparison of evaluators (nets, engines, material) on the same labelled positions.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,39 +16,37 @@ use crate::report::figures::Figures;
 use crate::report::measured::{names, read_in_blocks};
 use network::target::win_chance;
 
-/// The name of the material balance.
+/// Name of the material balance.
 const MATERIAL: &str = "material";
 
-/// Of the labelled positions, the share that is to be compared: with fewer, the
-/// figures say little of the games. One in two, as `ingest annotate --every 2`
-/// leaves them, is enough.
+/// Smallest share of labelled positions to compare without a warning: with fewer, the figures may
+/// not represent the games. One in two, as `ingest annotate --every 2` leaves them, is enough.
 const LEAST_SHARE: f64 = 0.4;
 
-/// Runs of consecutive positions whose figures tell how sure the figure of all
-/// is: positions of one game are alike, so that single ones would tell too much.
+/// Number of runs of consecutive positions, for confidence intervals by batch means: positions of
+/// one game are correlated, so single positions would give too narrow an interval.
 const BATCHES: usize = 20;
-/// Shorter runs than this tell nothing.
+/// Minimum length of a run.
 const LEAST_BATCH: usize = 20;
-/// The 97.5 % quantile of Student's distribution with one degree of freedom
-/// fewer than there are batches.
+/// 97.5 % quantile of Student's t distribution with `BATCHES - 1` degrees of freedom.
 const T_95: f64 = 2.093;
 
-/// What evaluates positions.
+/// Source of evaluations.
 enum Evaluator {
     Material,
     Net(Box<network::Evaluator>),
-    /// Pawns, from the view of the side to move, by position.
+    /// Pawns for the side to move, by EPD.
     Annotated(HashMap<String, f32>),
 }
 
-/// One contender: a name and its evaluations.
+/// Contender: a name and its evaluations.
 pub struct Contender {
     name: String,
     evaluator: Evaluator,
 }
 
 impl Contender {
-    /// The material balance.
+    /// Returns the material balance as a contender.
     pub fn material() -> Contender {
         Contender {
             name: MATERIAL.to_string(),
@@ -56,25 +54,19 @@ impl Contender {
         }
     }
 
-    /// A net.
-    ///
-    /// # Errors
-    /// [`TrainerError::Unreadable`] or [`TrainerError::NetRefused`].
+    /// Reads a net as a contender.
     pub fn net(name: String, path: &Path) -> Result<Contender, TrainerError> {
         Ok(Contender::network(name, &net::read(path)?.network))
     }
 
-    /// A network.
+    /// Returns a network as a contender.
     pub fn network(name: String, network: &Network) -> Contender {
         let evaluator = Evaluator::Net(Box::new(network::Evaluator::new(network)));
         Contender { name, evaluator }
     }
 
-    /// The evaluations in a PGN file, such as `ingest annotate --replace` writes
-    /// of the games whose labels it is measured against.
-    ///
-    /// # Errors
-    /// [`TrainerError::Data`].
+    /// Reads the evaluations in a PGN file, such as `ingest annotate --replace` writes for the
+    /// labelled games.
     pub fn annotated(name: String, path: &Path) -> Result<Contender, TrainerError> {
         let mut values = HashMap::new();
         read_labelled(path, |record| {
@@ -84,8 +76,7 @@ impl Contender {
         Ok(Contender { name, evaluator })
     }
 
-    /// The values of positions in pawns, from the view of the side to move;
-    /// `None` where one was not evaluated.
+    /// Returns the positions' values in pawns for the side to move; `None` for unevaluated ones.
     fn values(&self, records: &[Record]) -> Vec<Option<f32>> {
         let each = |value: &dyn Fn(&Record) -> Option<f32>| records.iter().map(value).collect();
         match &self.evaluator {
@@ -96,17 +87,14 @@ impl Contender {
     }
 }
 
-/// Looks whether contenders can be told apart by their names.
-///
-/// # Errors
-/// [`TrainerError::Usage`].
+/// Checks that all names of contenders differ.
 pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), TrainerError> {
     let mut taken = vec![MATERIAL];
     for name in names {
         if taken.contains(&name) {
             return Err(TrainerError::Usage(format!(
                 "two contenders are called {name:?} (the first is always {MATERIAL:?}): give each \
-                 --contender a name of its own"
+                 --contender another name"
             )));
         }
         taken.push(name);
@@ -114,62 +102,61 @@ pub fn check_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(), T
     Ok(())
 }
 
-/// What `trainer compare` prints.
+/// Output of `trainer compare`.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// The PGN files with the labels.
+    /// Paths of the PGN files with the labels.
     pub data: Vec<PathBuf>,
-    /// Positions left out because their label is a mate.
+    /// Positions excluded for a mate as their label.
     pub mates: u64,
-    /// Positions left out because a contender has no evaluation of them.
+    /// Positions excluded because a contender has no evaluation of them.
     pub not_evaluated: u64,
-    /// Of the labelled positions, the share that every contender evaluates.
+    /// Share of the labelled positions that every contender evaluates.
     pub share: f64,
-    /// What to know before the figures are believed.
+    /// Warning about a small share.
     pub warning: Option<String>,
-    /// The contenders, all on the same positions.
+    /// Figures of the contenders, on the same positions.
     pub rows: Vec<Row>,
 }
 
-/// A contender's figures.
+/// Figures of one contender.
 #[derive(Debug, Serialize)]
 pub struct Row {
-    /// Its name.
+    /// Name of the contender.
     pub name: String,
-    /// Labelled positions that it has no evaluation of.
+    /// Number of labelled positions without its evaluation.
     pub missing: u64,
-    /// What was measured of it.
+    /// Figures over all compared positions.
     #[serde(flatten)]
     pub measures: Measures,
-    /// The same in runs of consecutive positions; none if there are too few.
+    /// Figures of each run of consecutive positions; empty if there are too few.
     #[serde(skip)]
     pub batches: Vec<Measures>,
 }
 
-/// What is measured of a contender.
+/// Figures of a contender, unscaled and scaled.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Measures {
-    /// How far it is from the labels.
+    /// Figures against the labels.
     #[serde(flatten)]
     pub figures: Figures,
-    /// How far it is once its pawns are made the labels' pawns.
+    /// Figures with the evaluations scaled to the labels' pawn.
     pub scaled: Scaled,
 }
 
-/// The factor on all evaluations that brings them nearest to the labels. What
-/// engines call a pawn has changed: Lichess's labels of 2021 are half as large
-/// again for the same position as those of 2026.
+/// Factor on all evaluations that fits the labels best. What engines call a pawn has changed:
+/// Lichess's labels of 2021 are half as large again for the same position as those of 2026.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Scaled {
-    /// The factor, of 1/4 to 4 in steps of a fiftieth of an octave.
+    /// Factor from 1/4 to 4, in steps of a fiftieth of an octave.
     pub factor: f64,
-    /// Mean distance in win chance with it.
+    /// Mean error in win chance with this factor.
     pub winchance: f64,
 }
 
 impl Scaled {
-    /// Returns the factor with the smallest distance. Panics without pairs of an evaluation
-    /// and a label, both in pawns.
+    /// Returns the factor with the smallest error on pairs of evaluation and label, both in pawns.
+    /// Without pairs, the error is NaN.
     pub fn best(pairs: &[(f32, f32)]) -> Scaled {
         let factors = (-100..=100).map(|step| 2f64.powf(f64::from(step) / 50.0));
         let scaled = factors.map(|factor| Scaled::by(factor, pairs));
@@ -178,7 +165,7 @@ impl Scaled {
             .expect("201 factors")
     }
 
-    /// Of evaluations and labels in pawns.
+    /// Returns the error of a factor on pairs of evaluation and label, in pawns.
     fn by(factor: f64, pairs: &[(f32, f32)]) -> Scaled {
         let distances = pairs.iter().map(|&(value, label)| {
             f64::from((win_chance(value * factor as f32) - win_chance(label)).abs())
@@ -188,12 +175,12 @@ impl Scaled {
     }
 }
 
-/// What is gathered of a contender.
+/// Accumulated pairs of a contender.
 #[derive(Default)]
 struct Gathering {
-    /// Evaluations and labels in pawns, mates left out.
+    /// Pairs of evaluation and label in pawns, without mates.
     pairs: Vec<(f32, f32)>,
-    /// Labelled positions without an evaluation.
+    /// Number of labelled positions without an evaluation.
     missing: u64,
 }
 
@@ -230,14 +217,12 @@ impl Gathering {
     }
 }
 
-/// Measures contenders against every label of PGN files that is no mate; a
-/// position that occurs twice counts twice. The first contender evaluates every
-/// position.
+/// Measures contenders against every label of PGN files except mates, counting repeated positions
+/// again. The first contender must evaluate every position.
 ///
 /// # Errors
-/// [`TrainerError::Data`]; [`TrainerError::NoLabels`] where nothing is labelled, or
-/// [`TrainerError::NothingToCompare`] where nothing but mates is left of what all
-/// contenders evaluate.
+/// [`TrainerError::Data`]; [`TrainerError::NoLabels`] without labels;
+/// [`TrainerError::NothingToCompare`] if all contenders together evaluate no position but mates.
 pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Comparison, TrainerError> {
     let mut gatherings: Vec<Gathering> = contenders.iter().map(|_| Gathering::default()).collect();
     let (mut labelled, mut not_evaluated) = (0, 0);
@@ -298,12 +283,12 @@ pub fn compare(contenders: &[Contender], data: Vec<PathBuf>) -> Result<Compariso
     })
 }
 
-/// One figure of all rows: its title, what it is, and how it is read off.
+/// Figure of all rows: title, description, accessor.
 struct Figure {
     title: &'static str,
     note: &'static str,
     of: fn(&Measures) -> Option<f64>,
-    /// Digits after the point.
+    /// Digits after the decimal point.
     digits: usize,
 }
 
@@ -375,7 +360,7 @@ impl Figure {
         value.map_or("-".to_string(), |x| format!("{x:.*}", self.digits))
     }
 
-    /// The 95 % interval by the scatter of the batches.
+    /// Returns the 95 % confidence interval around `value`, by the scatter of the batches.
     fn interval(&self, row: &Row, value: f64) -> Option<[f64; 2]> {
         let batches: Vec<f64> = row.batches.iter().filter_map(self.of).collect();
         if batches.len() < BATCHES {
@@ -388,7 +373,7 @@ impl Figure {
         Some([value - error, value + error])
     }
 
-    /// A dot a row. A contender has the same colour in every panel.
+    /// Draws a dot a row. A contender has the same colour in every panel.
     fn panel(&self, rows: &[Row]) -> Panel {
         let others = Colour::SERIES.into_iter().cycle();
         let colours = [Colour::Grey].into_iter().chain(others);
@@ -411,7 +396,7 @@ impl Figure {
     }
 }
 
-/// The figures as an SVG that stands alone.
+/// Returns the figures as a standalone SVG.
 pub fn svg(comparison: &Comparison) -> String {
     let title = match &comparison.data[..] {
         [file] => file
@@ -436,7 +421,7 @@ pub fn svg(comparison: &Comparison) -> String {
 mod tests {
     use super::*;
 
-    /// Three moves of a game, with these evaluations.
+    /// Writes a game of three moves with these evaluations.
     fn annotated(folder: &Path, name: &str, values: [&str; 3]) -> PathBuf {
         let path = folder.join(name);
         let [a, b, c] = values.map(|value| match value {
@@ -449,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_of_the_positions_that_all_evaluate() {
+    fn figures_cover_the_commonly_evaluated_positions() {
         let folder = tempfile::tempdir().expect("a folder");
         let labels = annotated(folder.path(), "labels.pgn", ["1.5", "-1.0", "#4"]);
         let near = annotated(folder.path(), "near.pgn", ["1.0", "-3.0", "2.0"]);
@@ -514,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn another_pawn_is_seen_through() {
+    fn finds_the_factor_between_pawns() {
         let labels = [-3.0, 0.5, 2.0, 0.0];
         let pairs = labels.map(|label| (label / 2.0, label));
         let scaled = Scaled::best(&pairs);
@@ -522,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_compare_is_a_failure() {
+    fn refuses_positions_with_mates_alone() {
         let folder = tempfile::tempdir().expect("a folder");
         let labels = annotated(folder.path(), "labels.pgn", ["#3", "", ""]);
         let all = [Contender::annotated("a".to_string(), &labels).expect("a contender")];

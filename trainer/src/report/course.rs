@@ -1,33 +1,33 @@
-//! What a run measured from step to step, as few points, and pictures of it.
+//! Course of a run: per-step metrics thinned to few points, and their pictures.
 
 use charts::{Colour, Graph, Mark, Panel, Series};
 use serde::{Deserialize, Serialize};
 
 use crate::report::curves::Point;
 
-/// Consecutive steps of a run, taken together: a line of `NAME.steps.jsonl`.
+/// Aggregated metrics of consecutive steps: a line of `NAME.steps.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stretch {
-    /// The number of its last step in the run, from 1.
+    /// Number of the last step in the run, counted from 1.
     pub step: u64,
-    /// How many steps it is.
+    /// Number of steps.
     pub steps: u64,
-    /// Positions that were trained on.
+    /// Positions trained on.
     pub positions: u64,
-    /// Mean over them, each before the step of its batch.
+    /// Mean loss over the positions, before each batch's update.
     pub train_loss: f64,
-    /// The mean length of the steps' gradients, before they were clipped.
+    /// Mean gradient norm of the steps, before clipping.
     pub gradient_norm: f64,
-    /// Of the last step.
+    /// Learning rate of the last step.
     pub learning_rate: f64,
-    /// Time in which no batch was ready.
+    /// Time spent waiting for batches.
     pub waiting_seconds: f64,
-    /// The rest of the time.
+    /// Rest of the time.
     pub computing_seconds: f64,
 }
 
 impl Stretch {
-    /// This and the one that comes after it.
+    /// Merges this stretch with the next one.
     fn with(self, next: Stretch) -> Stretch {
         let mean = |(a, weight_a): (f64, u64), (b, weight_b): (f64, u64)| {
             (a * weight_a as f64 + b * weight_b as f64) / (weight_a + weight_b) as f64
@@ -50,44 +50,42 @@ impl Stretch {
         }
     }
 
-    /// All of them as one.
+    /// Merges consecutive stretches; `None` without any.
     fn joined(stretches: &[Stretch]) -> Option<Stretch> {
         stretches.iter().copied().reduce(Stretch::with)
     }
 
-    /// How long its training took.
+    /// Returns the training time in seconds.
     pub fn seconds(&self) -> f64 {
         self.waiting_seconds + self.computing_seconds
     }
 
-    /// Positions a second. Not finite until the time of a step is known.
+    /// Returns the positions a second; not finite without any time.
     pub fn positions_per_second(&self) -> f64 {
         self.positions as f64 / self.seconds()
     }
 
-    /// Share of the time without data, in per cent. Not finite until the time of a
-    /// step is known.
+    /// Returns the share of time spent waiting for data, in per cent; not finite without any time.
     pub fn waiting_percent(&self) -> f64 {
         100.0 * self.waiting_seconds / self.seconds()
     }
 }
 
-/// The steps of a run in at most [`MOST`] stretches of the same length, the last
-/// of which may be shorter.
+/// Steps of a run in at most [`MOST`] stretches of equal length, except that the last may be
+/// shorter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Course {
     stretches: Vec<Stretch>,
 }
 
-/// Stretches that are kept: more than a picture can show.
+/// Upper limit of stretches kept: more than a picture can show.
 pub const MOST: usize = 1000;
 
-/// Stretches that are drawn: on a line of some 400 pixels more are a thicket.
+/// Upper limit of stretches drawn: on some 400 pixels, more are unreadable.
 const DRAWN: usize = 200;
 
 impl Course {
-    /// Takes in the next step. Where there are too many stretches, each becomes
-    /// twice as long.
+    /// Adds the next step. If there are too many stretches, merges them in pairs.
     pub fn add(&mut self, step: Stretch) {
         let length = self.stretches.first().map_or(0, |first| first.steps);
         match self.stretches.last_mut() {
@@ -99,25 +97,24 @@ impl Course {
         }
     }
 
-    /// The stretches, in their order.
+    /// Returns the stretches in order.
     pub fn stretches(&self) -> &[Stretch] {
         &self.stretches
     }
 }
 
-/// So many stretches at a time as one.
+/// Merges groups of `length` stretches.
 fn in_groups(stretches: &[Stretch], length: usize) -> Vec<Stretch> {
     let groups = stretches.chunks(length);
     groups.filter_map(Stretch::joined).collect()
 }
 
-/// As many stretches as are drawn.
+/// Merges stretches to as many as are drawn.
 pub fn thinned(stretches: &[Stretch]) -> Vec<Stretch> {
     in_groups(stretches, stretches.len().div_ceil(DRAWN).max(1))
 }
 
-/// Learning rate, gradients, speed and the share of time without data, by step.
-/// Gradients longer than `clip_norm` are shortened to it.
+/// Draws learning rate, gradient norm, speed and waiting time by step, with a line at `clip_norm`.
 pub fn panels(stretches: &[Stretch], clip_norm: Option<f64>) -> Vec<Panel> {
     let drawn = thinned(stretches);
     let of = |value: fn(&Stretch) -> f64| -> Vec<(f64, f64)> {
@@ -140,7 +137,7 @@ pub fn panels(stretches: &[Stretch], clip_norm: Option<f64>) -> Vec<Panel> {
     let line = |name: &str, colour, points| vec![series(name, Mark::Line, colour, points)];
     let norms = of(|each| each.gradient_norm);
     let mut gradients = line("mean", Colour::Blue, norms.clone());
-    // A bound far above all gradients would press them to the ground.
+    // A line far above all gradients would flatten their curve.
     let longest = norms.iter().map(|point| point.1).fold(0.0, f64::max);
     if let Some(clip) = clip_norm.filter(|clip| *clip < 2.0 * longest) {
         let level = vec![(ends.0, clip), (ends.1, clip)];
@@ -170,7 +167,7 @@ pub fn panels(stretches: &[Stretch], clip_norm: Option<f64>) -> Vec<Panel> {
     ]
 }
 
-/// The loss by step. Held-out games are judged at the ends of epochs.
+/// Draws the loss by step, with held-out losses at the ends of epochs.
 pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>) -> Panel {
     let drawn = thinned(stretches);
     let ends = (0.0, last_step(stretches));
@@ -182,7 +179,7 @@ pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>
         training.collect(),
     )];
     let held_out = points.iter().filter_map(|point| {
-        let step = step_behind(stretches, point.positions)?;
+        let step = step_after(stretches, point.positions)?;
         Some((step, point.validation?))
     });
     let held_out: Vec<(f64, f64)> = held_out.collect();
@@ -213,9 +210,9 @@ pub fn loss_panel(stretches: &[Stretch], points: &[Point], material: Option<f64>
     graph.panel()
 }
 
-/// The step that is behind after training on so many positions. `None` if there
-/// were never so many.
-fn step_behind(stretches: &[Stretch], positions: u64) -> Option<f64> {
+/// Returns the step, interpolated, after which `positions` positions were trained on; `None` if
+/// there are fewer.
+fn step_after(stretches: &[Stretch], positions: u64) -> Option<f64> {
     let mut behind = 0;
     stretches.iter().find_map(|each| {
         let before = behind;
@@ -245,7 +242,7 @@ fn series(name: &str, mark: Mark, colour: Colour, points: Vec<(f64, f64)>) -> Se
 pub mod tests {
     use super::*;
 
-    /// The course of a run of so many steps, each of 100 positions and a second.
+    /// Returns the course of `steps` steps, each of 100 positions and a second.
     pub fn course(steps: u64) -> Course {
         let mut course = Course::default();
         for step in 1..=steps {
@@ -264,7 +261,7 @@ pub mod tests {
     }
 
     #[test]
-    fn thinning_loses_no_step_and_no_mean() {
+    fn thinning_keeps_totals_and_means() {
         for steps in [0, 1, 999, 1000, 1001, 1999, 2001, 12_345, 100_000] {
             let course = course(steps);
             let stretches = course.stretches();
@@ -294,13 +291,13 @@ pub mod tests {
     #[test]
     fn an_epoch_ends_at_its_step() {
         let course = course(2001);
-        let at = |positions| step_behind(course.stretches(), positions);
+        let at = |positions| step_after(course.stretches(), positions);
         assert_eq!(
             [0, 100, 50_050, 200_100].map(at),
             [0.0, 1.0, 500.5, 2001.0].map(Some)
         );
         assert_eq!(at(200_101), None);
-        assert_eq!(step_behind(&[], 1), None);
+        assert_eq!(step_after(&[], 1), None);
     }
 
     #[test]

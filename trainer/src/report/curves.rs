@@ -1,36 +1,35 @@
-//! The loss over the epochs, as a picture.
+//! Picture of the loss by epoch.
 
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 
-/// The measure of one epoch: the loss of [`network::target`], mates included.
+/// Losses of one epoch ([`network::target`]), mates included.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// Counted from 1.
+    /// Number of the epoch, counted from 1.
     pub epoch: u64,
-    /// Positions that the run had trained on at its end.
+    /// Positions trained on by the epoch's end.
     pub positions: u64,
-    /// Mean over the epoch's batches, each before its step.
+    /// Mean over the epoch's batches, each before its update.
     pub train: f64,
-    /// The rounded net on the held-out games; none if no game is held out.
+    /// Loss of the rounded net on the held-out games; `None` without any.
     pub validation: Option<f64>,
 }
 
-/// Where the curves lie in the panel.
+/// Plot area in the panel.
 const LEFT: f64 = 48.0;
 const TOP: f64 = 34.0;
-/// Room for half of the last number below.
+/// Leaves room for half of the last number below.
 const RIGHT: f64 = WIDTH - 8.0;
 const BOTTOM: f64 = 290.0;
 const HEIGHT: f64 = 335.0;
 
-/// The curves as an SVG that stands alone. `material` is the loss of the
-/// material balance on the held-out games, a level line; `best` is the epoch
-/// whose net was kept.
+/// Returns the curves as a standalone SVG. `material` is the loss of the material balance on the
+/// held-out games, drawn as a level line; `best` is the epoch of the kept net.
 pub fn svg(points: &[Point], material: Option<f64>, best: u64) -> String {
     charts::sheet(None, vec![vec![panel(points, material, best)]])
 }
 
-/// The curves as a panel; as [`svg()`].
+/// Draws the curves as [`svg()`].
 pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     let kept = points.iter().find(|p| p.epoch == best);
     let kept = kept.and_then(|p| Some((p.epoch, p.validation?)));
@@ -47,7 +46,7 @@ pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     let y = Scale::around(losses, (BOTTOM, TOP));
     panel.levels(&y, (LEFT, RIGHT), 5);
     for epoch in charts::ticks(first, last, 9) {
-        // There is no epoch one and a half.
+        // Epochs are whole numbers.
         if epoch.value.fract() == 0.0 {
             let at = (x.at(epoch.value), BOTTOM + 20.0);
             let text = epoch.value.to_string();
@@ -74,7 +73,7 @@ pub fn panel(points: &[Point], material: Option<f64>, best: u64) -> Panel {
     }
     panel.legend((LEFT, 14.0), &legend);
     for (colour, places) in series {
-        // A line through one point cannot be seen.
+        // A line through one point is invisible.
         if let [place] = places[..] {
             panel.dot(place, 3.5, colour, "");
         }
@@ -105,7 +104,7 @@ mod tests {
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
             assert!(svg.contains("held-out games") && svg.contains("Best:"));
             assert!(!svg.contains("NaN") && !svg.contains("inf"));
-            // An axis of one epoch has its name alone.
+            // An axis of one epoch has only its label.
             let named = |epoch| svg.contains(&format!(">\n{epoch}\n</text>"));
             assert!(
                 epochs > 1 || [0, 1, 2].map(named) == [false, true, false],

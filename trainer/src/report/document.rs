@@ -1,9 +1,9 @@
-//! What all pages share: their frame, their style, and their smallest parts.
+//! Frame, style and small parts of all HTML pages.
 
 use charts::Panel;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-/// The pages' own style, beside the pictures' ([`charts::style`]).
+/// Style of the pages, in addition to the pictures' ([`charts::style`]).
 const STYLE: &str = "\
 :root { color-scheme: light dark; --ground: #f3f5f7; --paper: #ffffff; --ink: #1f2933; --faint: #52606d; --rule: #e1e5ea; --net: #0072b2; --warning: #d55e00 }
 @media (prefers-color-scheme: dark) { :root { --ground: #0f1317; --paper: #171c22; --ink: #e4e7eb; --faint: #a3aebb; --rule: #2c3540; --net: #4cb0ea; --warning: #f59342 } }
@@ -28,7 +28,7 @@ code { font-size: .85em; overflow-wrap: anywhere }
 footer { margin-top: 36px; font-size: .85rem; color: var(--faint) }
 ";
 
-/// A page that needs nothing but itself; `head` is what it has beside its style.
+/// Returns a self-contained page; `head` is added to its head element.
 pub fn document(title: &str, head: Markup, body: Markup) -> String {
     let markup = html! {
         (DOCTYPE)
@@ -49,12 +49,12 @@ pub fn document(title: &str, head: Markup, body: Markup) -> String {
     markup.into_string()
 }
 
-/// A chart on a card.
+/// Returns a chart on a card.
 pub fn drawn(panel: Panel) -> Markup {
     html! { div.card { (PreEscaped(panel.inline())) } }
 }
 
-/// A figure in large, what it is, and what to know beside it.
+/// Returns a card with a large figure, its name, and a note.
 pub fn card(figure: &str, name: &str, note: &str) -> Markup {
     html! { div.card { b { (figure) } (name) span { (note) } } }
 }

@@ -1,18 +1,17 @@
-//! The errors of a net beside those of material, by kind of position, as
-//! pictures.
+//! Pictures of a net's errors beside those of material, by kind of position.
 
 use charts::{Anchor, Colour, Mark, Panel, Tone, WIDTH};
 
 use crate::report::figures::{Comparison, Figures, Report};
 
-/// Room for the names of rows, and for the values behind the bars: `100.0 %`, bold, in the
-/// widest of the fonts.
+/// Width of the row names, and of the values after the bars: `100.0 %`, bold, in the widest of the
+/// fonts.
 const NAMES: f64 = 178.0;
 const VALUES: f64 = 70.0;
 const ROW: f64 = 39.0;
 const TITLE: f64 = 30.0;
 
-/// One figure of [`Figures`] as bars.
+/// Bar chart of one figure of [`Figures`].
 struct Measure {
     title: &'static str,
     note: &'static str,
@@ -54,7 +53,7 @@ fn panel(measure: &Measure, report: &Report) -> Panel {
         let parts = parts
             .iter()
             .map(|part| (part.name.to_string(), part.comparison));
-        // A part in which nothing is measured has no row.
+        // Empty parts have no row.
         parts
             .filter(|(_, comparison)| (measure.of)(&comparison.net).is_some())
             .collect()
@@ -117,7 +116,7 @@ fn draw_row(
     }
 }
 
-/// The pictures as an SVG that stands alone.
+/// Returns the pictures as a standalone SVG.
 pub fn svg(report: &Report) -> String {
     charts::sheet(None, vec![panels(report)])
 }
@@ -129,7 +128,7 @@ mod tests {
     use crate::testing::record;
 
     #[test]
-    fn rows_without_a_figure_are_left_out() {
+    fn omits_rows_without_a_figure() {
         let mut tally = ErrorSums::default();
         tally.add(&record("4k3/8/8/8/8/8/8/R3K3 w - - 0 1", 30), 7.0);
         let report = tally.report();
@@ -137,7 +136,7 @@ mod tests {
         let svg = panel(chance, &report).inline();
         assert!(svg.contains("endgame, 2-12") && svg.contains("below 0.5"));
         assert!(!svg.contains("opening") && !svg.contains("8 and more"));
-        // No label of a pawn or more: no share of right signs anywhere.
+        // Sign accuracy is undefined without a label of a pawn or more.
         assert!(!panel(sign, &report).inline().contains(" %"));
         assert!(!super::svg(&ErrorSums::default().report()).contains("NaN"));
     }

@@ -1,5 +1,5 @@
-//! How far an evaluation is from the labels. Every figure is over the
-//! positions whose label is no mate, from the view of the side to move.
+//! Figures of an evaluator against the labels, over all positions except those labelled with a
+//! mate, from the side to move's view.
 
 use datasets::{Phase, Record};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::input::position;
 use network::target::win_chance;
 
-/// Lower bounds of the bands of |label| in pawns.
+/// Bands of |label|, with their lower bounds in pawns.
 const BANDS: [(&str, f32); 6] = [
     ("8 and more", 8.0),
     ("4 to 8", 4.0),
@@ -17,25 +17,24 @@ const BANDS: [(&str, f32); 6] = [
     ("below 0.5", 0.0),
 ];
 
-/// An evaluation against the labels. The means are `None` where there is
-/// nothing to average.
+/// Figures of an evaluator against the labels. Means are `None` without positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Number of positions.
     pub count: u64,
-    /// Mean distance in pawns, both sides clamped to ±10.
+    /// Mean error in pawns, both sides clamped to ±10.
     pub clamp10: Option<f64>,
-    /// Mean distance in win chance, -1 to 1.
+    /// Mean error in win chance, -1 to 1.
     pub winchance: Option<f64>,
-    /// Share of the positions with |label| of a pawn or more whose sign is
-    /// right; an evaluation of exactly 0 is wrong.
+    /// Share of positions with |label| of a pawn or more whose sign is right; an evaluation of
+    /// exactly 0 is wrong.
     pub sign_accuracy: Option<f64>,
-    /// Number of those positions.
+    /// Number of positions with |label| of a pawn or more.
     pub sign_count: u64,
 }
 
 impl Figures {
-    /// Of evaluations and labels in pawns.
+    /// Returns the figures of pairs of evaluation and label, in pawns.
     pub fn of(pairs: &[(f32, f32)]) -> Figures {
         let mut sums = Sums::default();
         for &(value, label) in pairs {
@@ -79,21 +78,21 @@ impl Sums {
     }
 }
 
-/// A net beside the material balance, on the same positions.
+/// Figures of a net and of the material balance, on the same positions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The net.
+    /// Figures of the net.
     pub net: Figures,
-    /// The sum of the pieces' values ([`models::material`]).
+    /// Figures of the sum of piece values ([`models::material`]).
     pub material: Figures,
 }
 
-/// A [`Comparison`] on some of the positions.
+/// [`Comparison`] on a subset of positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Part {
-    /// Which positions.
+    /// Name of the subset.
     pub name: &'static str,
-    /// The figures.
+    /// Figures on the subset.
     #[serde(flatten)]
     pub comparison: Comparison,
 }
@@ -101,18 +100,18 @@ pub struct Part {
 /// All figures of a net on a set of positions.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
-    /// Positions whose label is a mate: left out of all figures.
+    /// Number of positions labelled with a mate, excluded from all figures.
     pub mates: u64,
-    /// Over all positions.
+    /// Figures over all positions.
     #[serde(flatten)]
     pub all: Comparison,
-    /// By number of pieces on the board.
+    /// Figures by number of pieces on the board.
     pub by_phase: Vec<Part>,
-    /// By |label| in pawns.
+    /// Figures by |label| in pawns.
     pub by_label: Vec<Part>,
 }
 
-/// A net's and material's sums.
+/// Sums of a net and of material.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     net: Sums,
@@ -128,7 +127,7 @@ impl Pair {
     }
 }
 
-/// Gathers a [`Report`] position by position.
+/// Accumulates a [`Report`] position by position.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorSums {
     mates: u64,
@@ -138,7 +137,7 @@ pub struct ErrorSums {
 }
 
 impl ErrorSums {
-    /// Takes in a position that the net gives `value` pawns, mover's view.
+    /// Adds a position that the net evaluates at `value` pawns for the side to move.
     pub fn add(&mut self, record: &Record, value: f32) {
         if record.label().mate().is_some() {
             self.mates += 1;
@@ -154,7 +153,7 @@ impl ErrorSums {
         }
     }
 
-    /// The figures so far.
+    /// Returns the report so far.
     pub fn report(&self) -> Report {
         let parts = |names: Vec<&'static str>, pairs: &[Pair]| -> Vec<Part> {
             let parts = names.into_iter().zip(pairs);
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_position_is_in_one_phase_and_one_band() {
+    fn counts_each_position_in_one_phase_and_one_band() {
         let mut tally = ErrorSums::default();
         for label in [0, 49, 50, 99, 100, 200, 400, 799, 800, -30000] {
             tally.add(&record(START, label), 0.0);

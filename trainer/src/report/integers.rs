@@ -1,4 +1,4 @@
-//! How far the engine's integers are from the net's floats.
+//! Quantisation error: the engine's integer inference against the net's floats.
 
 use std::fmt;
 
@@ -6,34 +6,33 @@ use datasets::Record;
 use models::{Feature, NetError, Network, QuantisedNetwork};
 use serde::Serialize;
 
-/// The difference of integer from float inference. In JSON, the fields of one
-/// of the variants.
+/// Difference of integer and float inference. JSON has the fields of one of the variants.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Integers {
-    /// Over all positions, mates included.
+    /// Differences over all positions, mates included.
     Measured(Difference),
-    /// The net has no integers, and the engine refuses it.
+    /// The net cannot be quantised, and the engine refuses it.
     Refused {
-        /// Why.
+        /// Reason of the refusal.
         refused: String,
     },
 }
 
-/// Distances in centipawns, mover's view.
+/// Distances in centipawns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Difference {
     /// Number of positions.
     pub positions: u64,
-    /// Mean distance; `None` where there is no position.
+    /// Mean distance; `None` without positions.
     pub mean: Option<f64>,
-    /// The largest.
+    /// Largest distance.
     pub largest: f64,
-    /// Where it is: the first four fields of a FEN.
+    /// Position of the largest distance: the first four fields of its FEN.
     pub largest_at: Option<String>,
 }
 
-/// Gathers [`Integers`] position by position.
+/// Accumulates [`Integers`] position by position.
 #[derive(Debug)]
 pub struct IntegersTally {
     network: Result<QuantisedNetwork, NetError>,
@@ -42,7 +41,7 @@ pub struct IntegersTally {
 }
 
 impl IntegersTally {
-    /// For a network and its integers.
+    /// Quantises a network.
     pub fn new(network: &Network) -> IntegersTally {
         IntegersTally {
             network: QuantisedNetwork::new(network),
@@ -51,14 +50,13 @@ impl IntegersTally {
         }
     }
 
-    /// The value in centipawns as the engine computes it; `None` of a net that
-    /// it refuses.
+    /// Returns the engine's value in centipawns; `None` if it refuses the net.
     pub fn value(&self, features: &[Feature]) -> Option<i32> {
         let network = self.network.as_ref().ok()?;
         Some(network.evaluate_features(features))
     }
 
-    /// Takes in a position: the float in pawns, and [`IntegersTally::value`].
+    /// Adds a position: the float value in pawns, and [`IntegersTally::value`].
     pub fn add(&mut self, record: &Record, pawns: f32, centipawns: Option<i32>) {
         let Some(centipawns) = centipawns else { return };
         let distance = (f64::from(centipawns) - 100.0 * f64::from(pawns)).abs();
@@ -70,7 +68,7 @@ impl IntegersTally {
         }
     }
 
-    /// The difference so far.
+    /// Returns the difference so far.
     pub fn integers(&self) -> Integers {
         match &self.network {
             Err(error) => Integers::Refused {
@@ -101,7 +99,7 @@ impl fmt::Display for Integers {
                 "{mean:.2} centipawns from the net on average over {positions} positions, \
                  {largest:.1} at most ({place})"
             ),
-            Integers::Measured(_) => f.write_str("no position to measure them on"),
+            Integers::Measured(_) => f.write_str("not measured, without positions"),
         }
     }
 }
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_net_without_integers_says_why() {
+    fn refused_nets_give_a_reason() {
         let mut layers = Network::random(Architecture::ARTICLE, 1).layers().to_vec();
         layers[1].weight[0] = 100.0;
         let mut tally = IntegersTally::new(&Network::new(Architecture::ARTICLE, layers));

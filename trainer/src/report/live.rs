@@ -1,5 +1,4 @@
-//! The page of a run that has not ended: it loads itself anew as long as there is
-//! more to come.
+//! Live page of a run: reloads itself until the run ends.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,58 +10,58 @@ use crate::report::course::{self, Course, Stretch};
 use crate::report::curves::{self, Point};
 use crate::report::document::{card, document, drawn};
 
-/// Seconds after which a page is loaded anew.
+/// Interval of reloads, in seconds.
 pub const REFRESH_SECONDS: u64 = 3;
 
-/// What the run is doing.
+/// State of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum State<'a> {
-    /// It takes steps, or judges the net of an epoch.
+    /// Training, or validating an epoch's net.
     Training,
-    /// All epochs are done, and the report is made.
+    /// All epochs are done, and the report is being made.
     Measuring,
-    /// It has ended before its time.
+    /// Ended before its time.
     Ended {
-        /// Why, and what to do.
+        /// Reason and remedy.
         why: &'a str,
     },
 }
 
-/// What the page shows.
+/// Contents of the page.
 pub struct LivePage<'a> {
-    /// The net's file.
+    /// File name of the net.
     pub name: &'a str,
-    /// What is trained on what.
+    /// Description of the run.
     pub description: &'a str,
-    /// What the run is doing.
+    /// State of the run.
     pub state: State<'a>,
-    /// The epoch, from 1, and how many there are.
+    /// Current epoch, counted from 1, and the number of epochs.
     pub epoch: (u64, u64),
-    /// Positions trained on, and how many there are, all epochs together.
+    /// Positions trained on, and those of all epochs.
     pub positions: (u64, u64),
-    /// Time of the run so far, interruptions left out.
+    /// Duration of the run so far, interruptions excluded.
     pub elapsed: Duration,
-    /// How long the rest takes, if that is known.
+    /// Estimated remaining time, if known.
     pub left: Option<Duration>,
-    /// What was measured from step to step.
+    /// Metrics of the steps.
     pub course: &'a Course,
-    /// The length that gradients are shortened to.
+    /// Norm to which longer gradients are clipped.
     pub clip_norm: f64,
-    /// The epochs that have ended.
+    /// Points of the finished epochs.
     pub points: &'a [Point],
-    /// The loss of material on the held-out games.
+    /// Loss of the material balance on the held-out games.
     pub material: Option<f64>,
-    /// The epoch whose net was kept; 0 if none has ended.
+    /// Epoch of the best net; 0 before the first epoch has ended.
     pub best: u64,
 }
 
-/// Tells a reader that the page is old: a program that was killed cannot.
+/// Script that shows a notice on an old page: a killed program cannot update it.
 const WATCH: &str = "\
 const late = document.getElementById('late');
 late.hidden = Date.now() - late.dataset.written < 120000;
 ";
 
-/// Writes the page as it stands at `now`.
+/// Returns the page as of `now`.
 pub fn html(page: &LivePage, now: SystemTime) -> String {
     let goes_on = !matches!(page.state, State::Ended { .. });
     let head = html! {
@@ -88,7 +87,7 @@ pub fn html(page: &LivePage, now: SystemTime) -> String {
     document(page.name, head, body)
 }
 
-/// What the run is doing, in words.
+/// Describes the state of the run.
 fn state(page: &LivePage, now: SystemTime) -> Markup {
     match page.state {
         State::Training => {
@@ -97,8 +96,8 @@ fn state(page: &LivePage, now: SystemTime) -> Markup {
                 .unwrap_or_default();
             html! {
                 p #late .notice hidden data-written=(written.as_millis()) {
-                    "Nothing new for two minutes. Either the net of an epoch is being judged, or the "
-                    "program has ended: then the same command with --resume goes on."
+                    "No update for two minutes. Either an epoch's net is being validated, or the "
+                    "program has ended: then the same command with --resume continues."
                 }
             }
         }
@@ -121,7 +120,7 @@ fn figures(page: &LivePage) -> Markup {
         State::Measuring | State::Ended { .. } => "–".to_string(),
     };
     let last = course::thinned(page.course.stretches()).pop();
-    // The last point of the curves.
+    // Value at the last point of the curves.
     let recent = |value: fn(&Stretch) -> f64, show: fn(f64) -> String| {
         let value = last.as_ref().map(value).filter(|value| value.is_finite());
         value.map_or("–".to_string(), show)
@@ -135,7 +134,7 @@ fn figures(page: &LivePage) -> Markup {
             (card(&left, "left", &format!("{} so far", time(page.elapsed))))
             (card(&recent(|last| last.train_loss, |loss| format!("{loss:.4}")), "training loss", &match held_out {
                 Some(loss) => format!("best on held-out games {loss:.4}"),
-                None => "no net is judged yet".to_string(),
+                None => "no net measured yet".to_string(),
             }))
             (card(
                 &recent(Stretch::positions_per_second, |rate| thousands(rate as u64)),
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
     use crate::report::course::tests::course;
 
-    /// A page of a run of three epochs in its second.
+    /// Returns the page of a run in the second of three epochs.
     fn drawn(state: State, steps: u64, points: &[Point]) -> String {
         let page = LivePage {
             name: "<n>.safetensors",
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_loads_its_page_anew() {
+    fn page_of_a_live_run_reloads() {
         let before = drawn(State::Training, 0, &[]);
         assert!(before.contains("http-equiv=\"refresh\"") && !before.contains("<svg"));
         let point = Point {
@@ -209,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_has_ended_says_why_and_stands_still() {
+    fn page_of_an_ended_run_says_why_and_stays() {
         let state = State::Ended {
             why: "the loss broke <here>",
         };

@@ -1,5 +1,4 @@
-//! How far a net is from the labels, beside material alone, and how far the
-//! engine's integers are from the net.
+//! Measurement of a net against labels, beside material, and of its quantisation error.
 
 use std::path::{Path, PathBuf};
 
@@ -17,28 +16,28 @@ use crate::report::figures::{ErrorSums, Report};
 use crate::report::integers::{Integers, IntegersTally};
 use network::Evaluator;
 
-/// PGN positions that are evaluated together.
+/// PGN positions evaluated together.
 const BLOCK: usize = 8192;
 
-/// All that is measured of a net on a set of positions.
+/// Measurements of a net on a set of positions.
 #[derive(Debug, Serialize)]
 pub struct Measured {
-    /// Against the labels, beside material.
+    /// Figures against the labels, beside material.
     #[serde(flatten)]
     pub report: Report,
-    /// Whether predictions are what the labels say on average.
+    /// Calibration of the predicted win chances.
     pub calibration: Calibration,
-    /// Net and labels once their pawns are made the same, on an even sample of the
-    /// positions; `None` without labels other than mates.
+    /// Best factor on the net's values, on an even sample of the positions; `None` without labels
+    /// other than mates.
     pub scaled: Option<Scaled>,
-    /// The engine's integers against the net's floats.
+    /// Integer inference against the net's floats.
     pub integers: Integers,
-    /// The positions with the largest error in win chance, the worst first.
+    /// Positions with the largest error in win chance, the worst first.
     #[serde(skip)]
     pub worst: Vec<Mistake>,
 }
 
-/// Gathers [`Measured`] block by block.
+/// Accumulates [`Measured`] block by block.
 struct Gathering {
     evaluator: Evaluator,
     figures: ErrorSums,
@@ -48,8 +47,8 @@ struct Gathering {
     worst: Worst,
 }
 
-/// An even sample of evaluations and labels in pawns: every `stride`-th of all that came,
-/// where `stride` doubles each time the sample is full.
+/// Even sample of pairs of evaluation and label, in pawns: every `stride`-th pair added; `stride`
+/// doubles each time the sample is full.
 struct EvenSample {
     pairs: Vec<(f32, f32)>,
     stride: usize,
@@ -57,7 +56,7 @@ struct EvenSample {
 }
 
 impl EvenSample {
-    /// The most pairs kept: enough for two digits of a factor.
+    /// Capacity, enough for two digits of a factor.
     const MOST: usize = 1 << 15;
 
     fn new() -> EvenSample {
@@ -75,7 +74,7 @@ impl EvenSample {
             return;
         }
         if self.pairs.len() == EvenSample::MOST {
-            // `MOST` is even, so this place is one of the doubled stride too.
+            // `MOST` is even, so this index is a multiple of the doubled stride too.
             self.pairs = self.pairs.iter().copied().step_by(2).collect();
             self.stride *= 2;
         }
@@ -127,10 +126,7 @@ impl Gathering {
     }
 }
 
-/// Evaluates a network on the held-out games of a dataset, which is at `path`.
-///
-/// # Errors
-/// [`TrainerError::Data`] or [`TrainerError::NoPositions`].
+/// Measures a network on the held-out games of the dataset at `path`.
 pub fn on_dataset(
     network: &Network,
     dataset: &Dataset,
@@ -149,9 +145,8 @@ pub fn on_dataset(
     Ok(gathering.measured())
 }
 
-/// Evaluates a network on every labelled position of PGN files; a position
-/// that occurs twice counts twice. If a file is damaged, the error comes with
-/// the figures of what was read.
+/// Measures a network on every labelled position of PGN files, counting repeated positions again.
+/// If a file is damaged, returns the error and the figures up to the damage.
 pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), TrainerError>) {
     let mut gathering = Gathering::new(network);
     let mut found = false;
@@ -168,11 +163,7 @@ pub fn on_pgn(network: &Network, paths: &[PathBuf]) -> (Measured, Result<(), Tra
     (gathering.measured(), result)
 }
 
-/// Gives the labelled positions of a PGN file in blocks, in their order; if the
-/// file is damaged, those before the damage.
-///
-/// # Errors
-/// [`TrainerError::Data`].
+/// Calls `each` with blocks of the labelled positions of a PGN file, in order, up to any damage.
 pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<(), TrainerError> {
     let mut block = Vec::with_capacity(BLOCK);
     let read = read_labelled(path, |record| {
@@ -187,7 +178,7 @@ pub fn read_in_blocks(path: &Path, mut each: impl FnMut(&[Record])) -> Result<()
     Ok(())
 }
 
-/// Paths, as one line has them.
+/// Formats paths on one line.
 pub fn names(paths: &[PathBuf]) -> String {
     let names: Vec<String> = paths
         .iter()

@@ -1,4 +1,4 @@
-//! What a run left in figures beside its net, as it is read again.
+//! Reader of the metrics files of runs.
 
 use std::path::Path;
 
@@ -9,48 +9,48 @@ use serde_json::Value;
 use crate::error::TrainerError;
 use crate::report::course::Stretch;
 
-/// What is read of an epoch, a line of `NAME.metrics.jsonl`.
+/// Metrics of an epoch, a line of `NAME.metrics.jsonl`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct EpochLine {
-    /// Counted from 1.
+    /// Number of the epoch, counted from 1.
     pub epoch: u64,
-    /// Mean over its positions.
+    /// Mean training loss over its positions.
     pub train_loss: f64,
-    /// The figures on held-out games; null if there are none.
+    /// Figures on held-out games; null without any.
     pub validation: Value,
-    /// Training alone.
+    /// Training positions a second, validation excluded.
     pub samples_per_second: f64,
-    /// Of the training, time in which no batch was ready.
+    /// Training time spent waiting for batches.
     pub waiting_seconds: f64,
-    /// Of the training, the rest.
+    /// Rest of the training time.
     pub computing_seconds: f64,
 }
 
 impl EpochLine {
-    /// A figure on held-out games, at this place in `validation`.
+    /// Returns the figure on held-out games at the JSON pointer `place` in `validation`.
     pub fn held_out(&self, place: &str) -> Option<f64> {
         self.validation.pointer(place)?.as_f64()
     }
 
-    /// How long its training took.
+    /// Returns the training time in seconds.
     pub fn seconds(&self) -> f64 {
         self.waiting_seconds + self.computing_seconds
     }
 
-    /// Positions that it trained on.
+    /// Returns the number of training positions.
     pub fn positions(&self) -> u64 {
         (self.samples_per_second * self.seconds()).round() as u64
     }
 
-    /// What the smaller of which is better.
+    /// Returns the figure that ranks nets, smaller being better.
     fn rank(&self) -> Option<f64> {
         self.held_out("/judged")
     }
 }
 
-/// The epoch whose net a run keeps: the best by
-/// [`judged`](crate::training::validation::Validation::judged), or without held-out games
-/// the last.
+/// Returns the epoch with the net that a run keeps: the best by
+/// [`judged`](crate::training::validation::Validation::judged), or, without held-out games, the
+/// last.
 pub fn best(epochs: &[EpochLine]) -> Option<&EpochLine> {
     let ranked = epochs.iter().filter(|epoch| epoch.rank().is_some());
     let best = ranked.min_by(|a, b| {
@@ -60,25 +60,19 @@ pub fn best(epochs: &[EpochLine]) -> Option<&EpochLine> {
     best.or(epochs.last())
 }
 
-/// The epochs in `NAME.metrics.jsonl`.
-///
-/// # Errors
-/// [`TrainerError::Unreadable`] or [`TrainerError::NoMetrics`].
+/// Reads the epochs in `NAME.metrics.jsonl`.
 pub fn read_epochs(path: &Path) -> Result<Vec<EpochLine>, TrainerError> {
     read_lines(path)
 }
 
-/// The steps in `NAME.steps.jsonl`.
-///
-/// # Errors
-/// [`TrainerError::Unreadable`] or [`TrainerError::NoMetrics`].
+/// Reads the steps in `NAME.steps.jsonl`.
 pub fn read_steps(path: &Path) -> Result<Vec<Stretch>, TrainerError> {
     read_lines(path)
 }
 
 fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, TrainerError> {
     let bytes = host::read(path, LARGEST)?;
-    // What is no text is no JSON either.
+    // Invalid UTF-8 is invalid JSON too.
     let text = String::from_utf8_lossy(&bytes);
     let lines = text.lines().enumerate().map(|(index, line)| {
         serde_json::from_str(line).map_err(|error| TrainerError::NoMetrics {
@@ -89,5 +83,5 @@ fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, TrainerError> 
     lines.collect()
 }
 
-/// The largest file that is read, in bytes: far more than any run leaves.
+/// Size limit of metrics files, in bytes: far above those of any run.
 const LARGEST: u64 = 256 << 20;

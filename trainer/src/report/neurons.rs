@@ -1,14 +1,13 @@
-//! What the first layer looks at: the weights of some of its neurons as
-//! boards, one for each kind of piece.
+//! Pictures of first-layer neurons: their weights as boards, one for each kind of piece.
 
 use charts::{Anchor, Colour, Panel, Tone, WIDTH};
 use models::{Layer, Network};
 
-/// Neurons that are drawn.
+/// Number of neurons drawn.
 const SHOWN: usize = 12;
-/// Inputs that are pieces: the first twelve planes.
+/// Inputs of pieces: the first twelve planes.
 const PIECE_INPUTS: usize = 12 * 64;
-/// Strengths of colour.
+/// Number of shades of a colour.
 const SHADES: usize = 8;
 
 const NAMES: f64 = 46.0;
@@ -16,17 +15,17 @@ const CELL: f64 = 8.5;
 const BOARD: f64 = 8.0 * CELL;
 const ROW: f64 = BOARD + 8.0;
 
-/// Draws the neurons that [`telling`] chooses.
+/// Draws the neurons chosen by [`most_significant`].
 pub fn panels(network: &Network) -> Vec<Panel> {
     let first = &network.layers()[0];
-    let chosen = telling(network, SHOWN);
+    let chosen = most_significant(network, SHOWN);
     chosen
         .into_iter()
         .map(|neuron| panel(first, neuron))
         .collect()
 }
 
-/// The pictures as an SVG that stands alone.
+/// Returns the pictures as a standalone SVG.
 pub fn svg(network: &Network) -> String {
     let mut panels = panels(network).into_iter().peekable();
     let mut rows = Vec::new();
@@ -36,18 +35,17 @@ pub fn svg(network: &Network) -> String {
     charts::sheet(None, rows)
 }
 
-/// The neurons that tell most: each the one with the most that those before
-/// it do not show already. (Gram and Schmidt's method with pivoting, on the
-/// centred weights of the pieces as the next layer hears them: times the
-/// length of the neuron's outgoing weights.)
-fn telling(network: &Network, count: usize) -> Vec<usize> {
+/// Returns the most significant neurons: each is the one with the largest part not spanned by those
+/// before it (Gram-Schmidt with pivoting, on the centred weights of the pieces times the norm of
+/// the neuron's outgoing weights).
+fn most_significant(network: &Network, count: usize) -> Vec<usize> {
     let [first, second, ..] = network.layers() else {
         unreachable!("a network has two layers at least")
     };
     let activations = network.architecture().activations();
     let mut rest: Vec<Vec<f64>> = (0..first.outputs())
         .map(|neuron| {
-            // Of each view, and of the product that a neuron may be a factor of.
+            // Indices in the second layer, one a view; a pairwise neuron has those of its product.
             let places = (neuron % activations..second.inputs()).step_by(activations);
             let outgoing = (0..second.outputs()).flat_map(|o| {
                 let row = second.row(o);
@@ -70,7 +68,7 @@ fn telling(network: &Network, count: usize) -> Vec<usize> {
         let Some((neuron, length)) = lengths.max_by(|a, b| a.1.total_cmp(&b.1)) else {
             break;
         };
-        // All that is left lies in what is shown.
+        // Remaining vectors are spanned by the chosen ones.
         if length < 1e-12 {
             break;
         }
@@ -86,9 +84,8 @@ fn telling(network: &Network, count: usize) -> Vec<usize> {
     chosen
 }
 
-/// The weights of the pieces, less each piece's mean over the squares it can
-/// stand on: what is left says where a piece is better or worse. A pawn's first
-/// and last rank, which no position uses, are 0.
+/// Returns the weights of the pieces, minus each piece's mean over its squares: the differences
+/// between squares remain. A pawn's first and last rank, which no position uses, are 0.
 fn centred(row: &[f32]) -> Vec<f32> {
     let mut weights = row[..PIECE_INPUTS].to_vec();
     for (plane, weights) in weights.chunks_mut(64).enumerate() {
@@ -130,7 +127,8 @@ fn panel(first: &Layer, neuron: usize) -> Panel {
             panel.rectangle(at, (BOARD, BOARD), Colour::Ground, "");
         }
     }
-    // One shape a shade: a rectangle a square would be ten times the file.
+    // A shape for each shade, since a rectangle for each square would make the file ten times as
+    // large.
     for (colour, sign) in [(Colour::Blue, 1.0), (Colour::Orange, -1.0)] {
         for shade in 1..=SHADES {
             let strength = |input: usize| {
@@ -157,8 +155,7 @@ fn top(side: usize) -> f64 {
     18.0 + side as f64 * ROW
 }
 
-/// The square of a piece's input, the mover's first rank at the bottom, as
-/// commands of an SVG path.
+/// Returns the square of a piece's input as an SVG path, the mover's first rank at the bottom.
 fn square(input: usize) -> String {
     let (plane, rank, file) = (input / 64, input % 64 / 8, input % 8);
     let x = left(plane % 6) + CELL * file as f64;
@@ -172,16 +169,16 @@ mod tests {
     use models::Architecture;
 
     #[test]
-    fn copies_of_what_is_shown_are_not_shown_again() {
+    fn skips_copies_of_chosen_neurons() {
         let network = Network::random(Architecture::ARTICLE, 1);
         let mut layers = network.layers().to_vec();
-        // All neurons alike but two: these, and one of the rest.
+        // All neurons are alike except two: choose these, and one of the others.
         let inputs = layers[0].inputs();
         let pattern = layers[0].row(0).to_vec();
         for neuron in (1..layers[0].outputs()).filter(|n| ![7, 300].contains(n)) {
             layers[0].weight[neuron * inputs..][..inputs].copy_from_slice(&pattern);
         }
-        let chosen = telling(&Network::new(Architecture::ARTICLE, layers), SHOWN);
+        let chosen = most_significant(&Network::new(Architecture::ARTICLE, layers), SHOWN);
         assert_eq!(chosen.len(), 3, "{chosen:?}");
         assert!(chosen.contains(&7) && chosen.contains(&300));
     }
@@ -203,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_piece_is_worth_everywhere_is_left_out() {
+    fn centring_removes_a_pieces_mean() {
         let mut row = vec![0.0; PIECE_INPUTS];
         row[..64].fill(5.0); // pawns, and what is no square of theirs
         row[64..128].fill(3.0);
@@ -215,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn small_nets_show_what_they_have() {
+    fn small_nets_show_all_neurons() {
         let architecture = Architecture::hidden([5, 2, 2]);
         assert_eq!(panels(&Network::random(architecture, 1)).len(), 5);
     }

@@ -1,4 +1,4 @@
-//! The report as one HTML page that needs nothing but itself.
+//! Report page: a self-contained HTML page on one net.
 
 use charts::thousands;
 use datasets::{Manifest, SourceEntry};
@@ -14,19 +14,19 @@ use crate::report::measured::Measured;
 use crate::report::subject::{History, Subject};
 use crate::report::{calibration, course, curves, errors, neurons};
 
-/// What the page is about.
+/// Contents of the page.
 pub struct Page<'a> {
-    /// The net.
+    /// Net reported on.
     pub net: &'a Net,
-    /// How it was trained, if that is known.
+    /// Training history, if known.
     pub history: Option<History>,
-    /// What it was measured on.
+    /// Positions that the net was measured on.
     pub subject: Subject<'a>,
-    /// How good it is there; `None` if there is no position.
+    /// Figures on these positions; `None` without positions.
     pub measured: Option<&'a Measured>,
 }
 
-/// Writes the page.
+/// Returns the page.
 pub fn html(page: Page) -> String {
     let name = page
         .net
@@ -70,7 +70,7 @@ fn subject_line(subject: Subject) -> String {
     }
 }
 
-/// The figures that matter most.
+/// Cards of the main figures.
 fn glance(measured: &Measured) -> Markup {
     let Report { all, .. } = &measured.report;
     let against = |value: Option<f64>| format!("material alone {}", decimals(value, 3));
@@ -112,7 +112,7 @@ fn learning(history: &History) -> Markup {
     html! {
         section {
             h2 { "How it learned" }
-            p { "The training loss of an epoch is the mean of its steps, each before it was taken; the held-out games are judged by the net at the epoch's end. The net of the best epoch was kept." }
+            p { "The training loss of an epoch is the mean over its steps, each before its update; the held-out loss is that of the net at the epoch's end. The net of the best epoch was kept." }
             div.grid {
                 (drawn(curves::panel(&history.points, history.material, history.best)))
                 @if !history.steps.is_empty() {
@@ -133,7 +133,7 @@ fn quality(measured: &Measured) -> Markup {
                 @for panel in errors::panels(&measured.report) { (drawn(panel)) }
                 (drawn(calibration::panel(&measured.calibration)))
             }
-            h2 { "The same in figures" }
+            h2 { "Figures" }
             div.card.wide { (table(&measured.report)) }
             h2 { "Integers" }
             p { "The engine plays with integers. Their distance from the floats above, over all positions, mates included:" }
@@ -146,7 +146,7 @@ fn mistakes(measured: &Measured) -> Markup {
     html! {
         section {
             h2 { "Where it is most wrong" }
-            p { "The positions with the largest error in win chance, the worst first. Pawns, from the view of the side to move. Of positions that differ little, the worst stands for all." }
+            p { "The positions with the largest error in win chance, the worst first. Pawns, from the view of the side to move. Of similar positions, only the worst is shown." }
             div.grid.boards {
                 @for mistake in &measured.worst {
                     div.card { (PreEscaped(mistake.panel().inline())) code { (mistake.epd) } }
@@ -215,7 +215,7 @@ fn first_layer(network: &Network) -> Markup {
             h2 { "What the first layer looks at" }
             p {
                 "Each board is a kind of piece, seen by the side to move, its first rank at the bottom. Each piece's mean over the squares is taken out. Blue: there it switches the neuron on more than elsewhere; orange: less. "
-                "Of " (network.architecture().first) " neurons these tell most, each leaving out what those before it show already."
+                "Of " (network.architecture().first) " neurons, these are the most significant, each apart from what the ones before it show."
             }
             div.grid {
                 @for panel in neurons::panels(network) { (drawn(panel)) }
@@ -233,7 +233,7 @@ fn configuration(metadata: &Metadata) -> Markup {
     html! {
         section {
             h2 { "Configuration" }
-            p { "As the net's file tells it; written by " (metadata.tool) "." }
+            p { "From the net's metadata; written by " (metadata.tool) "." }
             div.grid {
                 @for (title, value) in parts {
                     div.card {
@@ -254,7 +254,7 @@ fn configuration(metadata: &Metadata) -> Markup {
     }
 }
 
-/// The entries of an object; nothing of anything else.
+/// Returns table rows of an object's entries; none for other values.
 fn rows(value: &Value) -> Markup {
     let entries = value.as_object().into_iter().flatten();
     html! {
@@ -318,7 +318,7 @@ fn sources(manifest: &Manifest) -> Markup {
                     td.number { (thousands(source.bytes)) }
                     td.number { (thousands(source.tally.games)) }
                     td.number { (thousands(source.tally.labels)) }
-                    // As much as tells files apart.
+                    // A prefix is enough to distinguish files.
                     td { code title=(source.digest) { (source.digest.get(..12).unwrap_or_default()) } }
                 }
             }

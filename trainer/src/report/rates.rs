@@ -1,15 +1,15 @@
-//! The loss by learning rate, as a picture.
+//! Picture of the loss by learning rate.
 
 use charts::{Anchor, Colour, Mark, Panel, Scale, Tone, WIDTH};
 
-/// Where the curves lie in the panel.
+/// Plot area in the panel.
 const LEFT: f64 = 48.0;
 const TOP: f64 = 34.0;
 const RIGHT: f64 = WIDTH;
 const BOTTOM: f64 = 290.0;
 const HEIGHT: f64 = 335.0;
 
-/// Learning rates in ascending order with their losses, as an SVG that stands alone.
+/// Draws losses by ascending learning rate, as a standalone SVG.
 pub fn svg(points: &[(f64, f64)], suggested: f64) -> String {
     let note = format!("The rate rises from step to step. Suggested peak: {suggested:.1e}.");
     let mut panel = Panel::new("Loss by learning rate", &note, (WIDTH, HEIGHT));

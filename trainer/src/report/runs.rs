@@ -1,5 +1,4 @@
-//! Several runs side by side: how each went, and what differs in how they were
-//! configured.
+//! Comparison of runs: figures, and differences of configurations.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -13,55 +12,55 @@ use crate::net;
 use crate::report::course::Stretch;
 use crate::report::metrics::{self, EpochLine};
 
-/// Runs, and where their configurations differ.
+/// Runs, and the differences of their configurations.
 #[derive(Debug, Serialize)]
 pub struct Runs {
-    /// The runs, as they were named.
+    /// Runs in the given order.
     pub runs: Vec<Run>,
-    /// What is not the same in all of them.
+    /// Settings that differ between runs.
     pub differences: Vec<Difference>,
 }
 
-/// A run.
+/// Metrics and configuration of one run.
 #[derive(Debug, Serialize)]
 pub struct Run {
-    /// What it is called in pictures, unlike all others.
+    /// Unique name in pictures.
     pub name: String,
-    /// Its metrics.
+    /// Path of the metrics.
     pub metrics: PathBuf,
-    /// Epochs that have ended.
+    /// Number of finished epochs.
     pub epochs: u64,
-    /// The epoch whose net was kept, and its figures.
+    /// Figures of the epoch with the kept net.
     pub best: Figures,
-    /// The last epoch.
+    /// Figures of the last epoch.
     pub last: Figures,
-    /// Time of its training, validation left out.
+    /// Training time in seconds, validation excluded.
     pub seconds: f64,
-    /// Positions that it trained on, all epochs together.
+    /// Training positions of all epochs together.
     pub positions: u64,
-    /// Its epochs.
+    /// Metrics of the epochs.
     #[serde(skip)]
     pub lines: Vec<EpochLine>,
-    /// Its steps, if they were recorded.
+    /// Metrics of the steps; empty if not recorded.
     #[serde(skip)]
     pub steps: Vec<Stretch>,
-    /// What its net says of itself; null if there is no net.
+    /// Net's metadata; null without a net.
     #[serde(skip)]
     configuration: Value,
 }
 
-/// An epoch's figures; those on held-out games only if there are any.
+/// Figures of an epoch; those on held-out games only if there are any.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Figures {
-    /// Counted from 1.
+    /// Number of the epoch, counted from 1.
     pub epoch: u64,
-    /// Mean over its positions.
+    /// Mean training loss over its positions.
     pub train_loss: f64,
-    /// The training loss on held-out games.
+    /// Training loss on held-out games.
     pub loss: Option<f64>,
-    /// Mean distance in win chance.
+    /// Mean error in win chance.
     pub winchance: Option<f64>,
-    /// Mean distance in pawns.
+    /// Mean error in pawns.
     pub clamp10: Option<f64>,
     /// Share of right signs.
     pub sign_accuracy: Option<f64>,
@@ -80,20 +79,19 @@ impl Figures {
     }
 }
 
-/// A part of the configurations that is not the same in all runs.
+/// Setting that differs between runs.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Where it stands, such as `training learning_rate`.
+    /// Path of the setting, such as `training learning_rate`.
     pub key: String,
-    /// The values, run by run; null where there is none.
+    /// Values by run; null where missing.
     pub values: Vec<Value>,
 }
 
 /// Reads runs by their nets or their metrics.
 ///
 /// # Errors
-/// [`TrainerError::Unreadable`], [`TrainerError::NoMetrics`] or
-/// [`TrainerError::NetRefused`].
+/// [`TrainerError::Unreadable`], [`TrainerError::NoMetrics`] or [`TrainerError::NetRefused`].
 pub fn read(files: &[PathBuf]) -> Result<Runs, TrainerError> {
     let names = names(files);
     let runs = files.iter().zip(names);
@@ -105,8 +103,7 @@ pub fn read(files: &[PathBuf]) -> Result<Runs, TrainerError> {
     Ok(Runs { runs, differences })
 }
 
-/// A run by its net, which has its metrics beside it, or by its metrics, which
-/// may have a net beside them.
+/// Reads a run by its net with metrics beside it, or by its metrics, with or without a net.
 fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
     let stem = stem(file);
     let beside = |ending: &str| file.with_file_name(format!("{stem}.{ending}"));
@@ -127,7 +124,7 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
     };
     let configuration = match &found {
         Some(net) if net.metadata.validation["figures"] != best.validation => {
-            return Err(refused("they are not of the net beside them"));
+            return Err(refused("not of the net beside it"));
         }
         Some(net) => configuration(&net.metadata),
         None => Value::Null,
@@ -151,7 +148,7 @@ fn read_run(file: &Path, name: String) -> Result<Run, TrainerError> {
     })
 }
 
-/// What decides which net comes out.
+/// Returns the metadata without validation figures: the settings that decide the net.
 fn configuration(metadata: &models::Metadata) -> Value {
     let mut all = serde_json::to_value(metadata).expect("plain JSON");
     if let Some(entries) = all.as_object_mut() {
@@ -160,7 +157,7 @@ fn configuration(metadata: &models::Metadata) -> Value {
     all
 }
 
-/// The name of a run's files without their ending.
+/// Returns the file name of a run without extension.
 fn stem(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let endings = ["safetensors", ending::METRICS];
@@ -170,7 +167,7 @@ fn stem(file: &Path) -> String {
     stems.next().unwrap_or(&name).to_string()
 }
 
-/// What files are called, so that no two have the same name.
+/// Returns short, unique names of the files.
 fn names(files: &[PathBuf]) -> Vec<String> {
     let short: Vec<String> = files.iter().map(|file| stem(file)).collect();
     let unique = |name: &String| short.iter().filter(|other| *other == name).count() == 1;
@@ -182,7 +179,7 @@ fn names(files: &[PathBuf]) -> Vec<String> {
     names.collect()
 }
 
-/// Finds the values that are not the same everywhere. Objects are looked into.
+/// Collects the values that differ, descending into objects.
 fn compare(values: &[&Value], key: &str, differences: &mut Vec<Difference>) {
     let Some((first, rest)) = values.split_first() else {
         return;
@@ -190,7 +187,7 @@ fn compare(values: &[&Value], key: &str, differences: &mut Vec<Difference>) {
     if rest.iter().all(|value| value == first) {
         return;
     }
-    // Where one run has no such part, the entries of the others are shown.
+    // A run without this object counts as having null entries.
     let objects = |value: &&&Value| value.is_object();
     if values
         .iter()
@@ -223,7 +220,7 @@ fn compare(values: &[&Value], key: &str, differences: &mut Vec<Difference>) {
     });
 }
 
-/// A value of a configuration as text.
+/// Formats a configuration value.
 pub fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".to_string(),
@@ -232,10 +229,10 @@ pub fn shown(value: &Value) -> String {
     }
 }
 
-/// A figure of all runs: what it is called, and how it is shown.
+/// Row of the table: name, and formatter of a run's figure.
 pub type Row = (&'static str, fn(&Run) -> String);
 
-/// The figures that runs are compared by.
+/// Figures of the comparison.
 pub const ROWS: [Row; 9] = [
     ("best epoch", |run| {
         format!("{} of {}", run.best.epoch, run.epochs)
@@ -291,7 +288,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn only_what_differs_is_shown() {
+    fn shows_only_differences() {
         let of = |rate: f64, optimizer: Value| json!({ "training": { "learning_rate": rate, "seed": 1, "optimizer": optimizer } });
         let find = |values: &[Value]| {
             let mut found = Vec::new();
@@ -318,7 +315,7 @@ mod tests {
                 ),
             ]
         );
-        // Without a net nothing is known.
+        // A run without a net has no configuration.
         let found = find(&[of(0.1, json!("plain")), Value::Null]);
         assert_eq!(found.len(), 3);
         assert_eq!(
@@ -328,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_short_where_that_tells_them_apart() {
+    fn names_are_short_and_unique() {
         let files = ["a/n.safetensors", "b/n.metrics.jsonl", "b/m.metrics.jsonl"];
         assert_eq!(names(&files.map(PathBuf::from)), ["a/n", "b/n", "m"]);
     }

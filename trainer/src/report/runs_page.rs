@@ -1,4 +1,4 @@
-//! Several runs as pictures: their losses over one another, and a table.
+//! Page that compares runs: overlaid loss curves, and a table.
 
 use charts::{Colour, Graph, Mark, Panel, Series, sheet};
 use maud::{Markup, html};
@@ -7,15 +7,15 @@ use crate::report::course::thinned;
 use crate::report::document::{document, drawn};
 use crate::report::runs::{Difference, ROWS, Run, Runs, shown};
 
-/// Runs that can be told apart: each colour as a line and as a dashed line.
+/// Upper limit of runs: each colour as a line and as a dashed line.
 pub const MOST_RUNS: usize = 2 * Colour::SERIES.len();
 
-/// What is counted from left to right.
+/// Horizontal axis of a chart.
 struct Across {
     title: &'static str,
-    /// The ends of epochs, one each.
+    /// Coordinates of epoch ends.
     ends: fn(&Run) -> Vec<f64>,
-    /// The ends of stretches of steps; none where only epochs are counted.
+    /// Coordinates of stretch ends; `None` if the axis counts only epochs.
     steps: Option<fn(&Run) -> Vec<f64>>,
 }
 
@@ -37,7 +37,7 @@ const ACROSS: [Across; 3] = [
     },
 ];
 
-/// What stands behind after each of some parts.
+/// Returns the running sums.
 fn sums(parts: impl Iterator<Item = f64>) -> Vec<f64> {
     let sum = |sum: &mut f64, part| {
         *sum += part;
@@ -46,7 +46,7 @@ fn sums(parts: impl Iterator<Item = f64>) -> Vec<f64> {
     parts.scan(0.0, sum).collect()
 }
 
-/// The page.
+/// Returns the page.
 pub fn html(runs: &Runs) -> String {
     let names: Vec<&str> = runs.runs.iter().map(|run| &run.name[..]).collect();
     let title = names.join(", ");
@@ -64,24 +64,24 @@ pub fn html(runs: &Runs) -> String {
     document(&title, html! {}, body)
 }
 
-/// The curves as an SVG that stands alone.
+/// Returns the curves as a standalone SVG.
 pub fn svg(runs: &Runs) -> String {
     let rows = ACROSS.iter().map(|across| panels(runs, across));
     sheet(None, rows.collect())
 }
 
-/// The losses on held-out games, if there are any, and in training.
+/// Draws the losses on held-out games, if any, and in training.
 fn panels(runs: &Runs, across: &Across) -> Vec<Panel> {
     let held_out = runs.runs.iter().any(|run| run.best.loss.is_some());
-    let held_out = held_out.then(|| panel("Held-out loss", runs, across, judged));
-    let training = panel("Training loss", runs, across, trained);
+    let held_out = held_out.then(|| panel("Held-out loss", runs, across, held_out_curve));
+    let training = panel("Training loss", runs, across, training_curve);
     held_out.into_iter().chain([training]).collect()
 }
 
-/// The line of a run, and whether its points are few.
+/// Returns the points of a run's curve, and whether to mark them with dots.
 type Line = fn(&Run, &Across) -> (Vec<(f64, f64)>, bool);
 
-fn judged(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
+fn held_out_curve(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
     let losses = run.lines.iter().map(|line| line.held_out("/loss"));
     let points = (across.ends)(run).into_iter().zip(losses);
     let points: Vec<_> = points.filter_map(|(x, loss)| Some((x, loss?))).collect();
@@ -89,8 +89,8 @@ fn judged(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
     (points, few)
 }
 
-/// By steps, where they were recorded and are counted.
-fn trained(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
+/// Draws steps if they were recorded and the axis counts them, else epochs.
+fn training_curve(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
     match across.steps {
         Some(ends) if !run.steps.is_empty() => {
             let steps = thinned(&run.steps);
@@ -109,7 +109,7 @@ fn trained(run: &Run, across: &Across) -> (Vec<(f64, f64)>, bool) {
 fn panel(title: &str, runs: &Runs, across: &Across, line: Line) -> Panel {
     let series = runs.runs.iter().enumerate().map(|(index, run)| {
         let (points, dotted) = line(run, across);
-        let (mark, colour) = look(index);
+        let (mark, colour) = line_style(index);
         Series {
             name: run.name.clone(),
             mark,
@@ -138,8 +138,8 @@ fn panel(title: &str, runs: &Runs, across: &Across, line: Line) -> Panel {
     graph.panel()
 }
 
-/// How a run is drawn.
-fn look(index: usize) -> (Mark, Colour) {
+/// Returns the line style of a run.
+fn line_style(index: usize) -> (Mark, Colour) {
     let colours = Colour::SERIES.len();
     let mark = match index / colours % 2 {
         0 => Mark::Line,

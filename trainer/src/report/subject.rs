@@ -1,5 +1,4 @@
-//! What a page is made from beside the net: where the positions come from, and
-//! how the net was trained.
+//! Inputs of a report page besides the net: measured positions and training history.
 
 use std::path::PathBuf;
 
@@ -8,25 +7,25 @@ use datasets::Manifest;
 use crate::report::course::Stretch;
 use crate::report::curves::Point;
 
-/// What a net is measured on.
+/// Positions that a net is measured on.
 #[derive(Clone, Copy)]
 pub enum Subject<'a> {
-    /// The held-out games of a dataset, which says where it comes from.
+    /// Held-out games of a dataset, with their provenance.
     HeldOut(&'a Manifest),
-    /// PGN files.
+    /// Paths of PGN files.
     Games(&'a [PathBuf]),
 }
 
-/// How a net was trained, as the metrics beside it tell.
+/// Training history, read from the metrics beside a net.
 pub struct History {
-    /// The epochs.
+    /// Points of the epochs.
     pub points: Vec<Point>,
-    /// The steps, if they were recorded.
+    /// Metrics of the steps; empty if not recorded.
     pub steps: Vec<Stretch>,
-    /// The length that gradients were shortened to.
+    /// Norm to which longer gradients were clipped.
     pub clip_norm: Option<f64>,
-    /// The loss of material on the held-out games.
+    /// Loss of the material balance on the held-out games.
     pub material: Option<f64>,
-    /// The epoch whose net was kept.
+    /// Epoch of the kept net.
     pub best: u64,
 }

@@ -1,7 +1,6 @@
-//! Everything about a net in pictures: files beside it, and one page.
+//! Writer of a net's pictures and report page.
 //!
-//! It is made from files alone, so that a run that was interrupted, or a net
-//! of somebody else, can be looked at just as well.
+//! The inputs are files alone, so that an interrupted run or anybody's net can be reported too.
 
 use std::path::Path;
 
@@ -17,11 +16,7 @@ use crate::report::page::{self, Page};
 use crate::report::subject::{History, Subject};
 use crate::report::{calibration, errors, metrics, neurons};
 
-/// After a training: measures the net on the held-out games, and writes the
-/// pictures and the page beside it.
-///
-/// # Errors
-/// [`TrainerError`].
+/// Measures the net on the held-out games, and writes the pictures and the page beside it.
 pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), TrainerError> {
     let net = net::read(model)?;
     let measured = match dataset.len(Split::Validation) {
@@ -41,10 +36,7 @@ pub fn write_beside(model: &Path, dataset: &Dataset) -> Result<(), TrainerError>
     write(&page, &net, subject, measured.as_ref())
 }
 
-/// Writes the page about a net.
-///
-/// # Errors
-/// [`TrainerError`].
+/// Writes the report page of a net.
 pub fn write(
     path: &Path,
     net: &Net,
@@ -60,8 +52,8 @@ pub fn write(
     files::write(path, page::html(page).as_bytes())
 }
 
-/// The history in the metrics beside a net. `None` if there are none, or if
-/// they are of another net: this one's own figures are not in them.
+/// Reads the history from the metrics beside a net. `None` if they are missing or belong to another
+/// net, that is, if they lack this net's figures.
 fn history(model: &Path, metadata: &Metadata) -> Result<Option<History>, TrainerError> {
     let path = model.with_extension(ending::METRICS);
     if !path.exists() {
@@ -109,7 +101,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn metrics_of_another_net_are_not_shown() {
+    fn ignores_metrics_of_another_net() {
         let folder = tempfile::tempdir().unwrap();
         let model = folder.path().join("n.safetensors");
         let mut metadata = Metadata::new(Architecture::ARTICLE, "");

@@ -96,7 +96,7 @@ impl<'a> RunArtifacts<'a> {
     }
 }
 
-/// Formats each value as JSON in a line of its own.
+/// Formats each value as a line of JSON.
 fn lines(values: &[impl Serialize]) -> String {
     let lines = values.iter().map(|value| {
         let line = serde_json::to_string(value).expect("numbers and names");

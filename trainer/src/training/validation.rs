@@ -29,8 +29,8 @@ pub struct Validation {
 /// Evaluates a network on every held-out position, with the training loss by `exponent` and `aim`.
 /// `None` without held-out positions.
 ///
-/// Runs on the CPU with the network as its file holds it, whatever device trained it, so that the
-/// figures equal those of `trainer eval` to the last digit.
+/// Runs on the CPU with the network as its file holds it, independent of the training device, so
+/// that the figures equal those of `trainer eval` to the last digit.
 ///
 /// # Errors
 /// [`TrainerError::Data`] if the dataset cannot be read.

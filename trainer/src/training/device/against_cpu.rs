@@ -40,7 +40,7 @@ const BUILT: [(Api, bool); 2] = [
     (Api::Vulkan, cfg!(feature = "vulkan")),
 ];
 
-/// Does a job on the first GPU of each interface, in software if there is no other.
+/// Does a job on the first GPU of each interface, in software without a hardware GPU.
 fn on_gpus<J: Job + Copy>(job: J, mut check: impl FnMut(Result<J::Output, TrainerError>)) {
     for (api, _) in BUILT.into_iter().filter(|(_, built)| *built) {
         match Device::find(DeviceChoice::Named(Device::Gpu(api, 0))) {
