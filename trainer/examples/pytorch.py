@@ -6,9 +6,9 @@
     python trainer/examples/pytorch.py games.dataset mine.safetensors
     engine eval "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1" --model mine.safetensors
 
-The net has one first layer of 128 squared neurons, through which either side sees the position,
-and one output. It is where a net of your own can begin; `trainer fit` is some ten times as fast on
-a processor, and learns more from little.
+The net has a first layer of 128 squared neurons, applied to either side's view of the position,
+and one output. It is a starting point for nets of your own; `trainer fit` is some ten times as
+fast on a processor, and learns more from little data.
 """
 
 import json
@@ -25,7 +25,7 @@ SLOPE = 0.368208
 
 
 def batches(dataset, split, **order):
-    """Inputs of both views, and win chances for the side to move."""
+    """Yields inputs of both views, and win chances for the side to move."""
     for batch in dataset.batches(split, BATCH, **order):
         views = (batch.inputs, batch.opposing_inputs)
         yield [torch.from_numpy(view) for view in views], torch.from_numpy(batch.win_chances)
@@ -52,13 +52,13 @@ class Net(torch.nn.Module):
 
 @torch.no_grad()
 def held_out(net, dataset):
-    """The mean error on games that training never sees."""
+    """Returns the mean error on held-out games."""
     errors = [(chance(net(v)) - target).abs() for v, target in batches(dataset, "validation")]
     return torch.cat(errors).mean()
 
 
 def save(net, path):
-    """The file that the engine reads (docs/network.md)."""
+    """Writes the net for the engine (docs/network.md)."""
     tensors = {
         "layers.0.weight": net.first.weight.detach()[: kibitz.INPUTS].T.contiguous().half(),
         "layers.0.bias": net.bias.detach().half(),
@@ -92,7 +92,7 @@ def main():
             loss.backward()
             optimizer.step()
             schedule.step()
-            # The integers of the engine hold no more.
+            # Bound of the engine's integers.
             with torch.no_grad():
                 net.last.weight.clamp_(-0.99, 0.99)
         print(f"epoch {epoch}: loss {loss:.4f}, held-out games {held_out(net, dataset):.4f}")

@@ -45,7 +45,7 @@ pub struct State {
     pub history: History,
     /// Bytes of the best net so far.
     pub net: Option<Vec<u8>>,
-    /// Serialised parameters and moments ([`Executor::record`]).
+    /// Serialised parameters and moments (`Executor::record`).
     pub record: Vec<u8>,
 }
 
