@@ -1,5 +1,5 @@
-//! Packs the network that the engine embeds: `KIBITZ_NET=FILE` (relative to
-//! the workspace root), else `models/default.safetensors`.
+//! Packs the network that the engine embeds: `KIBITZ_NET=FILE` (relative to the workspace root),
+//! else `models/default.safetensors`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -12,7 +12,7 @@ fn main() {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let chosen = env::var("KIBITZ_NET").ok().filter(|name| !name.is_empty());
     let net = workspace.join(chosen.as_deref().unwrap_or("models/default.safetensors"));
-    // A missing file changes when it appears, so it is watched as well.
+    // Watch a missing file too: the build reruns when it appears.
     println!("cargo::rerun-if-changed={}", net.display());
     println!("cargo::rerun-if-changed=../models/src/packed.rs");
     let Ok(file) = fs::read(&net) else {
@@ -23,7 +23,7 @@ fn main() {
         return;
     };
     let packed = packed::pack(&file);
-    // What comes out is what went in, or nothing is embedded.
+    // Embed only what unpacks to the original bytes.
     let packed = packed.filter(|packed| packed::unpack(packed).as_ref() == Some(&file));
     let Some(packed) = packed else {
         println!("cargo::error={} is no safetensors file", net.display());

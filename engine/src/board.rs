@@ -1,5 +1,5 @@
-//! Boards and games: positions that are played on, the rules that the rules
-//! library leaves to its user, FEN, and what all games written as PGN share.
+//! Boards and games: positions with their history, the rules that cozy-chess leaves to its user,
+//! FEN, and PGN output.
 
 pub(crate) mod checks;
 pub(crate) mod ending;

@@ -1,4 +1,4 @@
-//! Endgame tables: how the search asks them, and Syzygy's files.
+//! Endgame tablebases: the search's probing interface, and Syzygy tables.
 
 #[cfg(feature = "syzygy")]
 mod syzygy;

@@ -1,5 +1,5 @@
-//! What a position is worth without a search: the network's inputs and
-//! accumulators, its value, and the knowledge that it lacks.
+//! Static evaluation: the network's features and accumulators, its score, and endgame knowledge
+//! that the network lacks.
 
 pub(crate) mod accumulators;
 pub(crate) mod chances;

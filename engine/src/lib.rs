@@ -1,15 +1,13 @@
-//! Kibitz's engine as a library: rules, search, evaluation and the parts of
-//! UCI that are only text.
+//! Kibitz's engine as a library: rules, search, evaluation, and the text of the UCI protocol.
 //!
-//! The rules come from [`cozy_chess`], exported here; castling is therefore
-//! "king takes rook" everywhere inside, and Chess960 needs no special case.
-//! Scores are centipawns from the view of the side to move unless a name says
-//! otherwise.
+//! The rules come from [`cozy_chess`], re-exported here; castling is therefore "king takes rook"
+//! throughout, and Chess960 needs no special case. Scores are centipawns from the side to move's
+//! point of view unless a name says otherwise.
 //!
 //! # A search
 //!
-//! An [`Engine`] searches a [`Position`] within [`Limits`], tells of every
-//! iteration by a callback, and stops when a flag is set:
+//! An [`Engine`] searches a [`Position`] within [`Limits`], reports each iteration to a callback,
+//! and stops when a flag is set:
 //!
 //! ```
 //! use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +20,7 @@
 //! let start = Instant::now();
 //! let stop = AtomicBool::new(false);
 //! let signals = Signals { stop: &stop, pondering: None, elapsed: &|| start.elapsed() };
-//! // No limit: it would go on for long, were it not stopped.
+//! // No limit: the search runs until the flag is set.
 //! let outcome = engine.search(&position, &Limits::default(), &signals, &mut |report| {
 //!     println!("depth {}: {} by {:?}", report.depth, report.score, report.pv);
 //!     // Any thread may set the flag; this callback is one place to do it.
@@ -35,21 +33,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The value of a position without a search:
+//! Static evaluation of a position:
 //!
 //! ```
 //! use engine::{Evaluator, parse_fen};
 //!
 //! let evaluator = Evaluator::embedded()?;
 //! let board = parse_fen("4k3/8/8/8/8/8/3Q4/4K3 w - - 0 1")?;
-//! // From the view of the side to move.
+//! // From the side to move's point of view.
 //! assert!(evaluator.evaluate_board(&board).centipawns() > 300);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A game is a [`Position`] that is played on, since repetitions need its past;
-//! moves are read and written as UCI has them by [`parse_move`] and
-//! [`write_move`], and [`Position::ending`] says how the rules end it:
+//! A game is a [`Position`], which keeps the history that repetitions need. [`parse_move`] and
+//! [`write_move`] convert moves from and to UCI notation; [`Position::ending`] returns how the
+//! rules ended the game:
 //!
 //! ```
 //! use engine::{Position, parse_move, write_move};
@@ -66,18 +64,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The program `arena` (`engine/arena`) is made of this: its command `suite` is a
-//! short example.
+//! The command `suite` of the program `arena` (`engine/arena`) is a short example of its use.
 //!
-//! # What it leaves to its caller
+//! # Time, files, threads and global state
 //!
-//! Nothing here reads a clock or a file, and no state is global: the caller
-//! brings the time and the stop flag ([`Signals`]), and two engines know
-//! nothing of each other; but the feature `tune` makes the search's numbers variables of
-//! the whole process. A search uses the thread that asks for it, and others
-//! only after [`Engine::set_threads`]. So the library also runs in WebAssembly:
-//! build it with `--no-default-features`, which leaves out the program and
-//! `syzygy`, the one feature that reads files: those of endgame tables.
+//! The library reads neither clock nor files: the caller supplies the time and the stop flag
+//! ([`Signals`]). Engines share no state, except that the feature `tune` makes the search
+//! parameters variables of the whole process. A search runs on the calling thread, and on others
+//! only after [`Engine::set_threads`]. The library therefore also runs in WebAssembly: build it
+//! with `--no-default-features`, which leaves out the program and `syzygy`, the one feature that
+//! reads files (endgame tables).
 
 pub use cozy_chess;
 

@@ -1,4 +1,4 @@
-//! The engine's command line. Without a command it speaks UCI.
+//! The engine's command line. Without a command it runs a UCI session.
 
 mod cli;
 

@@ -1,18 +1,19 @@
-//! Which moves give check, told without playing them.
+//! Check detection for moves that have not been played.
 
 use cozy_chess::{
     BitBoard, Board, Move, Piece, Square, get_between_rays, get_bishop_moves, get_bishop_rays,
     get_knight_moves, get_line_rays, get_pawn_attacks, get_rook_moves, get_rook_rays,
 };
 
-/// What gives check on a board.
+/// Squares from which each kind of piece checks the opponent's king, and own discovered-check
+/// pieces.
 pub(crate) struct Checks {
     king: Square,
     pawns: BitBoard,
     knights: BitBoard,
     diagonal: BitBoard,
     straight: BitBoard,
-    /// Own pieces that alone stand between a slider of theirs and the king.
+    /// Own pieces that alone stand between an own slider and the opponent's king.
     screens: BitBoard,
 }
 
@@ -43,8 +44,8 @@ impl Checks {
         }
     }
 
-    /// Where a piece gives check by going there from `from`. Not seen are the
-    /// checks of a castled rook, and those that an en-passant capture uncovers.
+    /// Returns the squares from which `piece`, moving from `from`, gives direct or discovered
+    /// check. Misses checks by a castled rook and those uncovered by an en-passant capture.
     pub(crate) fn targets(&self, piece: Piece, from: Square) -> BitBoard {
         let direct = match piece {
             Piece::Pawn => self.pawns,
@@ -60,8 +61,9 @@ impl Checks {
         }
     }
 
-    /// Whether a legal move of a piece gives check. Not seen are, besides, the
-    /// checks of a promoted piece through the square that the pawn has left.
+    /// Returns whether a legal move of `piece` gives check. Besides the gaps of
+    /// [`Checks::targets`], misses checks by a promoted piece through the square that the pawn
+    /// left.
     pub(crate) fn gives_check(&self, piece: Piece, mv: Move) -> bool {
         let lands_as = mv.promotion.unwrap_or(piece);
         self.targets(lands_as, mv.from).has(mv.to)
@@ -74,7 +76,7 @@ mod tests {
     use crate::board::legal_moves;
 
     #[test]
-    fn tells_checks_as_playing_them_does() {
+    fn agrees_with_playing_the_move() {
         let mut random = fastrand::Rng::with_seed(5);
         let mut checks = 0;
         for _ in 0..300 {
@@ -84,7 +86,7 @@ mod tests {
                 let Some(&played) = random.choice(&moves) else {
                     break;
                 };
-                let told = Checks::of(&board);
+                let checks_before = Checks::of(&board);
                 for mv in moves {
                     let mut after = board.clone();
                     after.play_unchecked(mv);
@@ -95,7 +97,7 @@ mod tests {
                         && mv.from.file() != mv.to.file()
                         && board.piece_on(mv.to).is_none();
                     let unseen = castles || en_passant || mv.promotion.is_some();
-                    let gives = told.gives_check(board.piece_on(mv.from).unwrap(), mv);
+                    let gives = checks_before.gives_check(board.piece_on(mv.from).unwrap(), mv);
                     assert!(gives == check || check && unseen, "{board} {mv}");
                     checks += usize::from(check);
                 }

@@ -1,11 +1,11 @@
-//! How the rules end a game.
+//! End of a game by the rules: mate, stalemate and automatic draws.
 
 use cozy_chess::Color;
 
 use crate::board::rules::FIFTY_MOVES;
 use crate::board::{Position, has_legal_move, insufficient_material};
 
-/// How a game has ended by the rules alone, without clocks or agreement.
+/// A game's ending by the rules alone, without clocks or agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// Checkmate.
@@ -15,7 +15,7 @@ pub enum Ending {
     },
     /// Stalemate.
     Stalemate,
-    /// The position stands for the third time.
+    /// Third occurrence of the position.
     Repetition,
     /// A hundred plies without capture or pawn move.
     FiftyMoves,
@@ -24,7 +24,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Who won, `None` for a draw.
+    /// Returns the winner; `None` for a draw.
     pub fn winner(self) -> Option<Color> {
         match self {
             Ending::Checkmate { winner } => Some(winner),
@@ -34,9 +34,8 @@ impl Ending {
 }
 
 impl Position {
-    /// How the game has ended, `None` while it goes on. Mate comes before any
-    /// draw. A draw that a player could claim (third occurrence, fifty moves)
-    /// needs no claim, as in games between engines.
+    /// Returns how the game has ended; `None` while it goes on. Mate comes before any draw. Draws
+    /// that a player could claim (third occurrence, fifty moves) are automatic, as in engine games.
     pub fn ending(&self) -> Option<Ending> {
         let board = self.board();
         if !has_legal_move(board) {
@@ -63,7 +62,7 @@ mod tests {
     use crate::board::parse_move;
 
     #[test]
-    fn each_ending_by_position() {
+    fn classifies_endings() {
         let mates = |winner| Some(Ending::Checkmate { winner });
         let cases = [
             ("4R1k1/5ppp/8/8/8/8/8/K7 b - - 0 1", mates(Color::White)),
@@ -71,7 +70,7 @@ mod tests {
             // The mating move was the hundredth ply.
             ("4R1k1/5ppp/8/8/8/8/8/K7 b - - 100 80", mates(Color::White)),
             ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", Some(Ending::Stalemate)),
-            // Dead material too, but first there is no move.
+            // Stalemate takes precedence over insufficient material.
             ("k7/8/1K6/4B3/8/8/8/8 b - - 0 1", Some(Ending::Stalemate)),
             (
                 "7k/8/8/8/8/8/8/KB6 w - - 0 1",
@@ -87,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn the_third_occurrence_ends_the_game() {
+    fn ends_at_the_third_occurrence() {
         let mut game = Position::startpos();
         let mut play = |moves: &str| {
             for text in moves.split(' ') {

@@ -1,8 +1,7 @@
-//! FEN and the position part of EPD, in and out.
+//! FEN and the position part of EPD: parsing, repair and writing.
 //!
-//! Reads standard FEN, X-FEN and Shredder-FEN castling rights. The last two
-//! fields may be missing, and whatever follows them is ignored, so that EPD
-//! lines with operations are read as they are.
+//! Parses standard FEN, X-FEN and Shredder-FEN castling rights. The last two fields may be missing;
+//! text after them is ignored, so EPD lines with operations parse as well.
 
 use cozy_chess::{
     Board, BoardBuilder, BoardBuilderError, Color, File, Piece, Rank, Square, get_king_moves,
@@ -23,26 +22,26 @@ pub enum FenError {
     /// The side to move is neither `w` nor `b`.
     #[error("FEN side to move {0:?} is neither \"w\" nor \"b\"")]
     SideToMove(String),
-    /// A castling right that no rook and king can have.
+    /// A castling right without a matching king and rook.
     #[error("FEN castling rights {0:?} do not fit the kings and rooks")]
     Castling(String),
     /// The en-passant field is neither `-` nor a square of the third or sixth rank.
-    #[error("FEN en-passant square {0:?} is no such square")]
+    #[error("FEN en-passant square {0:?} is not a possible en-passant square")]
     EnPassant(String),
-    /// A counter that is no number.
+    /// A counter that is not a number.
     #[error("FEN counter {0:?} is not a number")]
     Counter(String),
-    /// Readable, but no legal position.
+    /// A well-formed FEN of an illegal position.
     #[error("FEN {fen:?} is not a legal position: {fault}")]
     Illegal {
         /// The FEN.
         fen: String,
-        /// What is wrong with it.
+        /// The first fault found.
         fault: Fault,
     },
 }
 
-/// Why no game is played from a position.
+/// Why a position is illegal.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// A side without a king.
@@ -53,7 +52,7 @@ pub enum Fault {
     Kings {
         /// The side.
         color: Color,
-        /// Of that side.
+        /// Kings of that side.
         number: u32,
     },
     /// A pawn on the first or the last rank.
@@ -64,7 +63,7 @@ pub enum Fault {
     Pawns {
         /// The side.
         color: Color,
-        /// Of that side.
+        /// Pawns of that side.
         number: u32,
     },
     /// More than sixteen men of a side.
@@ -72,10 +71,10 @@ pub enum Fault {
     Men {
         /// The side.
         color: Color,
-        /// Of that side.
+        /// Men of that side.
         number: u32,
     },
-    /// Kings side by side.
+    /// Adjacent kings.
     #[error("the kings stand side by side")]
     Kiss,
     /// The side that has just moved is in check.
@@ -93,40 +92,40 @@ fn name(color: Color) -> &'static str {
     }
 }
 
-/// A field of a FEN, or a part of one, that [`repair_fen`] left out.
+/// A FEN field, or a part of one, that [`repair_fen`] dropped.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FenRepair {
     /// Castling rights without their king or rook.
     #[error("FEN castling rights {0:?} do not fit the kings and rooks: dropped")]
     Castling(String),
-    /// A square behind no pawn that can just have moved.
+    /// An en-passant square not behind a pawn that can just have moved.
     #[error("FEN en-passant square {0} is behind no pawn that has just moved two: dropped")]
     EnPassant(Square),
 }
 
-/// A position read from a FEN, and the parts of the FEN that do not fit it.
+/// A position parsed from a FEN, and the parts of the FEN that do not fit it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairedFen {
     /// The position.
     pub board: Board,
-    /// The parts left out.
+    /// The dropped parts.
     pub repairs: Vec<FenRepair>,
 }
 
-/// Longer texts are cut to this many characters in messages.
+/// Maximum length in characters of text quoted in messages.
 const QUOTED: usize = 100;
 
 fn quote(text: &str) -> String {
     text.chars().take(QUOTED).collect()
 }
 
-/// Reads a FEN, or an EPD line with its operations `hmvc` and `fmvn`.
+/// Parses a FEN, or an EPD line with its operations `hmvc` and `fmvn`.
 ///
-/// An en-passant square behind no pawn that can just have moved is dropped,
-/// as it means nothing; a halfmove clock beyond 100 is read as 100.
+/// An en-passant square not behind a pawn that can just have moved is dropped, as it means nothing;
+/// a halfmove clock beyond 100 is read as 100.
 ///
 /// # Errors
-/// [`FenError`] names the field that cannot be read, or that does not fit the pieces.
+/// [`FenError`] names the field that is malformed or does not fit the pieces.
 pub fn parse_fen(fen: &str) -> Result<Board, FenError> {
     let RepairedFen { board, repairs } = repair_fen(fen)?;
     for repair in repairs {
@@ -143,11 +142,11 @@ pub fn parse_fen(fen: &str) -> Result<Board, FenError> {
     Ok(board)
 }
 
-/// Reads a FEN as [`parse_fen`] does, but leaves out castling rights and an en-passant square
-/// that do not fit the pieces, as python-chess and Lichess do.
+/// Parses a FEN as [`parse_fen`] does, but drops castling rights and an en-passant square that do
+/// not fit the pieces, as python-chess and Lichess do.
 ///
 /// # Errors
-/// [`FenError`] names the field that cannot be read.
+/// [`FenError`] names the malformed field.
 pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
     let fields: Vec<&str> = fen.split_ascii_whitespace().take(6).collect();
     let &[placement, side, castling, en_passant, ref counters @ ..] = fields.as_slice() else {
@@ -169,7 +168,7 @@ pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
     let passed = read_en_passant(en_passant)?;
     let rank = Rank::Sixth.relative_to(builder.side_to_move);
     builder.en_passant = passed.filter(|square| square.rank() == rank);
-    // EPD operations stand where FEN has its counters; they start with a letter.
+    // EPD operations start with a letter, FEN counters do not.
     let is_counter = |text: &&&str| !is_operation(text);
     let halfmoves = counters.first().filter(is_counter).copied();
     let fullmoves = halfmoves.and(counters.get(1).filter(is_counter).copied());
@@ -189,8 +188,8 @@ pub fn repair_fen(fen: &str) -> Result<RepairedFen, FenError> {
     Ok(RepairedFen { board, repairs })
 }
 
-/// Returns the operand of the EPD operation `code`, such as 4 of `hmvc 4;`. Quoted text is
-/// not searched.
+/// Returns the operand of the EPD operation `code`, such as 4 of `hmvc 4;`. Quoted text is not
+/// searched.
 fn operand<'a>(epd: &'a str, code: &str) -> Option<&'a str> {
     let mut rest = epd;
     for _ in 0..4 {
@@ -222,15 +221,15 @@ fn build(mut builder: BoardBuilder, fen: &str, castling: &str) -> Result<Board, 
             build(builder, fen, castling)
         }
         Err(BoardBuilderError::InvalidCastlingRights) => Err(FenError::Castling(quote(castling))),
-        // All else that the library looks at was found sound.
+        // `fault_of_men` has found every other fault that the library checks.
         Err(_) => Err(illegal(Fault::OpponentInCheck(!builder.side_to_move))),
-        // The library lets three pieces give check.
+        // The library accepts three checkers.
         Ok(board) if board.checkers().len() > 2 => Err(illegal(Fault::Checkers)),
         Ok(board) => Ok(board),
     }
 }
 
-/// What is wrong with the pieces, whoever is to move.
+/// Returns the first fault of the pieces that does not depend on the side to move.
 fn fault_of_men(builder: &BoardBuilder) -> Option<Fault> {
     let squares = |piece, color| {
         let stands = move |&square: &Square| builder.square(square) == Some((piece, color));
@@ -258,7 +257,7 @@ fn fault_of_men(builder: &BoardBuilder) -> Option<Fault> {
             return Some(Fault::Men { color, number: men });
         }
     }
-    // The library would let one king take the other.
+    // The library accepts adjacent kings.
     let [white, black] =
         [Color::White, Color::Black].map(|color| squares(Piece::King, color).next());
     let touch = get_king_moves(white?).has(black?);
@@ -294,9 +293,9 @@ fn read_placement(builder: &mut BoardBuilder, placement: &str) -> Option<()> {
     Some(())
 }
 
-/// `K` and `Q` mean the outermost rook on that side (X-FEN), a file's letter
-/// the rook on that file (Shredder-FEN). Returns the symbols without a king and rook to fit;
-/// `None` if a symbol is not one of castling.
+/// Parses castling rights: `K` and `Q` mean the outermost rook on that side (X-FEN), a file's
+/// letter the rook on that file (Shredder-FEN). Returns the symbols without a matching king and
+/// rook; `None` if a symbol is not a castling right.
 fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<String> {
     let mut misfits = String::new();
     if castling == "-" {
@@ -313,8 +312,8 @@ fn read_castling(builder: &mut BoardBuilder, castling: &str) -> Option<String> {
     Some(misfits)
 }
 
-/// Sets the castling right of `symbol`. `None` without its king and rook, or if another rook
-/// has the right already.
+/// Sets the castling right of `symbol`. Returns `None` without its king and rook, or if another
+/// rook already has the right.
 fn set_right(builder: &mut BoardBuilder, symbol: char) -> Option<()> {
     let color = if symbol.is_ascii_uppercase() {
         Color::White
@@ -370,8 +369,7 @@ fn read_counter(text: &str) -> Result<u32, FenError> {
     text.parse().map_err(|_| FenError::Counter(quote(text)))
 }
 
-/// Writes a FEN, with Shredder-FEN castling rights where the position is one
-/// of Chess960.
+/// Returns the FEN, with Shredder-FEN castling rights for Chess960 positions.
 pub fn write_fen(board: &Board) -> String {
     if crate::board::is_chess960(board) {
         format!("{board:#}")
@@ -385,7 +383,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn round_trips() {
         let fens = [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R b Kq - 12 30",
@@ -398,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_epd_lines_and_missing_counters() {
+    fn parses_epd_lines_and_missing_counters() {
         let plain = parse_fen("4k3/8/8/8/8/8/8/4K2R w K - 0 1").unwrap();
         for epd in [
             "4k3/8/8/8/8/8/8/4K2R w K -",
@@ -411,8 +409,8 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_and_told() {
-        for (fen, repaired, told) in [
+    fn repairs_and_reports_misfits() {
+        for (fen, repaired, named) in [
             ("4k3/8/8/8/8/8/8/4K2R w KQkq - 0 1", "w K - 0 1", "\"Qkq\""),
             ("4k3/8/8/8/8/8/8/R3K1RR w HG - 0 1", "w K - 0 1", "\"G\""),
             ("4k3/8/8/8/8/8/8/4K2R w K e6 0 1", "w K - 0 1", "square e6"),
@@ -421,9 +419,9 @@ mod tests {
             let RepairedFen { board, repairs } = repair_fen(fen).unwrap();
             assert!(write_fen(&board).ends_with(repaired), "{fen}: {board}");
             assert_eq!(repairs.len(), 1, "{fen}: {repairs:?}");
-            assert!(repairs[0].to_string().contains(told), "{fen}: {repairs:?}");
+            assert!(repairs[0].to_string().contains(named), "{fen}: {repairs:?}");
         }
-        // Each pawn has just moved two, whether or not it can be taken.
+        // Each pawn has just moved two, capturable or not.
         for fen in [
             "4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1",
             "4k3/8/8/8/4P3/8/8/4K3 b - e3 0 1",
@@ -433,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_counters_of_an_epd_are_operations() {
+    fn parses_epd_counter_operations() {
         for (epd, counters) in [
             ("hmvc 7; fmvn 31;", "7 31"),
             ("bm Rh8+; fmvn 31; hmvc 7;", "7 31"),
@@ -452,14 +450,14 @@ mod tests {
     }
 
     #[test]
-    fn x_fen_means_the_outermost_rook() {
+    fn x_fen_picks_the_outermost_rook() {
         let board = parse_fen("4k3/8/8/8/8/8/8/1R1RK1RR w KQ - 0 1").unwrap();
         let rights = board.castle_rights(Color::White);
         assert_eq!((rights.long, rights.short), (Some(File::B), Some(File::H)));
     }
 
     #[test]
-    fn refuses_by_field() {
+    fn errors_name_the_field() {
         let refused = [
             ("", "fewer than four fields"),
             ("8/8/8/8 w - -", "eight ranks"),

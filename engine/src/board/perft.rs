@@ -1,9 +1,9 @@
-//! Perft: the number of lines of legal moves of a given length.
+//! Perft: counts the leaves of the tree of legal moves.
 
 use cozy_chess::{Board, Move};
 
-/// Leaves of the tree of legal moves `depth` plies deep. The last ply is
-/// counted, not played.
+/// Returns the number of leaves `depth` plies deep. Bulk counting: the last ply is counted, not
+/// played.
 pub fn perft(board: &Board, depth: u32) -> u64 {
     if depth == 0 {
         return 1;

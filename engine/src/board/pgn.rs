@@ -1,19 +1,20 @@
-//! What all games written as PGN share.
+//! PGN output: tags, movetext and its wrapping, shared by all programs that write games.
 
 use cozy_chess::{Board, Color, Move, util};
 
 use crate::board::{is_chess960, write_fen};
 
-/// Movetext is wrapped at this many characters, as the PGN standard asks.
+/// Maximum line length of movetext in characters, from the PGN standard.
 const LINE: usize = 79;
 
-/// A tag pair, with its line's end.
+/// Returns a tag pair as a line, with its newline.
 pub fn tag(name: &str, value: &str) -> String {
     let value = value.replace('\\', "\\\\").replace('"', "\\\"");
     format!("[{name} \"{value}\"]\n")
 }
 
-/// The tags that say where a game began, none for the usual start.
+/// Returns the tags of a non-standard opening: `SetUp`, `FEN` and, for Chess960, `Variant`. Empty
+/// for the standard start.
 pub fn opening_tags(opening: &Board) -> String {
     if *opening == Board::startpos() {
         return String::new();
@@ -25,7 +26,7 @@ pub fn opening_tags(opening: &Board) -> String {
     variant + &tag("SetUp", "1") + &tag("FEN", &write_fen(opening))
 }
 
-/// The Seven Tag Roster of a game, site and date unknown.
+/// Returns the Seven Tag Roster of a game, site and date unknown.
 pub fn roster(event: &str, round: &str, [white, black]: [&str; 2], result: &str) -> String {
     let tags = [
         ("Event", event),
@@ -39,7 +40,7 @@ pub fn roster(event: &str, round: &str, [white, black]: [&str; 2], result: &str)
     tags.map(|(name, value)| tag(name, value)).concat()
 }
 
-/// The number of the next move: `12.`, or `12...` where Black makes it.
+/// Returns the number of the next move: `12.` for White, `12...` for Black.
 pub fn number(board: &Board) -> String {
     let dots = match board.side_to_move() {
         Color::White => ".",
@@ -48,8 +49,8 @@ pub fn number(board: &Board) -> String {
     format!("{}{dots}", board.fullmove_number())
 }
 
-/// The words of a movetext, move by move: its number where it needs one, the
-/// legal move in SAN, and the comment that follows it, if any, in braces.
+/// Returns the words of a movetext, move by move: its number where needed, the legal move in SAN,
+/// and the comment that follows it, if any, in braces.
 pub fn words(
     opening: &Board,
     moves: impl IntoIterator<Item = (Move, Option<String>)>,
@@ -71,7 +72,7 @@ pub fn words(
     })
 }
 
-/// The result of a game that has ended.
+/// Returns the PGN result of a finished game; `None` is a draw.
 pub fn result(winner: Option<Color>) -> &'static str {
     match winner {
         Some(Color::White) => "1-0",
@@ -80,7 +81,7 @@ pub fn result(winner: Option<Color>) -> &'static str {
     }
 }
 
-/// Movetext of `words`, which are not broken, even where they hold spaces.
+/// Returns `words` as movetext wrapped at 79 characters. Words are never broken, even at spaces.
 pub fn wrap(words: impl IntoIterator<Item = String>) -> String {
     let mut text = String::new();
     let mut column = 0;
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_as_long_as_they_may_be() {
+    fn wraps_at_the_line_length() {
         // Two of these and a space fill a line; one more character does not fit.
         let words = [39, 39, 39, 40, 1].map(|length| "x".repeat(length));
         let lines = [[39, 39].as_slice(), &[39], &[40, 1]];
@@ -112,7 +113,7 @@ mod tests {
             words.collect::<Vec<_>>().join(" ")
         });
         assert_eq!(wrap(words), expected.join("\n"));
-        // Neither begins with an empty line nor is broken within.
+        // A long word is neither preceded by an empty line nor broken within.
         let long = format!("{{{}}}", "a b ".repeat(30));
         assert_eq!(wrap([long.clone(), "1-0".to_string()]), long + "\n1-0");
     }

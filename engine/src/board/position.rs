@@ -1,5 +1,5 @@
-//! A game so far: the board and the keys that the repetition rule needs; moves
-//! as UCI writes them.
+//! The state of a game: the board and the keys that the repetition rule needs; moves in UCI
+//! notation.
 
 use cozy_chess::{Board, Color, File, Move, Piece, Rank, Square};
 use thiserror::Error;
@@ -9,15 +9,15 @@ use crate::board::{FenError, parse_fen, position_key};
 /// A move that cannot be played.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum MoveError {
-    /// Not of the form `e2e4` or `e7e8q`.
+    /// Text that is not of the form `e2e4` or `e7e8q`.
     #[error("{0:?} is not a move, which is written like e2e4 or e7e8q")]
     Unreadable(String),
-    /// Readable, but not legal in the position.
+    /// A well-formed move that is illegal in the position.
     #[error("move {0} is illegal here")]
     Illegal(String),
 }
 
-/// A board and the positions that led to it.
+/// A board and the keys of the positions that led to it.
 #[derive(Clone, Debug)]
 pub struct Position {
     board: Board,
@@ -25,12 +25,12 @@ pub struct Position {
 }
 
 impl Position {
-    /// The start of a standard game.
+    /// Returns the start of a standard game.
     pub fn startpos() -> Position {
         Position::of(Board::startpos())
     }
 
-    /// A position without history.
+    /// Parses a FEN as a position without history.
     ///
     /// # Errors
     /// As [`parse_fen`].
@@ -38,7 +38,7 @@ impl Position {
         Ok(Position::of(parse_fen(fen)?))
     }
 
-    /// A board without history.
+    /// Returns a position without history.
     pub fn of(board: Board) -> Position {
         Position {
             board,
@@ -46,13 +46,13 @@ impl Position {
         }
     }
 
-    /// The board as it stands.
+    /// Returns the current board.
     pub fn board(&self) -> &Board {
         &self.board
     }
 
-    /// Keys of the positions since the last capture or pawn move, without the
-    /// present one, oldest first.
+    /// Returns the keys of the positions since the last capture or pawn move, oldest first, without
+    /// the current one.
     pub fn earlier_keys(&self) -> &[u64] {
         &self.earlier
     }
@@ -73,7 +73,7 @@ impl Position {
         Ok(())
     }
 
-    /// How often the present position has stood on the board, this time included.
+    /// Returns how often the current position has occurred, this time included.
     pub fn occurrences(&self) -> usize {
         let key = position_key(&self.board);
         1 + self
@@ -84,11 +84,11 @@ impl Position {
     }
 }
 
-/// Reads a move as UCI writes it: castling as `e1g1` or as king takes rook.
-/// The result is legal on `board` and castles as king takes rook.
+/// Parses a move in UCI notation: castling as `e1g1` or as king takes rook. The result is legal on
+/// `board` and castles as king takes rook.
 ///
 /// # Errors
-/// [`MoveError`] says whether the text or the move is wrong.
+/// [`MoveError::Unreadable`] for malformed text, [`MoveError::Illegal`] for an illegal move.
 pub fn parse_move(board: &Board, text: &str) -> Result<Move, MoveError> {
     let unreadable = || MoveError::Unreadable(text.chars().take(10).collect());
     let promotes = text.ends_with(['n', 'b', 'r', 'q']);
@@ -103,8 +103,8 @@ pub fn parse_move(board: &Board, text: &str) -> Result<Move, MoveError> {
         .ok_or_else(|| MoveError::Illegal(text.to_string()))
 }
 
-/// `e1g1` as `e1h1`: a king's step of two files towards a rook that it may
-/// castle with.
+/// Returns castling given as `e1g1` in the form `e1h1`; `None` unless the king steps to the g or c
+/// file and has the right.
 fn king_takes_rook(board: &Board, mv: Move) -> Option<Move> {
     let mover = board.side_to_move();
     let home = Rank::First.relative_to(mover);
@@ -123,8 +123,8 @@ fn king_takes_rook(board: &Board, mv: Move) -> Option<Move> {
     })
 }
 
-/// Writes a move as UCI does. Castling is king takes rook under
-/// `chess960`, and wherever `e1g1` could not say which castling is meant.
+/// Returns a move in UCI notation. Castling is king takes rook under `chess960`, and wherever
+/// `e1g1` would be ambiguous.
 pub fn write_move(board: &Board, mv: Move, chess960: bool) -> String {
     let castles = is_castling(board, mv);
     let standard = mv.from.file() == File::E && matches!(mv.to.file(), File::A | File::H);
@@ -143,7 +143,7 @@ pub fn write_move(board: &Board, mv: Move, chess960: bool) -> String {
     .to_string()
 }
 
-/// Whether a legal move castles.
+/// Returns whether a legal move castles.
 pub fn is_castling(board: &Board, mv: Move) -> bool {
     let mover: Color = board.side_to_move();
     board.colored_pieces(mover, Piece::King).has(mv.from) && board.colors(mover).has(mv.to)
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn castling_is_read_in_both_spellings() {
+    fn parses_castling_in_both_notations() {
         let board = parse_fen("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1").unwrap();
         for (text, inner) in [("e1g1", "e1h1"), ("e1h1", "e1h1"), ("e1c1", "e1a1")] {
             let mv = parse_move(&board, text).unwrap();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kings_step_is_not_taken_for_castling() {
+    fn a_king_step_is_not_castling() {
         let board = parse_fen("1k6/8/8/8/8/8/8/R4K1R w HA - 0 1").unwrap();
         assert_eq!(parse_move(&board, "f1g1").unwrap().to_string(), "f1g1");
         let castles = parse_move(&board, "f1h1").unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_move_and_what_is_illegal() {
+    fn refuses_unreadable_and_illegal_moves() {
         let board = Board::startpos();
         for text in ["", "e2", "e2e4k", "e2e4qq", "i2i4", "0000", "héé4", "e2e44"] {
             assert!(

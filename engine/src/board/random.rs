@@ -1,17 +1,16 @@
-//! Openings of random moves, for games that are to differ.
+//! Random openings: lines of uniformly drawn legal moves.
 
 use cozy_chess::{Board, Move};
 
 use crate::board::{Position, legal_moves};
 
-/// How often moves are drawn anew where a game ended among them.
+/// Lines drawn before giving up, when the rules end the game within each.
 const TRIES: usize = 1000;
 
-/// Plays so many random legal moves from a board, each as likely as the others. `choose`
-/// picks one of a number of things: from 0, and below that number.
+/// Returns `plies` random legal moves from `start`, each drawn uniformly. `choose(n)` picks an
+/// index below `n`.
 ///
-/// `None` where a thousand lines all ended a game; none of so few plies does from the
-/// start of one.
+/// `None` if 1000 lines all ended the game, which short lines from the standard start do not.
 pub fn random_moves(
     start: &Board,
     plies: usize,
@@ -20,7 +19,7 @@ pub fn random_moves(
     (0..TRIES).find_map(|_| line(start, plies, choose))
 }
 
-/// `None` where the rules end the game before or after the last of its plies.
+/// Draws one line; `None` if the rules end the game before or after its last ply.
 fn line(start: &Board, plies: usize, choose: &mut dyn FnMut(usize) -> usize) -> Option<Vec<Move>> {
     let mut game = Position::of(start.clone());
     let mut line = Vec::with_capacity(plies);
@@ -41,7 +40,7 @@ mod tests {
     use super::*;
     use crate::board::parse_fen;
 
-    /// A generator of the test's own: a linear congruence.
+    /// Linear congruential generator.
     fn dice(mut state: u64) -> impl FnMut(usize) -> usize {
         move |sides| {
             state = state

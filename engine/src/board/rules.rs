@@ -1,18 +1,18 @@
-//! What the rules library leaves to its user: the legal en-passant square,
-//! keys for repetition, draws by material.
+//! Rules that cozy-chess leaves to its user: the legal en-passant square, repetition keys, draws by
+//! insufficient material.
 
 use cozy_chess::{
     BitBoard, Board, BoardBuilder, Color, File, Move, Piece, Rank, Square, get_pawn_attacks,
 };
 
-/// Where pieces stand at first, and pawns promote.
+/// First and last rank.
 pub(crate) const BACK_RANKS: BitBoard =
     BitBoard(Rank::First.bitboard().0 | Rank::Eighth.bitboard().0);
 
-/// The halfmove clock from which on the fifty-move rule makes a draw.
+/// Halfmove clock, in plies, from which the fifty-move rule makes a draw.
 pub(crate) const FIFTY_MOVES: u8 = 100;
 
-/// The squares that pawns of a colour attack.
+/// Returns the squares attacked by `pawns` of a colour.
 #[inline]
 pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {
     let left = (pawns - File::A.bitboard()).0;
@@ -23,15 +23,15 @@ pub(crate) fn pawn_attacks(pawns: BitBoard, color: Color) -> BitBoard {
     })
 }
 
-/// The square behind a pawn that has just advanced two, whether or not it can be
-/// taken there: the library's own [`Board::en_passant`] is set after every double push.
+/// Returns the square behind a pawn that has just advanced two, capturable or not:
+/// [`Board::en_passant`] is set after every double push.
 pub(crate) fn passed_square(board: &Board) -> Option<Square> {
     let rank = Rank::Sixth.relative_to(board.side_to_move());
     Some(Square::new(board.en_passant()?, rank))
 }
 
-/// The square behind a pawn that has just advanced two, if a capture there is
-/// legal (pins and checks included).
+/// Returns the square behind a pawn that has just advanced two, if a capture there is legal (pins
+/// and checks included).
 pub fn legal_en_passant(board: &Board) -> Option<Square> {
     let mover = board.side_to_move();
     let target = passed_square(board)?;
@@ -48,7 +48,7 @@ pub fn legal_en_passant(board: &Board) -> Option<Square> {
         .then_some(target)
 }
 
-/// Equal for positions that the repetition rule holds equal: placement, side
+/// Returns a key that is equal for positions that the repetition rule holds equal: placement, side
 /// to move, castling rights, and the en-passant square where a capture is legal.
 #[inline(always)]
 pub fn position_key(board: &Board) -> u64 {
@@ -58,7 +58,7 @@ pub fn position_key(board: &Board) -> u64 {
     }
 }
 
-/// The legal moves, in the order of the rules library.
+/// Returns the legal moves, in the order of cozy-chess.
 pub fn legal_moves(board: &Board) -> Vec<Move> {
     let mut moves = Vec::new();
     board.generate_moves(|of_piece| {
@@ -68,13 +68,13 @@ pub fn legal_moves(board: &Board) -> Vec<Move> {
     moves
 }
 
-/// Whether the side to move has a legal move.
+/// Returns whether the side to move has a legal move.
 pub fn has_legal_move(board: &Board) -> bool {
     board.generate_moves(|_| true)
 }
 
-/// Whether neither side can mate: bare kings, one minor piece in all, or one
-/// bishop a side on squares of one colour.
+/// Returns whether neither side can mate: bare kings, one minor piece in all, or one bishop a side
+/// on squares of one colour.
 pub fn insufficient_material(board: &Board) -> bool {
     let mating = [Piece::Pawn, Piece::Rook, Piece::Queen];
     if mating.iter().any(|&piece| !board.pieces(piece).is_empty()) {
@@ -96,9 +96,8 @@ pub fn insufficient_material(board: &Board) -> bool {
     }
 }
 
-/// The position with its sides exchanged: each piece in the other colour on the
-/// square mirrored by ranks, and the other side to move. To that side it is worth
-/// what the given one is to its own.
+/// Returns the position with colours swapped: each piece in the other colour on the square mirrored
+/// by ranks, and the other side to move. Its value for the side to move is unchanged.
 pub fn flipped(board: &Board) -> Board {
     let old = BoardBuilder::from_board(board);
     let mut new = old.clone();
@@ -112,7 +111,7 @@ pub fn flipped(board: &Board) -> Board {
     new.build().expect("the mirror image is as legal")
 }
 
-/// Whether some castling right starts from other squares than in standard chess.
+/// Returns whether some castling right starts from other squares than in standard chess.
 pub fn is_chess960(board: &Board) -> bool {
     Color::ALL.iter().any(|&color| {
         let rights = board.castle_rights(color);
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn exchanged_sides_have_as_many_lines() {
+    fn flipped_positions_have_equal_perft() {
         for fen in BENCH_POSITIONS {
             let board = board(fen);
             let other = flipped(&board);
@@ -157,14 +156,15 @@ mod tests {
                 None,
             ),
             ("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1", Some(Square::E3)),
-            // Both pawns leave the rank: the rook sees the king.
+            // Illegal: both pawns leave the rank, and the rook attacks the king.
             ("8/8/8/8/k2pP2R/8/8/4K3 b - e3 0 1", None),
             // Pinned along the file.
             ("3k4/8/8/8/3pP3/8/8/3RK3 b - e3 0 1", None),
-            // Pinned along a diagonal that it leaves, and along the one it captures on.
+            // Pinned along a diagonal that the capture leaves, and along the capture's own
+            // diagonal.
             ("7B/8/8/8/3pP3/8/1k6/4K3 b - e3 0 1", None),
             ("8/8/1k6/8/3pP3/8/5B2/4K3 b - e3 0 1", Some(Square::E3)),
-            // The pushed pawn gives check; taking it is a way out.
+            // The pushed pawn gives check; capturing it evades.
             ("8/8/8/3k4/3pP3/8/8/4K3 b - e3 0 1", Some(Square::E3)),
         ];
         for (fen, expected) in cases {
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn material_that_cannot_mate() {
+    fn recognises_insufficient_material() {
         let drawn = [
             "4k3/8/8/8/8/8/8/4K3 w - - 0 1",
             "4k3/8/8/8/8/8/8/4KN2 w - - 0 1",

@@ -13,37 +13,36 @@ use thiserror::Error;
 use crate::endgame::to_shakmaty::{from_shakmaty, to_shakmaty};
 use crate::endgame::{Tablebase, Wdl};
 
-/// A folder of tables could not be used.
+/// An unusable folder of tables.
 #[derive(Debug, Error)]
 pub enum TablesError {
-    /// It could not be listed.
+    /// The folder cannot be listed.
     #[error("cannot read the folder {folder:?}")]
     Unreadable {
         /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         source: io::Error,
     },
-    /// It holds no table.
+    /// The folder holds no table.
     #[error("no Syzygy tables in {0:?}")]
     Empty(PathBuf),
 }
 
-/// The Syzygy tables of some folders. Files are opened when first needed; a
-/// damaged one counts as missing. Those that cannot be tables by their size are listed by
-/// [`Syzygy::refused`].
+/// Syzygy tables of one or more folders. Files are opened at first use; a damaged file counts as
+/// missing. [`Syzygy::refused`] lists files of an impossible size.
 pub struct Syzygy {
     tables: shakmaty_syzygy::Tablebase<Chess>,
     files: usize,
     refused: Vec<(PathBuf, io::Error)>,
-    /// Whether wins that take too long are draws.
+    /// Whether cursed wins count as draws.
     fifty_moves: bool,
     probe_depth: i32,
 }
 
 impl Syzygy {
-    /// Takes the tables (`KQvK.rtbw`, `KQvK.rtbz`) of all folders together.
+    /// Opens the tables (`KQvK.rtbw`, `KQvK.rtbz`) of all folders.
     ///
     /// # Errors
     /// [`TablesError`] names the first folder without tables.
@@ -66,7 +65,7 @@ impl Syzygy {
                 let path = entry.map_err(unreadable)?.path();
                 match tables.add_file(&path) {
                     Ok(()) => files += 1,
-                    // Not named like a table.
+                    // Skip files not named like a table.
                     Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
                     Err(error) => refused.push((path, error)),
                 }
@@ -82,8 +81,7 @@ impl Syzygy {
         })
     }
 
-    /// Takes the tables of these names (`KQvK.rtbw`) from files of any kind; what is no
-    /// table's name is left out.
+    /// Opens tables by file name (`KQvK.rtbw`) in a custom filesystem; other names are skipped.
     pub fn of_files(
         files: Arc<dyn Filesystem>,
         names: impl IntoIterator<Item = impl AsRef<Path>>,
@@ -106,28 +104,27 @@ impl Syzygy {
         }
     }
 
-    /// Whether the fifty-move rule holds, as it does at first: without it a win that
-    /// takes longer is a win.
+    /// Sets whether the fifty-move rule holds (default: true). Without it, cursed wins are wins.
     pub fn set_fifty_move_rule(&mut self, holds: bool) {
         self.fifty_moves = holds;
     }
 
-    /// For [`Tablebase::probe_depth`]; 1 at first.
+    /// Sets [`Tablebase::probe_depth`] (default: 1).
     pub fn set_probe_depth(&mut self, plies: i32) {
         self.probe_depth = plies;
     }
 
-    /// How many files there are.
+    /// Returns the number of table files.
     pub fn files(&self) -> usize {
         self.files
     }
 
-    /// Files named like tables that were refused, for instance for their size, and why.
+    /// Returns the files named like tables that were refused, for instance for their size, and why.
     pub fn refused(&self) -> &[(PathBuf, io::Error)] {
         &self.refused
     }
 
-    /// The position, if the tables may have it.
+    /// Converts the position if tables can cover it: few enough pieces, no castling rights.
     fn known(&self, board: &Board) -> Option<Chess> {
         let castles = Color::ALL.iter().any(|&color| {
             let rights = board.castle_rights(color);
@@ -139,8 +136,8 @@ impl Syzygy {
         to_shakmaty(board)
     }
 
-    /// The moves that keep the result, the one that comes nearest to a capture or pawn move
-    /// first: a win hurries, a loss lingers.
+    /// Returns the moves that keep the result, sorted by distance to zeroing: shortest first in
+    /// wins, longest first in losses.
     fn keeping(&self, board: &Board) -> Option<Vec<(Judgement, shakmaty::Move)>> {
         let position = self.known(board)?;
         let mut judged = Vec::new();
@@ -153,18 +150,18 @@ impl Syzygy {
         Some(judged)
     }
 
-    /// Plies to mate, or to a capture or pawn move, if the first of [`Tablebase::root_moves`]
-    /// is played and answered alike. Tables may round it by one.
+    /// Returns the plies to mate, or to a capture or pawn move, if the first of
+    /// [`Tablebase::root_moves`] is played and answered alike. Table rounding may shift it by one.
     pub fn plies_to_zeroing(&self, board: &Board) -> Option<u32> {
         let (found, _) = self.keeping(board)?.into_iter().next()?;
         Some(1 + found.plies.unsigned_abs())
     }
 
-    /// What `mv` leads to, from the view of the side that plays it.
+    /// Probes the position after `mv`, from the point of view of the side that plays it.
     fn judge(&self, position: &Chess, mv: shakmaty::Move) -> Result<Judgement, SyzygyError> {
         let mut after = position.clone();
         after.play_unchecked(mv);
-        // Mate stands even on the hundredth ply.
+        // Mate takes precedence over the fifty-move rule, even on the hundredth ply.
         if after.is_checkmate() {
             return Ok(Judgement {
                 value: AmbiguousWdl::Win,
@@ -187,10 +184,10 @@ impl Syzygy {
     }
 }
 
-/// What a move leads to.
+/// Tablebase result of a move.
 struct Judgement {
     value: AmbiguousWdl,
-    /// Plies to a capture or pawn move, without the move itself.
+    /// Plies to a capture or pawn move after the move; 0 if the move is one.
     plies: i32,
 }
 

@@ -1,40 +1,38 @@
-//! Endgame tablebases, as the search asks them. The library reads no files:
-//! the caller brings the tables.
+//! Tablebase interface of the search. The library reads no files: the caller supplies the tables.
 
 use cozy_chess::{Board, Move};
 
-/// The result of a position with best play, from the view of the side to move.
+/// Game-theoretic result, from the side to move's point of view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wdl {
-    /// Lost.
+    /// Loss.
     Loss,
-    /// Lost, but for the fifty-move rule.
+    /// Loss that the fifty-move rule turns into a draw.
     BlessedLoss,
-    /// Drawn.
+    /// Draw.
     Draw,
-    /// Won, but for the fifty-move rule.
+    /// Win that the fifty-move rule turns into a draw.
     CursedWin,
-    /// Won.
+    /// Win.
     Win,
 }
 
-/// Endgame tablebases.
+/// Endgame tablebases that the search probes.
 pub trait Tablebase: Send + Sync {
-    /// The most pieces on the board, kings included, that any table has.
+    /// Returns the largest number of pieces of any table, kings included.
     fn max_pieces(&self) -> u32;
 
-    /// The least depth in plies at which a search asks about boards of
-    /// [`Tablebase::max_pieces`]; about smaller ones it asks at any.
+    /// Returns the minimum search depth in plies for probing boards of [`Tablebase::max_pieces`];
+    /// smaller boards are probed at any depth.
     fn probe_depth(&self) -> i32 {
         1
     }
 
-    /// The result of a board, as if its fifty-move clock stood at zero; `None`
-    /// where no table has it.
+    /// Returns the result of a board as if its halfmove clock were 0; `None` if no table covers it.
     fn wdl(&self, board: &Board) -> Option<Wdl>;
 
-    /// The result under the fifty-move rule as the clock stands, and the moves
-    /// that keep it, the one that comes nearest to a capture or pawn move
-    /// first. `None` where no table has the board.
+    /// Returns the result under the fifty-move rule at the current halfmove clock, and the moves
+    /// that keep it, sorted by distance to zeroing (shortest first in wins). `None` if no table
+    /// covers the board.
     fn root_moves(&self, board: &Board) -> Option<(Wdl, Vec<Move>)>;
 }

@@ -1,15 +1,14 @@
-//! Boards for libraries that speak shakmaty, and their moves back.
+//! Conversion of boards to shakmaty, and of its moves back.
 
 use cozy_chess::{BitBoard, Board, Color, Move, Piece, Rank, Square};
 use shakmaty::{Bitboard, ByColor, ByRole, CastlingMode, Chess, PositionError, Setup};
 
 use crate::board::rules::passed_square;
 
-/// The same position as a [`Chess`]. Castling is king takes rook in both
-/// libraries, and squares have the same numbers.
+/// Converts a board to a [`Chess`]. Both libraries encode castling as king takes rook and number
+/// squares alike.
 ///
-/// `None` where shakmaty holds the position for illegal; it does so for none
-/// that a game can reach.
+/// `None` if shakmaty considers the position illegal, which no position reachable in a game is.
 pub fn to_shakmaty(board: &Board) -> Option<Chess> {
     let role = |piece| Bitboard(board.pieces(piece).0);
     let by_role = ByRole {
@@ -40,7 +39,7 @@ pub fn to_shakmaty(board: &Board) -> Option<Chess> {
         .ok()
 }
 
-/// The same move in our library, for one that moves a piece of the board.
+/// Converts a move from shakmaty; `None` for drops.
 pub fn from_shakmaty(mv: shakmaty::Move) -> Option<Move> {
     let promotion = match mv.promotion() {
         Some(role) => Some(Piece::try_from(role.char()).ok()?),
@@ -53,7 +52,7 @@ pub fn from_shakmaty(mv: shakmaty::Move) -> Option<Move> {
     })
 }
 
-/// The rooks that may castle.
+/// Returns the squares of rooks with castling rights.
 fn castling_rooks(board: &Board) -> BitBoard {
     let mut rooks = BitBoard::EMPTY;
     for color in Color::ALL {
@@ -79,7 +78,7 @@ mod tests {
     use shakmaty::{EnPassantMode, Position};
 
     #[test]
-    fn positions_stay_what_they_are() {
+    fn conversion_keeps_positions() {
         let mut random = fastrand::Rng::with_seed(3);
         let more = [
             "nrbkqbrn/pppppppp/8/8/8/8/PPPPPPPP/NRBKQBRN w GBgb - 0 1",

@@ -1,11 +1,10 @@
-//! The first layer's sums along a line of moves, computed where they are
-//! needed.
+//! Lazily updated accumulators (first-layer sums) along a line of moves.
 //!
-//! A move is only noted. What an evaluation needs is the accumulator of the side to move,
-//! and the other's if the network sees both: it is carried on from the nearest position of
-//! the line that has that side's, and kept for all that come from there. It is added up
-//! from nothing for the first position of a line; and where that side's king has crossed
-//! the middle since, if the network sees the board mirrored then.
+//! Playing a move only marks its entry as stale. An evaluation needs the side to move's
+//! accumulator, and the other side's if the network has both views. Each is updated incrementally
+//! from the nearest computed ancestor, and kept for the descendants. It is refreshed from scratch
+//! for the first position of a line, and for a mirrored network after that side's king has crossed
+//! the middle.
 
 use arrayvec::ArrayVec;
 use cozy_chess::{Board, Color, File, Move};
@@ -13,24 +12,24 @@ use models::{Accumulator, Feature, QuantisedNetwork, View};
 
 use crate::evaluation::features::{Changes, model_color, without_attacks};
 
-/// One position of the line.
+/// Accumulators of one position of the line.
 #[derive(Clone)]
 struct Entry {
-    /// What the move to here has changed, once that was asked for.
+    /// Features changed by the move that led here, once computed.
     changes: Option<Changes>,
-    /// By side, the inputs as that side sees them.
+    /// Accumulators by point of view.
     sides: [Accumulator; Color::NUM],
-    /// By side, whether the accumulator is this position's.
+    /// Whether `sides` is up to date, by point of view.
     is_computed: [bool; Color::NUM],
 }
 
-/// Accumulators of a line of positions, of which the caller keeps the length.
+/// Stack of accumulators along a line of positions; the caller keeps its length.
 pub(crate) struct Accumulators {
     entries: Vec<Entry>,
 }
 
 impl Accumulators {
-    /// Room for a line of so many positions.
+    /// Allocates entries for a line of `positions` positions.
     pub(crate) fn new(positions: usize) -> Accumulators {
         let entry = Entry {
             changes: None,
@@ -42,7 +41,7 @@ impl Accumulators {
         }
     }
 
-    /// Makes a board the first position of the line.
+    /// Starts a line at `board`: refreshes both views.
     pub(crate) fn start(&mut self, network: &QuantisedNetwork, board: &Board) {
         let entry = &mut self.entries[0];
         for view in Color::ALL {
@@ -51,16 +50,16 @@ impl Accumulators {
         entry.is_computed = [true; Color::NUM];
     }
 
-    /// Notes that another move leads to the position `index` from now on.
+    /// Marks entry `index` as stale after a new move led to it.
     pub(crate) fn play(&mut self, index: usize) {
         let entry = &mut self.entries[index];
         entry.changes = None;
         entry.is_computed = [false; Color::NUM];
     }
 
-    /// The accumulators of the position `index`, by side, if `mover` is to move: those
-    /// that the network looks at are this position's. `line` tells the board of a position
-    /// and the move that led to it, if it was one.
+    /// Returns the accumulators of position `index` by side. Those that the network needs with
+    /// `mover` to move are up to date. `line(i)` is the board of position `i` and the move that led
+    /// to it, `None` for a null move.
     pub(crate) fn get<'a>(
         &mut self,
         network: &QuantisedNetwork,
@@ -75,7 +74,7 @@ impl Accumulators {
         &self.entries[index].sides
     }
 
-    /// Carries the accumulator of the position `index` on, as `view` sees it.
+    /// Brings the accumulator of position `index` and point of view `view` up to date.
     fn compute<'a>(
         &mut self,
         network: &QuantisedNetwork,
@@ -130,7 +129,7 @@ impl Accumulators {
     }
 }
 
-/// The accumulator of a board from nothing.
+/// Computes the accumulator of a board from scratch.
 pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -> Accumulator {
     let features = without_attacks(board).accumulated(model_color(view));
     let mut features: Vec<Feature> = features.collect();
@@ -138,13 +137,13 @@ pub(crate) fn of_board(network: &QuantisedNetwork, board: &Board, view: Color) -
     network.accumulator(&features)
 }
 
-/// Whether the network sees a board mirrored from one side.
+/// Returns whether the network mirrors the board from the point of view `view`.
 #[inline]
 pub(crate) fn is_mirrored(network: &QuantisedNetwork, board: &Board, view: Color) -> bool {
     network.architecture().mirrored && board.king(view).file() >= File::E
 }
 
-/// Inputs as another view has them.
+/// Maps features to another point of view.
 fn map<const N: usize>(
     inputs: &ArrayVec<Feature, N>,
     seen: impl Fn(Feature) -> Feature,

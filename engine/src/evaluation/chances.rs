@@ -1,4 +1,4 @@
-//! What a score says of the game's result.
+//! WDL model: win, draw and loss probabilities of a score.
 
 use cozy_chess::{Board, Piece};
 use models::material;
@@ -6,29 +6,30 @@ use models::material;
 use crate::evaluation::Score;
 use crate::evaluation::features::model_piece;
 
-/// How a game is likely to end, in thousandths, from the view of the side to move.
-/// The three make a thousand.
+/// Win, draw and loss probabilities in permille, from the side to move's point of view. They sum to
+/// 1000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chances {
-    /// It is won.
+    /// Probability of a win.
     pub win: u16,
-    /// It is drawn.
+    /// Probability of a draw.
     pub draw: u16,
-    /// It is lost.
+    /// Probability of a loss.
     pub loss: u16,
 }
 
-/// Half of the games are won with this score, in centipawns: a polynomial of the material
-/// on the board, as a share of that at the start, highest power first. Fitted by
-/// `models/wdl.py`; docs/engine.md says to which games.
+/// Score in centipawns with a win probability of one half: a polynomial of the material on the
+/// board, relative to that at the start, highest power first. Fitted by `models/wdl.py`;
+/// docs/engine.md names the games.
 const HALF_WON: [f64; 4] = [-2175.4, 4719.0, -3410.3, 967.1];
-/// The odds of a win are `e` times better with so many centipawns more; likewise.
+/// Logistic scale: centipawns that multiply the odds of a win by `e`. A polynomial like
+/// [`HALF_WON`].
 const SPREAD: [f64; 4] = [-715.6, 1524.3, -1023.1, 308.1];
-/// The material at the start, in centipawns.
+/// Material at the start, in centipawns.
 const FULL: f64 = 8_000.0;
 
 impl Chances {
-    /// By the score of a search of the board.
+    /// Returns the probabilities for `score`, the result of a search of `board`.
     pub fn of(score: Score, board: &Board) -> Chances {
         let certain = |win: u16| Chances {
             win,
@@ -41,7 +42,7 @@ impl Chances {
         let material = Piece::ALL.map(|piece| {
             material::centipawns(model_piece(piece)) * board.pieces(piece).len() as i32
         });
-        // The fit knows no more than the material of the start.
+        // The fit covers material up to that of the start.
         let share = (f64::from(material.iter().sum::<i32>()) / FULL).min(1.0);
         let polynomial = |coefficients: [f64; 4]| {
             let horner = |sum, coefficient| sum * share + coefficient;
@@ -69,7 +70,7 @@ mod tests {
     use crate::board::parse_fen;
 
     #[test]
-    fn better_scores_win_more_and_the_three_make_a_thousand() {
+    fn wins_increase_with_the_score_and_the_sum_is_1000() {
         for fen in [
             "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
             "8/5k2/3p2p1/2pP1p1p/2P2P1P/5KP1/8/8 w - - 0 1",

@@ -1,14 +1,12 @@
-//! Where a piece is attacked by a lesser one, which tells quiet moves that save a
-//! piece from those that lose one.
+//! Squares attacked by lesser pieces, used to order quiet moves that save or lose a piece.
 
 use cozy_chess::{BitBoard, Board, Piece};
 use models::Side;
 
 use crate::evaluation::features::side;
 
-/// The squares where a piece of the side to move is attacked by a
-/// lesser one, or would be if it went there (but for what its own leaving
-/// would open).
+/// Squares where a piece of the side to move is, or after moving there would be, attacked by a
+/// lesser piece. Attacks opened by the move itself are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Danger {
     minor: BitBoard,
@@ -17,20 +15,20 @@ pub(crate) struct Danger {
 }
 
 impl Danger {
-    /// Computed from a board.
+    /// Computes the attacks of the side not to move on `board`.
     pub(crate) fn of(board: &Board) -> Danger {
         Danger::by(&side(board, BitBoard::EMPTY, !board.side_to_move()))
     }
 
-    /// Computed from what the side that is not to move attacks.
+    /// Uses the precomputed attacks of the side not to move.
     #[inline]
     pub(crate) fn by(theirs: &Side) -> Danger {
-        // Nothing is less than a pawn; knights and bishops count alike.
+        // Pawns have no lesser attacker; knights and bishops rank equal.
         let [_, minor, _, rook, queen, _] = theirs.attacks_on_greater().map(BitBoard);
         Danger { minor, rook, queen }
     }
 
-    /// The squares where a piece of this kind is in danger.
+    /// Returns the squares where a piece of this kind is attacked by a lesser one.
     pub(crate) fn squares(&self, piece: Piece) -> BitBoard {
         match piece {
             Piece::Pawn | Piece::King => BitBoard::EMPTY,
@@ -48,7 +46,7 @@ mod tests {
     use cozy_chess::Square;
 
     #[test]
-    fn is_where_a_lesser_piece_attacks() {
+    fn covers_attacks_by_lesser_pieces() {
         // A pawn attacks b4 and d4, a bishop e5 among others, a rook the e-file.
         let board = parse_fen("4r2k/6b1/8/2p5/8/8/3Q4/K7 w - - 0 1").unwrap();
         let danger = Danger::of(&board);

@@ -14,21 +14,21 @@ use crate::evaluation::accumulators::of_board;
 use crate::evaluation::danger::Danger;
 use crate::evaluation::features::{features, model_piece, with_attacks, without_attacks};
 
-/// The network that is compiled into the engine, as the build script packed it.
+/// The embedded network as packed by the build script.
 static PACKED_NET: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/net.packed"));
 
-/// The same as a safetensors file.
+/// Returns the embedded network as a safetensors file.
 pub fn embedded_net() -> &'static [u8] {
     static NET: OnceLock<Vec<u8>> = OnceLock::new();
     NET.get_or_init(|| unpack(PACKED_NET).expect("the build script packed it"))
 }
 
-/// What the evaluation is made of.
+/// Source of the static evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluationKind {
     /// The network.
     Network,
-    /// Piece values alone, the yardstick that a network has to beat.
+    /// Material alone, the baseline for networks.
     Material,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for EvaluationKind {
     }
 }
 
-/// A network and the choice whether to use it.
+/// A network and the selected [`EvaluationKind`].
 #[derive(Clone)]
 pub struct Evaluator {
     network: QuantisedNetwork,
@@ -63,7 +63,7 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// An evaluator that uses the given network.
+    /// Returns an evaluator that uses `network`.
     pub fn new(network: QuantisedNetwork) -> Evaluator {
         Evaluator {
             network,
@@ -71,27 +71,27 @@ impl Evaluator {
         }
     }
 
-    /// An evaluator that uses the network compiled into the engine.
+    /// Returns an evaluator that uses the embedded network.
     ///
     /// # Errors
-    /// [`NetError`], when the file given at build time is no network.
+    /// [`NetError`] if the file given at build time is not a network.
     pub fn embedded() -> Result<Evaluator, NetError> {
         Ok(Evaluator::new(
             QuantisedNetwork::from_bytes(embedded_net())?,
         ))
     }
 
-    /// Exchanges the network.
+    /// Replaces the network.
     pub fn set_network(&mut self, network: QuantisedNetwork) {
         self.network = network;
     }
 
-    /// Chooses between network and material.
+    /// Selects network or material.
     pub fn set_kind(&mut self, kind: EvaluationKind) {
         self.kind = kind;
     }
 
-    /// The network in use, `None` under [`EvaluationKind::Material`].
+    /// Returns the network in use; `None` under [`EvaluationKind::Material`].
     pub(crate) fn network(&self) -> Option<&QuantisedNetwork> {
         match self.kind {
             EvaluationKind::Network => Some(&self.network),
@@ -99,7 +99,8 @@ impl Evaluator {
         }
     }
 
-    /// The value of a board from the view of the side to move, from nothing.
+    /// Returns the evaluation of a board, computed from scratch, from the side to move's point of
+    /// view.
     pub fn evaluate_board(&self, board: &Board) -> Score {
         match self.network() {
             None => material_balance(board),
@@ -114,8 +115,8 @@ impl Evaluator {
     }
 }
 
-/// The network's value of a board, whose accumulators are given, that of the side to move
-/// first; and the danger that was found on the way, if it was looked for.
+/// Returns the network's evaluation of a board from its accumulators (the side to move's is `own`),
+/// and the attacks of [`Danger`] if the network computed threats anyway.
 #[inline(always)]
 pub(crate) fn network_value(
     network: &QuantisedNetwork,
@@ -130,7 +131,7 @@ pub(crate) fn network_value(
     };
     let transient: ArrayVec<Feature, { models::MAX_TRANSIENT }> = position.transient().collect();
     let value = match network.architecture().mirrored && position.en_passant.is_some() {
-        true => from_nothing(network, board),
+        true => from_scratch(network, board),
         false => network.evaluate(&Accumulated {
             own,
             other,
@@ -143,13 +144,13 @@ pub(crate) fn network_value(
     (Score::from_centipawns(value), danger)
 }
 
-/// The value of a board that is in no accumulator, in centipawns.
+/// Evaluates a board in centipawns without an accumulator.
 #[cold]
-fn from_nothing(network: &QuantisedNetwork, board: &Board) -> i32 {
+fn from_scratch(network: &QuantisedNetwork, board: &Board) -> i32 {
     network.evaluate_features(&features(board))
 }
 
-/// The balance of material from the view of the side to move.
+/// Returns the material balance from the side to move's point of view.
 pub(crate) fn material_balance(board: &Board) -> Score {
     let mover = board.side_to_move();
     let balance = Piece::ALL

@@ -1,5 +1,5 @@
-//! A board as the network's inputs see it, and what a move changes of them: the one
-//! place where the rules library's pieces and squares become the network's.
+//! Conversion of boards and moves to network features: the one place where cozy-chess's pieces and
+//! squares become the network's.
 
 use arrayvec::ArrayVec;
 use cozy_chess::{
@@ -11,9 +11,9 @@ use models::{CastlingSide, Feature, InputPosition, Side};
 use crate::board::legal_en_passant;
 use crate::board::rules::{BACK_RANKS, pawn_attacks};
 
-/// The inputs that a move switches, as White sees them. Most on: castling, king and rook. Most
-/// off: a king that takes a rook in the corner, and with it the castling
-/// rights of both (castling takes off king, rook and two rights).
+/// Features added and removed by a move, from White's point of view. At most two are added
+/// (castling: king and rook) and five removed (a king captures a rook in the corner, which loses
+/// both sides' castling rights; castling removes king, rook and two rights).
 #[derive(Clone, Default)]
 pub(crate) struct Changes {
     pub(crate) added: ArrayVec<Feature, 2>,
@@ -21,7 +21,7 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Those of a legal move on the board before it.
+    /// Returns the changes by a legal move; `board` is the board before it.
     pub(crate) fn of(board: &Board, mv: Move) -> Changes {
         let mut changes = Changes::default();
         let mover = board.side_to_move();
@@ -36,7 +36,7 @@ impl Changes {
             changes.added.push(seen_by_white(mover, landing, mv.to));
             changes.capture(board, piece, mv);
         }
-        // Kings and rooks with castling rights stand there.
+        // Castling rights change only with moves from or to the back ranks.
         if (mv.from.bitboard() | mv.to.bitboard()).is_disjoint(BACK_RANKS) {
             return changes;
         }
@@ -52,7 +52,7 @@ impl Changes {
         changes
     }
 
-    /// The rook, and where both land; the king has been taken off.
+    /// Removes the rook and adds king and rook where they land; the caller has removed the king.
     fn castle(&mut self, mover: Color, mv: Move) {
         let (king, rook) = if mv.from.file() < mv.to.file() {
             (File::G, File::F)
@@ -68,10 +68,10 @@ impl Changes {
         }
     }
 
-    /// What is taken by a move that does not castle.
+    /// Removes the piece captured by a move that does not castle.
     fn capture(&mut self, board: &Board, piece: Piece, mv: Move) {
         let victim = board.piece_on(mv.to).map(|victim| (victim, mv.to));
-        // A pawn that changes its file takes, en passant if on an empty square.
+        // A pawn that leaves its file to an empty square captures en passant.
         let leaves_file = piece == Piece::Pawn && mv.from.file() != mv.to.file();
         let passed = (Piece::Pawn, Square::new(mv.to.file(), mv.from.rank()));
         if let Some((victim, square)) = victim.or(leaves_file.then_some(passed)) {
@@ -86,8 +86,8 @@ fn seen_by_white(color: Color, piece: Piece, square: Square) -> Feature {
     Feature::piece(view, color, model_piece(piece), model_square(square))
 }
 
-/// Whether a legal move takes a castling right: the king moves, or the rook
-/// leaves its square or is taken on it.
+/// Returns whether a legal move loses a castling right: the king moves, or the rook leaves its
+/// square or is captured on it.
 fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> bool {
     castling_rook(board, color, side).is_some_and(|file| {
         let rook = Square::new(file, Rank::First.relative_to(color));
@@ -95,13 +95,13 @@ fn loses_right(board: &Board, color: Color, side: CastlingSide, mv: Move) -> boo
     })
 }
 
-/// A board as the network's inputs see it, once the pieces on some squares are gone.
+/// Returns the network's input for a board without the pieces on the squares `gone`.
 #[inline(always)]
 pub(crate) fn with_attacks(board: &Board, gone: BitBoard) -> InputPosition {
     described(board, |color| side(board, gone, color))
 }
 
-/// The same without what the pieces attack, and so without threats.
+/// Returns the network's input without attacks, and so without threats.
 #[inline(always)]
 pub(crate) fn without_attacks(board: &Board) -> InputPosition {
     described(board, |color| Side {
@@ -125,14 +125,14 @@ fn described(board: &Board, side: impl Fn(Color) -> Side) -> InputPosition {
     }
 }
 
-/// A side's pieces and what they attack, once the pieces on some squares are gone.
+/// Returns a side's pieces and attacks, without the pieces on the squares `gone`.
 #[inline]
 pub(crate) fn side(board: &Board, gone: BitBoard, color: Color) -> Side {
     let pieces = Piece::ALL.map(|piece| board.colored_pieces(color, piece) - gone);
     side_of(pieces, board.occupied() - gone, color)
 }
 
-/// A side with these pieces, by kind, and what they attack among all that stands there.
+/// Returns a side with the given pieces by kind, and their attacks with `occupied` as blockers.
 #[inline]
 pub(crate) fn side_of(pieces: [BitBoard; 6], occupied: BitBoard, color: Color) -> Side {
     let [pawns, knights, bishops, rooks, queens, kings] = pieces;
@@ -152,7 +152,7 @@ pub(crate) fn side_of(pieces: [BitBoard; 6], occupied: BitBoard, color: Color) -
     }
 }
 
-/// What the pieces on these squares attack together.
+/// Returns the union of the pieces' attacks.
 #[inline]
 fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
     pieces
@@ -160,12 +160,12 @@ fn attacked(pieces: BitBoard, from: impl Fn(Square) -> BitBoard) -> BitBoard {
         .fold(BitBoard::EMPTY, |all, square| all | from(square))
 }
 
-/// All inputs that are on, as the side to move sees them.
+/// Returns all active features from the side to move's point of view.
 pub fn features(board: &Board) -> Vec<Feature> {
     with_attacks(board, BitBoard::EMPTY).features().collect()
 }
 
-/// The file of the rook that may still castle.
+/// Returns the file of the rook that has the castling right; `None` without the right.
 fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File> {
     let rights = board.castle_rights(color);
     match side {
@@ -174,7 +174,7 @@ fn castling_rook(board: &Board, color: Color, side: CastlingSide) -> Option<File
     }
 }
 
-/// The network's name for a side.
+/// Converts a colour to the network's type.
 pub fn model_color(color: Color) -> models::Color {
     match color {
         Color::White => models::Color::White,
@@ -182,7 +182,7 @@ pub fn model_color(color: Color) -> models::Color {
     }
 }
 
-/// The network's name for a piece.
+/// Converts a piece to the network's type.
 pub fn model_piece(piece: Piece) -> models::Piece {
     match piece {
         Piece::Pawn => models::Piece::Pawn,
@@ -204,7 +204,7 @@ mod tests {
     use crate::board::parse_fen;
     use models::Threats;
 
-    /// By kind, the inputs of a board's threats: own, theirs.
+    /// Counts the threat features by kind of piece: own, theirs.
     fn counts(fen: &str, gone: BitBoard) -> [[usize; 5]; 2] {
         let mut counts = [[0; 5]; 2];
         let position = with_attacks(&parse_fen(fen).unwrap(), gone);
@@ -216,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_en_prise() {
+    fn threats_are_pieces_en_prise() {
         const NONE: [usize; 5] = [0; 5];
         let knight = [0, 1, 0, 0, 0];
-        for (what, fen, own, theirs) in [
+        for (rule, fen, own, theirs) in [
             (
                 "nothing",
                 "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
@@ -245,13 +245,13 @@ mod tests {
                 NONE,
             ),
             (
-                "what a pawn defends, a rook does not win",
+                "a rook does not threaten a knight defended by a pawn",
                 "4k3/8/2p5/3n4/8/8/8/3RK3 b - - 0 1",
                 NONE,
                 NONE,
             ),
             (
-                "what nobody defends, it does",
+                "a rook threatens an undefended knight",
                 "4k3/8/8/3n4/8/8/8/3RK3 b - - 0 1",
                 knight,
                 NONE,
@@ -269,7 +269,7 @@ mod tests {
                 knight,
             ),
             (
-                "what stands behind does not count",
+                "no attack through another piece",
                 "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1",
                 NONE,
                 NONE,
@@ -299,9 +299,9 @@ mod tests {
                 [3, 0, 0, 0, 0],
             ),
         ] {
-            assert_eq!(counts(fen, BitBoard::EMPTY), [own, theirs], "{what}");
+            assert_eq!(counts(fen, BitBoard::EMPTY), [own, theirs], "{rule}");
         }
-        // Without the pawn between them, the rook attacks the knight.
+        // Without the pawn between, the rook attacks the knight.
         let fen = "4k3/8/8/3n4/8/3P4/8/3RK3 w - - 0 1";
         assert_eq!(counts(fen, Square::D3.bitboard()), [NONE, knight]);
     }

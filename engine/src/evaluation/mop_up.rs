@@ -1,25 +1,24 @@
-//! Mop-up evaluation: how to drive a bare king to the edge. A network that
-//! learns how good a position is sees no difference between won ones
-//! (chessprogramming wiki, "Mop-up Evaluation").
+//! Mop-up evaluation: drives a bare king to the edge, since a network trained on results sees no
+//! difference between won positions (Chess Programming Wiki, "Mop-up Evaluation").
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Square};
 
 use crate::evaluation::Score;
 use crate::evaluation::evaluator::material_balance;
 
-/// What a win against a bare king counts, in centipawns, more than its
-/// material: more than a network's value, so that the last pawn is taken.
+/// Bonus in centipawns, beyond material, for a win against a bare king: more than any network
+/// evaluation, so that the last pawn is taken.
 const KNOWN_WIN: i32 = 5_000;
-/// For each step that the bare king is driven.
+/// Bonus in centipawns per step of the bare king from the centre.
 const DRIVEN: i32 = 20;
-/// The same by bishop and knight, towards their corners: the long way along the edge is
-/// found where it outweighs all else.
+/// Bonus in centipawns per step towards the corners of the bishop's colour, for bishop and knight:
+/// high enough to outweigh the rest on the long way along the edge.
 const DRIVEN_TO_CORNER: i32 = 250;
-/// For each step that the kings are nearer to each other.
+/// Bonus in centipawns per step that the kings are closer together.
 const NEARER: i32 = 8;
 
-/// The value, from the view of the side to move, where one side has a bare
-/// king, and the other pieces that mate it without the help of a pawn.
+/// Returns the evaluation from the side to move's point of view if one side has a bare king and the
+/// other enough pieces to mate it without a pawn; `None` otherwise.
 pub(crate) fn mop_up(board: &Board) -> Option<Score> {
     let bare = Color::ALL
         .into_iter()
@@ -37,7 +36,7 @@ pub(crate) fn mop_up(board: &Board) -> Option<Score> {
     let driven = if heavy || !only_one_colour {
         DRIVEN * from_centre(king)
     } else {
-        // Bishop and knight mate in the corners of the bishop's colour alone.
+        // Bishop and knight mate only in the corners of the bishop's colour.
         DRIVEN_TO_CORNER * towards_corners(king, dark)
     };
     let near = 14 - distance(king, board.king(!bare));
@@ -46,19 +45,19 @@ pub(crate) fn mop_up(board: &Board) -> Option<Score> {
     Some(material_balance(board) + if mover_wins { value } else { -value })
 }
 
-/// Steps of a rook between two squares.
+/// Returns the Manhattan distance between two squares.
 fn distance(a: Square, b: Square) -> i32 {
     let steps = |a: i32, b: i32| (a - b).abs();
     steps(a.file() as i32, b.file() as i32) + steps(a.rank() as i32, b.rank() as i32)
 }
 
-/// Steps of a rook from the four squares in the centre, at most six.
+/// Returns the Manhattan distance to the four centre squares, `0..=6`.
 fn from_centre(square: Square) -> i32 {
     let steps = |line: i32| (3 - line).max(line - 4);
     steps(square.file() as i32) + steps(square.rank() as i32)
 }
 
-/// How near the corners of a colour are: seven in one, none on the diagonal
+/// Returns the proximity to the corners of one colour: 7 in such a corner, 0 on the diagonal
 /// between the other two.
 fn towards_corners(square: Square, dark: bool) -> i32 {
     let (file, rank) = (square.file() as i32, square.rank() as i32);
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_mates_a_bare_king_counts() {
+    fn requires_mating_material_against_a_bare_king() {
         for fen in [
             "4k3/4p3/8/8/8/8/8/R3K3 w - - 0 1",
             "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
@@ -95,11 +94,11 @@ mod tests {
     }
 
     #[test]
-    fn the_bare_king_is_driven_to_where_it_can_be_mated() {
+    fn drives_the_bare_king_to_mating_squares() {
         let centre = value("8/8/8/3k4/8/8/8/R3K3 w - - 0 1");
         let edge = value("3k4/8/8/8/8/8/8/R3K3 w - - 0 1");
         assert!(edge > centre);
-        // The bishop on c1 goes on dark squares: a1 and h8.
+        // The bishop on c1 controls dark squares: a1 and h8.
         let right = value("7k/8/8/8/8/8/8/2BNK3 w - - 0 1");
         let wrong = value("k7/8/8/8/8/8/8/2BNK3 w - - 0 1");
         assert!(right > wrong);

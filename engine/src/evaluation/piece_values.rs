@@ -1,4 +1,4 @@
-//! What each piece is worth to a network, or as material.
+//! Contribution of each piece to the network's evaluation, or to material.
 
 use cozy_chess::{Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use models::{Feature, InputPosition, Network, material};
@@ -6,14 +6,12 @@ use models::{Feature, InputPosition, Network, material};
 use crate::board::legal_en_passant;
 use crate::evaluation::features::{features, model_piece, with_attacks};
 
-/// The value of every piece but the kings, by square from a1: the position's
-/// value with it less the value without it, in pawns from White's view.
+/// Returns the value of every piece but the kings, by square from a1: the evaluation with it less
+/// the evaluation without it, in pawns, White's point of view.
 ///
-/// "Without it" is said of the network's inputs, so it needs no legal
-/// position: the piece is gone, and so is what cannot be without it (a rook's
-/// castling right, the check that only it gives, the en-passant square of the
-/// only pawn that it needs). The threats are those that are left when its
-/// square is empty. All else stays.
+/// Removal happens in the features, so the position need not stay legal: the piece goes, together
+/// with all that needs it (a rook's castling right, the check that only it gives, the en-passant
+/// square of the pushed pawn or the only capturer). Threats are recomputed without it.
 pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     let whole = network.evaluate(&features(board));
     let sign = match board.side_to_move() {
@@ -28,7 +26,7 @@ pub fn piece_values(network: &Network, board: &Board) -> Vec<(Square, f32)> {
     pieces.iter().map(value).collect()
 }
 
-/// As [`piece_values`], of material alone, whose value is the sum of them.
+/// Returns what [`piece_values`] does, for material alone, where the total is their sum.
 pub fn material_values(board: &Board) -> Vec<(Square, f32)> {
     let pieces = board.occupied() - board.pieces(Piece::King);
     let value = |square| {
@@ -41,7 +39,7 @@ pub fn material_values(board: &Board) -> Vec<(Square, f32)> {
     pieces.iter().filter_map(value).collect()
 }
 
-/// A board without the piece on a square.
+/// Returns the features of the board without the piece on `square`.
 fn without(board: &Board, square: Square) -> InputPosition {
     let mut position = with_attacks(board, square.bitboard());
     for (color, castling) in Color::ALL.into_iter().zip(&mut position.castling) {
@@ -85,10 +83,10 @@ mod tests {
         builder.build().ok()
     }
 
-    /// Where the board without the piece is legal and no line is opened to the
-    /// mover's king, the value is the difference of two static values.
+    /// The value equals the difference of two evaluations if the board without the piece is legal
+    /// and no line to the mover's king opens.
     #[test]
-    fn worth_is_a_difference_of_two_positions() {
+    fn equals_the_difference_of_two_evaluations() {
         let network = Network::random(Architecture::ARTICLE, 3);
         let mut compared = 0;
         for fen in [

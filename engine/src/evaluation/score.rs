@@ -1,17 +1,17 @@
-//! Scores: centipawns from the view of the side to move, with a band for mates.
+//! Scores: centipawns from the side to move's point of view, with bands for tablebase results and
+//! mates.
 
 use std::fmt;
 use std::ops::{Add, Neg, Sub};
 
-/// Plies that a line can reach from the root; also how far away a mate can be.
+/// Maximum ply of a line, counted from the root, and maximum distance to mate.
 pub(crate) const MAX_PLY: usize = 128;
 
-/// Centipawns from the view of the side to move.
+/// A score in centipawns from the side to move's point of view.
 ///
-/// Mates are counted from the root of the search: `MATE - n` mates in `n`
-/// plies, `n - MATE` is mated in `n` plies. Wins and losses that endgame
-/// tablebases know lie in a band below, counted likewise. Evaluations stay
-/// within [`Score::EVALUATION_LIMIT`], far from all bands.
+/// Mates are counted from the root of the search: `MATE - n` mates in `n` plies, `n - MATE` is
+/// mated in `n` plies. Tablebase wins and losses lie in a band below, counted likewise. Evaluations
+/// stay within [`Score::EVALUATION_LIMIT`], far from both bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Score(i16);
 
@@ -24,100 +24,98 @@ impl Score {
     const TABLEBASE_WIN: i16 = 25_000;
     pub(crate) const INFINITE: Score = Score(Self::MATE + 1);
 
-    /// An evaluation, clamped to [`Score::EVALUATION_LIMIT`].
+    /// Returns an evaluation, clamped to [`Score::EVALUATION_LIMIT`].
     pub fn from_centipawns(centipawns: i32) -> Score {
         let clamped = centipawns.clamp(-Self::EVALUATION_LIMIT, Self::EVALUATION_LIMIT);
         Score(clamped as i16)
     }
 
-    /// The side to move mates on the `plies`-th ply from the root.
+    /// Returns the score of the side to move that mates `plies` plies from the root.
     pub fn mate_in(plies: usize) -> Score {
         -Score::mated_in(plies)
     }
 
-    /// The side to move is mated `plies` plies from the root.
+    /// Returns the score of the side to move that is mated `plies` plies from the root.
     pub fn mated_in(plies: usize) -> Score {
         Score(plies.min(MAX_PLY) as i16 - Self::MATE)
     }
 
-    /// A tablebase says that the side to move wins, found `ply` plies from the
-    /// root.
+    /// Returns the score of the side to move's tablebase win, probed `ply` plies from the root.
     pub(crate) fn tablebase_win(ply: usize) -> Score {
         Score(Self::TABLEBASE_WIN - ply.min(MAX_PLY) as i16)
     }
 
-    /// Whether a mate or a tablebase decides the game, for whichever side.
+    /// Returns whether a mate or a tablebase decides the game, for either side.
     pub(crate) fn is_decided(self) -> bool {
         i32::from(self.0).abs() > Self::EVALUATION_LIMIT
     }
 
-    /// Whether the side to move wins by a mate or a tablebase.
+    /// Returns whether the side to move wins by a mate or a tablebase.
     pub(crate) fn is_win(self) -> bool {
         i32::from(self.0) > Self::EVALUATION_LIMIT
     }
 
-    /// Whether the side to move loses by a mate or a tablebase.
+    /// Returns whether the side to move loses by a mate or a tablebase.
     pub(crate) fn is_loss(self) -> bool {
         (-self).is_win()
     }
 
-    /// Halfway between two scores.
+    /// Returns the mean of two scores.
     pub(crate) fn between(one: Score, other: Score) -> Score {
         Score(((i32::from(one.0) + i32::from(other.0)) / 2) as i16)
     }
 
-    /// The value as an integer; meaningful as centipawns where
-    /// [`Score::plies_to_mate`] is `None`.
+    /// Returns the raw value; in centipawns if [`Score::plies_to_mate`] is `None`.
     pub fn centipawns(self) -> i32 {
         i32::from(self.0)
     }
 
-    /// Plies from the root to the mate, whoever mates; `None` for an evaluation.
+    /// Returns the plies from the root to the mate, by either side; `None` unless a mate.
     pub fn plies_to_mate(self) -> Option<usize> {
         let plies = usize::from((Self::MATE - self.0.abs()).unsigned_abs());
         (plies <= MAX_PLY).then_some(plies)
     }
 
-    /// Moves from the root to the mate, as UCI counts them: negative where the
-    /// side to move is mated; `None` for an evaluation.
+    /// Returns the moves from the root to the mate, as UCI counts them: negative if the side to
+    /// move is mated; `None` unless a mate.
     pub fn moves_to_mate(self) -> Option<i32> {
         let moves = self.plies_to_mate()?.div_ceil(2) as i32;
         Some(self.centipawns().signum() * moves)
     }
 
-    /// The next greater score, the upper end of a null window.
+    /// Returns the next greater score, the upper end of a null window.
     pub(crate) fn next(self) -> Score {
         Score(self.0 + 1)
     }
 
-    /// As the transposition table keeps it: what is decided counts from the
-    /// node at `ply`, because a transposition may reach it at another ply.
+    /// Returns the score as the transposition table stores it: mates and tablebase results counted
+    /// from the node at `ply`, since a transposition may reach it at another ply.
     pub(crate) fn relative_to_node(self, ply: usize) -> i16 {
         self.0 + self.decided_sign() * ply as i16
     }
 
-    /// The inverse of [`Score::relative_to_node`].
+    /// Restores the root-relative score; inverse of [`Score::relative_to_node`].
     pub(crate) fn relative_to_root(stored: i16, ply: usize) -> Score {
         Score(stored - Score(stored).decided_sign() * ply as i16)
     }
 
-    /// For [`Score::from_bits`].
+    /// Returns the raw bits, for [`Score::from_bits`].
     pub(crate) fn to_bits(self) -> i16 {
         self.0
     }
 
-    /// The score that [`Score::to_bits`] was asked of.
+    /// Restores a score from [`Score::to_bits`].
     pub(crate) fn from_bits(bits: i16) -> Score {
         Score(bits)
     }
 
-    /// 1 where the side to move wins for sure, -1 where it loses, else 0.
+    /// Returns 1 for a decided win of the side to move, -1 for a decided loss, else 0.
     fn decided_sign(self) -> i16 {
         i16::from(self.is_win()) - i16::from(self.is_loss())
     }
 }
 
-/// Moved up by centipawns, as a margin; stays within the infinite scores.
+/// Adds a margin in centipawns, saturating at the infinite scores.
 impl Add<i32> for Score {
     type Output = Score;
 
@@ -127,7 +125,7 @@ impl Add<i32> for Score {
     }
 }
 
-/// Moved down by centipawns.
+/// Subtracts a margin in centipawns.
 impl Sub<i32> for Score {
     type Output = Score;
 
@@ -144,7 +142,7 @@ impl Neg for Score {
     }
 }
 
-/// As UCI writes it: `cp 35`, `mate 3`, `mate -2` (moves, not plies).
+/// Writes the score in UCI notation: `cp 35`, `mate 3`, `mate -2` (moves, not plies).
 impl fmt::Display for Score {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.plies_to_mate() {

@@ -1,4 +1,4 @@
-//! A position that is changed by hand, legal or not, as the network sees it.
+//! Network features of a position edited by hand, legal or not.
 
 use cozy_chess::{BitBoard, Board, Color, Piece, Rank, Square, get_pawn_attacks};
 use models::{Feature, InputPosition};
@@ -6,11 +6,11 @@ use models::{Feature, InputPosition};
 use crate::board::legal_en_passant;
 use crate::evaluation::features::{model_color, side_of, with_attacks};
 
-/// The inputs that are on, as the side to move sees them, once squares of the board hold
-/// something else, or nothing; after a `pass` the other side is to move.
+/// Returns the active features, from the side to move's point of view, after replacing the contents
+/// of some squares; with `pass`, the other side is to move.
 ///
-/// The position that comes of it need not be legal. A right to castle stays as long as king
-/// and rook do, and the en-passant square as long as the pawn and one that may take it.
+/// The edited position need not be legal. A castling right stays as long as king and rook do, the
+/// en-passant square as long as the pawn and a possible capturer.
 pub fn changed_features(
     board: &Board,
     changes: &[(Square, Option<(Color, Piece)>)],
@@ -80,7 +80,7 @@ mod tests {
 
     const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
 
-    /// What differs on two boards.
+    /// Returns the squares that differ, with their new contents.
     fn changes(from: &Board, to: &Board) -> Vec<(Square, Option<(Color, Piece)>)> {
         let on = |board: &Board, square| board.color_on(square).zip(board.piece_on(square));
         let all = Square::ALL.into_iter();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_by_hand_and_a_pass_are_the_move() {
+    fn editing_a_move_and_passing_equals_playing_it() {
         let mut compared = 0;
         for fen in [KIWIPETE].iter().chain(&BENCH_POSITIONS) {
             let board = parse_fen(fen).unwrap();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_piece_goes_with_it() {
+    fn dependent_features_go_with_the_piece() {
         let board = parse_fen("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1").unwrap();
         let plane = |features: &[Feature]| features.iter().any(|f| f.index() / 64 == 12);
         assert!(plane(&changed_features(&board, &[], false)));
@@ -129,7 +129,7 @@ mod tests {
             false
         )));
         assert!(!plane(&changed_features(&board, &[], true)));
-        // A check that is opened by hand, and one that stays when the other side is to move.
+        // A check opened by hand, which disappears when the other side is to move.
         let board = parse_fen("4k3/8/8/8/4r3/8/4P3/4K3 w - - 0 1").unwrap();
         let check =
             |changes, pass| changed_features(&board, changes, pass).contains(&Feature::IN_CHECK);
