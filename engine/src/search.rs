@@ -1,5 +1,5 @@
-//! The search: principal variation search in deepening iterations, on one
-//! thread or several over a shared transposition table.
+//! Principal variation search with iterative deepening; several threads share one transposition
+//! table (lazy SMP).
 
 pub(crate) mod bench;
 pub(crate) mod correction_history;

@@ -1,4 +1,5 @@
-//! What `engine bench` measures, without a clock.
+//! Benchmark positions and games of `engine bench`, and its signature search. No clock is read
+//! here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,9 +13,8 @@ use crate::search::engine::Engine;
 use crate::search::limits::Limits;
 use crate::search::report::Signals;
 
-/// Thirty positions: the start, a well-known perft position, a Chess960
-/// opening, five endings, and positions of games in the Lichess database (CC0)
-/// at all stages.
+/// Bench positions: the start, a well-known perft position, a Chess960 opening, five endings, and
+/// positions of games in the Lichess database (CC0) at all stages.
 pub const BENCH_POSITIONS: [&str; 30] = [
     "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
     "8/k7/3p4/p2P1p2/P2P1P2/8/8/K7 w - - 0 1",
@@ -48,18 +48,18 @@ pub const BENCH_POSITIONS: [&str; 30] = [
     "rnbq1b1r/pp3kp1/4pn1p/2p5/2BP4/5N2/PPP2PPP/R1BQK2R w KQ - 0 9",
 ];
 
-/// How many plies deep [`bench`](fn@bench) searches for the signature.
+/// Search depth of the signature, in plies.
 pub const BENCH_DEPTH: u64 = 10;
 
-/// The most plies of a bench. A deeper one would not end in practice.
+/// Maximum bench depth in plies; deeper searches would not end in practice.
 pub const MAX_BENCH_DEPTH: u64 = 30;
 
-/// Plies of a game of [`BenchGames`], if it does not end before.
+/// Maximum plies of a game of [`BenchGames`].
 const GAME_PLIES: usize = 100;
 
-/// Forgets all, searches [`BENCH_POSITIONS`] one after the other, `depth` plies deep,
-/// and returns the nodes of all: the engine's signature. `report` gets each position
-/// and its nodes. Ends early where `stop` is set.
+/// Clears the engine, searches all [`BENCH_POSITIONS`] to `depth`, and returns the total number of
+/// nodes: the engine's signature. Calls `report` with each position and its nodes. Returns early if
+/// `stop` is set.
 pub fn bench(
     engine: &mut Engine,
     depth: u64,
@@ -75,7 +75,7 @@ pub fn bench(
         pondering: None,
         elapsed: &|| Duration::ZERO,
     };
-    // Once, as a game begins: emptying the table is not what is measured.
+    // Cleared once, not per position: the bench does not measure clearing.
     engine.clear();
     let goes_on = |_: &&&str| !stop.load(Ordering::Relaxed);
     let nodes = BENCH_POSITIONS.iter().take_while(goes_on).map(|fen| {
@@ -90,11 +90,11 @@ fn bench_position(fen: &str) -> Position {
     Position::from_fen(fen).expect("a position of this file")
 }
 
-/// Games of random moves from [`BENCH_POSITIONS`], the same everywhere.
+/// Random games from [`BENCH_POSITIONS`], the same on every machine.
 pub struct BenchGames(Vec<(Position, Vec<Move>)>);
 
 impl BenchGames {
-    /// Plays them.
+    /// Plays the games.
     pub fn new() -> BenchGames {
         let game = |fen: &&str| {
             let position = bench_position(fen);
@@ -104,7 +104,7 @@ impl BenchGames {
         BenchGames(BENCH_POSITIONS.iter().map(game).collect())
     }
 
-    /// The boards after every move.
+    /// Returns the board after every move.
     pub fn boards(&self) -> Vec<Board> {
         let boards = self.0.iter().flat_map(|(position, moves)| {
             let mut board = position.board().clone();
@@ -116,8 +116,8 @@ impl BenchGames {
         boards.collect()
     }
 
-    /// Plays the games through a tree, evaluates after every move, and returns
-    /// the sum of the values in centipawns.
+    /// Plays the games on a tree, evaluates after every move, and returns the sum of the
+    /// evaluations in centipawns.
     pub fn evaluate(&self, tree: &mut Tree, evaluator: &Evaluator) -> i64 {
         let mut sum = 0;
         for (position, moves) in &self.0 {
@@ -137,7 +137,7 @@ impl Default for BenchGames {
     }
 }
 
-/// The board's key chooses the move: its bits are random ones.
+/// Returns moves chosen by the position's key, which serves as a random number.
 fn random_moves(mut board: Board) -> Vec<Move> {
     let mut line = Vec::new();
     while line.len() < GAME_PLIES {
@@ -145,7 +145,7 @@ fn random_moves(mut board: Board) -> Vec<Move> {
         if moves.is_empty() {
             break;
         }
-        // The ply, lest a position that comes again begins a circle.
+        // Adding the ply prevents cycles through repeated positions.
         let choice = position_key(&board).wrapping_add(line.len() as u64);
         let mv = moves[(choice % moves.len() as u64) as usize];
         board.play_unchecked(mv);

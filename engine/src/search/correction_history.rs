@@ -1,25 +1,23 @@
-//! Correction history: how far the search has found the static evaluation to
-//! be off in positions that resemble the present one.
+//! Correction history: corrects the static evaluation by the errors that the search found in
+//! similar positions.
 
 use cozy_chess::{BitBoard, Board, Color, Piece};
 
 use crate::evaluation::Score;
 
-/// Entries a table and side, a power of two.
+/// Entries per table and side to move, a power of two.
 const ENTRIES: usize = 1 << 14;
-/// Corrections are kept in this fraction of a centipawn.
+/// Fixed-point scale of corrections: grains per centipawn.
 const GRAIN: i32 = 256;
-/// The greatest correction of one table, in centipawns.
+/// Maximum correction of one table, in centipawns.
 const LIMIT: i32 = 96;
-/// How much of an error is corrected at once, in grains a centipawn, for each
-/// ply of the search's depth.
+/// Weight of one error, in grains per centipawn and ply of search depth.
 const SHARE: i32 = 2;
 const MOST_SHARE: i32 = 24;
 
-/// Sums that follow the search's score less the static evaluation, by what
-/// the positions have in common.
+/// Accumulated errors (search score less static evaluation), indexed by features of the position.
 pub(crate) struct CorrectionHistory {
-    /// By the placement of pawns, and of either side's other pieces.
+    /// Tables indexed by the placement of pawns, of White's pieces, and of Black's.
     tables: [Vec<i16>; 3],
 }
 
@@ -34,7 +32,7 @@ impl CorrectionHistory {
         self.tables.iter_mut().for_each(|table| table.fill(0));
     }
 
-    /// The evaluation as the search expects it to turn out.
+    /// Returns the static evaluation plus the corrections.
     pub(crate) fn apply(&self, board: &Board, evaluation: Score) -> Score {
         let sum: i32 = self
             .tables
@@ -45,8 +43,8 @@ impl CorrectionHistory {
         Score::from_centipawns(evaluation.centipawns() + sum / GRAIN)
     }
 
-    /// A search `depth` plies deep found the evaluation to be off by
-    /// `error` centipawns, corrections included.
+    /// Records that a search of `depth` plies found the corrected evaluation off by `error`
+    /// centipawns.
     pub(crate) fn learn(&mut self, board: &Board, depth: i32, error: i32) {
         let share = (SHARE * depth).clamp(1, MOST_SHARE);
         let step = error.clamp(-LIMIT, LIMIT) * share;
@@ -61,7 +59,7 @@ fn slots(board: &Board) -> [usize; 3] {
     let side = board.side_to_move() as usize * ENTRIES;
     let pawns = board.pieces(Piece::Pawn);
     let (white, black) = (board.colors(Color::White), board.colors(Color::Black));
-    // Which piece stands where is told by these sets together.
+    // These three sets determine which piece stands where.
     let knights_rooks = board.pieces(Piece::Knight) | board.pieces(Piece::Rook);
     let queens_rooks = board.pieces(Piece::Queen) | board.pieces(Piece::Rook);
     let pieces = |own: BitBoard| hash([own & !pawns, own & knights_rooks, own & queens_rooks]);
@@ -73,7 +71,7 @@ fn slots(board: &Board) -> [usize; 3] {
     hashes.map(|hash| side + (hash >> 40) as usize % ENTRIES)
 }
 
-/// A hash of three sets.
+/// Returns a hash of three bitboards.
 fn hash(sets: [BitBoard; 3]) -> u64 {
     const ODD: [u64; 3] = [1, 0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
     let sum = sets.iter().zip(ODD).fold(0u64, |sum, (set, odd)| {
@@ -82,7 +80,7 @@ fn hash(sets: [BitBoard; 3]) -> u64 {
     mix(sum)
 }
 
-/// The finishing step of SplitMix64, less one round.
+/// A finalizer like SplitMix64's, without the last xor-shift.
 fn mix(word: u64) -> u64 {
     let word = (word ^ word >> 32).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (word ^ word >> 29).wrapping_mul(0x94D0_49BB_1331_11EB)

@@ -1,4 +1,4 @@
-//! Iterative deepening with aspiration windows, and when it is enough.
+//! Iterative deepening with aspiration windows, and the decision to stop.
 
 use crate::endgame::Wdl;
 use crate::evaluation::Score;
@@ -14,42 +14,42 @@ use crate::search::worker::RootMove;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// The deepest iteration, so that quiescence still has room below it.
+/// Deepest iteration; leaves room for quiescence below it.
 const MAX_DEPTH: u64 = MAX_PLY as u64 - 28;
-/// Scores outside of an iteration's window are told after this time only:
-/// before, they scroll by too fast to be read.
-const BOUNDS_TOLD_FROM: Duration = Duration::from_secs(3);
-/// With a single legal move and a clock, this depth is enough for a score.
+/// Fail-high and fail-low scores are reported only after this time: earlier ones scroll by too fast
+/// to read.
+const BOUNDS_REPORTED_FROM: Duration = Duration::from_secs(3);
+/// Sufficient depth for a score if there is a clock and only one legal move.
 const FORCED_DEPTH: i32 = 5;
 
-/// What a thread has found.
+/// Result of one search thread.
 pub(super) struct Best {
     depth: i32,
     seldepth: usize,
     root: Vec<RootMove>,
-    /// By [`Searcher::prove_mate`].
+    /// Whether [`Searcher::prove_mate`] proved a mate.
     is_proved: bool,
 }
 
 impl Best {
-    /// Whether it is better founded than another.
+    /// Returns whether this result is to be preferred to another thread's.
     pub(super) fn is_better_than(&self, other: &Best) -> bool {
         if other.is_proved {
             return false;
         }
         let (score, others) = (self.root[0].score, other.root[0].score);
-        // To see the same mate from deeper is no gain, and its line may be cut short.
+        // A mate found again at a greater depth is no gain, and its line may be cut short.
         let no_worse = score > others || score == others && !others.is_decided();
         let deeper = self.depth > other.depth && no_worse;
         let mates = score.is_win() && score > others;
         deeper || mates
     }
 
-    /// Reports its lines.
+    /// Reports the lines.
     pub(super) fn tell(&self, shared: &Shared, report: &mut dyn FnMut(&Report)) {
         for (line, rank) in self.root.iter().zip(1..=shared.limits.lines) {
             report(&Report {
-                // A mate may be found within the first.
+                // A mate may be found within the first iteration.
                 depth: self.depth.max(1) as u32,
                 seldepth: self.seldepth,
                 rank,
@@ -64,7 +64,7 @@ impl Best {
         }
     }
 
-    /// The result of a search by so many threads.
+    /// Converts to the outcome of a search by `threads` threads.
     pub(super) fn outcome(self, shared: &Shared, threads: usize) -> Outcome {
         let lines: Vec<Line> = self
             .root
@@ -87,8 +87,8 @@ impl Best {
 }
 
 impl Shared<'_> {
-    /// A score as it is told: what a tablebase says of the root comes first,
-    /// unless a mate is in sight.
+    /// Returns the score to report: the tablebase's result of the root takes precedence, except
+    /// over a mate.
     fn shown(&self, score: Score) -> Score {
         match self.root_wdl {
             Some(Wdl::Win) if !score.is_win() => Score::tablebase_win(0),
@@ -99,18 +99,18 @@ impl Shared<'_> {
     }
 }
 
-/// How sure the last iterations were.
+/// Stability of the last iterations, for time management.
 #[derive(Default)]
 struct Certainty {
     best: Option<cozy_chess::Move>,
-    /// Iterations in a row with the same best move.
+    /// Consecutive iterations with the same best move.
     stable: usize,
-    /// The score of the iteration before.
+    /// Score of the previous iteration.
     score: Option<Score>,
 }
 
 impl Certainty {
-    /// By how much an iteration lengthens or shortens the time to be used.
+    /// Records an iteration and returns the factor by which it scales the soft time limit.
     fn factor(&mut self, best: &RootMove, all_nodes: u64) -> f64 {
         const BY_STABILITY: [f64; 6] = [1.7, 1.3, 1.1, 1.0, 0.9, 0.8];
         let mv = best.pv.first().copied();
@@ -134,13 +134,12 @@ impl Searcher<'_> {
         let deepest = deepest.clamp(1, MAX_DEPTH) as i32;
         let mut certainty = Certainty::default();
         let mut proof = None;
-        // Half of the other threads are one ply ahead, so that not all do the
-        // same work.
+        // Half of the helper threads search one ply ahead, so that threads differ in their work.
         for depth in 1 + (self.index % 2) as i32..=deepest {
             let before = self.worker.root[0].pv[0];
             if self.iteration(depth, lines, report).is_err() {
-                // What the broken iteration found counts: it began with the
-                // move known as best.
+                // The best move of an aborted iteration is usable: it searched the previous best
+                // move first.
                 if self.index == 0 && self.worker.root[0].pv[0] != before {
                     self.tell(depth, 1, None, report);
                 }
@@ -156,7 +155,7 @@ impl Searcher<'_> {
                 {
                     match self.prove_mate(moves, report) {
                         Ok(found) => proof = Some(found),
-                        // The line stays the best that is known.
+                        // Keep the current best line.
                         Err(Halted) => break,
                     }
                     if proof != Some(Proof::NoneSoon) {
@@ -177,8 +176,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// One iteration: a narrow window around the last score, widened until the
-    /// score lies within.
+    /// Searches one iteration: an aspiration window around the last score, widened until the score
+    /// lies within.
     fn iteration(
         &mut self,
         depth: i32,
@@ -204,7 +203,7 @@ impl Searcher<'_> {
             } else {
                 return Ok(());
             };
-            if self.index == 0 && self.elapsed() >= BOUNDS_TOLD_FROM {
+            if self.index == 0 && self.elapsed() >= BOUNDS_REPORTED_FROM {
                 self.tell(depth, 1, Some((score, bound)), report);
             }
             width *= 2;
@@ -214,7 +213,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// Reports a line; its score is a bound where one is given.
+    /// Reports the line of rank `rank`; `bound` replaces its score by a fail-high or fail-low
+    /// score.
     pub(super) fn tell(
         &self,
         depth: i32,
@@ -240,7 +240,8 @@ impl Searcher<'_> {
         });
     }
 
-    /// Whether another iteration is not wanted, or not worth its time.
+    /// Returns whether to stop deepening: a limit is met, or another iteration is not worth its
+    /// time.
     fn is_enough(&self, depth: i32, certainty: &mut Certainty) -> bool {
         let best = &self.worker.root[0];
         let factor = certainty.factor(best, self.nodes);

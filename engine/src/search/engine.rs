@@ -1,4 +1,4 @@
-//! The engine: an evaluator and everything a search remembers.
+//! The engine: an evaluator and the state kept between searches.
 
 use std::sync::Arc;
 
@@ -18,36 +18,36 @@ use crate::search::threads;
 use crate::search::transposition_table::{HashError, TranspositionTable};
 use crate::search::worker::Worker;
 
-/// Size of the transposition table of a new engine, in MiB.
+/// Transposition table size of a new engine, in MiB.
 pub const DEFAULT_HASH_MIB: usize = 16;
-/// The largest transposition table that can be asked for, in MiB.
+/// Maximum transposition table size, in MiB.
 pub const MAX_HASH_MIB: usize = 128 << 10;
-/// The most threads that can be asked for.
+/// Maximum number of search threads.
 pub const MAX_THREADS: usize = 512;
 
-/// Searches positions, and remembers from one search to the next.
+/// A chess engine: searches positions and keeps its tables between searches.
 pub struct Engine {
     evaluator: Evaluator,
     table: TranspositionTable,
     tablebase: Option<Arc<dyn Tablebase>>,
     reductions: Reductions,
-    /// One a thread, the first of which reports.
+    /// Workers, one per thread; the first reports.
     workers: Vec<Worker>,
 }
 
 impl Engine {
-    /// An engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
+    /// Returns an engine with a table of [`DEFAULT_HASH_MIB`] and one thread.
     pub fn new(evaluator: Evaluator) -> Engine {
         let mut table = TranspositionTable::new(DEFAULT_HASH_MIB).expect("a few MiB can be had");
         table.touch(1);
         Engine::with_table(evaluator, table)
     }
 
-    /// An engine that keeps what it finds in memory that it shares with other programs, and
-    /// uses what they have found there. To clear it clears it for all.
+    /// Returns an engine with its transposition table in memory shared with other programs: each
+    /// uses the others' entries, and [`Engine::clear`] clears it for all.
     ///
     /// # Panics
-    /// Where that memory has less than eight words.
+    /// If `memory` has fewer than eight words.
     pub fn sharing(evaluator: Evaluator, memory: Arc<dyn TableMemory>) -> Engine {
         Engine::with_table(evaluator, TranspositionTable::shared(memory))
     }
@@ -62,28 +62,27 @@ impl Engine {
         }
     }
 
-    /// Replaces the transposition table by an empty one of its own, in memory that all threads
-    /// have the system map at once, so that no search waits for it.
+    /// Replaces the transposition table by an empty, private one. All threads touch its memory at
+    /// once, so that no search waits for the system to map it.
     ///
     /// # Errors
-    /// [`HashError`] when there is no memory for it; the present one stays.
+    /// [`HashError`] if there is not enough memory; the old table stays.
     pub fn set_hash(&mut self, mebibytes: usize) -> Result<(), HashError> {
-        // The old table goes before the new one is touched: there may not be memory for both.
+        // Free the old table before touching the new one: memory may not suffice for both.
         self.table = TranspositionTable::new(mebibytes)?;
         self.table.touch(self.workers.len());
         Ok(())
     }
 
-    /// Searches with so many threads from now on, at least one and at most
-    /// [`MAX_THREADS`]. With one, equal searches are equal.
+    /// Sets the number of search threads, clamped to `1..=`[`MAX_THREADS`]. With one thread,
+    /// searches are deterministic.
     pub fn set_threads(&mut self, threads: usize) {
         let evaluator = &self.evaluator;
         self.workers
             .resize_with(threads.clamp(1, MAX_THREADS), || Worker::new(evaluator));
     }
 
-    /// Has every search of the process use another value of a tunable, held within its
-    /// bounds; this engine forgets all earlier searches.
+    /// Sets a search parameter for the whole process, clamped to its bounds; clears this engine.
     #[cfg(feature = "tune")]
     pub fn tune(&mut self, tunable: &Tunable, value: i32) {
         tunable.set(value);
@@ -91,31 +90,31 @@ impl Engine {
         self.clear();
     }
 
-    /// Asks these tables about endgames from now on.
+    /// Sets the endgame tablebase, `None` for none; clears the engine.
     pub fn set_tablebase(&mut self, tablebase: Option<Arc<dyn Tablebase>>) {
         self.tablebase = tablebase;
         self.clear();
     }
 
-    /// Forgets all earlier searches. All threads wipe the table together.
+    /// Clears the transposition table (on all threads) and the histories.
     pub fn clear(&mut self) {
         self.table.clear(self.workers.len());
         self.workers.iter_mut().for_each(Worker::clear);
     }
 
-    /// Changes the evaluator, and forgets the scores of the former one.
+    /// Changes the evaluator, and clears the engine.
     pub fn change_evaluator(&mut self, change: impl FnOnce(&mut Evaluator)) {
         change(&mut self.evaluator);
         self.clear();
     }
 
-    /// The static value of a board, from the view of the side to move.
+    /// Returns the static evaluation of a board from the side to move's point of view.
     pub fn evaluate(&self, board: &Board) -> Score {
         self.evaluator.evaluate_board(board)
     }
 
-    /// Searches until a limit is reached or the caller says stop, and reports
-    /// every line of every iteration.
+    /// Searches until a limit is reached or [`Signals::stop`] is due, and reports every line of
+    /// every iteration.
     pub fn search(
         &mut self,
         position: &Position,

@@ -1,6 +1,5 @@
-//! Static exchange evaluation: what a capture is worth once both sides have
-//! taken back all they care to (chessprogramming wiki, "SEE - The Swap
-//! Algorithm").
+//! Static exchange evaluation (SEE): the material balance of a capture after the best recaptures
+//! (Chess Programming Wiki, "SEE - The Swap Algorithm").
 
 use cozy_chess::{
     BitBoard, Board, Color, Move, Piece, Square, get_bishop_moves, get_king_moves,
@@ -10,16 +9,16 @@ use models::material;
 
 use crate::evaluation::features::model_piece;
 
-/// What a piece counts in an exchange, in centipawns.
+/// Returns a piece's exchange value in centipawns.
 pub(crate) fn value(piece: Piece) -> i32 {
     match piece {
-        // Never worth giving for anything.
+        // More than everything else together.
         Piece::King => 10_000,
         piece => material::centipawns(model_piece(piece)),
     }
 }
 
-/// What a move captures, en passant included.
+/// Returns the captured piece, en passant included.
 #[inline(always)]
 pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
     let theirs = board.colors(!board.side_to_move());
@@ -29,18 +28,17 @@ pub(crate) fn victim(board: &Board, mv: Move) -> Option<Piece> {
     takes_en_passant(board, mv).then_some(Piece::Pawn)
 }
 
-/// Whether a move takes en passant, if it takes nothing on its own square.
+/// Returns whether a move captures en passant, given that its target square is empty.
 pub(crate) fn takes_en_passant(board: &Board, mv: Move) -> bool {
     board.pieces(Piece::Pawn).has(mv.from) && mv.from.file() != mv.to.file()
 }
 
-/// Whether a move wins at least `threshold` centipawns (loses at most so many
-/// where that is negative) by the exchange it begins on its square. Pins and
-/// checks are not looked at.
+/// Returns whether a move gains at least `threshold` centipawns (may be negative) in the exchange
+/// on its target square. Pins and checks are ignored.
 pub(crate) fn wins_at_least(board: &Board, mv: Move, threshold: i32) -> bool {
     let us = board.side_to_move();
     if board.colors(us).has(mv.to) {
-        // Castling exchanges nothing.
+        // Castling captures nothing.
         return threshold <= 0;
     }
     let Some(attacker) = board.piece_on(mv.from) else {
@@ -49,8 +47,8 @@ pub(crate) fn wins_at_least(board: &Board, mv: Move, threshold: i32) -> bool {
     let captured = victim(board, mv);
     let standing = mv.promotion.unwrap_or(attacker);
     let gained = captured.map_or(0, value) + value(standing) - value(attacker);
-    // What the side that has just captured is above the threshold, once the
-    // other has taken back: it need not go on while that is not negative.
+    // Balance of the side that has just captured, relative to the threshold, after a recapture:
+    // while it is not negative, the side can stop.
     let mut balance = gained - threshold;
     if balance < 0 {
         return false;
@@ -76,11 +74,11 @@ pub(crate) fn wins_at_least(board: &Board, mv: Move, threshold: i32) -> bool {
             .find_map(|piece| Some((piece, (own & board.pieces(piece)).next_square()?)));
         let Some((piece, from)) = least else { break };
         if piece == Piece::King && !(attackers & board.colors(!side)).is_empty() {
-            // The king cannot take what is defended.
+            // The king cannot capture a defended piece.
             break;
         }
         occupied ^= from.bitboard();
-        // What stood behind it attacks now.
+        // X-ray: add the slider behind the piece.
         if matches!(piece, Piece::Pawn | Piece::Bishop | Piece::Queen) {
             attackers |= get_bishop_moves(mv.to, occupied) & diagonal;
         }
@@ -93,12 +91,11 @@ pub(crate) fn wins_at_least(board: &Board, mv: Move, threshold: i32) -> bool {
             break;
         }
     }
-    // The side that cannot or need not take back any more has lost the
-    // exchange.
+    // The side that cannot recapture, or need not, has lost the exchange.
     side != us
 }
 
-/// Pieces of both sides that attack a square, if only `occupied` squares are.
+/// Returns the pieces of both sides that attack a square, given the `occupied` squares.
 fn attackers(board: &Board, square: Square, occupied: BitBoard) -> BitBoard {
     let queens = board.pieces(Piece::Queen);
     let white_pawns = board.colored_pieces(Color::White, Piece::Pawn);
@@ -118,24 +115,24 @@ mod tests {
     use crate::board::parse_fen;
 
     #[test]
-    fn exchanges_have_their_balance() {
+    fn evaluates_exchanges() {
         let cases = [
             // Undefended; defended by a pawn; defended, but attacked twice.
             ("4k3/8/3p4/8/8/8/8/3RK3 w - - 0 1", "d1d6", 100),
             ("4k3/2p5/3p4/8/8/8/8/3RK3 w - - 0 1", "d1d6", -400),
             ("4k3/2p5/3p4/8/8/3R4/8/3QK3 w - - 0 1", "d3d6", -300),
             ("1k1r4/8/3n4/8/8/3R4/8/3RK3 w - - 0 1", "d3d6", 320),
-            // The king takes back only where nothing defends.
+            // The king recaptures only undefended pieces.
             ("3k4/3p4/8/8/8/8/8/3RK3 w - - 0 1", "d1d7", -400),
             ("3k4/3p4/8/8/8/8/3R4/3RK3 w - - 0 1", "d2d7", 100),
             ("4k3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 100),
             ("3rk3/8/8/3pP3/8/8/8/4K3 w - d6 0 1", "e5d6", 0),
             ("4k3/1P6/8/8/8/8/8/4K3 w - - 0 1", "b7b8q", 800),
             ("1r2k3/P7/8/8/8/8/8/4K3 w - - 0 1", "a7a8q", -100),
-            // The queen behind the rook, and the bishop behind the queen.
+            // X-rays: the queen behind the rook, the bishop behind the queen.
             ("4k3/4r3/4q3/4p3/8/4Q3/4R3/4K3 w - - 0 1", "e3e5", -400),
             ("4k3/8/5b2/4p3/3B4/2Q5/8/4K3 w - - 0 1", "d4e5", 100),
-            // Quiet moves: to a square that a pawn guards, and to a safe one.
+            // Quiet moves: to a square guarded by a pawn, and to a safe one.
             ("4k3/8/3p4/8/8/8/8/2R1K3 w - - 0 1", "c1c5", -500),
             ("4k3/8/3p4/8/8/8/8/2R1K3 w - - 0 1", "c1c4", 0),
             ("4k3/8/8/8/8/8/8/4K2R w K - 0 1", "e1h1", 0),

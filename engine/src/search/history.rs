@@ -1,61 +1,61 @@
-//! What earlier cutoffs teach about moves.
+//! Move-ordering history: scores moves by the beta cutoffs they caused.
 
 use cozy_chess::{Board, Color, Move, Piece, Square};
 
 use crate::search::exchange::{takes_en_passant, victim};
 use crate::search::tree::Tree;
 
-/// What a table knows of a move stays within plus and minus this.
+/// Entries stay within `-HISTORY_LIMIT..=HISTORY_LIMIT`.
 const HISTORY_LIMIT: i32 = 1 << 14;
-/// How many moves back continuation history looks.
+/// Plies back whose moves index continuation history.
 const CONTINUATIONS: [usize; 2] = [1, 2];
 
-/// Stands for what a promotion takes that is no capture: no king is taken.
+/// Victim index of a promotion without capture (the king's row is otherwise unused).
 const NO_VICTIM: Piece = Piece::King;
 
 type ByTarget = [i16; Square::NUM];
 type ByPiece = [ByTarget; Piece::NUM];
 
-/// A piece and the square that a move brought it to, by which continuation history tells
-/// moves apart.
+/// The mover, piece and target square of a move: the index of continuation history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Placed(u16);
 
 impl Placed {
     const NUM: usize = Color::NUM * Piece::NUM * Square::NUM;
-    /// No move: a null move, or one before the root.
+    /// Index used after a null move and before the root.
     pub(crate) const NONE: Placed = Placed(Placed::NUM as u16);
 
-    /// What a move places on its square.
+    /// Returns the index of `mv`; `board` is the position before it.
     pub(crate) fn by(board: &Board, mv: Move) -> Placed {
         let piece = board.side_to_move() as usize * Piece::NUM + moving(board, mv) as usize;
         Placed((piece * Square::NUM + mv.to as usize) as u16)
     }
 
-    /// Tells apart what was placed.
+    /// Returns the row of the continuation tables, `0..=NUM`.
     pub(crate) fn index(self) -> usize {
         self.0.into()
     }
 }
 
-/// Cutoffs, weighed; one thread's.
+/// The history tables of one search thread.
 pub(crate) struct History {
-    /// Of quiet moves, by mover, origin and target ("butterfly boards").
+    /// Butterfly history of quiet moves: mover, origin, target.
     butterfly: Vec<[ByTarget; Square::NUM]>,
-    /// Of quiet moves, by an earlier move, mover, piece and target. Behind no move stand zeros.
+    /// Continuation history of quiet moves: earlier move, mover, piece, target. The row of
+    /// [`Placed::NONE`] stays zero.
     continuations: Vec<[ByPiece; Color::NUM]>,
-    /// Of captures and promotions, by mover, victim, piece and target.
+    /// History of captures and promotions: mover, victim, piece, target.
     tactical: Vec<[ByPiece; Piece::NUM]>,
 }
 
-/// What is known of the quiet moves of a position.
+/// History rows for the quiet moves of one position.
 pub(crate) struct QuietHistory<'a> {
     butterfly: &'a [ByTarget; Square::NUM],
     continuations: [&'a ByPiece; CONTINUATIONS.len()],
 }
 
 impl QuietHistory<'_> {
-    /// What is known of one.
+    /// Returns the ordering score of a quiet move; higher is searched earlier.
     #[inline(always)]
     pub(crate) fn score(&self, piece: Piece, from: Square, to: Square) -> i32 {
         let [last, second] = self
@@ -65,11 +65,11 @@ impl QuietHistory<'_> {
     }
 }
 
-/// What is known of the captures and promotions of a side.
+/// History rows for one side's captures and promotions.
 pub(crate) struct TacticalHistory<'a>(&'a [ByPiece; Piece::NUM]);
 
 impl TacticalHistory<'_> {
-    /// What is known of one.
+    /// Returns the ordering score of a capture or promotion; higher is searched earlier.
     #[inline(always)]
     pub(crate) fn score(&self, piece: Piece, to: Square, victim: Option<Piece>) -> i32 {
         let by_piece = &self.0[victim.unwrap_or(NO_VICTIM) as usize];
@@ -91,7 +91,7 @@ impl History {
         *self = History::new();
     }
 
-    /// What is known of the quiet moves of the present position.
+    /// Returns the rows for the quiet moves of the current position.
     #[inline(always)]
     pub(crate) fn quiets(&self, tree: &Tree) -> QuietHistory<'_> {
         let mover = tree.board().side_to_move() as usize;
@@ -102,8 +102,8 @@ impl History {
         }
     }
 
-    /// Learns that a quiet move of the position `back` plies ago proved good, or bad where
-    /// `bonus` is negative.
+    /// Updates butterfly and continuation history of a quiet move played or tried `back` plies ago;
+    /// a negative `bonus` is a malus.
     pub(crate) fn adjust_quiet(&mut self, tree: &Tree, back: usize, mv: Move, bonus: i32) {
         let board = tree.earlier(back);
         let mover = board.side_to_move() as usize;
@@ -118,18 +118,18 @@ impl History {
         }
     }
 
-    /// Learns the same of the quiet move alone, whatever was played before it.
+    /// Updates only the butterfly history of a quiet move; `board` is the position before it.
     pub(crate) fn adjust_butterfly(&mut self, board: &Board, mv: Move, bonus: i32) {
         let butterfly = &mut self.butterfly[board.side_to_move() as usize];
         adjust(&mut butterfly[mv.from as usize][mv.to as usize], bonus);
     }
 
-    /// What is known of the captures and promotions of a side.
+    /// Returns the rows for the captures and promotions of `mover`.
     pub(crate) fn tactical(&self, mover: Color) -> TacticalHistory<'_> {
         TacticalHistory(&self.tactical[mover as usize])
     }
 
-    /// Learns that a capture or promotion proved good, or bad where `bonus` is negative.
+    /// Updates the history of a capture or promotion; a negative `bonus` is a malus.
     pub(crate) fn adjust_tactical(&mut self, board: &Board, mv: Move, bonus: i32) {
         let table = &mut self.tactical[board.side_to_move() as usize];
         let victim = victim(board, mv).unwrap_or(NO_VICTIM);
@@ -138,18 +138,18 @@ impl History {
     }
 }
 
-/// What is known resists change the more, the further it is from zero.
-fn adjust(known: &mut i16, bonus: i32) {
-    let now = i32::from(*known);
-    *known = (now + bonus - now * bonus.abs() / HISTORY_LIMIT) as i16;
+/// Gravity update: steps shrink as an entry nears the limit.
+fn adjust(entry: &mut i16, bonus: i32) {
+    let now = i32::from(*entry);
+    *entry = (now + bonus - now * bonus.abs() / HISTORY_LIMIT) as i16;
 }
 
-/// The piece that a legal move moves.
+/// Returns the piece that a legal move moves.
 fn moving(board: &Board, mv: Move) -> Piece {
     board.piece_on(mv.from).unwrap_or(Piece::Pawn)
 }
 
-/// Captures, en passant included, and promotions.
+/// Returns whether a move is a capture (en passant included) or a promotion.
 pub(crate) fn is_tactical(board: &Board, mv: Move) -> bool {
     board.colors(!board.side_to_move()).has(mv.to)
         || mv.promotion.is_some()
@@ -172,50 +172,50 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_move_is_known_best_after_the_moves_it_answered() {
+    fn continuation_history_adds_to_butterfly_history() {
         let mut history = History::new();
         let mv: Move = "g8f6".parse().unwrap();
         history.adjust_quiet(&after(&["e2e4", "e7e5", "g1f3"]), 0, mv, 1000);
-        let known = |moves| {
+        let score = |moves| {
             let quiets = history.quiets(&after(moves));
             quiets.score(Piece::Knight, mv.from, mv.to)
         };
-        assert_eq!(known(&["e2e4", "e7e5", "g1f3"]), 3000);
-        assert_eq!(known(&["g1f3"]), 2000);
-        assert_eq!(known(&["d2d4", "e7e5", "d4d5"]), 2000);
-        assert_eq!(known(&["d2d4"]), 1000);
-        assert_eq!(known(&[]), 0, "the other side");
+        assert_eq!(score(&["e2e4", "e7e5", "g1f3"]), 3000);
+        assert_eq!(score(&["g1f3"]), 2000);
+        assert_eq!(score(&["d2d4", "e7e5", "d4d5"]), 2000);
+        assert_eq!(score(&["d2d4"]), 1000);
+        assert_eq!(score(&[]), 0, "the other side");
     }
 
     #[test]
-    fn the_last_move_can_be_learned_of_too() {
+    fn adjusts_the_move_that_led_here() {
         let [mut now, mut later] = [History::new(), History::new()];
         let mv: Move = "g1f3".parse().unwrap();
         let before = after(&["e2e4", "e7e5"]);
         now.adjust_quiet(&before, 0, mv, 500);
         later.adjust_quiet(&after(&["e2e4", "e7e5", "g1f3"]), 1, mv, 500);
-        let known = |history: &History| {
+        let score = |history: &History| {
             let quiets = history.quiets(&before);
             quiets.score(Piece::Knight, mv.from, mv.to)
         };
-        assert_eq!(known(&now), 1500);
-        assert_eq!(known(&later), 1500);
+        assert_eq!(score(&now), 1500);
+        assert_eq!(score(&later), 1500);
     }
 
     #[test]
-    fn captures_are_known_by_their_victims_and_stay_within_the_limit() {
+    fn tactical_history_is_per_victim_and_bounded() {
         let mut history = History::new();
         let tree = after(&["e2e4", "d7d5"]);
         let mv: Move = "e4d5".parse().unwrap();
         for _ in 0..100 {
             history.adjust_tactical(tree.board(), mv, 3000);
         }
-        let known = |victim| {
+        let score = |victim| {
             let tactical = history.tactical(Color::White);
             tactical.score(Piece::Pawn, mv.to, victim)
         };
-        assert!((15_000..=HISTORY_LIMIT).contains(&known(Some(Piece::Pawn))));
-        assert_eq!(known(Some(Piece::Knight)), 0);
-        assert_eq!(known(None), 0);
+        assert!((15_000..=HISTORY_LIMIT).contains(&score(Some(Piece::Pawn))));
+        assert_eq!(score(Some(Piece::Knight)), 0);
+        assert_eq!(score(None), 0);
     }
 }

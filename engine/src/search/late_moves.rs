@@ -1,5 +1,5 @@
-//! Moves behind a node's first: which are left out, and how much less deep the others are
-//! searched.
+//! Late-move pruning and reductions: which moves after the first are skipped, and by how much the
+//! others are reduced.
 
 use std::cell::OnceCell;
 
@@ -15,29 +15,29 @@ use crate::search::params::*;
 use crate::search::searcher::Searcher;
 use crate::search::worker::Worker;
 
-/// A move that is about to be searched.
+/// A move about to be searched, with the data that pruning and reductions use.
 pub(super) struct Candidate {
     mv: Move,
-    /// Its place in the order, from 2.
+    /// Place in the move order, from 2.
     number: usize,
     tactical: bool,
     gives_check: bool,
-    /// What the history says of a quiet move.
+    /// History score of a quiet move; 0 for others.
     history_score: i32,
-    /// Plies less deep than the first move, by its place alone.
+    /// Base reduction in plies, by depth and place alone.
     reduction: i32,
 }
 
-/// Whether a move is worth a search.
+/// Pruning decision for a move.
 pub(super) enum Pruning {
     Search,
     Skip,
-    /// Nor are the quiet moves behind it.
+    /// Skip this and all later quiet moves.
     SkipQuiets,
 }
 
 impl Searcher<'_> {
-    /// What is to be known of a move before it is searched.
+    /// Collects the data on a move before it is searched.
     pub(super) fn candidate(
         &self,
         node: &Node,
@@ -63,8 +63,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// Shallow pruning: leaves out what is unlikely to raise alpha, once some
-    /// move is known that does not lose.
+    /// Shallow pruning: late-move, futility and SEE pruning of moves that are unlikely to raise
+    /// alpha, once a move that does not lose is known.
     pub(super) fn pruning<const PV: bool>(
         &self,
         node: &Node,
@@ -95,24 +95,24 @@ impl Searcher<'_> {
         }
         let enough = (LATE_MOVE_BASE.get() + LATE_MOVE_FACTOR.get() * depth * depth)
             / (100 * (2 - i32::from(node.improving)));
-        // In an open window the score counts: the best of a few moves is too low.
+        // Not in PV nodes: their score counts, and the best of a few moves may be too low.
         if !PV && depth <= LATE_MOVE_DEPTH && candidate.number as i32 > enough {
             return Pruning::SkipQuiets;
         }
-        // As deep as the move would be searched.
+        // Depth to which the move would be searched.
         let reduced = (depth - candidate.reduction).max(0);
         let futile = node.static_eval.is_some_and(|evaluation| {
             let reach = FUTILITY_BASE.get() + FUTILITY_MARGIN.get() * reduced;
             reduced <= FUTILITY_DEPTH && evaluation.corrected + reach <= found.alpha
         });
         if futile {
-            // The quiet moves behind are searched no deeper.
+            // Later quiet moves are reduced at least as much.
             return Pruning::SkipQuiets;
         }
         by_exchange(reduced, EXCHANGE_QUIET_MARGIN.get())
     }
 
-    /// How much less deep a move is searched at first.
+    /// Returns the late-move reduction in plies.
     pub(super) fn reduction<const PV: bool>(
         &self,
         node: &Node,

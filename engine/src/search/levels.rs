@@ -1,4 +1,4 @@
-//! Weaker play: less search, and a choice among moves that are nearly as good.
+//! Playing strength: limits the search, and chooses among moves close to the best.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,14 +6,14 @@ use std::str::FromStr;
 use crate::search::limits::Limits;
 use crate::search::report::Line;
 
-/// The least `UCI_Elo`.
+/// Minimum `UCI_Elo`.
 pub const MIN_ELO: u32 = 400;
-/// The greatest `UCI_Elo`.
+/// Maximum `UCI_Elo`.
 pub const MAX_ELO: u32 = 2850;
-/// From this `UCI_Elo` on the best move is played, found by ever more nodes.
+/// `UCI_Elo` from which the margin is 0, and only the node limit grows.
 const BEST_FROM: u32 = 2000;
 
-/// How strong an opponent is wished for.
+/// Playing strength of an opponent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Two plies, any move within 70 centipawns of the best.
@@ -47,12 +47,12 @@ impl fmt::Display for Level {
     }
 }
 
-/// What an engine gives up.
+/// Restrictions that weaken the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handicap {
     depth: Option<u64>,
     nodes: Option<u64>,
-    /// Moves within so many centipawns of the best may be played.
+    /// Moves within this many centipawns of the best may be played.
     margin: i32,
 }
 
@@ -72,9 +72,9 @@ impl From<Level> for Handicap {
 }
 
 impl Handicap {
-    /// A handicap for `UCI_Elo`, clamped to [`MIN_ELO`] and [`MAX_ELO`].
+    /// Returns the handicap for `UCI_Elo`, clamped to [`MIN_ELO`]`..=`[`MAX_ELO`].
     ///
-    /// Measured against `UCI_Elo` of Stockfish 19 (`docs/engine.md`).
+    /// Measured against Stockfish 19's `UCI_Elo` (`docs/engine.md`).
     pub fn of_elo(elo: u32) -> Handicap {
         let elo = elo.clamp(MIN_ELO, MAX_ELO);
         let doublings = |from: u32, elo_each: f64| f64::from(elo - from) / elo_each;
@@ -91,14 +91,14 @@ impl Handicap {
         }
     }
 
-    /// How many centipawns less than the best a move may be worth that is played.
+    /// Returns the largest allowed loss of a move against the best, in centipawns.
     pub fn margin(&self) -> i32 {
         self.margin
     }
 
-    /// Tightens the limits of a search. Where not only the best move may be played, it looks
-    /// at every move with a full window, so that the scores can be compared. Its nodes count
-    /// from the first on, as they did when the strengths were measured.
+    /// Tightens the limits of a search. With a margin, every root move gets a full window, so that
+    /// scores are comparable. Nodes count from the first, as they did when the strengths were
+    /// measured.
     pub fn apply(&self, limits: &mut Limits) {
         let least = |limit: Option<u64>, own: Option<u64>| limit.into_iter().chain(own).min();
         limits.depth = least(limits.depth, self.depth);
@@ -109,8 +109,8 @@ impl Handicap {
         limits.lines = if self.margin > 0 { usize::MAX } else { 1 };
     }
 
-    /// One of the lines, best first, that are within the margin. `pick` gets
-    /// their number, which is not 0, and returns an index below it.
+    /// Returns one of the lines within the margin; `lines` is sorted best first. `pick(n)`, with `n
+    /// > 0`, returns an index below `n`. `None` without lines.
     pub fn choose<'a>(
         &self,
         lines: &'a [Line],
@@ -166,10 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn a_greater_elo_looks_further_and_errs_less() {
+    fn higher_elo_means_more_nodes_and_a_smaller_margin() {
         let all: Vec<Handicap> = (0..=3000).step_by(50).map(Handicap::of_elo).collect();
         assert!(all.is_sorted_by(|low, high| low.margin >= high.margin));
-        // At every move a full window costs nodes that one line need not have.
+        // Full windows at every move cost nodes that a single line does not need.
         for part in all.chunk_by(|low, high| (low.margin > 0) == (high.margin > 0)) {
             assert!(part.is_sorted_by_key(|handicap| handicap.nodes));
         }

@@ -1,35 +1,35 @@
-//! When a search has to end.
+//! Search limits and time management.
 
 use std::time::Duration;
 
 use cozy_chess::Move;
 
-/// What one search is to do and when it ends: the first limit reached ends it,
-/// but for [`Limits::least_depth`]. Without any it runs until it is stopped.
+/// Task and limits of one search: the first limit reached ends it, subject to
+/// [`Limits::least_depth`]. Without limits it runs until stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Plies of the last iteration.
+    /// Depth of the last iteration, in plies.
     pub depth: Option<u64>,
-    /// Nodes; one thread keeps to them exactly.
+    /// Maximum number of nodes; exact with one thread.
     pub nodes: Option<u64>,
     /// Nodes after which no new iteration starts.
     pub soft_nodes: Option<u64>,
-    /// Time.
+    /// Time to use.
     pub time: Option<TimeBudget>,
-    /// The iteration that is finished before `nodes` and `time` count: the
-    /// first, so that every move was looked at, or 0.
+    /// Iteration that is finished before `nodes` and `time` count: 1, so that every move is
+    /// searched, or 0.
     pub least_depth: i32,
-    /// Ends once a mate in so many moves is found, for either side, or it is proved that there
-    /// is none.
+    /// Ends the search once a mate in at most this many moves is found for either side, or
+    /// disproved.
     pub mate: Option<u32>,
-    /// Moves of the root to look at; all of them where it is empty.
+    /// Root moves to search; all if empty.
     pub moves: Vec<Move>,
-    /// Lines to find, the best first. With as many as there are moves, every
-    /// move's score is a true one.
+    /// Number of lines to find (MultiPV), best first. With as many as there are moves, every move's
+    /// score is exact.
     pub lines: usize,
 }
 
-/// One line, no limit, and the first iteration at least.
+/// No limit, a single line, at least the first iteration.
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
@@ -45,14 +45,13 @@ impl Default for Limits {
     }
 }
 
-/// How long a search may think.
+/// Time budget of one search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeBudget {
-    /// After this no new iteration starts where the best move is neither clear
-    /// nor in doubt; clear moves are played sooner, doubtful ones later. `None`
-    /// to use all of `hard`.
+    /// Soft limit: no new iteration starts after it. Scaled down if the best move is stable, up if
+    /// not. `None` to use all of `hard`.
     pub soft: Option<Duration>,
-    /// The search is broken off at this.
+    /// Hard limit: aborts the search.
     pub hard: Duration,
 }
 
@@ -63,18 +62,18 @@ pub struct ClockState {
     pub remaining: Duration,
     /// Time added after each move.
     pub increment: Duration,
-    /// Moves to the next time control, `None` for the rest of the game.
+    /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u64>,
 }
 
-/// Times on a clock beyond this are taken for it.
+/// Longer clock times are treated as this.
 const LONGEST: Duration = Duration::from_secs(1_000_000_000);
-/// What [`TimeBudget::share`] does not touch.
+/// Time left on the clock as a reserve by [`TimeBudget::share`].
 const RESERVE: Duration = Duration::from_millis(250);
 
 impl TimeBudget {
-    /// Uses a fixed time for the move, less `overhead`, the time that passes
-    /// between the two programs unseen.
+    /// Returns the budget of a fixed time per move, less `overhead`, the communication delay
+    /// between GUI and engine.
     pub fn fixed(time: Duration, overhead: Duration) -> TimeBudget {
         TimeBudget {
             soft: None,
@@ -82,12 +81,11 @@ impl TimeBudget {
         }
     }
 
-    /// Shares out the time on a clock. Of the time left some is kept in
-    /// reserve, at most a quarter of a second: on a busy machine a program may
-    /// have to wait for the processor that long. Of the increment the less is
-    /// used, the less is left below twice that, so that the clock recovers.
+    /// Returns the move's share of the clock. Keeps a reserve of at most [`RESERVE`], since a busy
+    /// machine may delay a program that long. Spends less of the increment once the clock falls
+    /// below 2 x `RESERVE`, so that it recovers.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
-        // Without a next control: as if always this many moves were left.
+        // Assumed moves to go without a next time control.
         const MOVES_LEFT: u64 = 25;
         let usable = usable(clock.remaining.min(LONGEST), overhead);
         let moves = clock.moves_to_go.unwrap_or(MOVES_LEFT).clamp(1, MOVES_LEFT) as u32;
@@ -96,12 +94,10 @@ impl TimeBudget {
         let plenty = usable.div_duration_f64(2 * RESERVE).min(1.0);
         let increment = clock.increment.min(LONGEST).mul_f64(plenty);
         let share = pool / moves + increment / 4 * 3;
-        // The last move before a control may use all but the reserve; else
-        // half is kept back, so that no single move can ruin the rest.
+        // The last move before a control may use all but the reserve; other moves at most half.
         let most = if moves == 1 { pool } else { pool / 2 };
         let most = (most + increment / 2).min(pool);
-        // An iteration that does not end within the share was not in vain: the best of what it
-        // has found counts.
+        // Exceeding the share is not wasted: the best move of an aborted iteration counts.
         TimeBudget {
             soft: Some((share / 5 * 4).min(most)),
             hard: (share * 3).min(most),
@@ -127,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn never_more_than_the_clock_has() {
+    fn budgets_never_exceed_the_clock() {
         let overhead = Duration::from_millis(20);
         for remaining in [0, 1, 10, 21, 50, 1_000, 60_000, 10_000_000] {
             for increment in [0, 10, 1_000, 60_000] {
@@ -145,7 +141,7 @@ mod tests {
         }
     }
 
-    /// A tenth of a second stays whatever the moves take, of 1+0.01.
+    /// At 1+0.01 s a tenth of a second stays on the clock, even if every move takes its hard limit.
     #[test]
     fn a_clock_with_increment_does_not_run_down() {
         let increment = Duration::from_millis(10);
@@ -158,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clock_is_too_long() {
+    fn accepts_extreme_clocks() {
         for remaining in [Duration::ZERO, Duration::MAX] {
             for moves_to_go in [None, Some(1)] {
                 let clock = ClockState {
@@ -174,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fixed_time_keeps_the_overhead_back() {
+    fn fixed_time_subtracts_the_overhead() {
         let budget = TimeBudget::fixed(Duration::from_millis(100), Duration::from_millis(20));
         assert_eq!(budget.hard, Duration::from_millis(80));
     }

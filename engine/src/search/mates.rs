@@ -1,4 +1,4 @@
-//! The search for a mate that was asked for, behind the usual one.
+//! Mate search (`go mate`): proof-number search after a normal search.
 
 use std::cmp::Reverse;
 use std::sync::atomic::Ordering;
@@ -10,29 +10,27 @@ use crate::search::report::Report;
 use crate::search::searcher::{Halted, Searcher};
 use crate::search::transposition_table::ScoreBound;
 
-/// The usual search begins with so many nodes, or this part of those that are allowed: it
-/// finds short mates, and tells which side is to look for one.
+/// Nodes, or share of the node limit, of the normal search that comes first: it finds short mates
+/// and tells which side is better.
 const NODES_BEFORE: u64 = 20_000;
 const SHARE_BEFORE: u64 = 8;
-/// The most bytes that a proof takes, as much as the transposition table up to here.
+/// Maximum memory of a proof in bytes; up to it, as much as the transposition table.
 const MOST_BYTES: usize = 1 << 30;
 
-/// What the search for a mate has proved.
+/// Result of the mate search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Proof {
-    /// The mate, which is the best line now.
+    /// A mate, now the best line.
     Mate,
-    /// That there is none, for neither side.
+    /// No mate of the requested length for either side.
     NoMate,
-    /// That there is none before the fifty-move rule may come, though one was asked for that
-    /// is longer.
+    /// No mate before the fifty-move rule; the requested mate is longer.
     NoneSoon,
 }
 
 impl Searcher<'_> {
-    /// The moves of the longest mate to be proved: that asked for, or as many as the
-    /// fifty-move rule leaves. `None` where no proof is made: with a depth, chosen moves or
-    /// several lines.
+    /// Returns the length in moves of the longest mate to prove: the requested one, limited by the
+    /// fifty-move rule. `None` with a depth limit, chosen root moves or several lines.
     fn mate_to_prove(&self) -> Option<u32> {
         let limits = self.shared.limits;
         let clock = self.worker.tree.board().halfmove_clock();
@@ -43,8 +41,8 @@ impl Searcher<'_> {
         (plain && self.index == 0 && moves > 0).then_some(moves)
     }
 
-    /// The moves of the longest mate to be proved, once the usual search, `depth` plies deep,
-    /// has had its share: also where it has found a mate, but not the whole line.
+    /// Returns the length in moves of the longest mate to prove, once the normal search of `depth`
+    /// plies has had its share. Also proves a mate already found if its line is incomplete.
     pub(super) fn mate_left_to_proof(&self, depth: i32) -> Option<u32> {
         let moves = self.mate_to_prove()?;
         let best = &self.worker.root[0];
@@ -59,8 +57,7 @@ impl Searcher<'_> {
         is_due.then_some(moves)
     }
 
-    /// Looks for a mate in at most so many moves by proof-number search, first for the side
-    /// that is better.
+    /// Searches a mate in at most `most` moves by proof-number search, first for the better side.
     pub(super) fn prove_mate(
         &mut self,
         most: u32,

@@ -1,4 +1,4 @@
-//! Moves in the order in which they are tried, generated as late as possible.
+//! Staged move picker: generates and scores moves as late as possible.
 
 use std::cell::OnceCell;
 
@@ -14,31 +14,30 @@ use crate::search::history::{History, is_tactical};
 use crate::search::params::{CHECK_ORDER, CHECK_ORDER_LOSS};
 use crate::search::tree::Tree;
 
-/// A move and its place in the order, higher first.
+/// A move and its ordering score, higher first.
 #[derive(Clone, Copy)]
 pub(crate) struct ScoredMove {
     mv: Move,
     order: i32,
 }
 
-/// The moves of all nodes on the present line, one after the other; each
-/// picker's are from its start on.
+/// Move lists of all nodes on the current line, one after the other; each picker owns the part from
+/// its start on.
 #[derive(Default)]
 pub(crate) struct MoveStack {
     scored: Vec<ScoredMove>,
-    /// Quiet moves that are generated but not scored yet.
+    /// Quiet moves generated but not yet scored.
     quiets: Vec<PieceMoves>,
-    /// Moves of the nodes on the line that caused no cutoff.
+    /// Moves searched without a cutoff, of all nodes on the line.
     pub(crate) tried: Vec<Move>,
 }
 
-/// What decides the order of a node's moves.
+/// Inputs of move ordering.
 pub(crate) struct Order<'a> {
-    /// The position, and where its pieces are in danger.
+    /// The position and its [`Tree::danger`].
     pub(crate) tree: &'a Tree,
     pub(crate) history: &'a History,
-    /// Where quiet moves that give check are to come sooner: what gives check,
-    /// found out once it is asked for.
+    /// Check squares, computed on first use; `None` if quiet checks get no bonus.
     pub(crate) checks: Option<&'a OnceCell<Checks>>,
 }
 
@@ -52,39 +51,39 @@ enum Stage {
     BadTactical,
 }
 
-/// Tries the table's move, then captures and promotions that lose nothing,
-/// then quiet moves, then captures that lose material.
+/// Yields the table move, then captures and promotions that do not lose material (SEE), then quiet
+/// moves, then losing captures.
 pub(crate) struct MovePicker {
     table: Option<Move>,
     stage: Stage,
-    /// Ends with the good captures.
+    /// Whether to stop after the good captures.
     tactical_only: bool,
-    /// And with the quiet checks behind them.
+    /// Whether to add quiet checks that do not lose material to `tactical_only`.
     quiet_checks: bool,
     skip_quiets: bool,
     start: usize,
     quiets_start: usize,
-    /// Next in the list of the present stage.
+    /// Index of the next move of the current stage.
     next: usize,
-    /// Bad captures, moved to the front of the list: `start..bad_end`.
+    /// End of the losing captures, which are moved to the front: `start..bad_end`.
     bad_end: usize,
     any_legal: bool,
-    /// What captures may take.
+    /// Squares of capturable pieces.
     victims: BitBoard,
 }
 
-/// What it counts, for each centipawn of the piece, to leave a square where a lesser one
-/// attacks it; to go to one counts as much less.
+/// Bonus per centipawn for moving a piece off a square attacked by a lesser piece; the same penalty
+/// for moving onto one.
 const DANGER: i32 = 15;
 
-/// Where quiet checks come among captures: behind them all.
+/// Ordering offset of quiet checks, which puts them after all captures.
 const QUIET_CHECKS: i32 = -1_000_000;
 
-/// History of captures and promotions that counts as much as a centipawn of the victim.
+/// Units of capture history that weigh as much as a centipawn of the victim.
 const TACTICAL_GRAIN: i32 = 16;
 
 impl MovePicker {
-    /// All legal moves, `table` first if it is legal.
+    /// Picks from all legal moves, `table` first if it is legal.
     pub(crate) fn all(board: &Board, table: Option<Move>, stack: &MoveStack) -> MovePicker {
         let table = table.filter(|&mv| board.is_legal(mv));
         MovePicker {
@@ -106,8 +105,8 @@ impl MovePicker {
         }
     }
 
-    /// Captures of `victims` and promotions that lose nothing, and `table` if it is any
-    /// capture or promotion.
+    /// Picks captures of `victims` and promotions that do not lose material; `table` first if it is
+    /// any capture or promotion.
     pub(crate) fn tactical(
         board: &Board,
         table: Option<Move>,
@@ -122,7 +121,7 @@ impl MovePicker {
         }
     }
 
-    /// Adds the quiet moves that give check and lose nothing.
+    /// Adds the quiet moves that give check and do not lose material.
     pub(crate) fn and_quiet_checks(self) -> MovePicker {
         MovePicker {
             quiet_checks: true,
@@ -130,28 +129,28 @@ impl MovePicker {
         }
     }
 
-    /// Leaves out the quiet moves that have not come yet.
+    /// Skips the remaining quiet moves.
     pub(crate) fn skip_quiets(&mut self) {
         self.skip_quiets = true;
     }
 
-    /// Whether the moves were generated and there was one.
+    /// Returns whether the moves were generated and there was one.
     pub(crate) fn saw_legal_move(&self) -> bool {
         self.any_legal || self.table.is_some()
     }
 
-    /// Whether moves that lose material are all that is left.
+    /// Returns whether only captures that lose material remain.
     pub(crate) fn is_past_quiets(&self) -> bool {
         self.stage == Stage::BadTactical
     }
 
-    /// Gives the stack back.
+    /// Truncates the stack to its state before this picker.
     pub(crate) fn finish(&self, stack: &mut MoveStack) {
         stack.scored.truncate(self.start);
         stack.quiets.truncate(self.quiets_start);
     }
 
-    /// The next move.
+    /// Returns the next move.
     pub(crate) fn next(&mut self, stack: &mut MoveStack, order: &Order) -> Option<Move> {
         if self.stage == Stage::Table {
             self.stage = Stage::Generate;
@@ -191,13 +190,13 @@ impl MovePicker {
             self.next = self.start;
             self.stage = Stage::BadTactical;
         }
-        // They were set aside in their order.
+        // Losing captures keep their order.
         let scored = stack.scored.get(self.next)?;
         self.next += 1;
         Some(scored.mv)
     }
 
-    /// Generates the moves; scores captures and promotions.
+    /// Generates all moves; scores captures and promotions.
     fn generate(&mut self, stack: &mut MoveStack, order: &Order) {
         let Order { tree, history, .. } = order;
         let board = tree.board();
@@ -251,7 +250,7 @@ impl MovePicker {
         self.next = self.start;
     }
 
-    /// Scores the quiet moves behind the bad captures.
+    /// Scores the quiet moves and stores them after the losing captures.
     fn score_quiets(&mut self, stack: &mut MoveStack, order: &Order) {
         let table = self.table;
         let board = order.tree.board();
@@ -294,13 +293,13 @@ impl MovePicker {
         self.next = self.bad_end;
     }
 
-    /// The best of the moves from `next` on, brought to `next`. Sorting as we
-    /// go: most nodes need only their first moves.
+    /// Swaps the best move from `next` on to `next`. Selection sort, since most nodes need only
+    /// their first moves.
     fn best(&mut self, stack: &mut MoveStack) -> Option<Move> {
         let rest = &mut stack.scored[self.next..];
         let (mut best, mut most) = (0, rest.first()?.order);
         for (index, &ScoredMove { order, .. }) in rest.iter().enumerate().skip(1) {
-            // Without a branch, which nobody could predict.
+            // Branchless: the comparison is unpredictable.
             let better = order > most;
             best = if better { index } else { best };
             most = if better { order } else { most };
@@ -311,11 +310,11 @@ impl MovePicker {
     }
 }
 
-/// The mover's pieces that reach one of these squares if nothing is in the way, and its
-/// pawns that may promote.
+/// Returns the mover's pieces that attack one of these squares on an empty board, and its pawns
+/// that can capture or promote.
 fn may_reach(board: &Board, by_pieces: BitBoard, by_pawns: BitBoard) -> BitBoard {
     let mover = board.side_to_move();
-    // A pawn takes where a pawn of theirs would take it.
+    // A pawn captures from the squares that an opposing pawn on its target attacks.
     let pawns = pawn_attacks(by_pawns, !mover) | Rank::Seventh.relative_to(mover).bitboard();
     let own = |piece| board.colored_pieces(mover, piece);
     let reaching = |piece, moves: fn(Square) -> BitBoard| {
@@ -332,8 +331,8 @@ fn may_reach(board: &Board, by_pieces: BitBoard, by_pawns: BitBoard) -> BitBoard
     own(Piece::Pawn) & pawns | pieces.collect::<BitBoard>()
 }
 
-/// Most valuable victim first, by the least valuable piece; promotions to a
-/// queen count as winning one, others come last.
+/// MVV-LVA: most valuable victim, then least valuable attacker. Queen promotions count as winning a
+/// queen; underpromotions come last.
 fn tactical_order(piece: Piece, mv: Move, victim: Option<Piece>) -> i32 {
     let captured = victim.map_or(0, value);
     let promoted = match mv.promotion {
@@ -350,7 +349,7 @@ mod tests {
     use crate::board::{Position, legal_moves};
     use crate::evaluation::{EvaluationKind, Evaluator};
 
-    /// All moves of a position in order, without history.
+    /// Returns all moves of a position in order, with empty history.
     fn ordered(fen: &str, checks: Option<&OnceCell<Checks>>) -> Vec<Move> {
         let mut evaluator = Evaluator::embedded().unwrap();
         evaluator.set_kind(EvaluationKind::Material);
@@ -368,7 +367,7 @@ mod tests {
 
     #[test]
     fn quiet_moves_save_pieces_first_and_lose_them_last() {
-        // A pawn attacks the knight, another where the rook could go.
+        // A pawn attacks the knight, another guards a square that the rook can reach.
         let moves = ordered("4k3/8/6p1/3p4/4N3/8/8/4K2R w - - 0 1", None);
         let (knight, others) = moves.split_at(8);
         assert!(knight.iter().all(|mv| mv.from == Square::E4), "{moves:?}");
@@ -388,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn quiescence_gets_captures_that_lose_nothing_and_then_such_quiet_checks() {
+    fn tactical_picker_yields_good_captures_then_quiet_checks() {
         let mut evaluator = Evaluator::embedded().unwrap();
         evaluator.set_kind(EvaluationKind::Material);
         let mut tree = Tree::new(&evaluator);

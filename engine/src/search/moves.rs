@@ -1,4 +1,5 @@
-//! The search of a node's moves.
+//! Move loop of a node: principal variation search with late-move pruning and reductions, singular
+//! extensions, and history updates.
 
 use std::cell::OnceCell;
 
@@ -15,15 +16,15 @@ use crate::search::searcher::{Halted, Searcher, no_move_score};
 use crate::search::transposition_table::{ScoreBound, TableEntry};
 use crate::search::worker::Worker;
 
-/// What a singular search says of a node.
+/// Result of a singular-extension search.
 enum Singular {
-    /// Search the table's move by so many plies deeper.
+    /// Extend the table move by this many plies; negative reduces it.
     Extend(i32),
-    /// The node fails high.
+    /// Multi-cut: the node fails high.
     Cutoff(Score),
 }
 
-/// What the search of a node's moves has found so far.
+/// State of a node's move loop.
 pub(super) struct Found {
     pub(super) alpha: Score,
     pub(super) best: Score,
@@ -32,7 +33,7 @@ pub(super) struct Found {
 }
 
 impl Searcher<'_> {
-    /// Searches the moves of a node, best first, as far as they are worth it.
+    /// Searches a node's moves in order until a cutoff, skipping pruned moves.
     pub(super) fn search_moves<const PV: bool>(&mut self, node: &Node) -> Result<Score, Halted> {
         let ply = node.ply;
         let table_move = node.table_move();
@@ -54,7 +55,7 @@ impl Searcher<'_> {
             }
             found.number += 1;
             let mut reduction = 0;
-            // The first is searched in full; most nodes need no other.
+            // The first move is never pruned or reduced; most nodes need no other.
             if found.number > 1 {
                 let candidate = self.candidate(node, mv, found.number, &checks);
                 match self.pruning::<PV>(node, &candidate, &found, &picker) {
@@ -99,7 +100,7 @@ impl Searcher<'_> {
         self.worker.moves.tried.truncate(tried);
         if found.number == 0 {
             return Ok(match node.excluded {
-                // Without another move, the one left out is alone for sure.
+                // No other legal move: the excluded one is singular.
                 Some(_) => node.alpha,
                 None => no_move_score(self.worker.tree.board(), ply),
             });
@@ -129,9 +130,8 @@ impl Searcher<'_> {
         picker.next(moves, &order)
     }
 
-    /// The first child gets the whole window; the others only have to prove
-    /// that they are no better, less deep at first, and are searched again
-    /// where they are.
+    /// Principal variation search: the first child of a PV node gets the full window; others get a
+    /// null window at reduced depth, and a re-search if they fail high.
     fn search_child<const PV: bool>(
         &mut self,
         node: &Node,
@@ -149,9 +149,9 @@ impl Searcher<'_> {
         Ok(-self.node::<true>(deeper, -node.beta, -alpha, false)?)
     }
 
-    /// Searches the move just played, `reduction` plies less deep than `deeper`
-    /// at first, for whether it surpasses `alpha`; where it does, as deep.
-    /// `cut` where it then is expected not to.
+    /// Searches the move just played with a null window above `alpha`, at `deeper - reduction`
+    /// plies; re-searches at `deeper` if that fails high. `cut` is whether the child is an expected
+    /// cut node at full depth.
     pub(super) fn null_window(
         &mut self,
         deeper: i32,
@@ -168,7 +168,7 @@ impl Searcher<'_> {
         Ok(score)
     }
 
-    /// Takes note of a move's score.
+    /// Updates best score, alpha and principal variation with a move's score.
     fn count<const PV: bool>(&mut self, ply: usize, mv: Move, score: Score, found: &mut Found) {
         found.best = found.best.max(score);
         if score <= found.alpha {
@@ -184,8 +184,9 @@ impl Searcher<'_> {
         }
     }
 
-    /// Whether the table's move alone holds the score: then its line is
-    /// searched deeper.
+    /// Singular extension: searches the other moves at half depth below the table score. If all
+    /// fail low, the table move is extended (twice if they fail clearly); if they fail high as
+    /// well, the node may be cut (multi-cut).
     #[inline(always)]
     fn singular(&mut self, node: &Node, mv: Move) -> Result<Singular, Halted> {
         let keep = Ok(Singular::Extend(0));
@@ -210,7 +211,7 @@ impl Searcher<'_> {
                 && self.worker.frames[node.ply].doubles < MOST_DOUBLES;
             Singular::Extend(1 + i32::from(double))
         } else if bound >= node.beta && null_window {
-            // Another move holds the score as well.
+            // Multi-cut: another move reaches beta as well.
             Singular::Cutoff(bound)
         } else if entry.score >= node.beta {
             Singular::Extend(-2)
@@ -219,7 +220,7 @@ impl Searcher<'_> {
         })
     }
 
-    /// Learns from a cutoff, and from the moves before it that caused none.
+    /// Rewards the cutoff move in history and penalises the moves tried before it.
     fn reward(&mut self, node: &Node, cutoff: Move, tried: usize) {
         let Worker {
             tree,
@@ -245,7 +246,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// A node without a good move speaks for the quiet move that led to it.
+    /// Rewards the quiet move that led to a node that failed low.
     fn reward_last(&mut self, node: &Node) {
         let Worker { tree, history, .. } = &mut *self.worker;
         if let Some(mv) = tree.played()
@@ -255,7 +256,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// Keeps a node's score, and corrects what the evaluation was off by.
+    /// Stores the node in the transposition table and updates correction history.
     fn remember(&mut self, node: &Node, found: &Found) {
         let Found {
             best, best_move, ..
@@ -287,7 +288,7 @@ impl Searcher<'_> {
     }
 }
 
-/// What a move gains in history that decides a node of this depth.
+/// Returns the history bonus of a cutoff at this depth.
 pub(super) fn history_bonus(depth: i32) -> i32 {
     (HISTORY_BONUS.get() * depth - HISTORY_BONUS_BASE.get()).min(HISTORY_BONUS_LIMIT.get())
 }

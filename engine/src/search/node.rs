@@ -1,4 +1,4 @@
-//! A node of the tree: what is known of it, and when its moves need no search.
+//! Search of one node up to its move loop: table lookup, static evaluation, and whole-node pruning.
 
 use cozy_chess::{Board, Move, Piece};
 
@@ -10,54 +10,54 @@ use crate::search::searcher::{Halted, Searcher};
 use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTable};
 use crate::search::worker::Worker;
 
-/// From this halfmove clock on, scores from the table are not trusted: they
-/// do not know how near the fifty-move draw is.
+/// Halfmove clock from which table scores are ignored: they do not account for the coming
+/// fifty-move draw.
 const CLOCK_DISTRUSTED: u8 = 90;
-/// Plies that a tablebase's word counts more than a search's.
+/// Depth bonus in plies of tablebase results in the transposition table.
 const TABLEBASE_DEPTH: i32 = 6;
 
 /// The static evaluation of a node.
 #[derive(Clone, Copy)]
 pub(super) struct StaticEval {
-    /// As searches of similar positions have corrected it.
+    /// Static evaluation plus correction history.
     pub(super) corrected: Score,
-    /// The table's score where that says more, else the corrected.
+    /// The table's score if its bound is tighter, else `corrected`.
     pub(super) estimate: Score,
 }
 
-/// A node before its moves are looked at.
+/// A node before its move loop.
 pub(super) struct Node {
     pub(super) ply: usize,
     pub(super) depth: i32,
     pub(super) alpha: Score,
     pub(super) beta: Score,
-    /// Expected to fail high.
+    /// Whether this is an expected cut node.
     pub(super) cut: bool,
-    /// In an open window, now or in an earlier search.
+    /// Whether the position is, or was in an earlier search, a PV node.
     pub(super) was_pv: bool,
     pub(super) entry: Option<TableEntry>,
-    /// The network's value; `None` in check.
+    /// Uncorrected network evaluation; `None` in check.
     pub(super) raw: Option<Score>,
-    /// `None` in check.
+    /// Corrected evaluation; `None` in check.
     pub(super) static_eval: Option<StaticEval>,
     /// Whether the evaluation has risen since the mover's last move.
     pub(super) improving: bool,
-    /// Whether the other side's last move has made its evaluation worse.
+    /// Whether the opponent's last move worsened its evaluation.
     pub(super) opponent_worse: bool,
     pub(super) excluded: Option<Move>,
 }
 
 impl Node {
-    /// The best move of an earlier search.
+    /// Returns the best move of an earlier search.
     pub(super) fn table_move(&self) -> Option<Move> {
         self.entry.and_then(|entry| entry.mv)
     }
 }
 
 impl Searcher<'_> {
-    /// The value of the present position, searched `depth` plies deep: exact
-    /// within the window, else a bound on the window's side it lies. `PV`
-    /// where the window is open, `cut` where a cutoff is expected.
+    /// Searches the current position to `depth`. Fail-soft: the score is exact inside `(alpha,
+    /// beta)`, a lower bound at or above beta, an upper bound at or below alpha. `PV` is whether
+    /// the window is open, `cut` whether a cutoff is expected.
     pub(super) fn node<const PV: bool>(
         &mut self,
         depth: i32,
@@ -77,7 +77,7 @@ impl Searcher<'_> {
         if self.worker.tree.is_full() {
             return Ok(self.evaluate());
         }
-        // Even the quickest mate from here is no better than one found already.
+        // Mate-distance pruning.
         let alpha = self.at_least_a_draw(alpha).max(Score::mated_in(ply));
         let beta = beta.min(Score::mate_in(ply + 1));
         if alpha >= beta {
@@ -132,7 +132,7 @@ impl Searcher<'_> {
         self.search_moves::<PV>(&node)
     }
 
-    /// The known score, where it is deep enough to stand for the search.
+    /// Returns the table's score if it is deep enough and its bound decides the node.
     pub(super) fn cutoff(
         &self,
         entry: &TableEntry,
@@ -151,13 +151,13 @@ impl Searcher<'_> {
         decides.then_some(entry.score)
     }
 
-    /// Whether scores from the table may overlook that the game is soon drawn.
+    /// Returns whether the fifty-move draw is too near for scores from the table.
     fn is_near_fifty_moves(&self) -> bool {
         self.worker.tree.board().halfmove_clock() >= CLOCK_DISTRUSTED
     }
 
-    /// What a tablebase says, where it decides the node. Asked only where the
-    /// fifty-move clock stands at zero, as the tables suppose.
+    /// Returns the tablebase score if it decides the node. Probes only at halfmove clock 0, as the
+    /// tables assume.
     fn tablebase_score(&mut self, depth: i32, alpha: Score, beta: Score) -> Option<Score> {
         let tablebase = self.shared.tablebase?;
         let board = self.worker.tree.board();
@@ -188,7 +188,7 @@ impl Searcher<'_> {
         Some(decided)
     }
 
-    /// Makes the best of the network's value of the present position.
+    /// Corrects the network's evaluation by correction history and the table's bound.
     pub(super) fn static_eval(&self, raw: Score, entry: Option<&TableEntry>) -> StaticEval {
         let corrected = self.worker.corrections.apply(self.worker.tree.board(), raw);
         let nearer = entry.filter(|entry| {
@@ -221,7 +221,7 @@ impl Searcher<'_> {
         }
     }
 
-    /// A quiet move is the better, the more it has improved its side's evaluation.
+    /// Rewards or penalises the last quiet move by how much it changed its side's evaluation.
     fn reward_by_evaluation(&mut self, improved: i32) {
         let Worker { tree, history, .. } = &mut *self.worker;
         if let Some(mv) = tree.played()
@@ -233,8 +233,8 @@ impl Searcher<'_> {
         }
     }
 
-    /// The node's score, where its evaluation is so far from the window that
-    /// no search of its moves is needed.
+    /// Whole-node pruning: reverse futility, razoring, null move. Returns the score if the node
+    /// needs no move loop.
     fn prune(&mut self, node: &Node) -> Result<Option<Score>, Halted> {
         let Some(StaticEval { estimate, .. }) = node.static_eval else {
             return Ok(None);
@@ -259,8 +259,8 @@ impl Searcher<'_> {
         self.null_move(node, estimate)
     }
 
-    /// Lets the mover pass: if even that leaves the score above the window, a
-    /// move will too. Not where zugzwang is likely, and verified deep down.
+    /// Null-move pruning. Skipped without pieces (zugzwang); at high depth a cutoff is verified by
+    /// a normal search.
     fn null_move(&mut self, node: &Node, estimate: Score) -> Result<Option<Score>, Halted> {
         let (ply, depth, beta) = (node.ply, node.depth, node.beta);
         let passed_before = self.worker.tree.played().is_none();
@@ -285,13 +285,13 @@ impl Searcher<'_> {
         if score < beta {
             return Ok(None);
         }
-        // A mate that the opponent need not allow proves only the bound.
+        // A mate behind a null move is unproved: return only the bound.
         let score = if score.is_win() { beta } else { score };
         if depth < NULL_VERIFY_DEPTH || self.null_from > 0 {
             return Ok(Some(score));
         }
-        // The moves themselves are searched: the whole node might fail high by its
-        // evaluation, without a move, and prove nothing.
+        // Verify by the move loop: `node` might fail high by its static evaluation alone, which
+        // would prove nothing.
         let verification = Node {
             depth: reduced.max(1),
             cut: false,
@@ -304,7 +304,7 @@ impl Searcher<'_> {
     }
 }
 
-/// Whether the side to move has more than its king and pawns.
+/// Returns whether the side to move has more than king and pawns.
 pub(super) fn has_pieces(board: &Board) -> bool {
     let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);
     !board.colors(board.side_to_move()).is_subset(simple)

@@ -1,9 +1,9 @@
-//! Proof-number search for a mate within so many plies: df-pn (Nagai, "Df-pn Algorithm for
+//! Proof-number search for a mate within a number of plies: df-pn (Nagai, "Df-pn Algorithm for
 //! Searching AND/OR Trees and Its Applications", 2002).
 //!
-//! It goes where the fewest positions are left to settle, and so finds long mates by checks
-//! soon, whatever is given up for them. Both answers are exact: that there is a mate, and
-//! that there is none. Plies only fall along a line, so no line comes back to where it was.
+//! Expands the most-proving nodes, those with the fewest positions left to settle, and so finds
+//! long forced mates quickly, sacrifices included. Both answers, mate and no mate, are exact. Plies
+//! decrease along a line, so no line repeats a node.
 
 use cozy_chess::{Board, Color, Move};
 use rustc_hash::FxHashMap;
@@ -11,21 +11,22 @@ use rustc_hash::FxHashMap;
 use crate::board::{has_legal_move, legal_moves, position_key};
 use crate::search::searcher::Halted;
 
-/// Settled the other way: sums stay below it, and so never look settled. Tests reach it soon.
+/// Infinity of proof numbers; sums are capped below it. Small in tests, so that they reach it.
 const NEVER: u32 = if cfg!(test) { 1 << 9 } else { u32::MAX / 2 };
-/// What a quiet move of the attacker counts more than a check, in positions to settle.
+/// Initial disproof cost of the attacker's quiet moves, compared with checks.
 const QUIET: u32 = 3;
-/// What an entry of either table takes in memory at most, both together, in bytes: hash
-/// tables double their size.
+/// Upper bound in bytes of the memory per entry, counting both tables and the doubling of hash
+/// tables.
 const ENTRY_BYTES: usize = 100;
 
-/// How many positions are left to settle, at least, for the side to move. The attacker wants
-/// to mate in time, the defender not to be mated.
+/// Proof and disproof numbers from the side to move's point of view: lower bounds on the number of
+/// positions left to settle. The attacker's goal is to mate in time, the defender's not to be
+/// mated.
 #[derive(Clone, Copy)]
 struct Numbers {
-    /// Until it is proved that the side gets what it wants: none, and it does.
+    /// Positions to settle to prove that the side reaches its goal; 0 when proved.
     phi: u32,
-    /// Until it is proved that it does not.
+    /// Positions to settle to disprove it; 0 when disproved.
     delta: u32,
 }
 
@@ -38,53 +39,54 @@ impl Numbers {
         phi: NEVER,
         delta: 0,
     };
-    /// Limits that only a settled position reaches.
+    /// Thresholds that only a settled position reaches.
     const SETTLED: Numbers = Numbers {
         phi: NEVER,
         delta: NEVER,
     };
 }
 
-/// What is known of a position that is not settled within so many plies.
+/// A position not yet settled for a number of plies.
 struct Open {
     numbers: Numbers,
-    /// Nodes it has cost.
+    /// Nodes spent on it.
     work: u32,
 }
 
-/// The plies within which a position is settled.
+/// Proved results of a position, in plies.
 #[derive(Clone, Copy)]
 struct Settled {
-    /// The fewest within which there is a mate.
+    /// Fewest plies with a proved mate.
     mate: u8,
-    /// One more than the most within which there is none.
+    /// Plies below which mates are disproved.
     no_mate: u8,
 }
 
-/// A move and what is known of the position behind it, from the view of who moves there.
+/// A move and the numbers of the position after it, from the point of view of the side to move
+/// there.
 struct Child {
     mv: Move,
     numbers: Numbers,
 }
 
-/// Counts a node, unless the search has to end.
+/// Callback that counts a node, or halts the search.
 pub(super) type Enter<'a> = &'a mut dyn FnMut() -> Result<(), Halted>;
 
-/// What one search for a mate has found out.
+/// State of one mate search.
 pub(super) struct ProofNumberSearch {
     attacker: Color,
-    /// Positions that are drawn if they occur once more, by their key.
+    /// Keys of positions that are drawn if repeated once more.
     drawn: Vec<u64>,
-    /// By key and plies ([`open_key`]).
+    /// Unsettled positions by [`open_key`].
     open: FxHashMap<u64, Open>,
     settled: FxHashMap<u64, Settled>,
-    /// The most entries of either table.
+    /// Maximum entries of either table.
     capacity: usize,
     nodes: u64,
 }
 
 impl ProofNumberSearch {
-    /// A search for mates by one side, in about so many bytes of memory at most.
+    /// Returns a search for mates by `attacker`, using about `bytes` bytes of memory at most.
     pub(super) fn new(attacker: Color, drawn: Vec<u64>, bytes: usize) -> ProofNumberSearch {
         ProofNumberSearch {
             attacker,
@@ -96,8 +98,8 @@ impl ProofNumberSearch {
         }
     }
 
-    /// The mate that the attacker forces within so many plies: the plies it takes at most, and
-    /// the line, in which the defender holds out longest. None if the attacker forces none.
+    /// Returns the mate that the attacker forces within `plies`: its maximum length in plies, and
+    /// the line with the defender's longest resistance. `None` if there is no forced mate.
     pub(super) fn solve(
         &mut self,
         board: &Board,
@@ -111,7 +113,7 @@ impl ProofNumberSearch {
         }
         let mut known = FxHashMap::default();
         let Ok(length) = self.longest(board, plies, &mut known, enter) else {
-            // The mate is proved all the same, if not shown.
+            // The mate is proved, although its line could not be completed.
             let first = match attacks {
                 true => self.soonest(board, plies).map(|(mv, _)| mv),
                 false => legal_moves(board).first().copied(),
@@ -127,7 +129,7 @@ impl ProofNumberSearch {
         Ok(Some((length, line)))
     }
 
-    /// Searches until one of the numbers reaches its limit.
+    /// Expands a node until one of its numbers reaches its threshold.
     fn expand(
         &mut self,
         board: &Board,
@@ -143,7 +145,7 @@ impl ProofNumberSearch {
         for mv in moves {
             let behind = behind(board, mv);
             let check = !behind.checkers().is_empty();
-            // The last move of a mate is a check.
+            // The last move of a mate gives check.
             if attacks && plies == 1 && !check {
                 continue;
             }
@@ -168,9 +170,9 @@ impl ProofNumberSearch {
                 self.keep(board, plies, numbers, self.nodes - before);
                 return Ok(numbers);
             }
-            // The child nearest to what the mover wants, until another is nearer: by a
-            // quarter, since to come back costs something (Pawlewicz and Lew, "Improving
-            // Depth-first PN-Search: 1 + epsilon Trick", 2007).
+            // Expand the most-proving child until another is better by a quarter, since switching
+            // has a cost (1 + epsilon trick: Pawlewicz and Lew, "Improving Depth-first PN-Search: 1
+            // + epsilon Trick", 2007).
             let (mut best, mut second) = (0, NEVER);
             for (index, child) in children.iter().enumerate().skip(1) {
                 let delta = child.numbers.delta;
@@ -193,7 +195,7 @@ impl ProofNumberSearch {
         }
     }
 
-    /// What is known of a position, or can be told at first sight.
+    /// Returns the numbers of a position from the tables, or initialises them.
     fn look_up(
         &mut self,
         board: &Board,
@@ -203,19 +205,19 @@ impl ProofNumberSearch {
     ) -> Result<Numbers, Halted> {
         let key = position_key(board);
         let attacks = board.side_to_move() == self.attacker;
-        let told = |mates: bool| match mates == attacks {
+        let settled_as = |mates: bool| match mates == attacks {
             true => Numbers::WON,
             false => Numbers::LOST,
         };
         if self.drawn.contains(&key) {
-            return Ok(told(false));
+            return Ok(settled_as(false));
         }
         if let Some(settled) = self.settled.get(&key) {
             if settled.mate <= plies {
-                return Ok(told(true));
+                return Ok(settled_as(true));
             }
             if plies < settled.no_mate {
-                return Ok(told(false));
+                return Ok(settled_as(false));
             }
         }
         if let Some(open) = self.open.get(&open_key(key, plies)) {
@@ -228,10 +230,10 @@ impl ProofNumberSearch {
             false
         });
         if replies == 0 {
-            return Ok(told(!attacks && !board.checkers().is_empty()));
+            return Ok(settled_as(!attacks && !board.checkers().is_empty()));
         }
         if plies == 0 {
-            return Ok(told(false));
+            return Ok(settled_as(false));
         }
         let numbers = match attacks {
             true => Numbers {
@@ -275,8 +277,8 @@ impl ProofNumberSearch {
         }
     }
 
-    /// Where there is no more room, half of the positions are forgotten: those that cost
-    /// least (Nagai's SmallTreeGC).
+    /// Stores an unsettled position. A full table first drops the half that cost the fewest nodes
+    /// (Nagai's SmallTreeGC).
     fn keep_open(&mut self, key: u64, open: Open) {
         if self.open.len() >= self.capacity {
             let mut works: Vec<u32> = self.open.values().map(|open| open.work).collect();
@@ -287,8 +289,8 @@ impl ProofNumberSearch {
         self.open.insert(key, open);
     }
 
-    /// Plies to the mate that is known to be forced within `plies`, the defender's longest by
-    /// the attacker's best known moves. Notes them in `known`, by key, with the move.
+    /// Returns the plies to the mate proved within `plies`, by the defender's longest resistance
+    /// against the attacker's best known moves. Stores length and move in `known`, by key.
     fn longest(
         &mut self,
         board: &Board,
@@ -309,7 +311,7 @@ impl ProofNumberSearch {
                 if let Some(best) = self.soonest(board, plies) {
                     break best;
                 }
-                // Forgotten since.
+                // The entry was dropped since.
                 self.expand(board, plies, Numbers::SETTLED, enter)?;
             };
             let length = 1 + self.longest(&behind(board, mv), left, known, enter)?;
@@ -325,8 +327,8 @@ impl ProofNumberSearch {
                 }
             }
         }
-        // What was forgotten may have been found again by another way. The shorter stays, so
-        // that lengths fall along the line, which then comes to its end.
+        // A dropped entry may have been proved again by another line. Keep the shorter length, so
+        // that lengths decrease along the line and it ends.
         let known = known.entry(key).or_insert(found);
         if found.0 < known.0 {
             *known = found;
@@ -334,7 +336,7 @@ impl ProofNumberSearch {
         Ok(known.0)
     }
 
-    /// The move behind which a mate is known within the fewest plies, and these.
+    /// Returns the move after which the shortest mate is proved, and the plies left after it.
     fn soonest(&self, board: &Board, plies: u8) -> Option<(Move, u8)> {
         let left = legal_moves(board).into_iter().filter_map(|mv| {
             let behind = behind(board, mv);
@@ -348,14 +350,14 @@ impl ProofNumberSearch {
     }
 }
 
-/// The position that a legal move leads to.
+/// Returns the position after a legal move.
 fn behind(board: &Board, mv: Move) -> Board {
     let mut behind = board.clone();
     behind.play_unchecked(mv);
     behind
 }
 
-/// A key of a position and the plies that are left.
+/// Returns a key of a position and the plies left.
 fn open_key(key: u64, plies: u8) -> u64 {
     key ^ (u64::from(plies) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
@@ -366,7 +368,7 @@ mod tests {
     use crate::board::parse_fen;
     use cozy_chess::{BoardBuilder, Piece};
 
-    /// Whether the attacker forces a mate within so many plies, by looking at everything.
+    /// Returns by full search whether the attacker forces a mate within `plies`.
     fn is_forced(board: &Board, attacker: Color, plies: u8) -> bool {
         let moves = legal_moves(board);
         let behind = |&mv: &Move| is_forced(&behind(board, mv), attacker, plies - 1);
@@ -386,7 +388,7 @@ mod tests {
         Some(line)
     }
 
-    /// A line to a mate, of moves that are legal.
+    /// Asserts that a line of legal moves ends in mate.
     fn assert_mates(board: &Board, line: &[Move]) {
         let mut board = board.clone();
         for &mv in line {
@@ -397,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_a_mate_exactly_where_there_is_one() {
+    fn finds_a_mate_exactly_if_one_is_forced() {
         let mut random = fastrand::Rng::with_seed(3);
         let (mut found, mut looked) = (0, 0);
         while looked < 1_500 {
@@ -438,8 +440,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_found_again() {
-        // Mates in four, of matetrack's suite: more positions than there is room for.
+    fn solves_with_full_tables() {
+        // Mates in four from the matetrack suite: more positions than the table holds.
         for fen in [
             "8/1n3p2/2p1pP2/2N3QP/1p1kPp1P/1P1p4/3P1P2/2K5 w - - 0 1",
             "2b5/2N2p2/6p1/4N3/1B1k1p1r/Kp6/n7/4Q3 w - - 0 1",
@@ -465,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_that_would_be_drawn_is_no_way_to_mate() {
+    fn drawn_positions_do_not_lead_to_mate() {
         let board = parse_fen("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1").unwrap();
         let solve = |drawn| {
             solve(
@@ -481,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_halted_claims_nothing_that_is_not_proved() {
+    fn halted_searches_claim_only_proved_mates() {
         let board = parse_fen("8/1n3p2/2p1pP2/2N3QP/1p1kPp1P/1P1p4/3P1P2/2K5 w - - 0 1").unwrap();
         let (mut halted, mut proved) = (0, 0);
         for limit in (0..20_000u64).step_by(500) {

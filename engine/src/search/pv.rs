@@ -1,10 +1,10 @@
-//! The principal variation, gathered while the search returns.
+//! Principal variation, collected while the search returns.
 
 use cozy_chess::Move;
 
 use crate::evaluation::score::MAX_PLY;
 
-/// For every ply the best line found from there on: the usual triangular table.
+/// Triangular PV table: the best line from each ply.
 pub(crate) struct PvTable {
     lines: Vec<Vec<Move>>,
 }
@@ -18,12 +18,12 @@ impl PvTable {
         }
     }
 
-    /// Forgets the line from `ply` on.
+    /// Clears the line from `ply`.
     pub(crate) fn clear(&mut self, ply: usize) {
         self.lines[ply].clear();
     }
 
-    /// Makes `mv` and the line after it the line from `ply` on.
+    /// Sets the line from `ply` to `mv` followed by the line from `ply + 1`.
     pub(crate) fn set(&mut self, ply: usize, mv: Move) {
         let (upper, lower) = self.lines.split_at_mut(ply + 1);
         let line = &mut upper[ply];
@@ -32,7 +32,7 @@ impl PvTable {
         line.extend_from_slice(&lower[0]);
     }
 
-    /// The line from `ply` on.
+    /// Returns the line from `ply`.
     pub(crate) fn line_from(&self, ply: usize) -> &[Move] {
         &self.lines[ply]
     }

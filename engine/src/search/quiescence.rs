@@ -1,5 +1,5 @@
-//! Quiescence search: captures and promotions until nothing hangs, so that the
-//! evaluation never looks at half an exchange; at first quiet checks too; in check, every move.
+//! Quiescence search: captures and promotions until the position is quiet, also quiet checks at
+//! first; all moves in check.
 
 use cozy_chess::{BitBoard, Board, Piece, Square};
 
@@ -14,8 +14,7 @@ use crate::search::transposition_table::{ScoreBound, TableEntry, TranspositionTa
 use crate::search::worker::Worker;
 
 impl Searcher<'_> {
-    /// The value of the present position once it is quiet. `plies` counts from
-    /// where quiescence began.
+    /// Returns the score of the current position after quiescence. `plies` counts from the horizon.
     pub(super) fn quiescence<const PV: bool>(
         &mut self,
         plies: u32,
@@ -50,7 +49,7 @@ impl Searcher<'_> {
             }
             best = self.static_eval(raw, entry.as_ref()).estimate;
             if best >= beta && !best.is_decided() && !beta.is_decided() {
-                // No move has shown it: halfway to what is asked.
+                // No search has confirmed the evaluation: return the mean of it and beta.
                 return Ok(Score::between(beta, best));
             }
             if best >= beta || self.worker.tree.is_full() {
@@ -100,7 +99,7 @@ impl Searcher<'_> {
                     continue;
                 }
                 if in_check && !is_tactical(board, mv) {
-                    // One way out that does not lose is enough to judge by.
+                    // Skip quiet evasions: a single one that does not lose is enough.
                     picker.skip_quiets();
                     continue;
                 }
@@ -113,7 +112,7 @@ impl Searcher<'_> {
                         best = best.max(reach);
                         continue;
                     }
-                    // To exchange pieces does not raise a hopeless evaluation.
+                    // An even exchange does not raise a hopeless evaluation.
                     if futility <= alpha && !wins_at_least(board, mv, 1) {
                         best = best.max(futility);
                         continue;
@@ -155,8 +154,8 @@ impl Searcher<'_> {
     }
 }
 
-/// Whether the side to move has only its king and pawns, and none can move:
-/// all stalemates that occur in play but for the rarest.
+/// Returns whether the side to move has only king and pawns and no legal move: stalemate, but for
+/// its rarest forms.
 fn is_nearly_stalemate(board: &Board) -> bool {
     let own = board.colors(board.side_to_move());
     let simple = board.pieces(Piece::Pawn) | board.pieces(Piece::King);

@@ -1,14 +1,14 @@
-//! How much less deep late moves are searched.
+//! Table of late-move reductions.
 
 use crate::search::params::{
     QUIET_REDUCTION_BASE, QUIET_REDUCTION_DIVISOR, TACTICAL_REDUCTION_BASE,
     TACTICAL_REDUCTION_DIVISOR, Tunable,
 };
 
-/// Depths and numbers of moves from this on are reduced alike.
+/// Size of the tables; greater depths and move numbers use the last entry.
 const SIZE: usize = 64;
 
-/// Plies by which a move is reduced, by depth and by its number.
+/// Reductions in plies, by depth and move number.
 pub(crate) struct Reductions {
     quiet: [[u8; SIZE]; SIZE],
     tactical: [[u8; SIZE]; SIZE],
@@ -31,7 +31,7 @@ impl Reductions {
         }
     }
 
-    /// The reduction of the `number`-th move of a node, counted from 1.
+    /// Returns the reduction in plies of the `number`-th move of a node, counted from 1.
     pub(super) fn plies(&self, tactical: bool, depth: i32, number: usize) -> i32 {
         let table = if tactical {
             &self.tactical

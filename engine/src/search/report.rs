@@ -1,4 +1,4 @@
-//! What a search is told, and what it tells.
+//! Signals to a running search, and its reports and outcome.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use cozy_chess::Move;
 use crate::evaluation::Score;
 use crate::search::transposition_table::ScoreBound;
 
-/// Who can end a search: a flag that another thread sets, or anything else.
+/// Stop condition of a search: a flag set by another thread, or any other check.
 pub trait Interrupt: Sync {
-    /// Whether to end: asked every few hundred nodes of the first thread, which has searched
-    /// so many by now.
+    /// Returns whether to stop. Called every few hundred nodes of the first thread, which has
+    /// searched `nodes` so far.
     fn is_due(&self, nodes: u64) -> bool;
 }
 
@@ -21,13 +21,13 @@ impl Interrupt for AtomicBool {
     }
 }
 
-/// What a search needs from the world around it.
+/// Callbacks and flags of a search's environment.
 pub struct Signals<'a> {
-    /// Ends the search.
+    /// Stops the search.
     pub stop: &'a dyn Interrupt,
-    /// While this is true, no time limit counts.
+    /// Pondering: no time limit applies while true.
     pub pondering: Option<&'a AtomicBool>,
-    /// Time since the search was asked for.
+    /// Returns the time since the search was requested.
     pub elapsed: &'a (dyn Fn() -> Duration + Sync),
 }
 
@@ -38,54 +38,54 @@ impl Signals<'_> {
     }
 }
 
-/// What is known of one line, after an iteration or within one.
+/// Progress report on one line, after or within an iteration.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
-    /// Plies of the iteration.
+    /// Iteration, in plies.
     pub depth: u32,
-    /// Plies of the longest line looked at.
+    /// Selective depth: plies of the longest line searched.
     pub seldepth: usize,
-    /// The line's place among those asked for, from 1.
+    /// Rank of the line (MultiPV), from 1.
     pub rank: usize,
-    /// The value of the line, from the view of the side to move.
+    /// Score of the line, from the side to move's point of view.
     pub score: Score,
-    /// What `score` says of the true one.
+    /// Whether `score` is exact or a bound.
     pub bound: ScoreBound,
-    /// Nodes so far, of all threads.
+    /// Nodes so far, all threads.
     pub nodes: u64,
     /// Time so far.
     pub time: Duration,
-    /// How full the transposition table is, in thousandths.
+    /// Share of the transposition table used by this search, in permille.
     pub hashfull: usize,
-    /// Positions that tablebases knew.
+    /// Tablebase hits so far.
     pub tablebase_hits: u64,
-    /// The line.
+    /// Moves of the line.
     pub pv: &'a [Move],
 }
 
-/// A line and its value.
+/// A line and its score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// From the view of the side to move.
+    /// Score from the side to move's point of view.
     pub score: Score,
-    /// At least one move.
+    /// Moves, at least one.
     pub pv: Vec<Move>,
 }
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The move to play; `None` only where there is no legal move.
+    /// Move to play; `None` without legal moves.
     pub best: Option<Move>,
-    /// Its score, from the view of the side to move.
+    /// Score of `best`, from the side to move's point of view.
     pub score: Score,
-    /// The last finished iteration.
+    /// Last finished iteration.
     pub depth: u32,
-    /// All nodes of all threads.
+    /// Nodes of all threads.
     pub nodes: u64,
-    /// How many threads searched: fewer than asked for where the system had no
-    /// more; none where there is no legal move.
+    /// Number of threads that searched: fewer than configured if the system had no more, 0 without
+    /// legal moves.
     pub threads: usize,
-    /// The lines asked for, best first.
+    /// Requested lines, best first.
     pub lines: Vec<Line>,
 }

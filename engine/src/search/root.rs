@@ -1,4 +1,4 @@
-//! The root of the search, and its several lines.
+//! Root search with multiple lines (MultiPV).
 
 use std::cmp::Reverse;
 
@@ -9,9 +9,8 @@ use crate::search::searcher::{Halted, Searcher};
 use crate::search::transposition_table::{ScoreBound, TableEntry};
 
 impl Searcher<'_> {
-    /// Searches the root's moves, `lines` of them for their true scores; the
-    /// best come first in the list afterwards, even where the search was
-    /// halted. Returns the best score: exact within the window, else a bound.
+    /// Searches the root moves, the best `lines` of them for exact scores, and sorts them best
+    /// first, even if halted. Returns the best score, fail-soft.
     pub(super) fn root(
         &mut self,
         depth: i32,
@@ -23,14 +22,14 @@ impl Searcher<'_> {
         let mut exact = Vec::with_capacity(lines + 1);
         let result = self.root_moves(depth, alpha, beta, lines, &mut exact);
         if exact.is_empty() {
-            // All failed low, or the search was halted before one did not: what
-            // was known before is the best that is known.
+            // All moves failed low, or the search was halted before one did not: keep the previous
+            // score.
             self.worker.root[0].score = last;
         }
         self.worker.root.sort_by_key(|root| Reverse(root.score));
         let best = &mut self.worker.root[0];
         if result.is_err() && best.score.is_loss() {
-            // A move that was not looked at may save the game.
+            // An unsearched move may save the game.
             best.score = best.score.max(last);
         }
         let score = result?;
@@ -55,7 +54,7 @@ impl Searcher<'_> {
         alpha: Score,
         beta: Score,
         lines: usize,
-        // The best true scores, best first.
+        // Best exact scores, in descending order.
         exact: &mut Vec<Score>,
     ) -> Result<Score, Halted> {
         self.enter_node()?;
@@ -64,7 +63,7 @@ impl Searcher<'_> {
         }
         let mut best = -Score::INFINITE;
         for index in 0..self.worker.root.len() {
-            // What a move has to surpass to be among the lines.
+            // Score that a move must exceed to be among the lines.
             let floor = exact.get(lines - 1).copied().unwrap_or(alpha);
             let nodes = self.nodes;
             let score = self.root_move(depth, index, floor, beta, index < lines)?;

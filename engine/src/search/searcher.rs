@@ -1,4 +1,4 @@
-//! One thread's search: its counters, its limits, and what every node does.
+//! Search thread: counters, limits, and the steps common to all nodes.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -13,26 +13,26 @@ use crate::search::shared::Shared;
 use crate::search::transposition_table::TableEntry;
 use crate::search::worker::Worker;
 
-/// How many nodes pass between two looks at the clock and the stop flag.
+/// Nodes between two checks of the clock and the stop flag.
 const NODES_PER_LOOK: u64 = 512;
 
-/// A limit was reached: the scores on the way are worth nothing.
+/// The search was aborted; pending scores are invalid.
 pub(super) struct Halted;
 
-/// One thread's search.
+/// A search thread during one search.
 pub(super) struct Searcher<'a> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) worker: &'a mut Worker,
-    /// Its number; 0 reports, and looks at the clock.
+    /// Thread number; thread 0 reports and checks the clock.
     pub(super) index: usize,
-    /// The last finished iteration.
+    /// Last finished iteration.
     pub(super) depth: i32,
     pub(super) nodes: u64,
-    /// Of these, those that the shared counter has.
+    /// Part of `nodes` already added to the shared counter.
     pub(super) counted: u64,
     pub(super) tablebase_hits: u64,
     pub(super) seldepth: usize,
-    /// Null moves are not tried before this ply while one is verified.
+    /// Ply before which null moves are disabled, during a verification search.
     pub(super) null_from: usize,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Counts a node, unless a limit forbids it.
+    /// Counts a node; `Err` if a limit is reached.
     #[inline(always)]
     pub(super) fn enter_node(&mut self) -> Result<(), Halted> {
         if self.nodes.is_multiple_of(NODES_PER_LOOK) && self.must_stop() {
@@ -67,7 +67,7 @@ impl<'a> Searcher<'a> {
         Ok(())
     }
 
-    /// Shares the counters, and looks whether time is up.
+    /// Publishes the counters and returns whether to stop.
     fn must_stop(&mut self) -> bool {
         self.share_counters();
         if self.shared.halt.load(Ordering::Relaxed) {
@@ -85,9 +85,8 @@ impl<'a> Searcher<'a> {
         self.limits_count() && (signals.stop.is_due(self.nodes) || is_over())
     }
 
-    /// Whether nodes, time and who waits may end the search yet: what an iteration
-    /// has not finished is no answer. What the first thread owes
-    /// ([`Limits::least_depth`]), the others need not wait for.
+    /// Returns whether limits apply yet: the first thread finishes [`Limits::least_depth`] first,
+    /// since an unfinished iteration gives no answer; helpers need not.
     fn limits_count(&self) -> bool {
         self.index > 0 || self.depth >= self.shared.limits.least_depth
     }
@@ -106,8 +105,8 @@ impl<'a> Searcher<'a> {
         (self.shared.signals.elapsed)()
     }
 
-    /// The network's value of the present position, from the table where that
-    /// has it; none in check.
+    /// Returns the uncorrected evaluation of the current position, from `entry` if stored there;
+    /// `None` in check.
     pub(super) fn evaluate_quiet(&mut self, entry: Option<&TableEntry>) -> Option<Score> {
         let checkers = self.worker.tree.board().checkers();
         let evaluate = || self.evaluate();
@@ -118,7 +117,7 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// Plays a move, and has its position's entry fetched.
+    /// Plays a move and prefetches its table entry.
     #[inline(always)]
     pub(super) fn play(&mut self, mv: Move) {
         let Worker { tree, .. } = &mut *self.worker;
@@ -133,8 +132,8 @@ impl<'a> Searcher<'a> {
         driving.unwrap_or_else(|| tree.evaluate(evaluator))
     }
 
-    /// A draw by repetition, by the fifty-move rule or by material. Mate on
-    /// the hundredth ply comes before the fifty-move rule.
+    /// Returns a draw by repetition, the fifty-move rule or insufficient material. Mate on the
+    /// hundredth ply takes precedence over the fifty-move rule.
     pub(super) fn rule_draw(&self) -> Option<Score> {
         let tree = &self.worker.tree;
         let board = tree.board();
@@ -146,7 +145,7 @@ impl<'a> Searcher<'a> {
             .then_some(Score::DRAW)
     }
 
-    /// The lower end of the window: a draw where the mover can repeat a position.
+    /// Raises alpha to a draw if the mover can repeat a position.
     #[inline(always)]
     pub(super) fn at_least_a_draw(&self, alpha: Score) -> Score {
         match alpha < Score::DRAW && self.worker.tree.can_repeat() {
@@ -156,7 +155,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// The score of a position without legal moves.
+/// Returns the score of a position without legal moves: mate or stalemate.
 pub(super) fn no_move_score(board: &Board, ply: usize) -> Score {
     if board.checkers().is_empty() {
         Score::DRAW

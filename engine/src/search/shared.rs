@@ -1,4 +1,4 @@
-//! What all threads of a search have in common.
+//! State shared by all threads of a search.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -9,7 +9,7 @@ use crate::search::reductions::Reductions;
 use crate::search::report::Signals;
 use crate::search::transposition_table::TranspositionTable;
 
-/// What all threads of a search have in common.
+/// State shared by all threads of a search.
 pub(crate) struct Shared<'a> {
     pub(super) evaluator: &'a Evaluator,
     pub(super) table: &'a TranspositionTable,
@@ -17,11 +17,11 @@ pub(crate) struct Shared<'a> {
     pub(super) limits: &'a Limits,
     pub(super) signals: &'a Signals<'a>,
     pub(super) reductions: &'a Reductions,
-    /// What the tablebase says of the root.
+    /// Tablebase result of the root.
     pub(super) root_wdl: Option<Wdl>,
-    /// Set by the first thread to end the others, and by any that panics.
+    /// Stops all threads; set by the first one at its end, and by any that panics.
     pub(super) halt: AtomicBool,
-    /// Nodes and tablebase hits of all threads, as of their last looks.
+    /// Nodes and tablebase hits of all threads, updated at their periodic checks.
     pub(super) nodes: AtomicU64,
     pub(super) tablebase_hits: AtomicU64,
 }
@@ -49,8 +49,8 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Whether a mate is all that is asked for: then nobody passes, since
-    /// zugzwang is what many problems are about.
+    /// Returns whether this is a mate search. Null moves are then disabled, since many problems are
+    /// about zugzwang.
     pub(super) fn seeks_mate(&self) -> bool {
         self.limits.mate.is_some()
     }

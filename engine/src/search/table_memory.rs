@@ -1,41 +1,40 @@
-//! Where the entries of a transposition table lie.
+//! Memory of the transposition table: private or shared between programs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Words of a cluster, which share a line of the cache.
+/// Words of a cluster, which fills one cache line.
 pub(super) const CLUSTER_WORDS: usize = 8;
-/// Words of an entry: the key exclusive-or the data, and the data. An entry
-/// that two threads wrote at once does not match its key, and is as good as
-/// absent (R. Hyatt and T. Mann, "A lock-less transposition table
-/// implementation for parallel search", ICGA Journal 25, 2002).
+/// Words of an entry: the key XOR the data, and the data. An entry that two threads wrote at once
+/// does not match its key, and counts as absent (R. Hyatt and T. Mann, "A lock-less transposition
+/// table implementation for parallel search", ICGA Journal 25, 2002).
 const ENTRY_WORDS: usize = 2;
-/// The first words of a cluster's entries.
+/// Offsets of a cluster's entries.
 pub(super) const ENTRIES: [usize; CLUSTER_WORDS / ENTRY_WORDS] = [0, 2, 4, 6];
 pub(super) const LINE_BYTES: usize = CLUSTER_WORDS * size_of::<AtomicU64>();
 
-/// Memory for a transposition table that several programs share, each of which searches the
-/// same position: workers of a page, say, whose own memories are apart.
+/// Memory of a transposition table shared by several programs that search the same position, such
+/// as web workers with separate address spaces.
 pub trait TableMemory: Send + Sync {
-    /// How many words of 64 bits there are, all zero at the beginning.
+    /// Returns the number of 64-bit words, all initially zero.
     fn words(&self) -> usize;
-    /// A word, of an index less than [`TableMemory::words`].
+    /// Returns a word; `index` is below [`TableMemory::words`].
     fn load(&self, index: usize) -> u64;
-    /// Replaces a word, of an index less than [`TableMemory::words`].
+    /// Sets a word; `index` is below [`TableMemory::words`].
     fn store(&self, index: usize, word: u64);
-    /// In the cluster of eight words from an index on, the first word of the first entry that
-    /// is empty or has this key. An entry has two words: its data, which is zero where it is
-    /// empty, is the second, and its key exclusive-or the data the first.
+    /// Returns the index of the first entry that is empty or has this key, in the cluster of eight
+    /// words that starts at index `cluster`. An entry has two words: its key XOR its data, and its
+    /// data, which is zero if it is empty.
     fn find(&self, cluster: usize, key: u64) -> Option<usize> {
         find(key, |index| self.load(cluster + index)).map(|entry| cluster + entry)
     }
-    /// The number of the present search, which all programs agree on: entries of earlier
-    /// ones give way.
+    /// Returns the number of the current search, the same for all programs: entries of earlier
+    /// searches age.
     fn search(&self) -> u64;
 }
 
-/// See [`TableMemory::find`]; words are counted from the cluster's first.
+/// Implements [`TableMemory::find`], with indices relative to the cluster.
 #[inline(always)]
 pub(super) fn find(key: u64, load: impl Fn(usize) -> u64) -> Option<usize> {
     for entry in ENTRIES {
@@ -47,28 +46,27 @@ pub(super) fn find(key: u64, load: impl Fn(usize) -> u64) -> Option<usize> {
     None
 }
 
-/// The memory of a table.
+/// Memory of a table.
 pub(super) enum Memory {
     Own {
         words: Box<[AtomicU64]>,
-        /// The word at which the first cluster begins, so that each is one line of the
-        /// cache.
+        /// First word of the first cluster, which aligns clusters with cache lines.
         first: usize,
     },
     Shared(Arc<dyn TableMemory>),
 }
 
-/// Words of a page of 4 KiB, the smallest that a system maps at once.
+/// Words of a 4 KiB page, the smallest unit that a system maps.
 const PAGE_WORDS: usize = 4096 / size_of::<AtomicU64>();
-/// Words that a thread wipes or touches at a time: 4 MiB.
+/// Words that a thread clears or touches at a time: 4 MiB.
 const PART_WORDS: usize = (4 << 20) / size_of::<AtomicU64>();
 
 impl Memory {
-    /// Memory of its own for so many clusters, all zero; `None` where the system has not so
-    /// much. [`Memory::touch`] makes the system map it.
+    /// Allocates zeroed, private memory for `clusters` clusters; `None` if the system does not have
+    /// as much. [`Memory::touch`] makes the system map it.
     pub(super) fn own(clusters: usize) -> Option<Memory> {
         let count = (clusters + 1).checked_mul(CLUSTER_WORDS)?;
-        // Systems promise more than they have, and kill whoever uses it.
+        // Systems overcommit, and kill the process that uses the memory.
         if !physical_memory_holds(count.checked_mul(size_of::<AtomicU64>())?) {
             return None;
         }
@@ -79,8 +77,8 @@ impl Memory {
         Some(Memory::Own { words, first })
     }
 
-    /// Writes a zero to every page of new memory of its own, on so many threads: the system
-    /// maps it now, and not page by page while a clock runs.
+    /// Writes to every page of new private memory on up to `threads` threads: the system maps it
+    /// now, not page by page while a clock runs.
     pub(super) fn touch(&mut self, threads: usize) {
         if let Memory::Own { words, .. } = self {
             share(words, threads, |part| {
@@ -103,7 +101,7 @@ impl Memory {
         }
     }
 
-    /// Makes every word zero, on so many threads where the memory is its own.
+    /// Zeroes every word, on up to `threads` threads if private.
     pub(super) fn clear(&mut self, threads: usize) {
         match self {
             Memory::Own { words, .. } => share(words, threads, bytemuck::fill_zeroes),
@@ -128,7 +126,7 @@ fn share(words: &mut [AtomicU64], threads: usize, each: impl Fn(&mut [AtomicU64]
     }
     thread::scope(|scope| {
         for _ in 0..helpers {
-            // The system has no more threads: those already started do the rest.
+            // The system has no more threads: continue with those started.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -137,11 +135,11 @@ fn share(words: &mut [AtomicU64], threads: usize, each: impl Fn(&mut [AtomicU64]
     });
 }
 
-/// The words of a cluster.
+/// A cluster's words.
 #[derive(Clone, Copy)]
 pub(super) enum Cluster<'a> {
     Own(&'a [AtomicU64; CLUSTER_WORDS]),
-    /// Those from an index on.
+    /// Shared memory and the index of the cluster's first word.
     Shared(&'a dyn TableMemory, usize),
 }
 
@@ -162,7 +160,7 @@ impl Cluster<'_> {
         }
     }
 
-    /// The first word of the first entry that is empty or has this key.
+    /// Returns the offset of the first entry that is empty or has this key.
     #[inline(always)]
     pub(super) fn find(self, key: u64) -> Option<usize> {
         match self {
@@ -171,21 +169,19 @@ impl Cluster<'_> {
         }
     }
 
-    /// Has the processor fetch it.
+    /// Prefetches the cluster into the cache.
     #[inline]
     pub(super) fn prefetch(self) {
         #[cfg(target_arch = "x86_64")]
         if let Cluster::Own(words) = self {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // SAFETY: a prefetch reads nothing that the program can see, and the address
-            // is that of a reference.
+            // SAFETY: a prefetch has no visible effect, and the address is that of a reference.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(words.as_ptr().cast()) }
         }
     }
 }
 
-/// Asks the system to map memory in large pages: most lookups of a table
-/// would otherwise miss the processor's table of small ones too.
+/// Requests huge pages: most table lookups would otherwise miss the TLB too.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages(words: &[AtomicU64]) {
     const HUGE_PAGE: usize = 2 << 20;
@@ -194,8 +190,8 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
     let bytes = range.end.addr().saturating_sub(start) / HUGE_PAGE * HUGE_PAGE;
     if bytes > 0 {
         let start = range.start.with_addr(start).cast_mut().cast();
-        // SAFETY: the pages lie wholly within `words`, and the advice changes
-        // nothing in them. Where it is not taken, all works as before.
+        // SAFETY: the pages lie wholly within `words`, and the advice does not change their
+        // contents. A failure is harmless.
         unsafe { libc::madvise(start, bytes, libc::MADV_HUGEPAGE) };
     }
 }
@@ -203,10 +199,10 @@ fn ask_for_huge_pages(words: &[AtomicU64]) {
 #[cfg(not(target_os = "linux"))]
 fn ask_for_huge_pages(_: &[AtomicU64]) {}
 
-/// Returns whether the machine has `bytes` of physical memory, or does not say how much.
+/// Returns whether the machine has `bytes` of physical memory; true if its size is unknown.
 #[cfg(target_os = "linux")]
 fn physical_memory_holds(bytes: usize) -> bool {
-    // SAFETY: `sysconf` reads numbers of the system.
+    // SAFETY: `sysconf` only reads system constants.
     let number = |name| usize::try_from(unsafe { libc::sysconf(name) });
     match (number(libc::_SC_PHYS_PAGES), number(libc::_SC_PAGESIZE)) {
         (Ok(pages), Ok(page)) => bytes <= pages.saturating_mul(page),

@@ -1,4 +1,4 @@
-//! All threads of a search: from the root's moves to the best answer.
+//! Multi-threaded search: sets up the root, runs all workers and picks the best result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{mem, thread};
@@ -43,13 +43,13 @@ pub(super) fn run(
             let help = move || {
                 let halt = HaltOnDrop(&shared.halt);
                 let best = Searcher::new(shared, worker, index + 1).deepen(&mut |_| {});
-                // Whoever has no more to do does not end the search of others.
+                // A finished helper must not stop the others.
                 mem::forget(halt);
                 best
             };
             match thread::Builder::new().spawn_scoped(scope, help) {
                 Ok(thread) => threads.push(thread),
-                // The system has no more: the search does without.
+                // The system has no more threads: continue with those started.
                 Err(_) => break,
             }
         }
@@ -71,7 +71,7 @@ pub(super) fn run(
     })
 }
 
-/// Ends the search of all threads when it is dropped, which a panic does too.
+/// Stops all threads when dropped, also by a panic.
 struct HaltOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for HaltOnDrop<'_> {
@@ -80,8 +80,8 @@ impl Drop for HaltOnDrop<'_> {
     }
 }
 
-/// The moves to look at from the root: those asked for, and of these the ones
-/// that a tablebase calls best.
+/// Returns the root moves to search: the requested ones, of those the ones that keep the tablebase
+/// result, if known.
 fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
     let wanted = &shared.limits.moves;
     let mut moves = legal_moves(board);
@@ -100,7 +100,7 @@ fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
             .collect();
         shared.root_wdl = Some(wdl);
     }
-    // What is answered if there is no time for more.
+    // Fallback score if there is no time to search.
     let score = shared.evaluator.evaluate_board(board);
     moves
         .into_iter()
@@ -113,7 +113,7 @@ fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
         .collect()
 }
 
-/// The outcome where the game is over.
+/// Returns the outcome of a finished game.
 fn no_moves(board: &Board) -> Outcome {
     Outcome {
         best: None,

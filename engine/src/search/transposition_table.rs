@@ -1,4 +1,4 @@
-//! The transposition table, shared by all threads of a search.
+//! Transposition table shared by all threads of a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -11,27 +11,26 @@ use crate::search::table_memory::{
     CLUSTER_WORDS, Cluster, ENTRIES, LINE_BYTES, Memory, TableMemory,
 };
 
-/// A table of this size could not be had.
+/// Memory for a transposition table of this size is not available.
 #[derive(Debug, Error, PartialEq, Eq)]
 #[error("no memory for a transposition table of {mebibytes} MiB")]
 pub struct HashError {
     mebibytes: usize,
 }
 
-/// What a score says about the true one.
+/// Relation of a score to the true score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreBound {
-    /// It is the true one.
+    /// The score is exact.
     Exact,
-    /// The true one is no less.
+    /// The true score is at least this.
     Lower,
-    /// The true one is no greater.
+    /// The true score is at most this.
     Upper,
 }
 
 impl ScoreBound {
-    /// What a search of the window between `alpha` and `beta` proves by its
-    /// score.
+    /// Returns the bound that a search of the window `(alpha, beta)` proves by its score.
     pub(crate) fn of(score: Score, alpha: Score, beta: Score) -> ScoreBound {
         match score {
             _ if score >= beta => ScoreBound::Lower,
@@ -40,7 +39,7 @@ impl ScoreBound {
         }
     }
 
-    /// Whether a score with this bound says that `guess` is off.
+    /// Returns whether a score with this bound contradicts `guess`.
     pub(crate) fn refutes(self, score: Score, guess: Score) -> bool {
         match self {
             ScoreBound::Exact => true,
@@ -50,25 +49,25 @@ impl ScoreBound {
     }
 }
 
-/// What the table knows of a position, seen from the ply it is probed at.
+/// Table entry of a position, with its score relative to the probing ply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableEntry {
     pub(crate) score: Score,
     pub(crate) mv: Option<Move>,
     pub(crate) depth: i32,
     pub(crate) bound: ScoreBound,
-    /// Whether the position was ever searched with an open window.
+    /// Whether the position was ever searched as a PV node.
     pub(crate) pv: bool,
-    /// The network's value, if it was asked for.
+    /// Uncorrected evaluation, if computed.
     pub(crate) evaluation: Option<Score>,
 }
 
-/// Searches after which an entry is as young as a new one again.
+/// Number of generations; ages wrap around after this many searches.
 const GENERATIONS: u8 = 32;
-/// Plies that a search of age outweighs when an entry is to give way.
+/// Replacement: plies of depth that outweigh one generation of age.
 const PLIES_A_GENERATION: i32 = 4;
 
-/// Positions already searched, by their key.
+/// Transposition table: search results by position key, with clusters of four entries.
 pub(crate) struct TranspositionTable {
     memory: Memory,
     clusters: usize,
@@ -76,9 +75,8 @@ pub(crate) struct TranspositionTable {
 }
 
 impl TranspositionTable {
-    /// Whether [`TranspositionTable::prefetch`] does anything. To evaluate a position then
-    /// takes no longer than to wait for its entry; else what is stored of it
-    /// saves the work.
+    /// Whether [`TranspositionTable::prefetch`] does anything. If so, evaluating takes no longer
+    /// than waiting for the entry; otherwise the stored evaluation saves the work.
     pub(crate) const FETCHES_AHEAD: bool = cfg!(target_arch = "x86_64");
 
     pub(crate) fn new(mebibytes: usize) -> Result<TranspositionTable, HashError> {
@@ -95,7 +93,10 @@ impl TranspositionTable {
         })
     }
 
-    /// A table in memory that is shared, and may hold entries already.
+    /// Returns a table in shared memory, which may already hold entries.
+    ///
+    /// # Panics
+    /// If `memory` is smaller than a cluster.
     pub(crate) fn shared(memory: Arc<dyn TableMemory>) -> TranspositionTable {
         let clusters = memory.words() / CLUSTER_WORDS;
         assert!(clusters > 0, "a table has at least one cluster");
@@ -106,24 +107,24 @@ impl TranspositionTable {
         }
     }
 
-    /// Forgets everything, on up to `threads` threads. The memory is wiped and kept: memory
-    /// anew from the system would be mapped page by page while the next search's clock runs.
+    /// Clears the table on up to `threads` threads. The memory is wiped and kept: fresh memory from
+    /// the system would be mapped page by page while the next search's clock runs.
     pub(crate) fn clear(&mut self, threads: usize) {
         self.memory.clear(threads);
         self.generation = AtomicU8::new(0);
     }
 
-    /// Has the system map the memory of a new table, on up to `threads` threads.
+    /// Makes the system map the memory of a new table, on up to `threads` threads.
     pub(crate) fn touch(&mut self, threads: usize) {
         self.memory.touch(threads);
     }
 
-    /// What it takes in memory.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.clusters * LINE_BYTES
     }
 
-    /// A new search begins: what is stored becomes old.
+    /// Starts a new generation: existing entries age.
     pub(crate) fn age(&self) {
         let next = match &self.memory {
             Memory::Own { .. } => self.generation.load(Ordering::Relaxed) + 1,
@@ -132,7 +133,7 @@ impl TranspositionTable {
         self.generation.store(next % GENERATIONS, Ordering::Relaxed);
     }
 
-    /// Has the processor fetch what [`TranspositionTable::probe`] will look at.
+    /// Prefetches the cluster of `key`.
     #[inline]
     pub(crate) fn prefetch(&self, key: u64) {
         self.cluster(key).prefetch();
@@ -143,7 +144,7 @@ impl TranspositionTable {
         let cluster = self.cluster(key);
         let slot = cluster.find(key)?;
         let data = cluster.load(slot + 1);
-        // Another thread may have written there since it was found.
+        // Another thread may have overwritten the entry since `find`.
         (data != 0 && cluster.load(slot) ^ data == key).then(|| Data::unpack(data).entry(ply))
     }
 
@@ -161,7 +162,7 @@ impl TranspositionTable {
         let mut new = Data::of(entry, ply, generation);
         if word != 0 && cluster.load(slot) ^ word == key {
             let old = Data::unpack(word);
-            // A bound from above names no move; the one known before still helps.
+            // Upper bounds have no move; keep the one stored earlier.
             if new.mv == PackedMove::NONE {
                 new.mv = old.mv;
             }
@@ -176,7 +177,7 @@ impl TranspositionTable {
         cluster.store(slot + 1, data);
     }
 
-    /// How full the table is of this search's entries, in thousandths.
+    /// Returns the share of entries written by the current search, in permille (UCI `hashfull`).
     pub(crate) fn permille_full(&self) -> usize {
         let generation = self.generation.load(Ordering::Relaxed);
         let clusters = self.clusters.min(250);
@@ -188,9 +189,8 @@ impl TranspositionTable {
         used * 1000 / (clusters * ENTRIES.len())
     }
 
-    /// The words of the cluster that a key belongs to: its upper half spreads
-    /// evenly over any number of clusters. (Not all of it, since WebAssembly has
-    /// no product of 128 bits.)
+    /// Returns the cluster of `key`: the key's upper half is mapped evenly to any number of
+    /// clusters. (Not the whole key: WebAssembly has no 128-bit product.)
     #[inline]
     fn cluster(&self, key: u64) -> Cluster<'_> {
         let index = (((key >> 32) * self.clusters as u64) >> 32) as usize;
@@ -198,22 +198,21 @@ impl TranspositionTable {
     }
 }
 
-/// An entry's data: 64 bits, never all zero, since the bound takes two bits
-/// that are not.
+/// Packed entry of 64 bits; never all zero, since `bound` is encoded as 1 to 3.
 #[derive(Clone, Copy)]
 struct Data {
-    /// Relative to the node, see [`Score::relative_to_node`].
+    /// Score relative to the node, see [`Score::relative_to_node`].
     score: i16,
     mv: PackedMove,
     depth: u8,
     bound: ScoreBound,
     pv: bool,
-    /// 5 bits.
+    /// Generation in 5 bits.
     generation: u8,
     evaluation: Option<Score>,
 }
 
-/// Stands for an evaluation that was not asked for.
+/// Encoding of a missing evaluation.
 const NO_EVALUATION: i16 = i16::MIN;
 
 impl Data {
@@ -273,15 +272,15 @@ impl Data {
         }
     }
 
-    /// How much is lost if this entry gives way: the deep and the recent stay.
+    /// Returns the replacement value: deep and recent entries stay.
     fn value(self, generation: u8) -> i32 {
         let age = (GENERATIONS + generation - self.generation) % GENERATIONS;
         i32::from(self.depth) - PLIES_A_GENERATION * i32::from(age)
     }
 }
 
-/// A move in 15 bits: from, to, and promotion (0 none, 1 knight to 4 queen).
-/// All zero, a1 to a1, is no move.
+/// A move in 15 bits: from, to, and promotion (0 none, 1 knight to 4 queen). Zero (a1 to a1)
+/// encodes `None`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct PackedMove(u16);
 
@@ -329,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Keys of one cluster, of a table of 1 MiB.
+    /// Returns keys of one cluster of a 1 MiB table.
     fn keys() -> impl Iterator<Item = u64> {
         1..
     }
@@ -349,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn gives_back_what_it_was_given() {
+    fn entries_round_trip() {
         let table = TranspositionTable::new(1).unwrap();
         for bound in [ScoreBound::Exact, ScoreBound::Lower, ScoreBound::Upper] {
             for mv in ["e2e4", "a1h8", "b7a8q", "g2h1n", "h8a1"] {
@@ -377,7 +376,7 @@ mod tests {
         assert_eq!(table.probe(42, 0), None);
     }
 
-    /// Memory where another program writes an entry as soon as one is found.
+    /// Shared memory in which another program overwrites an entry as soon as it is found.
     struct Contended {
         words: [AtomicU64; CLUSTER_WORDS],
         others: Mutex<Option<[u64; 2]>>,
@@ -407,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_that_is_written_meanwhile_is_not_taken_for_the_one_found() {
+    fn ignores_entries_overwritten_during_a_probe() {
         let memory = Arc::new(Contended {
             words: Default::default(),
             others: Mutex::new(None),
@@ -420,7 +419,7 @@ mod tests {
         *memory.others.lock().unwrap() = Some(others);
         assert_eq!(table.probe(42, 0), None);
         assert_eq!(table.probe(7, 0), Some(entry(9, "d2d4")));
-        // Its move is not this position's.
+        // The move stored by the other program belongs to another position.
         table.clear(1);
         *memory.others.lock().unwrap() = Some(others);
         let without_move = TableEntry {
@@ -432,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shallowest_and_the_oldest_gives_way() {
+    fn replaces_the_shallowest_and_oldest() {
         let table = TranspositionTable::new(1).unwrap();
         for (key, depth) in keys().zip([6, 5, 7, 8]) {
             table.store(key, 0, &entry(depth, "e2e4"));
@@ -448,14 +447,13 @@ mod tests {
         table.age();
         table.store(5, 0, &entry(4, "d2d4"));
         table.age();
-        // Two searches old and 6 plies deep is worth less than one search old
-        // and 4 plies deep.
+        // Depth 6 at age two is worth less than depth 4 at age one.
         table.store(6, 0, &entry(1, "d2d4"));
         assert_eq!(held(&table), [3, 4, 5, 6]);
     }
 
     #[test]
-    fn a_much_deeper_bound_of_the_same_search_stays() {
+    fn keeps_a_much_deeper_bound_of_the_same_search() {
         let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, &entry(9, "e2e4"));
         table.store(1, 0, &entry(4, "d2d4"));
@@ -465,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_without_a_move_keeps_the_move_known_before() {
+    fn a_bound_without_a_move_keeps_the_stored_move() {
         let table = TranspositionTable::new(1).unwrap();
         table.store(1, 0, &entry(3, "e2e4"));
         let upper = TableEntry {
@@ -478,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn how_full_it_is_counts_this_search_alone() {
+    fn hashfull_counts_only_this_search() {
         let mut table = TranspositionTable::new(1).unwrap();
         assert_eq!(table.permille_full(), 0);
         for key in 0..1_000_000u64 {

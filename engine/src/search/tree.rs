@@ -1,4 +1,4 @@
-//! The line of positions that the search stands on.
+//! The search stack: the line of positions from the root to the current node.
 
 use cozy_chess::{Board, Color, Move, Piece};
 
@@ -12,32 +12,31 @@ use crate::search::history::Placed;
 
 struct Node {
     board: Board,
-    /// [`Tree::played`].
+    /// Move that led here ([`Tree::played`]).
     played: Option<Move>,
-    /// What that move placed.
+    /// Continuation index of that move.
     placed: Placed,
-    /// How many plies a repetition can lie back: those since a capture, a
-    /// pawn's move, or a null move.
+    /// Plies since a capture, a pawn move or a null move: how far back a repetition can lie.
     reversible: usize,
-    /// The network's value, once it was asked for: the same position is evaluated again by
-    /// quiescence, by the singular search and by deeper ones.
+    /// Cached network evaluation: quiescence, singular and deeper searches evaluate the same
+    /// position again.
     value: Option<Score>,
-    /// [`Tree::danger`], where the evaluation has told it.
+    /// Cached [`Tree::danger`], if the evaluation computed it.
     danger: Option<Danger>,
 }
 
-/// The root and the moves played from it, with everything that is carried
-/// along. Room for the longest line is taken once.
+/// The root and the moves played from it, with incrementally updated state. Allocated once for the
+/// longest line.
 pub struct Tree {
     nodes: Vec<Node>,
     ply: usize,
-    /// Keys of the positions before the root and of the line.
+    /// Repetition keys of the game before the root and of the line.
     keys: Vec<u64>,
     accumulators: Accumulators,
 }
 
 impl Tree {
-    /// A tree that stands on the start of a game.
+    /// Returns a tree with the standard start at its root.
     pub fn new(evaluator: &Evaluator) -> Tree {
         let node = || Node {
             board: Board::default(),
@@ -57,7 +56,7 @@ impl Tree {
         tree
     }
 
-    /// Puts a position at the root.
+    /// Sets the root.
     pub fn start(&mut self, position: &Position, evaluator: &Evaluator) {
         let board = position.board();
         self.ply = 0;
@@ -77,46 +76,45 @@ impl Tree {
         }
     }
 
-    /// Plies from the root.
+    /// Returns the distance from the root in plies.
     pub fn ply(&self) -> usize {
         self.ply
     }
 
-    /// The position.
+    /// Returns the current position.
     pub fn board(&self) -> &Board {
         &self.nodes[self.ply].board
     }
 
-    /// The move that led to the position; none at the root, and after a null
-    /// move.
+    /// Returns the move that led to the current position; `None` at the root and after a null move.
     pub fn played(&self) -> Option<Move> {
         self.nodes[self.ply].played
     }
 
-    /// The board `back` plies ago, on the line.
+    /// Returns the board `back` plies ago, within the line.
     pub(crate) fn earlier(&self, back: usize) -> &Board {
         &self.nodes[self.ply - back].board
     }
 
-    /// What the `back`-th last move placed, counted from 1.
+    /// Returns the continuation index of the `back`-th last move, counted from 1.
     #[inline(always)]
     pub(crate) fn placed(&self, back: usize) -> Placed {
         let ply = (self.ply + 1).checked_sub(back);
         ply.map_or(Placed::NONE, |ply| self.nodes[ply].placed)
     }
 
-    /// Where the mover's pieces are attacked by lesser ones.
+    /// Returns the squares where the mover's pieces are attacked by lesser ones.
     pub(crate) fn danger(&self) -> Danger {
         let Node { board, danger, .. } = &self.nodes[self.ply];
         danger.unwrap_or_else(|| Danger::of(board))
     }
 
-    /// The position's key, as [`position_key`] gives it.
+    /// Returns the key of the current position ([`position_key`]).
     pub fn key(&self) -> u64 {
         self.keys[self.keys.len() - 1]
     }
 
-    /// Keys of the positions before the root and of the line that have occurred twice.
+    /// Returns the keys, of the game and the line, that have occurred at least twice.
     pub(crate) fn drawn_once_more(&self) -> Vec<u64> {
         let mut keys = self.keys.clone();
         keys.sort_unstable();
@@ -129,7 +127,10 @@ impl Tree {
         twice
     }
 
-    /// Plays a legal move; there must be room ([`Tree::is_full`]).
+    /// Plays a legal move.
+    ///
+    /// # Panics
+    /// If [`Tree::is_full`].
     pub fn push(&mut self, mv: Move) {
         let [parent, child] = &mut self.nodes[self.ply..self.ply + 2] else {
             unreachable!("two positions")
@@ -149,10 +150,10 @@ impl Tree {
         self.accumulators.play(self.ply);
     }
 
-    /// Lets the side to move pass; there must be room ([`Tree::is_full`]).
+    /// Plays a null move.
     ///
     /// # Panics
-    /// If it is in check.
+    /// If [`Tree::is_full`], or if the side to move is in check.
     pub fn push_null(&mut self) {
         let passed = self.board().null_move();
         let board = passed.expect("a side in check cannot pass");
@@ -169,19 +170,19 @@ impl Tree {
         };
     }
 
-    /// Takes the last move back.
+    /// Takes back the last move.
     pub fn pop(&mut self) {
         self.ply -= 1;
         self.keys.pop();
     }
 
-    /// Whether the line is as long as it can be.
+    /// Returns whether the line has its maximum length.
     pub fn is_full(&self) -> bool {
         self.ply == MAX_PLY
     }
 
-    /// The static value, from the view of the side to move, by the evaluator
-    /// that the line started with.
+    /// Returns the static evaluation from the side to move's point of view. `evaluator` must be the
+    /// one given to [`Tree::start`].
     pub fn evaluate(&mut self, evaluator: &Evaluator) -> Score {
         let nodes = &self.nodes;
         let Node { board, value, .. } = &nodes[self.ply];
@@ -202,17 +203,17 @@ impl Tree {
         value
     }
 
-    /// Whether the side to move can repeat an earlier position of the line by one move, and so
-    /// be sure of a draw.
+    /// Returns whether the side to move can repeat an earlier position of the line by one move, and
+    /// so is sure of a draw (upcoming repetition).
     #[inline(always)]
     pub fn can_repeat(&self) -> bool {
         let most = self.nodes[self.ply].reversible.min(self.ply);
-        // What the other side has moved has come back.
+        // Candidates have the opponent to move, and so lie an odd number of plies back.
         let mut earlier = (3..=most).step_by(2);
         earlier.any(|back| self.repeats(self.earlier(back)))
     }
 
-    /// Whether one legal move of a single piece makes an earlier position.
+    /// Returns whether one legal move of a single piece leads to `earlier`.
     #[inline]
     fn repeats(&self, earlier: &Board) -> bool {
         let board = self.board();
@@ -240,16 +241,15 @@ impl Tree {
             })
     }
 
-    /// Whether the position is a draw by repetition: seen once before since
-    /// the root, or twice before in all.
+    /// Returns whether the position is a draw by repetition: it has occurred once before since the
+    /// root, or twice before in all.
     #[inline(always)]
     pub fn is_repetition(&self) -> bool {
         let Some((&key, earlier)) = self.keys.split_last() else {
             return false;
         };
         let reversible = self.nodes[self.ply].reversible.min(earlier.len());
-        // Only every other position has the same side to move, and nothing
-        // comes back in two plies.
+        // Only every other position has the same side to move, and none can recur after two plies.
         let mut same = (2..=reversible / 2)
             .map(|moves| 2 * moves)
             .filter(|plies| earlier[earlier.len() - plies] == key);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_carried_along_equals_what_is_computed_anew() {
+    fn incremental_state_equals_recomputation() {
         let both = Architecture {
             view: View::Both,
             buckets: 8,
@@ -286,11 +286,11 @@ mod tests {
             ..both
         };
         for architecture in [Architecture::ARTICLE, both, mirrored] {
-            carry_along(architecture);
+            check_incremental_state(architecture);
         }
     }
 
-    fn carry_along(architecture: Architecture) {
+    fn check_incremental_state(architecture: Architecture) {
         let evaluator = evaluator_of(architecture);
         let mut tree = Tree::new(&evaluator);
         let mut random = fastrand::Rng::with_seed(7);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn passing_changes_only_the_side_to_move_and_en_passant() {
+    fn null_moves_change_only_the_side_to_move_and_en_passant() {
         let evaluator = evaluator();
         let mut tree = Tree::new(&evaluator);
         let position =
@@ -347,7 +347,7 @@ mod tests {
         tree.push("g1f3".parse().unwrap());
         tree.push("f6g8".parse().unwrap());
         tree.push("f3g1".parse().unwrap());
-        // As after the first move of the knights, but for the side to move.
+        // The position after the first knight move, but for the side to move.
         assert!(!tree.is_repetition());
         tree.push_null();
         assert!(
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_may_count_more_plies_than_are_known() {
+    fn the_halfmove_clock_may_exceed_the_known_history() {
         let evaluator = evaluator();
         let mut tree = Tree::new(&evaluator);
         let position =
@@ -378,12 +378,12 @@ mod tests {
     }
 
     #[test]
-    fn a_repetition_is_seen_one_ply_before_it_is_there() {
+    fn can_repeat_predicts_repetitions() {
         let evaluator = evaluator();
         let mut tree = Tree::new(&evaluator);
         let mut random = fastrand::Rng::with_seed(9);
         let (mut seen, mut positions) = (0, 0);
-        // Few pieces, which come back often, and a pawn that may be taken in passing.
+        // Few pieces, which repeat often, and a possible en-passant capture.
         for (game, start) in [
             "8/2k2p2/8/1r6/8/5P2/3K4/7R w - - 0 1",
             "7k/8/8/8/3p4/8/4P3/K7 w - - 0 1",
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_position_before_the_root_must_come_back_twice() {
+    fn positions_before_the_root_must_recur_twice() {
         let evaluator = evaluator();
         let mut tree = Tree::new(&evaluator);
         let mut position = Position::startpos();
@@ -431,7 +431,7 @@ mod tests {
             tree.push(mv.parse().unwrap());
             repeated.push(tree.is_repetition());
         }
-        // The start; the root; and what followed it.
+        // The start, the root, and the positions after it.
         assert_eq!(repeated, [false, false, false, true, true, true]);
     }
 

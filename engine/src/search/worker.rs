@@ -1,5 +1,4 @@
-//! One thread's part of a search: its line of positions and what it has
-//! learned.
+//! State of one search thread.
 
 use cozy_chess::Move;
 
@@ -12,14 +11,14 @@ use crate::search::pv::PvTable;
 use crate::search::transposition_table::ScoreBound;
 use crate::search::tree::Tree;
 
-/// What a node leaves for its children and grandchildren.
+/// Per-ply state that a node shares with its descendants.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame {
     /// The corrected static evaluation; `None` in check.
     pub(crate) evaluation: Option<Score>,
-    /// The move that a singular search leaves out.
+    /// Move excluded by a singular search.
     pub(crate) excluded: Option<Move>,
-    /// Double extensions from the root to here.
+    /// Double extensions on the line so far.
     pub(crate) doubles: u8,
 }
 
@@ -31,21 +30,20 @@ impl Frame {
     };
 }
 
-/// A move of the root.
+/// A root move.
 #[derive(Clone, Debug)]
 pub(crate) struct RootMove {
-    /// The line that begins with it.
+    /// Line that begins with this move.
     pub(crate) pv: Vec<Move>,
-    /// Its score where that is known, else the lowest.
+    /// Score if known, else `-Score::INFINITE`.
     pub(crate) score: Score,
-    /// From below where the move was too good for the window, and the search was
-    /// halted before a wider one told how good.
+    /// `Lower` if the move failed high and the search was halted before the re-search.
     pub(crate) bound: ScoreBound,
-    /// Nodes spent on it.
+    /// Nodes spent on this move.
     pub(crate) nodes: u64,
 }
 
-/// What one thread carries from search to search.
+/// State a search thread keeps between searches.
 pub(crate) struct Worker {
     pub(crate) tree: Tree,
     pub(crate) frames: Vec<Frame>,
@@ -69,13 +67,13 @@ impl Worker {
         }
     }
 
-    /// Forgets what earlier searches taught.
+    /// Clears the histories.
     pub(crate) fn clear(&mut self) {
         self.history.clear();
         self.corrections.clear();
     }
 
-    /// Makes the worker ready to search from another root.
+    /// Resets the per-search state.
     pub(crate) fn start(&mut self) {
         self.frames.fill(Frame::NEW);
         self.moves = MoveStack::default();
