@@ -1,4 +1,4 @@
-//! Commands and their arguments.
+//! Command line: subcommands and their arguments.
 
 mod bench;
 mod book;
@@ -30,13 +30,13 @@ use host::ExitCode;
     disable_version_flag = true,
     about = "Kibitz's chess engine. Without a command it speaks UCI.",
     after_help = "\
-Arguments that are no command are lines of UCI, each of which is obeyed:
+Other arguments are UCI lines, which are executed in order:
   engine \"position startpos moves e2e4\" \"go depth 12\"
 
 Matches between engines and nets are played by another program, `arena`."
 )]
 struct Cli {
-    /// Print the version, the commit, and what net is inside
+    /// Print version, commit and embedded network
     #[arg(short = 'V', long)]
     version: bool,
     #[command(subcommand)]
@@ -47,20 +47,20 @@ struct Cli {
 enum Command {
     /// Search fixed positions to a fixed depth; the node count is the engine's signature
     Bench(bench::BenchArgs),
-    /// Count the lines of legal moves
+    /// Count the leaves of the tree of legal moves
     Perft(perft::PerftArgs),
-    /// Show the static value of a position
+    /// Show the static evaluation of a position
     Eval(eval::EvalArgs),
     /// Play against the engine in a terminal
     Play(play::PlayArgs),
-    /// Print the search's numbers as inputs of SPSA; builds with the feature `tune` have
-    /// them as UCI options
+    /// Print the search parameters as SPSA inputs; builds with the feature `tune` have them as UCI
+    /// options
     Spsa,
     #[command(external_subcommand)]
     Lines(Vec<String>),
 }
 
-/// Runs the command line and turns errors into one line and an exit code.
+/// Runs the command line; an error becomes one line on stderr and an exit code.
 pub fn main() -> process::ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
@@ -76,15 +76,15 @@ pub fn main() -> process::ExitCode {
     result.unwrap_or_else(|error| error::report(&error)).into()
 }
 
-/// Obeys lines of UCI, unless one is nothing that UCI knows: then it was meant for a
-/// command.
+/// Runs UCI lines given as arguments. An unknown UCI command is a usage error: it was probably
+/// meant as a subcommand.
 fn obey(lines: &[String]) -> anyhow::Result<ExitCode> {
     let is_unknown = |line: &&String| {
         let (_, wrong) = uci::Command::read(line);
         matches!(wrong[..], [UciError::UnknownCommand(_)])
     };
     if let Some(line) = lines.iter().find(is_unknown) {
-        let message = format!("{line:?} is neither a command nor a line of UCI");
+        let message = format!("{line:?} is neither a command nor a UCI line");
         let mut cli = Cli::command();
         cli.error(ErrorKind::InvalidSubcommand, message).exit();
     }
@@ -95,7 +95,7 @@ fn done((): ()) -> ExitCode {
     ExitCode::Done
 }
 
-/// A number given as an argument that may not be 0.
+/// Parses a positive integer.
 fn at_least_one(text: &str) -> Result<u64, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
@@ -103,7 +103,7 @@ fn at_least_one(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A FEN given as an argument.
+/// Parses a FEN.
 fn fen_argument(text: &str) -> Result<Board, String> {
     parse_fen(text).map_err(|error| error.to_string())
 }

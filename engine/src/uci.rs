@@ -1,5 +1,4 @@
-//! UCI as text: commands in, `info` and `bestmove` lines out. Nothing here
-//! reads or prints.
+//! UCI as text: parses commands, formats `info` and `bestmove` lines. No input or output here.
 
 mod answer;
 mod command;
@@ -8,7 +7,7 @@ mod genfens;
 mod go;
 mod options;
 
-/// The most plies that `go perft` and `bench` take: each takes a part of the stack.
+/// Maximum plies of `go perft` and `bench`; each ply uses stack space.
 pub const MAX_PLIES: u32 = 128;
 
 pub use answer::{Style, best_move_line, ended_line, info_line};

@@ -18,7 +18,7 @@ use serde::Serialize;
 use super::at_least_one;
 use super::files::{embedded_evaluator, embedded_networks, load_network};
 
-/// How long each figure of `--evaluations` is measured.
+/// Time to measure each figure of `--evaluations`.
 const MEASURED: Duration = Duration::from_millis(200);
 
 /// Arguments of `engine bench`.
@@ -28,14 +28,14 @@ Examples:
   engine bench                     the signature, and nodes a second
   engine bench --evaluations       how fast each instruction set evaluates")]
 pub struct BenchArgs {
-    /// Plies each position is searched
+    /// Search depth per position, in plies
     #[arg(default_value_t = BENCH_DEPTH, value_parser = bench_depth)]
     depth: u64,
-    /// Measure the evaluation alone, on random games, by every kernel that
-    /// this machine has; of each figure the fastest of many passes
+    /// Measure only the evaluation, on random games, with every kernel this machine supports; each
+    /// figure is the fastest of many passes
     #[arg(long, conflicts_with = "depth")]
     evaluations: bool,
-    /// Measure the evaluation of this net instead of the embedded one
+    /// Network to measure instead of the embedded one
     #[arg(long, value_name = "NET.safetensors", requires = "evaluations")]
     model: Option<PathBuf>,
     /// Print JSON
@@ -50,7 +50,7 @@ fn bench_depth(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Runs what the arguments ask for.
+/// Runs the search or evaluation benchmark.
 pub fn run(args: &BenchArgs) -> Result<()> {
     if args.evaluations {
         run_evaluations(args)
@@ -59,7 +59,7 @@ pub fn run(args: &BenchArgs) -> Result<()> {
     }
 }
 
-/// Searches every position afresh and prints nodes, time and speed.
+/// Runs the search benchmark and prints nodes, time and speed.
 fn run_search(args: &BenchArgs) -> Result<()> {
     let mut printed = Ok(());
     let stop = AtomicBool::new(false);
@@ -75,7 +75,7 @@ fn run_search(args: &BenchArgs) -> Result<()> {
     Ok(())
 }
 
-/// What a bench found.
+/// Result of a search benchmark.
 #[derive(Serialize)]
 pub struct Searched {
     nodes: u64,
@@ -83,8 +83,8 @@ pub struct Searched {
     nps: u64,
 }
 
-/// Searches every position afresh; `tell` gets a line of each, and two of all, which are
-/// of those before `stop` was set.
+/// Searches all bench positions with empty tables. Calls `tell` with a line per position and two
+/// lines of totals, which cover the positions before `stop` was set.
 pub fn search(
     evaluator: Evaluator,
     depth: u64,
@@ -111,25 +111,25 @@ pub fn search(
     }
 }
 
-/// What `--evaluations` measures.
+/// Result of an evaluation benchmark.
 #[derive(Serialize)]
 struct Evaluations {
-    /// How many positions the games have.
+    /// Number of positions in the games.
     positions: usize,
-    /// The sum of their values in centipawns, the same by every kernel.
+    /// Sum of their evaluations in centipawns, the same for every kernel.
     sum: i64,
     kernels: Vec<Speed>,
 }
 
-/// The speed of a kernel.
+/// Speed of one kernel.
 #[derive(Serialize)]
 struct Speed {
     kernel: String,
-    /// A move played and its position evaluated, from the one before it.
+    /// Moves played and evaluated incrementally, per second.
     incremental_per_s: f64,
-    /// A position evaluated from nothing.
+    /// Positions evaluated from scratch, per second.
     from_nothing_per_s: f64,
-    /// From an accumulator to the value.
+    /// Time from accumulator to evaluation, in nanoseconds.
     dense_ns: f64,
 }
 
@@ -148,7 +148,7 @@ fn run_evaluations(args: &BenchArgs) -> Result<()> {
     }
     ensure!(
         sums.iter().all(|&sum| sum == sums[0]),
-        "the kernels disagree: the sums of their values are {sums:?}"
+        "kernels disagree: their sums of evaluations are {sums:?}"
     );
     let evaluations = Evaluations {
         positions: games.boards().len(),
@@ -161,10 +161,10 @@ fn run_evaluations(args: &BenchArgs) -> Result<()> {
     })?)
 }
 
-/// The sum of all values, and how fast they were had.
+/// Returns the sum of all evaluations, and the kernel's speed.
 fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
     let boards = games.boards();
-    // Few enough to stay in the nearest cache.
+    // Few enough accumulators to stay in the L1 cache.
     let few = boards.iter().step_by(boards.len() / 16);
     let accumulators: Vec<Vec<Accumulator>> = few
         .map(|board| {
@@ -203,7 +203,7 @@ fn measure(games: &BenchGames, network: QuantisedNetwork) -> (i64, Speed) {
     (sum, speed)
 }
 
-/// Seconds for one of the `count` things that a pass does, in the fastest pass.
+/// Returns the seconds per item of the fastest pass; a pass processes `count` items.
 fn fastest(count: usize, mut pass: impl FnMut()) -> f64 {
     let start = Instant::now();
     let mut best = f64::INFINITY;

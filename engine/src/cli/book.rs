@@ -1,8 +1,7 @@
 //! Polyglot opening books.
 //!
-//! The format: entries of 16 bytes, all numbers with their highest byte first,
-//! in the order of their keys: key (8), move (2), weight (2), learn (4, not
-//! used). See <http://hgm.nubati.net/book_format.html>.
+//! The format: entries of 16 bytes, big-endian, sorted by key: key (8), move (2), weight (2), learn
+//! (4, unused). See <http://hgm.nubati.net/book_format.html>.
 
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use shakmaty::{EnPassantMode, Position};
 
 const ENTRY: usize = 16;
 
-/// Far more than any book has.
+/// Maximum file size in bytes, far above any real book.
 const MAX_BYTES: u64 = 4 << 30;
 
 /// A book in memory.
@@ -30,10 +29,10 @@ struct Entry {
 }
 
 impl Book {
-    /// Reads a book.
+    /// Loads a book.
     ///
     /// # Errors
-    /// Where the file cannot be read or is no Polyglot book.
+    /// If the file cannot be read or is not a Polyglot book.
     pub fn load(path: &Path) -> Result<Book> {
         Book::new(host::read(path, MAX_BYTES)?).with_context(|| format!("book {path:?} refused"))
     }
@@ -41,24 +40,24 @@ impl Book {
     fn new(bytes: Vec<u8>) -> Result<Book> {
         ensure!(
             !bytes.is_empty() && bytes.len().is_multiple_of(ENTRY),
-            "it is no Polyglot book: its size is no multiple of {ENTRY} bytes"
+            "not a Polyglot book: its size is not a multiple of {ENTRY} bytes"
         );
         let book = Book { bytes };
         let keys = (0..book.len()).map(|index| book.entry(index).key);
         ensure!(
             keys.is_sorted(),
-            "it is no Polyglot book: its keys are not in order"
+            "not a Polyglot book: its keys are not in order"
         );
         Ok(book)
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.bytes.len() / ENTRY
     }
 
-    /// A move for `board`, by chance, in proportion to the weights; `None` where
-    /// the book has none that is legal and weighs something.
+    /// Returns a random book move for `board`, weighted; `None` without a legal move of positive
+    /// weight.
     pub fn choose(&self, board: &Board, random: &mut Rng) -> Option<Move> {
         let moves = self.moves(board);
         let total: u64 = moves.iter().map(|&(_, weight)| u64::from(weight)).sum();
@@ -75,7 +74,7 @@ impl Book {
         None
     }
 
-    /// The legal moves of the book and their weights.
+    /// Returns the legal book moves and their weights.
     fn moves(&self, board: &Board) -> Vec<(Move, u16)> {
         let Some(key) = key(board) else {
             return Vec::new();
@@ -88,7 +87,7 @@ impl Book {
             .collect()
     }
 
-    /// The first entry whose key is not below `key`.
+    /// Returns the index of the first entry whose key is at least `key`.
     fn first(&self, key: u64) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -116,17 +115,17 @@ impl Book {
     }
 }
 
-/// Polyglot's key. It knows of an en-passant square where an enemy pawn stands
-/// beside the pushed one, whether or not the capture is legal.
+/// Returns the Polyglot key; `None` for positions that shakmaty refuses. The en-passant file counts
+/// if an enemy pawn stands beside the pushed one, even if the capture is illegal.
 fn key(board: &Board) -> Option<u64> {
     let position = to_shakmaty(board)?;
     let key: Zobrist64 = position.zobrist_hash(EnPassantMode::PseudoLegal);
     Some(key.0)
 }
 
-/// Three bits each, from the lowest: target file and rank, source file and
-/// rank, promotion (0 none, 1 knight to 4 queen). Castling is king takes rook,
-/// as in our library; some books have the king's target instead.
+/// Unpacks a move of three-bit fields, from the lowest: target file and rank, source file and rank,
+/// promotion (0 none, 1 knight to 4 queen). Castling is king takes rook, as in cozy-chess; books
+/// with the king's target square are accepted too.
 fn unpack(board: &Board, packed: u16) -> Move {
     let three = |shift: u16| usize::from(packed >> shift & 7);
     let square = |shift| Square::new(File::index(three(shift)), Rank::index(three(shift + 3)));
@@ -150,9 +149,9 @@ mod tests {
     use super::*;
     use engine::{Position, parse_fen, parse_move};
 
-    /// The nine keys that the description of the format gives.
+    /// The nine keys published with the format.
     #[test]
-    fn the_published_keys() {
+    fn matches_the_published_keys() {
         let games = [
             ("", 0x463b_9618_1691_fc9c),
             ("e2e4", 0x823c_9b50_fd11_4196),
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_are_chosen_by_weight_and_only_legal_ones() {
+    fn chooses_legal_moves_by_weight() {
         let start = Board::startpos();
         let castles = parse_fen("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1").unwrap();
         let promotes = parse_fen("8/4P1k1/8/8/8/8/8/4K3 w - - 0 1").unwrap();
@@ -228,9 +227,9 @@ mod tests {
         assert_eq!(book.choose(&after.unwrap(), &mut random), None);
     }
 
-    /// Nothing keeps a file from naming one move so often.
+    /// Files may repeat a move this often.
     #[test]
-    fn weights_may_add_up_to_more_than_32_bits() {
+    fn sums_of_weights_may_exceed_32_bits() {
         let start = Board::startpos();
         let book = book(&vec![(&start, "e2e4", u16::MAX); 1 << 17]);
         let mv = book.choose(&start, &mut Rng::with_seed(1));
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_book_is_refused() {
+    fn refuses_malformed_books() {
         for (bytes, reason) in [
             (vec![], "multiple"),
             (vec![0; 17], "multiple"),

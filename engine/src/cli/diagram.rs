@@ -1,8 +1,8 @@
-//! A board as text.
+//! Text diagrams of a board.
 
 use cozy_chess::{Board, Color, File, Piece, Rank, Square};
 
-/// The piece on a square as FEN writes it; a blank where there is none.
+/// Returns the piece on a square as its FEN letter; a blank if empty.
 pub fn symbol(board: &Board, square: Square) -> char {
     match (board.piece_on(square), board.color_on(square)) {
         (Some(piece), Some(Color::White)) => char::from(piece).to_ascii_uppercase(),
@@ -11,7 +11,7 @@ pub fn symbol(board: &Board, square: Square) -> char {
     }
 }
 
-/// The same in a chess font.
+/// Returns the piece on a square as a figurine; a dot if empty.
 fn figurine(board: &Board, square: Square) -> char {
     let (Some(piece), Some(color)) = (board.piece_on(square), board.color_on(square)) else {
         return '·';
@@ -24,23 +24,23 @@ fn figurine(board: &Board, square: Square) -> char {
         Piece::Knight => '♘',
         Piece::Pawn => '♙',
     };
-    // Black's six stand six places behind White's.
+    // Unicode has Black's pieces six code points after White's.
     match color {
         Color::White => white,
         Color::Black => char::from_u32(u32::from(white) + 6).unwrap_or(white),
     }
 }
 
-/// How a board is drawn.
+/// Drawing options.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// Letters rather than figurines.
+    /// Whether to draw letters instead of figurines.
     pub ascii: bool,
-    /// Black below.
+    /// Whether Black is below.
     pub flipped: bool,
 }
 
-/// The board with its coordinates, in nine lines.
+/// Returns the board with its coordinates, in nine lines.
 pub fn diagram(board: &Board, style: Style) -> String {
     let (mut ranks, mut files) = (Rank::ALL, File::ALL);
     if style.flipped {

@@ -1,15 +1,15 @@
-//! From an error to one line and an exit code.
+//! Conversion of errors to one line and an exit code.
 
 use host::{ExitCode, FileError, tell};
 use models::NetError;
 
-/// Tells the user of an error, in one line, and gives its exit code.
+/// Prints an error as one line on stderr, and returns its exit code.
 pub fn report(error: &anyhow::Error) -> ExitCode {
     tell(format!("engine: {error:#}"));
     exit_code(error)
 }
 
-/// What the first cause says that has a code of its own.
+/// Returns the code of the first cause that has one.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = |cause: &(dyn std::error::Error + 'static)| {
         let file = cause.downcast_ref::<FileError>();

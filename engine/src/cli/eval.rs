@@ -17,17 +17,17 @@ Examples:
   engine eval \"r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3\"
   engine eval \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\" --model other.safetensors --json
 
-Below the value stands what each piece is worth to the network: the value with
-it less the value without it, in pawns from White's view.";
+The board shows each piece's value to the network: the evaluation with it less
+the evaluation without it, in pawns from White's point of view.";
 
 /// Arguments of `engine eval`.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct EvalArgs {
-    /// Position
+    /// Position as FEN
     #[arg(value_parser = fen_argument)]
     fen: Board,
-    /// Network, by default the embedded one
+    /// Network [default: embedded]
     #[arg(long, value_name = "NET.safetensors")]
     model: Option<PathBuf>,
     /// Print JSON
@@ -35,33 +35,33 @@ pub struct EvalArgs {
     json: bool,
 }
 
-/// A value in centipawns from both views.
+/// A value in centipawns from both points of view.
 #[derive(Serialize)]
 struct Views {
     mover: f32,
     white: f32,
 }
 
-/// What `engine eval` tells.
+/// Output of `engine eval`.
 #[derive(Serialize)]
 pub struct Values {
     fen: String,
-    /// What the engine plays with.
+    /// Evaluation by the quantised network, which the engine uses.
     quantised: Views,
-    /// The same network in floats.
+    /// Evaluation by the network in floats.
     float: Views,
     material: Views,
     pieces: Vec<Worth>,
 }
 
-/// What a piece is worth to the network.
+/// Contribution of a piece to the network's evaluation.
 #[derive(Serialize)]
 struct Worth {
     #[serde(serialize_with = "as_text")]
     square: Square,
-    /// As FEN writes it.
+    /// FEN letter.
     piece: char,
-    /// From White's view.
+    /// Value in pawns, White's point of view.
     pawns: f32,
 }
 
@@ -69,7 +69,7 @@ fn as_text<S: Serializer>(square: &Square, serializer: S) -> Result<S::Ok, S::Er
     serializer.collect_str(square)
 }
 
-/// Prints the static value of a position, in centipawns, and of its pieces.
+/// Prints the static evaluation of a position, and the values of its pieces.
 pub fn run(args: &EvalArgs) -> Result<()> {
     let (float, quantised) = match &args.model {
         Some(path) => files::load_network(path)?,
@@ -83,7 +83,7 @@ pub fn run(args: &EvalArgs) -> Result<()> {
     Ok(host::print(&(text + "\n"))?)
 }
 
-/// The values of a board and its pieces, by a network in floats and in integers.
+/// Returns the evaluations of a board and the values of its pieces.
 pub fn evaluate(float: &Network, quantised: QuantisedNetwork, board: &Board) -> Values {
     let views = |mover: f32| {
         let white = if board.side_to_move() == Color::White {
@@ -118,7 +118,7 @@ fn worths(network: &Network, board: &Board) -> Vec<Worth> {
 }
 
 impl Values {
-    /// A table, and the board that was evaluated, each piece with its worth below it.
+    /// Returns a table, and the board with each piece's value below it.
     pub fn text(&self, board: &Board) -> String {
         table(self) + "\n" + &worth_board(board, &self.pieces)
     }

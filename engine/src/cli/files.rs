@@ -1,4 +1,4 @@
-//! Networks named by the user, and the embedded one.
+//! Network files and the embedded network.
 
 use std::path::Path;
 
@@ -6,26 +6,26 @@ use anyhow::{Context, Result};
 use engine::{Evaluator, embedded_net};
 use models::{MAX_FILE_BYTES, Network, QuantisedNetwork};
 
-/// Reads a network, as floats and as integers.
+/// Loads a network, in floats and quantised.
 pub fn load_network(path: &Path) -> Result<(Network, QuantisedNetwork)> {
     let bytes = host::read(path, MAX_FILE_BYTES)?;
     networks(&bytes).with_context(|| format!("network {path:?} refused"))
 }
 
-/// The networks in a safetensors file.
+/// Parses a safetensors file.
 fn networks(bytes: &[u8]) -> Result<(Network, QuantisedNetwork)> {
     let (network, _) = Network::from_bytes(bytes)?;
     let quantised = QuantisedNetwork::new(&network)?;
     Ok((network, quantised))
 }
 
-/// The network compiled into the engine.
+/// Returns the embedded network, in floats and quantised.
 pub fn embedded_networks() -> Result<(Network, QuantisedNetwork)> {
     networks(embedded_net())
         .context("the embedded network was refused; rebuild with another by KIBITZ_NET=FILE")
 }
 
-/// The evaluator with that.
+/// Returns an evaluator with the embedded network.
 pub fn embedded_evaluator() -> Result<Evaluator> {
     Ok(Evaluator::new(embedded_networks()?.1))
 }

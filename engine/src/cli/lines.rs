@@ -1,23 +1,23 @@
-//! Lines of bounded length, read while something else goes on.
+//! Reader of lines of bounded length.
 
 use std::io::{self, BufRead, Read};
 
-/// Longer lines are refused: a game of ten thousand plies fits twenty times.
+/// Maximum line length in bytes; a game of ten thousand plies fits twenty times.
 pub const MAX_LINE: usize = 1 << 20;
 
-/// What there was to read.
+/// A line, or the reason why there is none.
 pub enum Line {
-    /// A line. What is no UTF-8 in it is replaced.
+    /// A line, with invalid UTF-8 replaced.
     Text(String),
     /// A line of more than [`MAX_LINE`] bytes, skipped.
     TooLong,
-    /// Nothing more.
+    /// End of input.
     End,
-    /// No more can be read.
+    /// Read error; reading stops.
     Failed(io::Error),
 }
 
-/// Hands over line by line until the end, or until `take` says no.
+/// Calls `take` with each line until the end of input, a read error, or until it returns false.
 pub fn read_lines(mut input: impl BufRead, mut take: impl FnMut(Line) -> bool) {
     loop {
         let line = read_line(&mut input).unwrap_or_else(Line::Failed);

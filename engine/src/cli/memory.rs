@@ -4,13 +4,13 @@ use std::fs;
 
 use anyhow::{Result, ensure};
 
-/// Files with the limit in bytes: of control groups version 2, and of version 1.
+/// Files with the limit in bytes: of control groups version 2 and version 1.
 const LIMITS: [&str; 2] = [
     "/sys/fs/cgroup/memory.max",
     "/sys/fs/cgroup/memory/memory.limit_in_bytes",
 ];
 
-/// Checks that a transposition table fits the limit; beyond it the system kills the engine.
+/// Checks that a transposition table fits the limit, beyond which the system kills the engine.
 ///
 /// # Errors
 /// If the table is larger.
@@ -19,7 +19,7 @@ pub fn check_table(mebibytes: usize) -> Result<()> {
     check_limits(mebibytes, limits.iter().flatten().map(String::as_str))
 }
 
-/// [`check_table`] given the contents of the files; `max` means no limit.
+/// Implements [`check_table`] on the contents of the files; `max` means no limit.
 fn check_limits<'a>(mebibytes: usize, limits: impl Iterator<Item = &'a str>) -> Result<()> {
     let bytes = limits.filter_map(|text| text.trim().parse::<u64>().ok());
     if let Some(least) = bytes.min() {
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_to_fit_the_least_limit() {
+    fn tables_must_fit_the_lowest_limit() {
         let fits =
             |mebibytes, limits: &[&str]| check_limits(mebibytes, limits.iter().copied()).is_ok();
         assert!(fits(1 << 17, &[]) && fits(1 << 17, &["max\n"]));

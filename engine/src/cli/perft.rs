@@ -11,21 +11,21 @@ use host::print;
 
 use super::fen_argument;
 
-/// So many plies are counted without looking whether to stop: some milliseconds.
+/// Depth counted without checking whether to stop: some milliseconds.
 const AT_ONCE: u32 = 4;
 
 /// Arguments of `engine perft`.
 #[derive(Args)]
 pub struct PerftArgs {
-    /// Plies
+    /// Depth in plies
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PLIES)))]
     depth: u32,
-    /// Position, by default the start of a game
+    /// Position [default: the standard start]
     #[arg(value_parser = fen_argument)]
     fen: Option<Board>,
 }
 
-/// Prints a count for each move, then the sum, as Stockfish does.
+/// Prints the count of each move, then the sum, as Stockfish does.
 pub fn run(args: &PerftArgs) -> Result<()> {
     let board = args.fen.clone().unwrap_or_default();
     let mut printed = Ok(());
@@ -37,8 +37,8 @@ pub fn run(args: &PerftArgs) -> Result<()> {
     Ok(printed?)
 }
 
-/// Counts below each move, and gives `tell` a line of each, then the sum. Ends early
-/// where `stop` is set or `tell` says no.
+/// Calls `tell` with a line per move, then with the sum. Returns early if `stop` is set or `tell`
+/// returns false.
 pub fn count(board: &Board, depth: u32, stop: &AtomicBool, mut tell: impl FnMut(&str) -> bool) {
     let chess960 = is_chess960(board);
     let mut nodes = u64::from(depth == 0);
@@ -59,7 +59,7 @@ pub fn count(board: &Board, depth: u32, stop: &AtomicBool, mut tell: impl FnMut(
     tell(&format!("\nNodes searched: {nodes}"));
 }
 
-/// [`perft`] after a move; `None` once `stop` is set.
+/// Returns [`perft`] after a move; `None` once `stop` is set.
 fn count_below(board: &Board, mv: Move, depth: u32, stop: &AtomicBool) -> Option<u64> {
     let mut child = board.clone();
     child.play_unchecked(mv);

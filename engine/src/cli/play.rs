@@ -24,7 +24,7 @@ use input::Input;
 use record::Record;
 use thinking::{Effort, think};
 
-/// How soon a signal is noticed.
+/// Interval between two checks for signals.
 const TICK: Duration = Duration::from_millis(100);
 
 const EXAMPLES: &str = "\
@@ -34,10 +34,10 @@ Examples:
   engine play --depth 8 --fen \"8/8/8/4k3/8/3K4/3P4/8 w - - 0 1\"
   printf 'e4\\nhint\\npgn\\n' | engine play --depth 4 --ascii
 
-Moves are read as SAN (e4, Nf3, exd5, O-O, e8=Q) or as UCI writes them (e2e4,
-e7e8q); `help` lists the other words. While it thinks, the engine says for each
-depth the value from White's view in pawns (#5: White mates in five), the
-nodes, the move and the line:
+Moves are read in SAN (e4, Nf3, exd5, O-O, e8=Q) or UCI notation (e2e4, e7e8q);
+`help` lists the other commands. While thinking, the engine prints for each
+depth the score in pawns from White's point of view (#5: White mates in five),
+the nodes, the move and the line:
   d3  +0.30   5,012n  -> e2e4  e4 e5 Nf3";
 
 const HELP: &str = "\
@@ -55,22 +55,22 @@ quit    leave";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct PlayArgs {
-    /// Your side
+    /// Side you play
     #[arg(long, value_name = "SIDE", default_value = "white")]
     color: Side,
-    /// How weakly the engine plays: easy, medium or hard; by default as well as it can
+    /// Engine strength: easy, medium or hard [default: full strength]
     #[arg(long)]
     level: Option<Level>,
-    /// Milliseconds the engine thinks about a move
+    /// Thinking time per move in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 1000, value_parser = at_least_one)]
     movetime: u64,
-    /// Plies the engine looks ahead, however long it takes
+    /// Search depth in plies, instead of a time
     #[arg(long, value_name = "PLIES", conflicts_with = "movetime", value_parser = at_least_one)]
     depth: Option<u64>,
-    /// Position to begin from
+    /// Position to start from [default: the standard start]
     #[arg(long, value_parser = fen_argument)]
     fen: Option<Board>,
-    /// Draw the board in letters
+    /// Draw the board in ASCII letters
     #[arg(long)]
     ascii: bool,
 }
@@ -81,8 +81,8 @@ enum Side {
     Black,
 }
 
-/// Plays a game, or more of one after `undo`, until `quit`, the end of the input,
-/// or a signal that asks to stop: then it shows the game as PGN.
+/// Runs games, continued by `undo`, until `quit`, the end of input, or a stop signal, after which
+/// the game is printed as PGN.
 pub fn run(args: &PlayArgs) -> Result<ExitCode> {
     let human = match args.color {
         Side::White => Color::White,
@@ -105,7 +105,7 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
         },
         stop,
     };
-    // Whoever types ahead waits.
+    // Bounded: input typed ahead waits in the pipe.
     let (sender, lines) = mpsc::sync_channel(100);
     thread::Builder::new()
         .spawn(move || read_lines(io::stdin().lock(), |line| sender.send(line).is_ok()))
@@ -122,7 +122,7 @@ pub fn run(args: &PlayArgs) -> Result<ExitCode> {
     table.leave()
 }
 
-/// The board, the clockless opponent and the score sheet.
+/// State of the game and its display.
 struct Table {
     engine: Engine,
     record: Record,
@@ -133,7 +133,7 @@ struct Table {
 }
 
 impl Table {
-    /// The engine's move, if it is its turn.
+    /// Plays the engine's move if it is its turn.
     fn answer(&mut self) -> Result<(), FileError> {
         let mover = self.record.position().board().side_to_move();
         if self.record.ending().is_some() || mover == self.human {
@@ -146,9 +146,9 @@ impl Table {
         }
     }
 
-    /// The engine's choice, with a line a depth on the way.
+    /// Returns the engine's choice; prints a line per depth.
     fn think(&mut self, effort: &Effort) -> Option<Move> {
-        // What cannot be said costs no game.
+        // A failed print must not end the game.
         let say = |line: &str| print(&format!("{line}\n")).unwrap_or_default();
         let position = self.record.position();
         let line = think(&mut self.engine, position, effort, self.stop.flag(), say);
@@ -160,7 +160,7 @@ impl Table {
         self.show()
     }
 
-    /// The board, and the result where there is one.
+    /// Prints the board, and the result if the game is over.
     fn show(&self) -> Result<(), FileError> {
         let board = diagram(self.record.position().board(), self.style);
         let verdict = self.record.verdict();
@@ -168,7 +168,7 @@ impl Table {
         print(&format!("\n{board}\n\n{}", verdict.unwrap_or_default()))
     }
 
-    /// Asks for a move where somebody looks.
+    /// Prints a prompt if the input is a terminal.
     fn prompt(&self) -> Result<(), FileError> {
         if !io::stdin().is_terminal() {
             return Ok(());
@@ -181,8 +181,7 @@ impl Table {
         print(&format!("{mover}> "))
     }
 
-    /// What the human types next; nothing after the end of the input, and once a
-    /// signal asks to stop.
+    /// Returns the next line; `None` at the end of input and after a stop signal.
     fn next_line(&self, lines: &Receiver<Line>) -> Result<Option<String>> {
         while !self.stop.is_asked() {
             match lines.recv_timeout(TICK) {
@@ -222,7 +221,7 @@ impl Table {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Back to the human's last turn.
+    /// Goes back to the human's last turn.
     fn undo(&mut self) -> Result<(), FileError> {
         if self.record.undo(self.human) {
             self.show()
@@ -242,12 +241,12 @@ impl Table {
         }
     }
 
-    /// The exit code. Whoever is interrupted keeps the game.
+    /// Returns the exit code. After a signal, prints the game first so that it is not lost.
     fn leave(&self) -> Result<ExitCode> {
         if !self.stop.is_asked() {
             return Ok(ExitCode::Done);
         }
-        // Of a terminal that was closed, nobody reads it.
+        // Ignore errors: the terminal may be closed.
         let _ = print(&format!("\n{}", self.record.pgn(self.human)));
         Ok(self.stop.exit_code())
     }

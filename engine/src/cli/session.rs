@@ -1,6 +1,6 @@
-//! A UCI session over a pipe. One thread reads, another owns the engine and
-//! obeys in order; the session stands between them, so that whatever the engine
-//! does, `isready`, `stop`, `ponderhit` and `quit` are heard, and so are signals.
+//! UCI session over a pipe. A reader thread splits the input into lines, a worker thread owns the
+//! engine and runs jobs in order, and the session between them handles `isready`, `stop`,
+//! `ponderhit`, `quit` and signals at any time.
 
 mod openings;
 mod worker;
@@ -19,17 +19,16 @@ use host::{ExitCode, StopSignal};
 use super::lines::{Line, MAX_LINE, read_lines};
 use worker::{Job, Worker};
 
-/// How soon a signal is noticed.
+/// Interval between two checks for signals.
 const TICK: Duration = Duration::from_millis(100);
 
-/// So much may wait for the session, or for the worker; whoever has more waits.
+/// Capacity of the event and job queues; senders block when one is full.
 const MOST_WAITING: usize = 1000;
 
-/// Speaks UCI until `quit`, the end of the input, or a signal that asks to stop.
+/// Runs a UCI session until `quit`, the end of input, or a stop signal.
 ///
 /// # Errors
-/// Where the embedded network is refused, the input cannot be read, or the
-/// search dies.
+/// If the embedded network is refused, the input cannot be read, or the search thread dies.
 pub fn run(input: impl Read + Send + 'static) -> Result<ExitCode> {
     let stop = StopSignal::listen().context("cannot listen to signals")?;
     stop.end_soon().context("cannot start a thread")?;
@@ -55,27 +54,27 @@ fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<(
     thread.context("cannot start a thread")
 }
 
-/// Prints a line at once.
+/// Prints a line and flushes.
 ///
 /// # Errors
-/// Where nobody listens any more.
+/// If stdout is closed.
 fn say(line: &str) -> io::Result<()> {
     let mut out = stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush())
 }
 
-/// Prints an `info string`; where nobody listens, nothing is lost.
+/// Prints an `info string`; ignores a closed stdout.
 fn inform(text: &str) {
-    // It must not look like other lines.
+    // Control characters could start another line.
     let line = text.replace(char::is_control, " ");
     let _ = say(&format!("info string {line}"));
 }
 
-/// What the session waits for.
+/// Event that the session waits for.
 enum Event {
-    /// The GUI says something.
+    /// A line of input.
     Line(Line),
-    /// The worker's thread ends, by a panic or because there are no more jobs.
+    /// End of the worker thread, by a panic or because there are no more jobs.
     WorkerEnded,
 }
 
@@ -85,7 +84,7 @@ struct Events {
 }
 
 impl Events {
-    /// What happens next; `None` once a signal asks to stop.
+    /// Returns the next event; `None` after a stop signal.
     fn next(&self) -> Option<Event> {
         loop {
             if self.stop.is_asked() {
@@ -94,20 +93,20 @@ impl Events {
             match self.received.recv_timeout(TICK) {
                 Ok(event) => return Some(event),
                 Err(RecvTimeoutError::Timeout) => {}
-                // Both threads have told their end before.
+                // Both threads have reported their end before.
                 Err(RecvTimeoutError::Disconnected) => return Some(Event::WorkerEnded),
             }
         }
     }
 }
 
-/// How the reader reaches a search, under way or waiting for its turn.
+/// Flags by which the session controls a queued or running search.
 struct Control {
     stop: AtomicBool,
     pondering: AtomicBool,
-    /// Its `bestmove` is known.
+    /// Whether its `bestmove` is known.
     done: AtomicBool,
-    /// Ends by itself, so that what a script asks for next may wait for it.
+    /// Whether it ends by itself, so that later searches of a script may wait for it.
     bounded: bool,
 }
 
@@ -115,18 +114,18 @@ struct Session {
     events: Events,
     jobs: SyncSender<Job>,
     worker: JoinHandle<()>,
-    /// Those not known to be done, oldest first.
+    /// Unfinished searches, oldest first.
     searches: Vec<Arc<Control>>,
-    /// How many options and new games are not done yet.
+    /// Number of queued `setoption` and `ucinewgame` jobs.
     unsettled: Arc<AtomicUsize>,
 }
 
-/// Tells the session when its thread ends, however that is.
-struct TellsEnd(SyncSender<Event>);
+/// Sends [`Event::WorkerEnded`] when dropped, also by a panic.
+struct NotifyEnd(SyncSender<Event>);
 
-impl Drop for TellsEnd {
+impl Drop for NotifyEnd {
     fn drop(&mut self) {
-        // The session may have ended before.
+        // The session may have ended already.
         let _ = self.0.send(Event::WorkerEnded);
     }
 }
@@ -140,7 +139,7 @@ impl Session {
     ) -> Result<Session> {
         let (jobs, given) = mpsc::sync_channel(MOST_WAITING);
         let worker = start("engine", move || {
-            let _end = TellsEnd(sender);
+            let _end = NotifyEnd(sender);
             work(given);
         })?;
         Ok(Session {
@@ -152,7 +151,7 @@ impl Session {
         })
     }
 
-    /// Obeys until there is nothing more to obey.
+    /// Processes events until the end of the session.
     fn run(mut self) -> Result<ExitCode> {
         loop {
             match self.events.next() {
@@ -160,7 +159,7 @@ impl Session {
                 Some(Event::WorkerEnded) => return Err(engine_lost()),
                 Some(Event::Line(Line::End)) => return self.finish(),
                 Some(Event::Line(Line::Failed(error))) => {
-                    return Err(error).context("cannot read what the GUI says");
+                    return Err(error).context("cannot read UCI input");
                 }
                 Some(Event::Line(Line::TooLong)) => {
                     inform(&format!("line of more than {MAX_LINE} bytes ignored"));
@@ -188,7 +187,7 @@ impl Session {
             .retain(|search| !search.done.load(Ordering::Relaxed));
         match command {
             Command::Uci => {
-                // As in what follows: who does not listen needs no answer.
+                // Errors are ignored here and below: a closed stdout needs no answer.
                 let _ = say(&format!(
                     "id name Kibitz {}\nid author the Kibitz authors\n{}\nuciok",
                     env!("CARGO_PKG_VERSION"),
@@ -222,20 +221,19 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the engine is ready, but for searches: then `isready` is answered
-    /// at once. Else it is once all is done that was asked before.
+    /// Returns whether only searches keep the engine busy: `isready` is then answered at once,
+    /// otherwise after all earlier jobs.
     fn is_only_searching(&self) -> bool {
         !self.searches.is_empty() && self.unsettled.load(Ordering::Acquire) == 0
     }
 
-    /// Has the worker do something that `isready` waits for.
+    /// Queues a job that `isready` waits for.
     fn settle(&self, job: Job) -> Result<()> {
         self.unsettled.fetch_add(1, Ordering::Release);
         self.give(job)
     }
 
-    /// Has the worker search, after those searches that end by themselves;
-    /// others make room.
+    /// Queues a search. It waits for bounded searches and stops unbounded ones.
     fn go(&mut self, go: Go) -> Result<()> {
         let control = self.begin(go.ponder, go.is_bounded());
         self.give(Job::Search {
@@ -245,7 +243,7 @@ impl Session {
         })
     }
 
-    /// What stops the next search; the present one ends, if it has no end of its own.
+    /// Registers a new search and stops unbounded ones.
     fn begin(&mut self, pondering: bool, bounded: bool) -> Arc<Control> {
         self.stop_searches(|search| !search.bounded);
         let control = Arc::new(Control {
@@ -269,8 +267,7 @@ impl Session {
         }
     }
 
-    /// Where too much waits for the worker, a search without an end of its own ends
-    /// for it, so that there will be room.
+    /// Queues a job. If the queue is full, unbounded searches are stopped to make room.
     fn give(&self, job: Job) -> Result<()> {
         let given = self.jobs.try_send(job).or_else(|error| match error {
             TrySendError::Full(job) => {
@@ -282,8 +279,7 @@ impl Session {
         given.map_err(|()| engine_lost())
     }
 
-    /// Waits until all is done; a search without an end of its own ends now, and
-    /// every search where a signal asks to stop.
+    /// Waits until all jobs are done. Stops unbounded searches now, and all searches on a signal.
     fn finish(self) -> Result<ExitCode> {
         self.stop_searches(|search| !search.bounded);
         drop(self.jobs);
@@ -317,14 +313,14 @@ fn stop_searches(
 }
 
 fn engine_lost() -> anyhow::Error {
-    anyhow!("the search ended unexpectedly, which is an error of the engine")
+    anyhow!("the search thread ended unexpectedly; this is a bug of the engine")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A session that hears these lines, and then nothing more for ever.
+    /// A session that receives these lines, and no end of input.
     fn session(lines: &[&str], work: impl FnOnce(Receiver<Job>) + Send + 'static) -> Session {
         let (sender, received) = mpsc::sync_channel(MOST_WAITING);
         for line in lines {

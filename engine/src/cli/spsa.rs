@@ -4,11 +4,11 @@ use anyhow::Result;
 use engine::TUNABLES;
 use host::print;
 
-/// The rate of learning at the end, as OpenBench and fishtest have it by default.
+/// Learning rate at the end of SPSA, the default of OpenBench and fishtest.
 const R_END: f64 = 0.002;
 
-/// Prints the numbers of the search as OpenBench wants the inputs of SPSA: name, type,
-/// value, least, most, `C_end`, `R_end`.
+/// Prints the search parameters as OpenBench's SPSA inputs: name, type, value, minimum, maximum,
+/// `C_end`, `R_end`.
 pub fn run() -> Result<()> {
     let line = |tunable: &&engine::Tunable| {
         let engine::Tunable {

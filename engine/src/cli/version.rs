@@ -1,11 +1,11 @@
-//! What `engine --version` tells.
+//! `engine --version`.
 
 use anyhow::Result;
 use engine::embedded_net;
 use models::{Metadata, Network};
 
-/// Prints the version, the commit where the build was told it, and what the embedded
-/// network says about itself.
+/// Prints the version, the commit if known at build time, and a description of the embedded
+/// network.
 pub fn run() -> Result<()> {
     let net = match Network::from_bytes(embedded_net()) {
         Ok((_, metadata)) => describe(&metadata),
@@ -17,7 +17,7 @@ pub fn run() -> Result<()> {
     ))?)
 }
 
-/// The shape, and of what the network was made, as far as its file says so.
+/// Returns the architecture and, if recorded in the file, the dataset of the network.
 fn describe(metadata: &Metadata) -> String {
     let mut text = format!("{:#}, {}", metadata.architecture, metadata.layout);
     if let Some(fingerprint) = metadata.dataset["fingerprint"].as_str() {

@@ -38,7 +38,7 @@ impl Best {
             return false;
         }
         let (score, others) = (self.root[0].score, other.root[0].score);
-        // A mate found again at a greater depth is no gain, and its line may be cut short.
+        // Finding a mate again at a greater depth gains nothing, and its line may be cut short.
         let no_worse = score > others || score == others && !others.is_decided();
         let deeper = self.depth > other.depth && no_worse;
         let mates = score.is_win() && score > others;

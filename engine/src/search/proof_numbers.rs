@@ -99,7 +99,7 @@ impl ProofNumberSearch {
     }
 
     /// Returns the mate that the attacker forces within `plies`: its maximum length in plies, and
-    /// the line with the defender's longest resistance. `None` if there is no forced mate.
+    /// the line with the defender's longest resistance. `None` without a forced mate.
     pub(super) fn solve(
         &mut self,
         board: &Board,

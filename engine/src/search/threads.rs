@@ -100,7 +100,7 @@ fn root_moves(shared: &mut Shared, board: &Board) -> Vec<RootMove> {
             .collect();
         shared.root_wdl = Some(wdl);
     }
-    // Fallback score if there is no time to search.
+    // Fallback score without time to search.
     let score = shared.evaluator.evaluate_board(board);
     moves
         .into_iter()

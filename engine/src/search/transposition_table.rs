@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(table.probe(42, 0), None);
     }
 
-    /// Shared memory in which another program overwrites an entry as soon as it is found.
+    /// Shared memory in which another program overwrites an entry once it has been found.
     struct Contended {
         words: [AtomicU64; CLUSTER_WORDS],
         others: Mutex<Option<[u64; 2]>>,

@@ -1,4 +1,4 @@
-//! What the engine answers.
+//! Formats the engine's `info` and `bestmove` lines.
 
 use cozy_chess::{Board, Move};
 
@@ -6,16 +6,16 @@ use crate::board::write_move;
 use crate::evaluation::{Chances, Score};
 use crate::search::{Report, ScoreBound};
 
-/// How answers are written.
+/// Formatting options.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Style {
-    /// Castling as king takes rook.
+    /// Whether castling is written as king takes rook.
     pub chess960: bool,
-    /// Chances beside scores.
+    /// Whether scores include `wdl` (`UCI_ShowWDL`).
     pub chances: bool,
 }
 
-/// An `info` line for a search of `board`.
+/// Returns an `info` line for a search of `board`.
 pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
     let seconds = report.time.as_secs_f64();
     let nps = if seconds > 0.0 {
@@ -50,18 +50,18 @@ pub fn info_line(report: &Report, board: &Board, style: Style) -> String {
     line
 }
 
-/// The `info` line for a position without legal moves, whose side to move is mated or not:
-/// whoever asks for the score of a game that is over gets one.
+/// Returns the `info` line for a position without legal moves, so that the score of a finished game
+/// can be read.
 pub fn ended_line(score: Score, board: &Board, style: Style) -> String {
     let chances = chances(score, board, style);
-    // Without a minus: it is this position that is the mate.
+    // No minus: the current position is the mate.
     match score.plies_to_mate() {
         Some(_) => format!("info depth 0 score mate 0{chances}"),
         None => format!("info depth 0 score {score}{chances}"),
     }
 }
 
-/// The field `wdl`, where it is wanted.
+/// Returns the field `wdl`, or nothing if not requested.
 fn chances(score: Score, board: &Board, style: Style) -> String {
     if !style.chances {
         return String::new();
@@ -70,8 +70,8 @@ fn chances(score: Score, board: &Board, style: Style) -> String {
     format!(" wdl {win} {draw} {loss}")
 }
 
-/// The `bestmove` line for the first moves of a line on `board`: what we play,
-/// and what we expect in answer. Without a move it is `0000`.
+/// Returns the `bestmove` line: the first move of the line is played, the second is the expected
+/// reply (`ponder`). Without a move, `bestmove 0000`.
 pub fn best_move_line(pv: &[Move], board: &Board, chess960: bool) -> String {
     let Some(&best) = pv.first() else {
         return "bestmove 0000".to_string();

@@ -1,4 +1,4 @@
-//! The commands of a GUI.
+//! Commands of a GUI.
 
 use std::str::SplitAsciiWhitespace;
 
@@ -10,7 +10,7 @@ use crate::uci::genfens::GenFens;
 use crate::uci::go::Go;
 use crate::uci::options::SetOption;
 
-/// A command of the GUI.
+/// A parsed UCI command.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// `uci`
@@ -21,9 +21,9 @@ pub enum Command {
     NewGame,
     /// `setoption`
     SetOption(SetOption),
-    /// `position`, with its moves already played
+    /// `position` with its moves already played
     Position(Box<Position>),
-    /// `position` that cannot be played: until the next one there is nothing to search
+    /// Unplayable `position`: the engine has no position until the next one
     NoPosition,
     /// `go`
     Go(Go),
@@ -31,30 +31,28 @@ pub enum Command {
     PonderHit,
     /// `stop`
     Stop,
-    /// `genfens`, no command of UCI: OpenBench's
+    /// `genfens`, an extension for OpenBench
     GenFens(GenFens),
-    /// `d`: show the position. This and what follows but `quit` are no commands of UCI:
-    /// people type them, as Stockfish has them
+    /// `d`: show the position. This command and the next ones up to `quit` are not UCI: they are
+    /// typed by hand, as in Stockfish
     Display,
-    /// `eval`: show the static value of the position and of its pieces
+    /// `eval`: show the static evaluation and the pieces' values
     Eval,
-    /// `flip`: exchange the sides of the position
+    /// `flip`: swap the colours of the position
     Flip,
-    /// `bench`, with plies for each of its positions
+    /// `bench` with its depth in plies
     Bench(u64),
-    /// `go perft`, with plies
+    /// `go perft` with its depth in plies
     Perft(u32),
     /// `quit`
     Quit,
 }
 
 impl Command {
-    /// Reads a line, and says what is wrong with it. There is a command where
-    /// enough of the line is right: for every `go`, so that every `go` has its
-    /// answer, and for a `position` up to its first illegal move. A `position` that cannot
-    /// be played is [`Command::NoPosition`]: no search answers for the one before it. There
-    /// is no command for an empty line, nor for `debug` and `register`, to which there is
-    /// nothing to do.
+    /// Parses a line into a command and the errors in it. Every `go` yields a command, so that it
+    /// is answered; a `position` keeps the moves before its first illegal one, and is
+    /// [`Command::NoPosition`] if unplayable, so that no search uses the previous position. Empty
+    /// lines, `debug` and `register` yield no command.
     pub fn read(line: &str) -> (Option<Command>, Vec<UciError>) {
         let mut words = line.split_ascii_whitespace();
         let command = match words.next() {
@@ -103,15 +101,15 @@ impl Command {
     }
 }
 
-/// A number of plies, as `command` wants it.
+/// Parses a number of plies for `command`.
 fn plies(command: &'static str, word: Option<&str>, most: u32) -> Result<u32, UciError> {
     word.and_then(|word| word.parse().ok())
         .filter(|plies| (1..=most).contains(plies))
         .ok_or(UciError::BadPlies { command, most })
 }
 
-/// Returns the position after the moves before the first illegal one. Faults of the line are
-/// appended to `wrong`.
+/// Returns the position after the moves before the first illegal one, and appends faults of the
+/// line to `wrong`.
 fn read_position(
     words: SplitAsciiWhitespace,
     wrong: &mut Vec<UciError>,
@@ -126,7 +124,7 @@ fn read_position(
             }
             let fen = repair_fen(&fields.join(" "))?;
             wrong.extend(fen.repairs.into_iter().map(UciError::FenRepair));
-            // Without counters the operations of an EPD may follow.
+            // Without counters, EPD operations may follow.
             if let Some(word) = fields.get(6).or_else(|| mistyped_moves(&fields)) {
                 wrong.push(UciError::UnknownPosition(short(word)));
             }
@@ -156,7 +154,7 @@ fn mistyped_moves<'a, 'b>(fields: &'b [&'a str]) -> Option<&'b &'a str> {
 mod tests {
     use super::*;
 
-    /// The command and the first complaint about a line.
+    /// Returns the command and the first error message of a line.
     fn read(line: &str) -> (Option<Command>, String) {
         let (command, wrong) = Command::read(line);
         let first = wrong.first().map(UciError::to_string);
@@ -164,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_lines_say_why() {
+    fn refused_lines_state_the_reason() {
         let refused = [
             ("xyzzy", "unknown command"),
             ("setoption", "unknown option"),
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_that_cannot_be_played_leave_none() {
+    fn unplayable_positions_yield_no_position() {
         for (line, reason) in [
             ("position", "startpos"),
             ("position startpso moves e2e4", "startpos"),
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_stand_nowhere_are_told() {
+    fn reports_misplaced_words() {
         const FEN: &str = "4k3/8/8/8/8/8/4P3/4K3 w - -";
         for (line, word) in [
             ("position startpos move e2e4".to_string(), "\"move\""),
@@ -229,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn moves_before_an_illegal_one_are_kept() {
+    fn keeps_moves_before_an_illegal_one() {
         for (line, reason, kept) in [
             ("position startpos moves e2e5 e2e4", "illegal", "e2e4"),
             ("position startpos moves e2e4 zz", "not a move", "e7e5"),

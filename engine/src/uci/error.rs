@@ -1,13 +1,13 @@
-//! What is wrong with what a GUI says.
+//! Errors in UCI input.
 
 use thiserror::Error;
 
 use crate::board::{FenError, FenRepair, MoveError};
 
-/// What is wrong with a line, or with a part of one.
+/// An error in a UCI line, or in a part of one.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum UciError {
-    /// No such command.
+    /// An unknown command.
     #[error("unknown command {0:?}")]
     UnknownCommand(String),
     /// `position` without `startpos` or `fen`.
@@ -16,13 +16,13 @@ pub enum UciError {
     /// The FEN of `position` was refused.
     #[error("{0}; there is no position to search now")]
     Fen(#[from] FenError),
-    /// A part of the FEN of `position` was left out.
+    /// A part of the FEN of `position` was dropped.
     #[error("{0}")]
     FenRepair(FenRepair),
-    /// Words of `position` that stand neither in the position nor behind `moves`.
-    #[error("position knows no {0:?}; ignored up to \"moves\"")]
+    /// Words of `position` that belong neither to the position nor to `moves`.
+    #[error("unknown word {0:?} in position; ignored up to \"moves\"")]
     UnknownPosition(String),
-    /// A move of `position` was refused, and all that follow it.
+    /// A move of `position` was refused, together with all that follow it.
     #[error("{0}; the position is the one before it")]
     Move(#[from] MoveError),
     /// A parameter of `go` lacks its number.
@@ -30,41 +30,41 @@ pub enum UciError {
     BadGo {
         /// The parameter.
         name: &'static str,
-        /// What stands in the number's place.
+        /// The word in the number's place; `None` if there is none.
         found: Option<String>,
     },
-    /// No limit of `go` could be read.
-    #[error("go names no limit that can be read: searching one ply")]
+    /// No readable limit in `go`.
+    #[error("go has no readable limit: searching one ply")]
     NoLimitLeft,
     /// `genfens` lacks one of its parameters.
     #[error("give \"genfens N seed S book FILE\", or None for the book")]
     BadGenFens,
-    /// The command lacks its number of plies.
+    /// A missing or invalid number of plies.
     #[error("{command} wants a number of plies from 1 to {most}")]
     BadPlies {
         /// The command.
         command: &'static str,
-        /// The most plies that it takes.
+        /// Maximum number of plies.
         most: u32,
     },
-    /// `go` has no such parameter.
-    #[error("go knows no {0:?}; ignored")]
+    /// An unknown parameter of `go`.
+    #[error("unknown go parameter {0:?}; ignored")]
     UnknownGo(String),
     /// A move of `searchmoves` cannot be searched.
     #[error("searchmoves: {0}; ignored")]
     SearchMove(MoveError),
-    /// All of them were of that kind.
+    /// All moves of `searchmoves` were refused.
     #[error("searchmoves names no legal move: all moves are searched")]
     NoSearchMove,
-    /// No such option.
+    /// An unknown option.
     #[error("unknown option {0:?}")]
     UnknownOption(String),
-    /// The option exists, the value does not suit it.
+    /// A value that the option does not accept.
     #[error("option {name} wants {wanted}")]
     BadValue {
         /// The option.
         name: &'static str,
-        /// What it takes.
+        /// Description of the accepted values.
         wanted: String,
     },
 }
@@ -74,7 +74,7 @@ fn instead(word: &Option<String>) -> String {
         .map_or_else(String::new, |word| format!(", not {word:?}"))
 }
 
-/// A word of the GUI's, cut to a length that fits a message.
+/// Returns a word of the input, cut to 40 characters for messages.
 pub(super) fn short(word: &str) -> String {
     word.chars().take(40).collect()
 }

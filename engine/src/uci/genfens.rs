@@ -1,24 +1,23 @@
-//! The parameters of `genfens`, which OpenBench asks for openings by.
+//! Parameters of `genfens`, OpenBench's request for openings.
 
 use std::path::PathBuf;
 use std::str::SplitAsciiWhitespace;
 
 use crate::uci::error::UciError;
 
-/// What `genfens N seed S book FILE` asks for.
+/// Parameters of `genfens N seed S book FILE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GenFens {
-    /// How many openings.
+    /// Number of openings.
     pub count: u64,
-    /// What decides which.
+    /// Seed of the random generator.
     pub seed: u64,
-    /// A file with an EPD or FEN a line, from which they go on; `None` for the start of
-    /// a game.
+    /// File with an EPD or FEN per line to start from; `None` for the standard start.
     pub book: Option<PathBuf>,
 }
 
 impl GenFens {
-    /// Reads what follows `genfens`. Words behind the book are for other engines.
+    /// Parses the words after `genfens`. Words after the book are meant for other engines.
     pub(super) fn read(mut words: SplitAsciiWhitespace) -> Result<GenFens, UciError> {
         let read = |words: &mut SplitAsciiWhitespace| {
             let count = words.next()?.parse().ok()?;
@@ -49,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_book_may_be_none_and_more_may_follow() {
+    fn accepts_no_book_and_further_words() {
         let asked = |book: Option<&str>| {
             Ok(GenFens {
                 count: 64,

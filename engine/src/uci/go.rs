@@ -1,4 +1,4 @@
-//! The parameters of `go`.
+//! Parameters of `go`.
 
 use std::iter::Peekable;
 use std::str::SplitAsciiWhitespace;
@@ -10,21 +10,21 @@ use crate::board::parse_move;
 use crate::search::{ClockState, Limits, TimeBudget};
 use crate::uci::error::{UciError, short};
 
-/// What is wrong with one `go` is told so often.
+/// Maximum number of errors reported for one `go`.
 const MOST_COMPLAINTS: usize = 8;
 
-/// What `go` asks for.
+/// A parsed `go` command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Go {
     infinite: bool,
-    /// The search is for the position after the move that we expect, while the
-    /// opponent still thinks: until `ponderhit` no clock of ours runs.
+    /// Whether to ponder: the position is the one after the expected move, and the clock starts at
+    /// `ponderhit`.
     pub ponder: bool,
     depth: Option<u64>,
     nodes: Option<u64>,
     mate: Option<u32>,
     movetime: Option<Duration>,
-    /// By color; `None` where the GUI gave no time.
+    /// Time left by colour; `None` if not given.
     remaining: [Option<Duration>; Color::NUM],
     increment: [Duration; Color::NUM],
     moves_to_go: Option<u64>,
@@ -32,12 +32,12 @@ pub struct Go {
 }
 
 impl Go {
-    /// Whether the answer is owed only after `stop`: `infinite`, or no limit at all.
+    /// Returns whether `bestmove` must wait for `stop`: `infinite`, or no limit at all.
     pub fn is_infinite(&self) -> bool {
         self.infinite || (!self.has_sure_end() && self.mate.is_none())
     }
 
-    /// Whether the search ends by itself, mate or no mate, ponderhit or none.
+    /// Returns whether the search surely ends by itself, without `stop` or `ponderhit`.
     pub fn is_bounded(&self) -> bool {
         self.has_sure_end() && !self.infinite && !self.ponder
     }
@@ -50,15 +50,13 @@ impl Go {
         self.remaining.iter().any(Option::is_some)
     }
 
-    /// Whether a move from a book would do: the move is for a game, and any
-    /// may be played.
+    /// Returns whether a book move will do: the search is for a game move, without restrictions.
     pub fn wants_any_move(&self) -> bool {
         !self.is_infinite() && !self.ponder && self.mate.is_none() && self.search_moves.is_empty()
     }
 
-    /// The limits of a search of `board`, and what is wrong with `searchmoves`:
-    /// illegal moves count for nothing, and where no other is left, all are
-    /// searched.
+    /// Returns the limits of a search of `board`, and the errors in `searchmoves`. Illegal moves
+    /// are ignored; if none is left, all moves are searched.
     pub fn limits(&self, board: &Board, overhead: Duration) -> (Limits, Vec<UciError>) {
         let (moves, wrong) = self.moves(board);
         let limits = Limits {
@@ -94,7 +92,7 @@ impl Go {
         if let Some(time) = self.movetime {
             return Some(TimeBudget::fixed(time, overhead));
         }
-        // A side without time in a game with clocks has none left.
+        // In a game with clocks, a side without a time has none left.
         self.is_clocked().then(|| {
             let clock = ClockState {
                 remaining: self.remaining[mover as usize].unwrap_or_default(),
@@ -105,8 +103,7 @@ impl Go {
         })
     }
 
-    /// Reads the words behind `go`: whatever they are, there is something to
-    /// search. What is wrong with them counts for nothing, and is told.
+    /// Parses the words after `go`. Always yields a search; faulty words are ignored and reported.
     pub(super) fn read(words: SplitAsciiWhitespace) -> (Go, Vec<UciError>) {
         let mut go = Go::default();
         let mut wrong = Vec::new();
@@ -129,12 +126,13 @@ impl Go {
                             complain(&mut wrong, UciError::BadGo { name, found });
                         }
                     },
-                    // The protocol asks to skip what one does not know.
+                    // The protocol requires unknown words to be skipped.
                     None => complain(&mut wrong, UciError::UnknownGo(short(word))),
                 },
             }
         }
-        // A limit was meant and cannot be read: an endless search would keep the GUI waiting.
+        // Search one ply if a limit was given but is unreadable: an infinite search would block the
+        // GUI.
         if unread_limit && !go.infinite && go.mate.is_none() && !go.has_sure_end() {
             go.depth = Some(1);
             complain(&mut wrong, UciError::NoLimitLeft);
@@ -142,7 +140,7 @@ impl Go {
         (go, wrong)
     }
 
-    /// One of [`NUMBERS`].
+    /// Sets one of [`NUMBERS`].
     fn set(&mut self, name: &str, number: u64) {
         let (white, black) = (Color::White as usize, Color::Black as usize);
         let millis = Duration::from_millis(number);
@@ -161,7 +159,7 @@ impl Go {
     }
 }
 
-/// The parameters that have a number.
+/// Parameters with a number.
 const NUMBERS: [&str; 9] = [
     "depth",
     "nodes",
@@ -174,29 +172,29 @@ const NUMBERS: [&str; 9] = [
     "binc",
 ];
 
-/// The parameters of [`NUMBERS`] that end a search by themselves.
+/// Parameters of [`NUMBERS`] that limit a search by themselves.
 const LIMITS: [&str; 6] = ["depth", "nodes", "mate", "movetime", "wtime", "btime"];
 
 fn is_parameter(word: &str) -> bool {
     NUMBERS.contains(&word) || ["infinite", "ponder", "searchmoves"].contains(&word)
 }
 
-/// The number that comes next, without its fraction: some GUIs count parts of milliseconds.
-/// A GUI may overdraw it either way: negative is 0, too large is the largest. Else the word
-/// in its place, if there is one that is no parameter.
+/// Parses the next word as a number and drops its fraction, which some GUIs send. Clamps negative
+/// numbers to 0 and large ones to `u64::MAX`. Otherwise returns the word, or `None` if there is
+/// none before the next parameter.
 fn number(words: &mut Peekable<SplitAsciiWhitespace>) -> Result<u64, Option<String>> {
     let word = words.next_if(|word| !is_parameter(word)).ok_or(None)?;
     if let Ok(whole) = word.parse::<i128>() {
         return Ok(u64::try_from(whole.max(0)).unwrap_or(u64::MAX));
     }
     let number: Option<f64> = word.parse().ok().filter(|number: &f64| number.is_finite());
-    // The conversion keeps to the bounds of the type.
+    // The cast saturates.
     number
         .map(|number| number as u64)
         .ok_or_else(|| Some(short(word)))
 }
 
-/// Adds what is wrong, if that is not told often enough.
+/// Appends an error, up to the maximum number.
 fn complain(wrong: &mut Vec<UciError>, error: UciError) {
     if wrong.len() < MOST_COMPLAINTS {
         wrong.push(error);
@@ -208,7 +206,7 @@ mod tests {
     use super::*;
     use crate::uci::{Command, DEFAULT_OVERHEAD};
 
-    /// What is asked for, and how often something is wrong.
+    /// Returns the command and the number of errors.
     fn read(line: &str) -> (Go, usize) {
         match Command::read(line) {
             (Some(Command::Go(go)), wrong) => (go, wrong.len()),
@@ -233,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_that_of_the_side_to_move() {
+    fn uses_the_clock_of_the_side_to_move() {
         let request = go("go wtime 60000 btime -5 winc 1000 binc 0 movestogo 10");
         assert!(request.is_bounded());
         let time = |board: &Board| request.limits(board, DEFAULT_OVERHEAD).0.time.unwrap();
@@ -244,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn every_limit_is_read() {
+    fn parses_every_limit() {
         let request = go("go depth 7 nodes 99999999999999999999 movetime 50 mate 3");
         let limits = limits(&request, &Board::startpos());
         assert_eq!((limits.depth, limits.nodes), (Some(7), Some(u64::MAX)));
@@ -253,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn illegal_searchmoves_count_for_nothing() {
+    fn ignores_illegal_searchmoves() {
         let start = Board::startpos();
         let request = go("go searchmoves d2d4 e2e5 g1f3 depth 3");
         let (limits, wrong) = request.limits(&start, Duration::ZERO);
@@ -267,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_leaves_the_rest() {
+    fn faulty_words_leave_the_rest() {
         let cases = [
             ("go wtime abc btime 60000", "go btime 60000", 1),
             ("go wtime btime 60000", "go btime 60000", 1),
@@ -297,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    fn which_searches_end_by_themselves() {
-        // Line, ends by itself, owes its answer only after stop, takes a book move.
+    fn classifies_searches_by_their_end() {
+        // Columns: line, bounded, infinite, accepts a book move.
         let cases = [
             ("go", false, true, false),
             ("go depth 3", true, false, true),

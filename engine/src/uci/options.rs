@@ -1,4 +1,4 @@
-//! The options.
+//! UCI options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,69 +10,69 @@ use crate::search::{DEFAULT_HASH_MIB, Level, MAX_ELO, MAX_HASH_MIB, MAX_THREADS,
 use crate::search::{TUNABLES, Tunable};
 use crate::uci::error::{UciError, short};
 
-/// How `EvalFile` names the network compiled into the engine.
+/// Value of `EvalFile` for the embedded network.
 const EMBEDDED: &str = "<embedded>";
-/// What GUIs show of the engine.
+/// Value of `UCI_EngineAbout`.
 const ABOUT: &str = "Kibitz, an engine made out of Lichess games, GPL-3.0-or-later";
-/// The greatest `SyzygyProbeDepth`, in plies.
+/// Maximum `SyzygyProbeDepth`, in plies.
 const MAX_PROBE_DEPTH: usize = 100;
-/// How UCI writes an empty string.
+/// UCI notation of an empty string.
 const EMPTY: &str = "<empty>";
-/// The longest `Move Overhead`, in milliseconds.
+/// Maximum `Move Overhead`, in milliseconds.
 const MAX_OVERHEAD_MS: u64 = 5000;
-/// The `Move Overhead` of a new engine.
+/// Default `Move Overhead`.
 pub const DEFAULT_OVERHEAD: Duration = Duration::from_millis(10);
-/// The greatest `MultiPV`; no position has more than 218 moves.
+/// Maximum `MultiPV`; no position has more than 218 moves.
 pub const MAX_LINES: usize = 256;
 
 /// An option and its new value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetOption {
-    /// Threads that search.
+    /// Number of search threads.
     Threads(usize),
-    /// Size of the transposition table in MiB.
+    /// Transposition table size in MiB.
     Hash(usize),
-    /// Forget earlier searches.
+    /// Button that clears the engine's tables.
     ClearHash,
-    /// Whether the GUI will send `go ponder`; nothing follows from it.
+    /// Whether the GUI may send `go ponder`; has no effect.
     Ponder(bool),
-    /// Lines to report.
+    /// Number of lines to report.
     MultiPv(usize),
-    /// Time that passes unseen between GUI and engine, a move.
+    /// Communication delay between GUI and engine, per move.
     MoveOverhead(Duration),
-    /// Castling is written as king takes rook.
+    /// Whether castling is written as king takes rook.
     Chess960(bool),
-    /// Play as weakly as `Elo` says.
+    /// Whether to limit the strength to `Elo`.
     LimitStrength(bool),
-    /// How weakly.
+    /// Strength under `LimitStrength`.
     Elo(u32),
-    /// Play as weakly as this; before `LimitStrength`.
+    /// Level of play; takes precedence over `LimitStrength`. `None` for full strength.
     Level(Option<Level>),
-    /// Play from the book while it lasts.
+    /// Whether to play book moves.
     OwnBook(bool),
-    /// The book's file.
+    /// File of the book.
     BookFile(Option<PathBuf>),
     /// Folders of endgame tables, separated as the system separates paths.
     SyzygyPath(Option<String>),
-    /// The least depth at which searches ask the tables of most pieces, in plies.
+    /// Minimum depth in plies for probing the tables with the most pieces.
     SyzygyProbeDepth(i32),
-    /// Whether to the tables a win that takes too long is a draw.
+    /// Whether cursed wins count as draws.
     Syzygy50MoveRule(bool),
-    /// Chances beside scores.
+    /// Whether scores include `wdl`.
     ShowWdl(bool),
-    /// Who the engine is; it cannot be set.
+    /// Description of the engine; read-only.
     EngineAbout,
-    /// The network's file; `None` for the embedded one.
+    /// File of the network; `None` for the embedded one.
     EvalFile(Option<PathBuf>),
-    /// Network or material.
+    /// Source of the evaluation: network or material.
     Evaluation(EvaluationKind),
-    /// A number of the search, within its bounds.
+    /// A search parameter and its value, within bounds.
     #[cfg(feature = "tune")]
     Tune(&'static Tunable, i32),
 }
 
 impl SetOption {
-    /// The lines that answer `uci` with what can be set.
+    /// Returns the option lines of the answer to `uci`.
     pub fn describe() -> String {
         let description = format!(
             "option name Threads type spin default 1 min 1 max {MAX_THREADS}\n\
@@ -110,7 +110,7 @@ impl SetOption {
         description
     }
 
-    /// Reads `setoption name NAME value VALUE`; names know no case.
+    /// Parses `setoption name NAME value VALUE`; names are case-insensitive.
     pub(super) fn parse(line: &str) -> Result<SetOption, UciError> {
         let text = line
             .trim()
@@ -198,7 +198,7 @@ fn chosen<T: FromStr>(name: &'static str, value: &str, wanted: &str) -> Result<T
     })
 }
 
-/// A string; `None` where it is empty or the default.
+/// Returns a string value; `None` if it is empty or the default.
 fn string<T: for<'a> From<&'a str>>(value: &str, default: &str) -> Option<T> {
     (!value.is_empty() && value != default && value != EMPTY).then(|| value.into())
 }
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn options_with_spaces_and_paths() {
+    fn parses_names_and_values_with_spaces() {
         assert_eq!(set("setoption name Clear Hash"), SetOption::ClearHash);
         assert_eq!(set("setoption name hash value 64"), SetOption::Hash(64));
         let path = PathBuf::from("/a b/value c.safetensors");
@@ -238,7 +238,7 @@ mod tests {
         );
     }
 
-    /// Every option that is announced takes its own default.
+    /// Every announced option accepts its own default.
     #[test]
     fn defaults_are_accepted() {
         let description = SetOption::describe();

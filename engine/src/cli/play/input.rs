@@ -1,9 +1,9 @@
-//! What the human types.
+//! Parser of the human's input.
 
 use cozy_chess::{Board, Move, util};
 use engine::{legal_moves, parse_move};
 
-/// A line of the human's.
+/// A parsed line of input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Input {
     Nothing,
@@ -16,12 +16,12 @@ pub enum Input {
     Pgn,
     Help,
     Quit,
-    /// What is wrong with it.
+    /// Unrecognised input, with the reply to print.
     Unknown(String),
 }
 
 impl Input {
-    /// Reads a line with `board` before one's eyes.
+    /// Parses a line; `board` is the current position.
     pub fn read(line: &str, board: &Board) -> Input {
         match line.trim() {
             "" => Input::Nothing,
@@ -38,7 +38,7 @@ impl Input {
                 None => {
                     let text: String = text.chars().take(20).collect();
                     Input::Unknown(format!(
-                        "{text:?} is no legal move here, nor a word I know; try help."
+                        "{text:?} is no legal move here, and not a command; try help."
                     ))
                 }
             },
@@ -46,8 +46,8 @@ impl Input {
     }
 }
 
-/// A legal move in SAN, also as people write it without its signs (`ed5`,
-/// `e8Q`, `0-0`) or in lower case where that is clear; or as UCI writes it.
+/// Parses a legal move: SAN, also without its signs (`ed5`, `e8Q`, `0-0`) or in lower case if
+/// unambiguous, or UCI notation.
 fn read_move(board: &Board, text: &str) -> Option<Move> {
     let plain = bare(text);
     let moves = legal_moves(board);
@@ -63,7 +63,7 @@ fn read_move(board: &Board, text: &str) -> Option<Move> {
         .or_else(|| only(&|san| san.eq_ignore_ascii_case(&plain)))
 }
 
-/// SAN without the signs that say nothing new.
+/// Returns SAN without its redundant signs.
 fn bare(san: &str) -> String {
     san.chars()
         .filter(|sign| !"x=+#!?-.".contains(*sign))
@@ -77,7 +77,7 @@ mod tests {
     use engine::parse_fen;
 
     #[test]
-    fn moves_as_people_write_them() {
+    fn parses_informal_notation() {
         let fen = "r3k2r/1P4pp/2n5/3pP3/1b2P3/2P5/P2B2PP/R3K2R w KQkq d6 0 1";
         let board = parse_fen(fen).unwrap();
         let cases = [

@@ -1,9 +1,9 @@
-//! The score sheet.
+//! Record of the game.
 
 use cozy_chess::{Board, Color, Move, util};
 use engine::{Ending, Position, pgn};
 
-/// A game so far.
+/// A game in progress: opening, moves and current position.
 pub struct Record {
     opening: Board,
     moves: Vec<Move>,
@@ -23,12 +23,12 @@ impl Record {
         &self.position
     }
 
-    /// How the game has ended, if it has.
+    /// Returns how the game has ended; `None` while it goes on.
     pub fn ending(&self) -> Option<Ending> {
         self.position.ending()
     }
 
-    /// Result and reason, for the player; `None` while the game goes on.
+    /// Returns result and reason as text; `None` while the game goes on.
     pub fn verdict(&self) -> Option<String> {
         let why = match self.ending()? {
             Ending::Checkmate { winner } => format!("checkmate: {winner:?} wins"),
@@ -45,14 +45,14 @@ impl Record {
             .map_or("*", |ending| pgn::result(ending.winner()))
     }
 
-    /// A legal move with its number: `12. Nf3` or `12... Nf6`.
+    /// Returns a legal move with its number: `12. Nf3` or `12... Nf6`.
     pub fn san(&self, mv: Move) -> String {
         let board = self.position.board();
         let san = util::display_san_move(board, mv);
         format!("{} {san}", pgn::number(board))
     }
 
-    /// Plays a legal move and returns it with its number.
+    /// Plays a legal move and returns its text with the number.
     pub fn play(&mut self, mv: Move) -> String {
         let text = self.san(mv);
         if self.position.play(mv).is_ok() {
@@ -61,7 +61,7 @@ impl Record {
         text
     }
 
-    /// Goes back to where `player` last moved, if anywhere.
+    /// Goes back to before `player`'s last move; returns false if there is none.
     pub fn undo(&mut self, player: Color) -> bool {
         let first = self.opening.side_to_move();
         let is_players = |index: usize| index.is_multiple_of(2) == (player == first);
@@ -76,7 +76,7 @@ impl Record {
         true
     }
 
-    /// The game as PGN.
+    /// Returns the game as PGN.
     pub fn pgn(&self, human: Color) -> String {
         let names = match human {
             Color::White => ["Human", "Kibitz"],

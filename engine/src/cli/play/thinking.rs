@@ -1,4 +1,4 @@
-//! The engine's turn.
+//! Search of the engine's move in `engine play`.
 
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use engine::{
 };
 use indicatif::HumanCount;
 
-/// How hard the engine tries.
+/// Limits of the engine's thinking.
 #[derive(Clone)]
 pub struct Effort {
     pub level: Option<Handicap>,
-    /// Before `time`.
+    /// Depth limit in plies; replaces `time`.
     pub depth: Option<u64>,
     pub time: Duration,
 }
 
-/// Thinks, telling a line a depth, and returns the line to play.
+/// Searches, calls `say` with a line per depth, and returns the line to play.
 pub fn think(
     engine: &mut Engine,
     position: &Position,
@@ -74,7 +74,7 @@ pub fn think(
     }
 }
 
-/// `d3  +0.30   5,012n  -> e2e4  e4 e5 Nf3`
+/// Formats a report, such as `d3  +0.30   5,012n  -> e2e4  e4 e5 Nf3`.
 fn depth_line(report: &Report, board: &Board) -> String {
     let nodes = format!("{}n", HumanCount(report.nodes));
     let best = report.pv.first().map(|&mv| write_move(board, mv, false));
@@ -87,7 +87,8 @@ fn depth_line(report: &Report, board: &Board) -> String {
     )
 }
 
-/// In pawns from White's view; `#5` where White mates in five, `#-5` where Black does.
+/// Formats a score in pawns from White's point of view; `#5` if White mates in five, `#-5` if Black
+/// does.
 fn white_view(score: Score, mover: Color) -> String {
     let score = if mover == Color::White { score } else { -score };
     match score.plies_to_mate() {

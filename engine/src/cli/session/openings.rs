@@ -1,4 +1,4 @@
-//! Random openings in which neither side has won yet.
+//! Random openings that are roughly equal, for `genfens`.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -10,25 +10,25 @@ use engine::uci::GenFens;
 use engine::{Engine, Limits, Position, Signals, parse_fen, random_moves};
 use fastrand::Rng;
 
-/// Random plies from the start of a game; one more in every other opening, so that either
-/// side is to move.
+/// Random plies from the standard start; every other opening has one more, so that either side is
+/// to move.
 const FROM_START: usize = 8;
-/// As many from a position of a book, which is an opening already.
+/// Random plies from a book position, which is an opening already.
 const FROM_BOOK: usize = 4;
-/// How far from equal the engine may find an opening, in centipawns.
+/// Maximum evaluation of an opening, in centipawns for either side.
 const EVEN: i32 = 300;
-/// Nodes for that: some five plies.
+/// Nodes of that evaluation's search: some five plies.
 const NODES: u64 = 2_000;
-/// Openings looked at in vain, one after the other, before there seem to be none.
+/// Consecutive failed draws before giving up.
 const TRIES: usize = 1_000;
-/// Far more than any file of openings has.
+/// Maximum book size in bytes, far above any real book.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// Gives `take` as many openings as are asked for, or until it says no; the same seed
-/// gives the same.
+/// Calls `take` with the requested number of openings, or until it returns false. Equal seeds give
+/// equal openings.
 ///
 /// # Errors
-/// Where the book cannot be read, or no opening is found in it.
+/// If the book cannot be read, or no even opening is found.
 pub fn generate(
     engine: &mut Engine,
     asked: &GenFens,
@@ -55,8 +55,8 @@ fn read(path: &Path) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// An opening from one of these lines, or the start where there are none; `None` where it
-/// is no opening, or not even.
+/// Draws an opening from a random line, or from the standard start without lines; `None` if the
+/// game ends or the opening is not even.
 fn draw(engine: &mut Engine, lines: &[&str], random: &mut Rng) -> Option<Board> {
     let (start, plies) = match lines {
         [] => (Board::startpos(), FROM_START),

@@ -1,4 +1,4 @@
-//! The thread that owns the engine.
+//! Worker thread, which owns the engine.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use super::super::diagram::{Style, diagram};
 use super::super::{bench, eval, files, memory, perft};
 use super::{Control, inform, openings, say};
 
-/// The most damaged tablebase files that are named.
-const MOST_TOLD: usize = 8;
+/// Maximum number of refused tablebase files reported by name.
+const MAX_REPORTED_FILES: usize = 8;
 
-/// What the reader hands over.
+/// A job from the session.
 pub enum Job {
-    /// Say `readyok`.
+    /// `isready`
     Ready,
     /// `ucinewgame`
     NewGame,
     /// `setoption`
     Set(SetOption),
-    /// `position`; `None` where it cannot be played
+    /// `position`; `None` if unplayable
     Position(Option<Box<Position>>),
     /// `genfens`
     Openings(GenFens),
@@ -47,35 +47,35 @@ pub enum Job {
     Flip,
     /// `bench`
     Bench {
-        /// Plies.
+        /// Depth in plies.
         plies: u64,
-        /// How the reader stops it.
+        /// Stop flag and state.
         control: Arc<Control>,
     },
     /// `go perft`
     Perft {
-        /// Plies.
+        /// Depth in plies.
         plies: u32,
-        /// How the reader stops it.
+        /// Stop flag and state.
         control: Arc<Control>,
     },
     /// `go`
     Search {
-        /// What was asked for.
+        /// Parameters.
         go: Go,
-        /// How the reader stops it.
+        /// Stop flag and state.
         control: Arc<Control>,
-        /// When.
+        /// Time of the command.
         asked: Instant,
     },
 }
 
-/// The engine and everything that was set.
+/// The engine and its options.
 pub struct Worker {
     engine: Engine,
-    /// The network in use, in floats and in integers; with `Evaluation material` it waits.
+    /// The network in use, in floats and quantised; kept under `Evaluation material`.
     networks: (Network, QuantisedNetwork),
-    /// `None` after a `position` that cannot be played.
+    /// Current position; `None` after an unplayable `position`.
     position: Option<Position>,
     threads: usize,
     style: uci::Style,
@@ -88,14 +88,15 @@ pub struct Worker {
     book: Option<Book>,
     tables: Tables,
     random: Rng,
-    /// When the last search ended.
+    /// End of the last search.
     idle_since: Instant,
-    /// How many options and new games are not done yet.
+    /// Number of queued `setoption` and `ucinewgame` jobs.
     unsettled: Arc<AtomicUsize>,
 }
 
 impl Worker {
-    /// `unsettled` counts down as options are set and games begun.
+    /// Returns a worker with default options. `unsettled` is decremented after each `setoption` and
+    /// `ucinewgame`.
     pub fn new(unsettled: Arc<AtomicUsize>) -> Result<Worker> {
         let networks = files::embedded_networks()?;
         Ok(Worker {
@@ -118,8 +119,7 @@ impl Worker {
         })
     }
 
-    /// Obeys until there will be no more jobs. What is said where nobody listens
-    /// any more is lost, and need not be heard.
+    /// Runs jobs until the queue is closed. A closed stdout is ignored.
     pub fn run(mut self, jobs: Receiver<Job>) {
         for job in jobs {
             match job {
@@ -178,7 +178,7 @@ impl Worker {
                 }
                 Job::Search { go, control, asked } => {
                     let best = self.search(&go, &control, asked);
-                    // First, so that who hears the answer finds the engine idle.
+                    // Before the answer, so that a GUI that has read it finds the engine idle.
                     control.done.store(true, Ordering::Relaxed);
                     let _ = say(&best);
                     self.idle_since = Instant::now();
@@ -187,7 +187,7 @@ impl Worker {
         }
     }
 
-    /// Notes the end of a `bench` or `go perft`, from which on the next search has its time.
+    /// Marks a `bench` or `go perft` as done; the next search's time starts now.
     fn is_done(&mut self, control: &Control) {
         control.done.store(true, Ordering::Relaxed);
         self.idle_since = Instant::now();
@@ -245,7 +245,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Changes which tables are asked, and how; where they cannot be had, nothing.
+    /// Changes the tablebase options; on an error nothing changes.
     fn set_tables(&mut self, change: impl FnOnce(&mut Tables)) -> Result<()> {
         let mut tables = self.tables.clone();
         change(&mut tables);
@@ -254,7 +254,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the position that was set, or tells the user that there is none.
+    /// Returns the current position; reports if there is none.
     fn position(&self) -> Option<&Position> {
         if self.position.is_none() {
             inform("no position: the last one cannot be played");
@@ -262,7 +262,7 @@ impl Worker {
         self.position.as_ref()
     }
 
-    /// Searches, and returns the `bestmove` line once it is owed.
+    /// Searches, and returns the `bestmove` line once it is due.
     fn search(&mut self, go: &Go, control: &Control, asked: Instant) -> String {
         let Some(position) = self.position().cloned() else {
             wait_until_owed(go, control);
@@ -281,7 +281,7 @@ impl Worker {
             .then(|| book.choose(position.board(), &mut self.random))?
     }
 
-    /// The line to play.
+    /// Returns the line to play.
     fn think(
         &mut self,
         position: &Position,
@@ -289,7 +289,7 @@ impl Worker {
         control: &Control,
         asked: Instant,
     ) -> Vec<Move> {
-        // One that had to wait for another search has its time from then on.
+        // A search that was queued behind another has its time from that one's end.
         let start = asked.max(self.idle_since);
         let handicap = self.handicap();
         let board = position.board();
@@ -311,7 +311,7 @@ impl Worker {
             .search(position, &limits, &signals, &mut |report| {
                 let line = || info_line(report, board, self.style);
                 if report.rank <= self.lines && say(&line()).is_err() {
-                    // The GUI is gone, and with it whoever wanted to know.
+                    // The GUI is gone: stop the search.
                     control.stop.store(true, Ordering::Relaxed);
                 }
             });
@@ -346,7 +346,7 @@ impl Worker {
     }
 }
 
-/// The board as a diagram, with its FEN, key and checkers.
+/// Returns the board as a diagram, with its FEN, key and checkers.
 fn display(board: &Board) -> String {
     let style = Style {
         ascii: true,
@@ -361,8 +361,8 @@ fn display(board: &Board) -> String {
     )
 }
 
-/// A search that has nothing left to find still owes its answer only after
-/// `stop`, where it is infinite, or `ponderhit`, where it ponders.
+/// Waits until `bestmove` may be sent: an infinite search that has ended needs `stop`, a pondering
+/// one `ponderhit` or `stop`.
 fn wait_until_owed(go: &Go, control: &Control) {
     let early = || go.is_infinite() || control.pondering.load(Ordering::Relaxed);
     while early() && !control.stop.load(Ordering::Relaxed) {
@@ -376,10 +376,10 @@ fn open_book(path: &Path) -> Result<Book> {
     Ok(book)
 }
 
-/// Which endgame tables are asked, and how.
+/// Tablebase options.
 #[derive(Clone)]
 struct Tables {
-    /// As the system separates paths.
+    /// Folders, separated as the system separates paths.
     folders: Option<String>,
     probe_depth: i32,
     fifty_moves: bool,
@@ -404,10 +404,10 @@ impl Tables {
         tables.set_probe_depth(self.probe_depth);
         tables.set_fifty_move_rule(self.fifty_moves);
         let refused = tables.refused();
-        for (path, error) in refused.iter().take(MOST_TOLD) {
+        for (path, error) in refused.iter().take(MAX_REPORTED_FILES) {
             inform(&format!("Syzygy file {path:?} left out: {error}"));
         }
-        if refused.len() > MOST_TOLD {
+        if refused.len() > MAX_REPORTED_FILES {
             inform(&format!("{} Syzygy files left out in all", refused.len()));
         }
         let (files, pieces) = (tables.files(), tables.max_pieces());
