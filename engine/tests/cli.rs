@@ -1,4 +1,4 @@
-//! The other commands, their output and their exit codes.
+//! Subcommands other than UCI: output and exit codes.
 
 use std::process::{Command, Output, Stdio};
 
@@ -17,7 +17,7 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
-fn perft_prints_as_stockfish_does() {
+fn perft_prints_in_stockfish_format() {
     let output = text(&run(&["perft", "3"]));
     assert!(output.lines().any(|line| line == "e2e4: 600"), "{output}");
     assert_eq!(
@@ -35,7 +35,7 @@ fn perft_prints_as_stockfish_does() {
 }
 
 #[test]
-fn bench_is_a_signature() {
+fn bench_is_deterministic() {
     let signature = || {
         let json: Value = serde_json::from_str(&text(&run(&["bench", "2", "--json"]))).unwrap();
         json["nodes"].as_u64().unwrap()
@@ -92,19 +92,19 @@ fn eval_shows_both_views() {
     let (mover, white) = views(&black["quantised"]);
     assert_eq!(mover, -white);
     let (float, _) = views(&black["float"]);
-    // How far they may be from each other: tests/tests/network.rs.
+    // Bound of the quantisation error: see tests/tests/network.rs.
     assert!((mover - float).abs() <= 50.0, "{mover} and {float}");
     let plain = text(&run(&["eval", "4k3/8/8/8/8/8/8/4K2R b K - 0 1"]));
     assert!(plain.contains("network") && plain.contains("material"));
 }
 
 #[test]
-fn eval_says_what_each_piece_is_worth() {
+fn eval_shows_piece_values() {
     let fen = "4k3/8/8/8/8/8/4p3/4K2R w K - 0 1";
     let json: Value = serde_json::from_str(&text(&run(&["eval", fen, "--json"]))).unwrap();
     let pieces = json["pieces"].as_array().unwrap();
     let named = |index: usize| (&pieces[index]["square"], &pieces[index]["piece"]);
-    assert_eq!(pieces.len(), 2, "kings have no worth: {json}");
+    assert_eq!(pieces.len(), 2, "kings have no value: {json}");
     assert_eq!(named(0), (&"h1".into(), &"R".into()));
     assert_eq!(named(1), (&"e2".into(), &"p".into()));
     let worth = |index: usize| pieces[index]["pawns"].as_f64().unwrap();
@@ -126,9 +126,9 @@ fn eval_says_what_each_piece_is_worth() {
     );
 }
 
-/// Whoever reads the output may have seen enough.
+/// A reader may close the pipe early.
 #[test]
-fn a_closed_pipe_is_no_panic() {
+fn a_closed_pipe_does_not_panic() {
     let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
     for arguments in [
         &["bench", "1"][..],
@@ -156,7 +156,7 @@ fn a_closed_pipe_is_no_panic() {
 }
 
 #[test]
-fn errors_have_their_codes_and_one_line() {
+fn errors_print_one_line_and_set_the_exit_code() {
     let bare = "4k3/8/8/8/8/8/8/4K3 w - - 0 1";
     let not_a_net = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ fn errors_have_their_codes_and_one_line() {
 }
 
 #[test]
-fn a_net_of_another_layout_is_refused_by_name() {
+fn refuses_other_layouts_by_name() {
     use models::{Architecture, Metadata, Network};
     let mut metadata = Metadata::new(Architecture::ARTICLE, "test");
     metadata.layout = "someone-elses".to_string();
@@ -213,9 +213,9 @@ fn a_net_of_another_layout_is_refused_by_name() {
     );
 }
 
-/// Where nobody reads what went wrong, the exit code tells.
+/// Without a reader of stderr, the exit code still tells.
 #[test]
-fn an_error_that_nobody_reads_is_no_panic() {
+fn a_closed_stderr_does_not_panic() {
     let mut running = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args([
             "eval",
@@ -230,9 +230,9 @@ fn an_error_that_nobody_reads_is_no_panic() {
     assert_eq!(running.wait().unwrap().code(), Some(3));
 }
 
-/// Deeper ones would never end.
+/// Deeper benches would never end.
 #[test]
-fn a_bench_that_never_ends_is_wrong_usage() {
+fn rejects_benches_that_would_never_end() {
     let mut engine = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
     let output = engine.args(["bench", "300"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

@@ -1,5 +1,4 @@
-//! The incremental first layer against its recomputation, and the symmetry of
-//! the evaluation.
+//! Incremental accumulators against recomputation, and colour symmetry of the evaluation.
 
 use cozy_chess::Board;
 use engine::{
@@ -15,8 +14,8 @@ fn quantised() -> QuantisedNetwork {
     QuantisedNetwork::new(&network()).unwrap()
 }
 
-/// Where a random game begins: standard and Chess960, so that castling of
-/// every kind comes up.
+/// Returns the start of a random game: standard, prepared for castling and promotion, or Chess960,
+/// to cover every kind of castling.
 fn opening(game: u64, random: &mut fastrand::Rng) -> Board {
     match game % 3 {
         0 => Board::startpos(),
@@ -42,11 +41,11 @@ fn random_games(games: u64, mut visit: impl FnMut(&Board)) {
     }
 }
 
-/// Random lines up and down a tree, evaluated now and then, so that what was
-/// left out has to be made up for: by every kernel, always what the scalar one
-/// makes of the board from nothing.
+/// Walks random lines up and down a tree and evaluates only now and then, so that lazy updates
+/// catch up over several moves. Every kernel must equal the scalar kernel's evaluation from
+/// scratch.
 #[test]
-fn what_a_tree_carries_along_equals_recomputation() {
+fn incremental_evaluation_equals_recomputation() {
     let scalar = *Kernel::available().last().unwrap();
     let reference = Evaluator::new(quantised().with_kernel(scalar));
     for kernel in Kernel::available() {
@@ -89,7 +88,7 @@ fn walk(evaluator: &Evaluator, reference: &Evaluator) {
     );
 }
 
-/// The same position with colours swapped and ranks mirrored.
+/// Returns the position with colours swapped and ranks mirrored.
 fn twin(board: &Board) -> Board {
     let fen = write_fen(board);
     let fields: Vec<&str> = fen.split(' ').collect();
@@ -117,7 +116,7 @@ fn twin(board: &Board) -> Board {
 }
 
 #[test]
-fn colour_flipped_twins_have_the_same_value() {
+fn evaluation_is_colour_symmetric() {
     let mut evaluator = Evaluator::new(quantised());
     let mut en_passant = 0;
     for kind in [EvaluationKind::Network, EvaluationKind::Material] {
@@ -139,7 +138,7 @@ fn colour_flipped_twins_have_the_same_value() {
 }
 
 #[test]
-fn integers_stay_near_floats() {
+fn quantised_evaluation_is_close_to_floats() {
     let float = network();
     let evaluator = Evaluator::new(quantised());
     random_games(30, |board| {

@@ -1,8 +1,7 @@
-//! What a chess player knows, asked of the search by position: stalemate,
-//! repetition, the fifty-move rule, dead material, underpromotion, mates. Each
-//! with the embedded network and by material, because the rules must come
-//! before any evaluation. What is asserted is the move, not its score. Outcomes
-//! were checked with Stockfish 15.1.
+//! Chess knowledge of the search, tested by positions: stalemate, repetition, the fifty-move rule,
+//! insufficient material, underpromotion, mates. Each with the embedded network and with material
+//! only, because the rules come before any evaluation. Tests assert the move, not its score.
+//! Outcomes were checked with Stockfish 15.1.
 
 mod common;
 
@@ -15,7 +14,7 @@ use common::{played, search, signals};
 
 const KINDS: [EvaluationKind; 2] = [EvaluationKind::Network, EvaluationKind::Material];
 
-/// Enough for every problem here, several times over.
+/// Several times enough for every problem here.
 const NODES: u64 = 60_000;
 
 fn engine(kind: EvaluationKind) -> Engine {
@@ -31,13 +30,13 @@ fn nodes(nodes: u64) -> Limits {
     }
 }
 
-/// The move chosen, as UCI writes it without castling.
+/// Returns the chosen move in UCI notation, without conversion of castling.
 fn chosen(kind: EvaluationKind, position: &Position) -> String {
     let outcome = search(&mut engine(kind), position, &nodes(NODES));
     outcome.best.unwrap().to_string()
 }
 
-/// Asserts that one of `wanted` is played, by either evaluation.
+/// Asserts that one of `wanted` is played, with either evaluation.
 fn plays(fen: &str, wanted: &[&str]) {
     for kind in KINDS {
         let mv = chosen(kind, &Position::from_fen(fen).unwrap());
@@ -50,7 +49,7 @@ fn is_stalemate(board: &Board) -> bool {
 }
 
 #[test]
-fn a_won_game_is_not_thrown_away_by_stalemate() {
+fn avoids_stalemate_in_won_games() {
     for fen in [
         "k7/2K5/8/1P6/8/8/8/8 w - - 0 1",
         "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
@@ -72,8 +71,8 @@ fn a_won_game_is_not_thrown_away_by_stalemate() {
 }
 
 #[test]
-fn a_lost_game_is_saved_by_stalemate() {
-    // The queen gives herself up where only the king can take her.
+fn seeks_stalemate_in_lost_games() {
+    // The queen sacrifices herself where only the king can capture.
     plays(
         "6k1/6pp/8/8/8/6q1/3r4/5Q1K w - - 0 1",
         &["f1f8", "f1f7", "f1c4"],
@@ -81,19 +80,19 @@ fn a_lost_game_is_saved_by_stalemate() {
 }
 
 #[test]
-fn promotes_to_less_than_a_queen_where_that_wins() {
-    // Saavedra, 1895: a queen could be given a stalemate.
+fn underpromotes_if_that_wins() {
+    // Saavedra, 1895: a queen would allow stalemate.
     plays("8/2P5/8/8/3r4/8/2K5/k7 w - - 0 1", &["c7c8r"]);
-    // A fork.
+    // Fork.
     plays("8/2q1P1k1/8/8/8/P7/8/6K1 w - - 0 1", &["e7e8n"]);
-    // Lasker's trap in the Albin counter-gambit: with check, before d1xd8.
+    // Lasker's trap in the Albin counter-gambit: promotion with check, before d1xd8.
     plays(
         "rnbqk1nr/ppp2ppp/8/4P3/1BP5/8/PP2KpPP/RN1Q1BNR b kq - 1 7",
         &["f2g1n"],
     );
 }
 
-/// The engine plays both sides; whether White mates before the rules end it.
+/// Plays both sides with the engine; an error unless White mates before the rules end the game.
 fn white_mates(kind: EvaluationKind, fen: &str) -> Result<(), String> {
     let mut engine = engine(kind);
     let mut position = Position::from_fen(fen).unwrap();
@@ -113,7 +112,7 @@ fn white_mates(kind: EvaluationKind, fen: &str) -> Result<(), String> {
 }
 
 #[test]
-fn won_games_are_won() {
+fn wins_won_endgames() {
     for fen in [
         "8/8/8/3k4/8/8/8/KQ6 w - - 0 1",
         "8/8/3k4/8/8/8/8/KR5R w - - 0 1",
@@ -131,8 +130,8 @@ fn won_games_are_won() {
 }
 
 #[test]
-fn a_won_game_is_not_repeated_a_third_time() {
-    // Black, a rook up, has had two chances; f3f2 would be the third time.
+fn avoids_threefold_repetition_in_won_games() {
+    // Black, a rook up, has had two chances; f3f2 would be the third occurrence.
     let fen = "7k/8/8/8/8/8/5r2/K7 w - - 0 1";
     let position = played(fen, "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3 b1a1");
     for kind in KINDS {
@@ -144,8 +143,8 @@ fn a_won_game_is_not_repeated_a_third_time() {
 }
 
 #[test]
-fn a_lost_game_is_repeated() {
-    // The king's return makes the third time.
+fn seeks_repetition_in_lost_games() {
+    // The king's return is the third occurrence.
     let fen = "7k/8/8/8/8/8/5r2/K7 w - - 0 1";
     let position = played(fen, "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3 b1a1 f3f2 a1b1 f2f3");
     for kind in KINDS {
@@ -156,15 +155,15 @@ fn a_lost_game_is_repeated() {
 }
 
 #[test]
-fn progress_is_made_before_the_fiftieth_move() {
-    // The hundredth ply must be a capture or the pawn's.
+fn makes_progress_before_the_fifty_move_rule() {
+    // The hundredth ply must be a capture or a pawn move.
     plays("7k/8/8/3p4/8/8/8/K2Q4 w - - 99 80", &["d1d5"]);
     plays("7k/8/8/8/8/8/P7/KQ6 w - - 99 80", &["a2a3", "a2a4"]);
-    // Two moves are left to mate, or one.
+    // Time left for a mate in two, or in one.
     let mate = |clock| format!("7k/8/8/5K2/8/8/8/1Q6 w - - {clock} 80");
     plays(&mate(97), &["f5g6"]);
     for kind in KINDS {
-        // A table that has seen the mate must not promise it for too late.
+        // A mate in the table must not be announced if it comes too late.
         let mut engine = engine(kind);
         for (clock, score) in [(0, "mate 2"), (97, "mate 2"), (98, "cp 0")] {
             let position = Position::from_fen(&mate(clock)).unwrap();
@@ -175,13 +174,13 @@ fn progress_is_made_before_the_fiftieth_move() {
 }
 
 #[test]
-fn the_loser_waits_for_the_fiftieth_move() {
-    // A move of the pawn would start the count again.
+fn waits_for_the_fifty_move_rule_in_lost_games() {
+    // A pawn move would reset the count.
     plays("7k/p7/8/8/8/8/8/KQ6 b - - 98 80", &["h8g7", "h8g8"]);
 }
 
 #[test]
-fn dead_material_is_a_draw_whatever_it_is_worth() {
+fn insufficient_material_is_a_draw() {
     for kind in KINDS {
         for fen in [
             "7k/8/8/8/8/8/8/KB6 w - - 0 1",
@@ -196,11 +195,11 @@ fn dead_material_is_a_draw_whatever_it_is_worth() {
             assert_eq!(outcome.score, Score::DRAW, "{fen} by {kind}");
         }
     }
-    // The knight goes for the last pawn, at once or when it has promoted.
+    // The knight captures the last pawn, at once or after its promotion.
     plays("8/8/8/8/3N4/8/1kp5/6K1 w - - 0 1", &["d4c2", "d4e2"]);
 }
 
-/// Asks for a mate as `go mate` does.
+/// Searches for a mate as `go mate` does.
 fn find_mate(engine: &mut Engine, position: &Position, moves: u32) -> Outcome {
     let limits = Limits {
         mate: Some(moves),
@@ -211,11 +210,11 @@ fn find_mate(engine: &mut Engine, position: &Position, moves: u32) -> Outcome {
 }
 
 #[test]
-fn a_mate_asked_for_is_found_and_ends_the_search() {
+fn finding_a_requested_mate_ends_the_search() {
     for (fen, moves) in [
         ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", 1),
         ("7k/8/8/5K2/8/8/8/1Q6 w - - 0 1", 2),
-        // Morphy's problem: a rook given up, and a zugzwang.
+        // Morphy's problem: a rook sacrifice and a zugzwang.
         ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 2),
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", 3),
     ] {
@@ -229,14 +228,14 @@ fn a_mate_asked_for_is_found_and_ends_the_search() {
     }
 }
 
-/// Whether a line is legal and ends in mate.
+/// Returns whether a line is legal and ends in mate.
 fn ends_in_mate(position: &Position, line: &[Move]) -> bool {
     let mut position = position.clone();
     line.iter().all(|&mv| position.play(mv).is_ok()) && position.board().status() == GameStatus::Won
 }
 
 #[test]
-fn that_there_is_no_mate_ends_the_search_too() {
+fn disproving_a_requested_mate_ends_the_search() {
     for (fen, moves) in [
         // Mates in two and three.
         ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", 1),
@@ -259,7 +258,7 @@ fn that_there_is_no_mate_ends_the_search_too() {
 }
 
 #[test]
-fn a_mate_that_the_fifty_move_rule_may_forestall_is_left_to_the_usual_search() {
+fn mates_near_the_fifty_move_rule_are_left_to_the_normal_search() {
     for (clock, score) in [(95, "mate 2"), (97, "mate 2"), (98, "cp 0")] {
         let position = Position::from_fen(&format!("7k/8/8/5K2/8/8/8/1Q6 w - - {clock} 80"));
         let mut engine = engine(EvaluationKind::Network);
@@ -268,7 +267,7 @@ fn a_mate_that_the_fifty_move_rule_may_forestall_is_left_to_the_usual_search() {
     }
 }
 
-/// Positions with the moves to their mates: negative where the side to move is mated.
+/// Returns positions with the moves to their mates, negative if the side to move is mated.
 fn published_mates() -> Option<Vec<(Position, i32)>> {
     let path = test_support::shared("suites/mates2000.epd")?;
     let text = std::fs::read_to_string(path).unwrap();
@@ -280,7 +279,7 @@ fn published_mates() -> Option<Vec<(Position, i32)>> {
 }
 
 #[test]
-fn a_mate_that_was_asked_for_is_shown_whole_and_is_the_shortest() {
+fn requested_mates_are_shortest_and_have_full_lines() {
     let Some(problems) = published_mates() else {
         return;
     };
@@ -302,7 +301,7 @@ fn a_mate_that_was_asked_for_is_shown_whole_and_is_the_shortest() {
             };
             assert_eq!(moves.signum(), published.signum(), "{fen}");
             if outcome.nodes >= 100_000 {
-                // A longer mate, of the usual search, may be all that it found.
+                // The normal search may have found only a longer mate.
                 assert!(moves.abs() >= published.abs(), "{fen}");
                 continue;
             }
@@ -317,7 +316,7 @@ fn a_mate_that_was_asked_for_is_shown_whole_and_is_the_shortest() {
 }
 
 #[test]
-fn no_mate_is_announced_that_is_shorter_than_the_shortest() {
+fn never_announces_mates_shorter_than_the_shortest() {
     let Some(problems) = published_mates() else {
         return;
     };

@@ -1,5 +1,5 @@
-//! The engine as OpenBench's client uses it: built by `make` from a commit's files,
-//! asked for its bench, for openings, and for what SPSA may change.
+//! The engine as OpenBench's client uses it: built by `make` from a commit's files, then run for
+//! its bench, openings and SPSA options.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// What the client reads of a program: both streams, as one.
+/// Returns stdout and stderr of a program as one text, as the client reads them.
 fn say(program: &Path, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     text(&output)
@@ -29,8 +29,8 @@ fn engine(arguments: &[&str]) -> String {
     say(Path::new(env!("CARGO_BIN_EXE_engine")), arguments)
 }
 
-/// The numbers before the last `nodes` and the last `nps`: the client reads lines from
-/// the last on, and takes all that is no letter or digit for spaces.
+/// Returns the numbers before the last `nodes` and the last `nps`. Like the client, reads lines
+/// from the end and treats characters other than letters and digits as spaces.
 fn bench(output: &str) -> (u64, u64) {
     let number = |unit: &str| {
         let mut lines = output.lines().rev();
@@ -44,7 +44,7 @@ fn bench(output: &str) -> (u64, u64) {
     (number("nodes").unwrap(), number("nps").unwrap())
 }
 
-/// The openings, as the client takes them in.
+/// Parses the openings as the client does.
 fn openings(output: &str) -> Vec<String> {
     let mut fens = Vec::new();
     for line in output.lines() {
@@ -63,7 +63,8 @@ fn openings(output: &str) -> Vec<String> {
     fens
 }
 
-/// All files of the working tree that a commit of it would have, as in a commit's zip.
+/// Copies all files that a commit of the working tree would contain, as in a commit's zip. Returns
+/// false without git.
 fn copy(folder: &Path) -> bool {
     let list = Command::new("git")
         .args([
@@ -81,7 +82,7 @@ fn copy(folder: &Path) -> bool {
     for name in str::from_utf8(&list.stdout).unwrap().split_terminator('\0') {
         let (from, to) = (root().join(name), folder.join(name));
         fs::create_dir_all(to.parent().unwrap()).unwrap();
-        // One that was removed, but not from the index yet.
+        // Skip files that were deleted but are still in the index.
         if from.is_file() {
             fs::copy(from, to).unwrap();
         }
@@ -89,9 +90,9 @@ fn copy(folder: &Path) -> bool {
     true
 }
 
-/// Built once, with a net of its own and for SPSA: then all that can go wrong does.
+/// A single build with another net and the feature `tune` covers all of the Makefile.
 #[test]
-fn make_builds_the_engine_that_spsa_can_change() {
+fn make_builds_a_tunable_engine() {
     let folder = tempfile::tempdir().unwrap();
     if !copy(folder.path()) {
         test_support::skip("git does not say which files a commit has");
@@ -112,7 +113,7 @@ fn make_builds_the_engine_that_spsa_can_change() {
     assert!(make.status.success(), "{}", text(&make));
     let exe = folder.path().join("engine/Kibitz-01234567");
 
-    // The net is that of EVALFILE.
+    // The net comes from EVALFILE.
     let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
     let value = |arguments: &[&str]| -> Value {
         let json: Value = serde_json::from_str(&say(&exe, arguments)).unwrap();
@@ -124,7 +125,7 @@ fn make_builds_the_engine_that_spsa_can_change() {
     assert!(speed > 0);
     assert_eq!(bench(&say(&exe, &["bench"])).0, nodes);
 
-    // Each input of SPSA is an option, and changes the search.
+    // Each SPSA input is an option, and changes the search.
     let options = say(&exe, &["uci"]);
     let real = root().join("models/default.safetensors");
     let real = format!("setoption name EvalFile value {}", real.display());
@@ -132,7 +133,7 @@ fn make_builds_the_engine_that_spsa_can_change() {
         let mut lines = vec![&*real];
         lines.extend(values.iter().map(String::as_str));
         let position = format!("position fen {fen}");
-        // The search is waited for, where `quit` would end it.
+        // Without `quit`, which would stop the search.
         lines.extend([&*position, "go depth 13"]);
         let output = say(&exe, &lines);
         let last = output
@@ -165,7 +166,7 @@ fn make_builds_the_engine_that_spsa_can_change() {
 }
 
 #[test]
-fn what_make_runs_by_default_has_neither_net_nor_options_of_its_own() {
+fn make_by_default_sets_neither_net_nor_tune() {
     let make = Command::new("make")
         .args(["-n", "EXE=x"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -179,7 +180,7 @@ fn what_make_runs_by_default_has_neither_net_nor_options_of_its_own() {
 }
 
 #[test]
-fn bench_is_read_from_its_last_line() {
+fn bench_ends_with_nodes_and_nps() {
     let output = engine(&["bench", "3"]);
     let (nodes, nps) = bench(&output);
     assert!(
@@ -189,7 +190,7 @@ fn bench_is_read_from_its_last_line() {
 }
 
 #[test]
-fn openings_are_legal_even_and_decided_by_the_seed() {
+fn openings_are_legal_even_and_determined_by_the_seed() {
     let generate = |request: &str| openings(&engine(&[request, "quit"]));
     let first = generate("genfens 40 seed 1 book None");
     assert_eq!(first.len(), 40);
@@ -209,9 +210,9 @@ fn openings_are_legal_even_and_decided_by_the_seed() {
     assert!(from_book.iter().all(|fen| !distinct.contains(fen)));
 }
 
-/// The client waits for 15 s at most.
+/// The client waits at most 15 s.
 #[test]
-fn a_book_without_an_opening_is_told() {
+fn reports_books_without_openings() {
     let folder = tempfile::tempdir().unwrap();
     let book = folder.path().join("book.epd");
     for (lines, reason) in [
@@ -232,7 +233,7 @@ fn a_book_without_an_opening_is_told() {
 }
 
 #[test]
-fn the_configuration_has_what_openbench_asks_for() {
+fn configuration_has_openbenchs_fields() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("openbench/Kibitz.json");
     let json: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     assert_eq!(json["private"], false);

@@ -1,5 +1,5 @@
-//! Published perft counts. Rows are cut off by their node counts, so that all
-//! files together take a minute on one core.
+//! Published perft counts. Rows are limited by their node counts, so that all files together take a
+//! minute on one core.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ struct Row {
     nodes: u64,
 }
 
-/// python-chess's format: lines of `id NAME`, `epd FEN`, `perft DEPTH NODES`.
+/// Parses python-chess's format: lines of `id NAME`, `epd FEN`, `perft DEPTH NODES`.
 fn blocks(text: &str) -> Vec<Row> {
     let mut fen = String::new();
     let mut rows = Vec::new();
@@ -33,7 +33,7 @@ fn blocks(text: &str) -> Vec<Row> {
     rows
 }
 
-/// EPD with operations such as `;D4 4085603`.
+/// Parses EPD with operations such as `;D4 4085603`.
 fn epd(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
@@ -85,14 +85,14 @@ fn here(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A file of the collection that lies beside the repository, if it does.
+/// Reads a file from the shared folder, if present.
 fn shared(name: &str) -> Option<String> {
     let path = test_support::shared(&format!("perft/{name}"))?;
     Some(fs::read_to_string(path).unwrap())
 }
 
 #[test]
-fn the_usual_positions_to_full_depth() {
+fn start_position_to_depth_6() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let counts = [20, 400, 8_902, 197_281, 4_865_609, 119_060_324];
     let row = |(ply, &nodes): (usize, &u64)| Row {
@@ -104,11 +104,11 @@ fn the_usual_positions_to_full_depth() {
     check(&rows, u64::MAX);
 }
 
-/// Kiwipete to depth 5 and positions 3 to 5 among them.
+/// Includes Kiwipete to depth 5, and positions 3 to 5 of the usual set.
 #[test]
 fn tricky_positions() {
-    // The check on this board cannot have come about by the double push; the
-    // rules library refuses its en-passant square, the file counts a capture.
+    // The check on this board cannot result from the double push: the rules library rejects its
+    // en-passant square, while the file counts a capture.
     let unreachable = "8/8/8/1k6/3Pp3/8/8/4KQ2 b - d3";
     let mut rows = blocks(&fs::read_to_string(here("tricky.perft")).unwrap());
     let all = rows.len();

@@ -1,4 +1,4 @@
-//! `engine play` over a pipe.
+//! `engine play` over pipes.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use cozy_chess::{Board, util};
 use engine::{parse_move, write_fen};
 use test_support::send_signal;
 
-/// Plays the lines of `input` and returns all that is said.
+/// Plays the lines of `input` and returns stdout.
 fn play(arguments: &[&str], input: &str) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["play", "--ascii"])
@@ -17,7 +17,7 @@ fn play(arguments: &[&str], input: &str) -> String {
         .spawn()
         .unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // After `quit` nobody reads any more.
+    // The pipe may be closed after `quit`.
     let _ = pipe.write_all(input.as_bytes());
     drop(pipe);
     let output = child.wait_with_output().unwrap();
@@ -28,7 +28,7 @@ fn play(arguments: &[&str], input: &str) -> String {
 const MATE_IN_ONE: &str = "6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1";
 
 #[test]
-fn a_line_a_depth_and_the_move_it_ends_with() {
+fn prints_a_line_per_depth_and_the_move() {
     let said = play(&["--depth", "5"], "e4\n");
     let depths: Vec<&str> = said.lines().filter(|line| line.starts_with('d')).collect();
     assert_eq!(depths.len(), 5, "{said}");
@@ -43,7 +43,7 @@ fn a_line_a_depth_and_the_move_it_ends_with() {
             "{line}"
         );
         assert!(words[2].ends_with('n') && words[3] == "->", "{line}");
-        // The move, and the line in SAN that begins with it.
+        // The move, then the line in SAN, which starts with that move.
         let mut after = board.clone();
         let mv = parse_move(&after, words[4]).unwrap();
         assert_eq!(
@@ -62,7 +62,7 @@ fn a_line_a_depth_and_the_move_it_ends_with() {
 }
 
 #[test]
-fn mates_and_draws_are_told() {
+fn reports_mates_and_draws() {
     let said = play(&["--fen", MATE_IN_ONE], "Re8\npgn\nundo\nfen\nquit\nfen\n");
     assert!(said.contains("\n1. Re8#\n"), "{said}");
     assert!(said.contains("\n1-0 checkmate: White wins\n"), "{said}");
@@ -95,7 +95,7 @@ fn mates_and_draws_are_told() {
             "{said}"
         );
     }
-    // Over before it begins, and over though there are moves.
+    // Over before it begins, and over by the fifty-move rule although moves are left.
     let said = play(
         &[
             "--fen",
@@ -120,7 +120,7 @@ fn mates_and_draws_are_told() {
 }
 
 #[test]
-fn the_pgn_holds_the_game() {
+fn pgn_contains_the_game() {
     let said = play(
         &["--level", "easy", "--depth", "2"],
         "e2e4\nundo\nd4\nundo\nnf3\ng3\npgn\nfen\n",
@@ -140,7 +140,7 @@ fn the_pgn_holds_the_game() {
 }
 
 #[test]
-fn the_other_words() {
+fn commands_other_than_moves() {
     let said = play(
         &["--depth", "3"],
         "undo\nhint\nhelp\n\nnonsense\ne2e5\nflip\n",
@@ -166,13 +166,13 @@ fn the_other_words() {
     assert!(said.contains("   h g f e d c b a"), "{said}");
 }
 
-/// Whoever is interrupted keeps the game.
+/// A signal prints the game before the exit.
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_the_game_and_shows_it() {
+fn a_signal_ends_the_game_and_prints_it() {
     use std::io::{BufRead, BufReader, Read};
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        // While it thinks, and while it waits.
+        // While thinking, and while waiting for input.
         for (input, until) in [("e4\n", "d3 "), ("undo\n", "There is")] {
             let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
                 .args(["play", "--ascii", "--movetime", "100000"])
@@ -200,7 +200,7 @@ fn a_signal_ends_the_game_and_shows_it() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_no_move() {
+fn rejects_invalid_utf8() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .args(["play", "--ascii", "--depth", "1"])
         .stdin(Stdio::piped())
@@ -220,7 +220,7 @@ fn bytes_that_are_no_text_are_no_move() {
 }
 
 #[test]
-fn wrong_arguments_are_named() {
+fn names_invalid_arguments() {
     for arguments in [
         ["--depth", "0"],
         ["--movetime", "0"],

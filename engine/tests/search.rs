@@ -1,4 +1,4 @@
-//! What the search must find, and what it must never do.
+//! Search results: mates, draws by the rules, limits, panics and bounds.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn depth(depth: u64) -> Limits {
     }
 }
 
-/// Searches a FEN by material; returns the move and the score as UCI has them.
+/// Searches a FEN by material; returns move and score in UCI notation.
 fn by_material(fen: &str, plies: u64) -> (String, String) {
     let position = Position::from_fen(fen).unwrap();
     let outcome = search(
@@ -52,11 +52,11 @@ fn by_material(fen: &str, plies: u64) -> (String, String) {
 }
 
 #[test]
-fn mates_have_their_distance() {
+fn finds_mates_with_their_distance() {
     let mates = [
         ("6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1", "e1e8", "mate 1"),
         ("4r2k/8/8/8/8/8/PPP5/1K6 b - - 0 1", "e8e1", "mate 1"),
-        // Morphy's problem, a zugzwang, for which null moves are blind at first.
+        // Morphy's problem, a zugzwang that null moves miss at first.
         ("kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1", "a1a6", "mate 2"),
         ("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1", "f6a6", "mate 3"),
     ];
@@ -70,7 +70,7 @@ fn mates_have_their_distance() {
 }
 
 #[test]
-fn mate_distances_stay_right_with_a_used_table() {
+fn mate_distances_are_right_with_a_filled_table() {
     let mut engine = engine(EvaluationKind::Material);
     let mut position = Position::from_fen("r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1").unwrap();
     for expected in [
@@ -85,7 +85,7 @@ fn mate_distances_stay_right_with_a_used_table() {
 }
 
 #[test]
-fn never_gives_stalemate_where_it_can_win() {
+fn never_stalemates_in_won_positions() {
     for fen in [
         "7k/8/8/8/8/8/8/K4Q2 w - - 0 1",
         "7k/8/6K1/8/8/8/8/5Q2 w - - 0 1",
@@ -125,12 +125,12 @@ fn the_third_occurrence_in_the_game_is_a_draw() {
     let winner = played(fen, &format!("{round}a1b1 f2f3 b1a1"));
     let outcome = search(&mut engine(EvaluationKind::Material), &winner, &depth(3));
     assert_ne!(outcome.best.unwrap().to_string(), "f3f2");
-    // A rook, less what the search has learned of such positions.
+    // A rook, less the correction history of such positions.
     assert!(outcome.score.centipawns() >= 400);
 }
 
 #[test]
-fn one_earlier_occurrence_in_the_game_is_no_draw_yet() {
+fn the_second_occurrence_in_the_game_is_not_a_draw() {
     let position = played(
         "7k/8/8/8/8/8/5r2/K7 w - - 0 1",
         "a1b1 f2f3 b1a1 f3f2 a1b1 f2f3",
@@ -140,20 +140,20 @@ fn one_earlier_occurrence_in_the_game_is_no_draw_yet() {
 }
 
 #[test]
-fn fifty_moves_are_a_draw_but_mate_comes_first() {
+fn mate_takes_precedence_over_the_fifty_move_rule() {
     assert_eq!(by_material("7k/8/8/8/8/8/8/KQ6 w - - 99 80", 4).1, "cp 0");
     assert_eq!(by_material("7k/8/8/8/8/8/8/KQ6 w - - 90 80", 4).1, "cp 900");
     assert_eq!(
         by_material("7k/8/6K1/8/8/8/8/1Q6 w - - 99 80", 4).1,
         "mate 1"
     );
-    // The pawn move starts the count again.
+    // The pawn move resets the count.
     let (mv, score) = by_material("7k/8/8/8/8/8/P7/KQ6 w - - 99 80", 2);
     assert!(mv.starts_with("a2") && score == "cp 1000", "{mv} {score}");
 }
 
 #[test]
-fn a_mate_that_the_table_knows_is_none_where_the_draw_comes_first() {
+fn mates_in_the_table_yield_to_the_fifty_move_rule() {
     let mut engine = engine(EvaluationKind::Material);
     let mut score = |clock: u8, plies: u64| {
         let fen = format!("7k/8/8/4K3/8/8/8/1Q6 w - - {clock} 80");
@@ -172,14 +172,14 @@ fn a_mate_that_the_table_knows_is_none_where_the_draw_comes_first() {
 }
 
 #[test]
-fn bare_minor_pieces_are_worth_nothing() {
+fn bare_minor_pieces_draw() {
     for fen in [
         "7k/8/8/8/8/8/8/KB6 w - - 0 1",
         "7k/8/8/8/8/8/8/KN6 b - - 0 1",
     ] {
         assert_eq!(by_material(fen, 3).1, "cp 0", "{fen}");
     }
-    // Taking the last pawn with the bishop would leave nothing to win with.
+    // Capturing the last pawn with the bishop would leave insufficient material.
     assert_eq!(
         by_material("8/8/8/8/8/k1p5/8/K3B3 w - - 0 1", 1).1,
         "cp 230"
@@ -227,7 +227,7 @@ fn always_moves_under_the_tightest_limits() {
 }
 
 #[test]
-fn no_move_where_there_is_none() {
+fn no_best_move_without_legal_moves() {
     for (fen, score) in [
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
         ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate -0"),
@@ -251,7 +251,8 @@ fn node_limits_are_exact() {
     }
 }
 
-/// A soft limit lets the iteration end that passes it: the search is one to that depth.
+/// An iteration that passes the soft limit is finished: the result equals that of a search to its
+/// depth.
 #[test]
 fn a_soft_limit_ends_between_iterations() {
     let position = Position::from_fen(KIWIPETE).unwrap();
@@ -270,7 +271,7 @@ fn a_soft_limit_ends_between_iterations() {
     }
 }
 
-/// However little is allowed, every move is looked at once.
+/// Every move is searched once under any limit.
 #[test]
 fn the_first_iteration_is_finished() {
     let position = Position::from_fen("3q3k/8/8/8/8/8/PPP5/1K1R4 w - - 0 1").unwrap();
@@ -289,7 +290,7 @@ fn the_first_iteration_is_finished() {
     }
 }
 
-/// A handicap counts on its nodes, by which its strength was measured.
+/// Handicaps apply their node limit from the first node, as when their strength was measured.
 #[test]
 fn a_handicap_may_end_within_the_first_iteration() {
     let position = Position::from_fen(KIWIPETE).unwrap();
@@ -299,7 +300,7 @@ fn a_handicap_may_end_within_the_first_iteration() {
     assert_eq!((outcome.nodes, outcome.depth), (63, 0));
 }
 
-/// Runs it on a thread of its own, and waits as long as no search takes.
+/// Runs a closure on another thread; panics after a minute, which no search takes.
 fn within_a_minute<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(run()));
@@ -314,7 +315,7 @@ fn a_panic_of_the_first_thread_ends_the_search() {
         engine.set_threads(3);
         let search = AssertUnwindSafe(|| {
             let stop = AtomicBool::new(false);
-            let report = &mut |_: &Report| panic!("a report that fails, as this test wants");
+            let report = &mut |_: &Report| panic!("deliberate panic in a report");
             let (position, limits) = (Position::startpos(), Limits::default());
             engine.search(&position, &limits, &signals(&stop), report)
         });
@@ -323,7 +324,7 @@ fn a_panic_of_the_first_thread_ends_the_search() {
     assert!(panicked);
 }
 
-/// Fails wherever it is asked but on one thread.
+/// A tablebase that panics on all threads but one.
 struct Failing(ThreadId);
 
 impl Tablebase for Failing {
@@ -333,7 +334,7 @@ impl Tablebase for Failing {
 
     fn wdl(&self, _: &Board) -> Option<Wdl> {
         let here = thread::current().id();
-        assert_eq!(here, self.0, "a table that fails, as this test wants");
+        assert_eq!(here, self.0, "deliberate panic in a tablebase");
         None
     }
 
@@ -356,7 +357,7 @@ fn a_panic_of_another_thread_ends_the_search() {
 }
 
 #[test]
-fn equal_searches_are_equal() {
+fn searches_are_deterministic() {
     for kind in [EvaluationKind::Network, EvaluationKind::Material] {
         let run = || -> Vec<Outcome> {
             let mut engine = engine(kind);
@@ -381,14 +382,13 @@ fn quiescence_does_not_explode() {
 }
 
 #[test]
-fn the_start_is_level_by_material() {
+fn the_start_is_equal_by_material() {
     for plies in 1..=4 {
         assert_eq!(by_material(&Board::startpos().to_string(), plies).1, "cp 0");
     }
 }
 
-/// The replies of the opponent are looked at with an open window. Were late ones
-/// left out there, the mover would hope for a pawn that nobody gives: so it was once.
+/// Late-move pruning of the opponent's replies in PV nodes once made the mover hope for a pawn.
 #[test]
 fn two_plies_promise_no_more_than_one() {
     let openings = include_str!("../books/openings.epd").lines();
@@ -403,9 +403,9 @@ fn two_plies_promise_no_more_than_one() {
     assert!((-40..40).contains(&mean), "{mean} centipawns");
 }
 
-/// No time passes, so that only a search that was halted tells bounds.
+/// With a stopped clock, only halted searches report bounds.
 #[test]
-fn what_a_halted_search_knows_from_below_is_told_so() {
+fn halted_searches_report_lower_bounds() {
     let stop = AtomicBool::new(false);
     let mut told = 0;
     for fen in BENCH_POSITIONS {

@@ -1,6 +1,6 @@
-//! The nodes of `engine bench` are the engine's signature: every instruction set
-//! counts the same, and what they count stands in the latest commit that has a
-//! line `Bench: NODES`. `tests/wasm.sh` compares WebAssembly's.
+//! The engine's signature, the node count of `engine bench`: it must be the same for every
+//! instruction set, and equal the latest `Bench: NODES` line of the commits. `tests/wasm.sh`
+//! compares WebAssembly.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use engine::{BENCH_DEPTH, Engine, Evaluator, bench};
 use models::{Kernel, QuantisedNetwork};
 
-/// The count of the latest commit that has one.
+/// Returns the count of the latest commit that has one.
 fn committed() -> Option<u64> {
     let log = Command::new("git")
         .args(["log", "-1", "--format=%B", "--extended-regexp"])
@@ -26,12 +26,12 @@ fn committed() -> Option<u64> {
 }
 
 #[test]
-fn every_kernel_counts_the_nodes_of_the_latest_commit_that_says_them() {
+fn every_kernel_matches_the_latest_committed_signature() {
     let Some(committed) = committed() else {
         test_support::skip("the history of the repository, with its counts of nodes, is not there");
         return;
     };
-    // Not the embedded one, which KIBITZ_NET may have replaced.
+    // Not the embedded network, which KIBITZ_NET may have replaced.
     let net = Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/default.safetensors");
     let network = QuantisedNetwork::from_bytes(&std::fs::read(net).unwrap()).unwrap();
     for kernel in Kernel::available() {

@@ -1,9 +1,9 @@
-//! Syzygy tables, against what python-chess reads in the same files.
+//! Syzygy probes, against python-chess on the same files.
 
 use cozy_chess::GameStatus;
 use engine::{Position, Syzygy, Tablebase, TablesError, Wdl, parse_fen};
 
-/// The tables of three and four pieces that lie beside the repository, if they do.
+/// Returns the three- and four-piece tables in the shared folder, if present.
 fn tables() -> Option<Syzygy> {
     let folder = test_support::shared("syzygy34")?;
     Some(Syzygy::open([folder]).unwrap())
@@ -21,7 +21,7 @@ fn wdl(number: &str) -> Wdl {
 }
 
 #[test]
-fn python_chess_reads_the_same() {
+fn agrees_with_python_chess() {
     let Some(tables) = tables() else { return };
     let mut cursed = 0;
     for row in include_str!("data/syzygy.tsv").lines() {
@@ -37,7 +37,7 @@ fn python_chess_reads_the_same() {
 }
 
 #[test]
-fn the_first_root_moves_win_in_time() {
+fn first_root_moves_win() {
     let Some(tables) = tables() else { return };
     for fen in [
         "8/8/8/3k4/8/8/8/KBN5 w - - 0 1",
@@ -62,11 +62,11 @@ fn the_first_root_moves_win_in_time() {
 }
 
 #[test]
-fn what_is_not_in_the_tables_is_unknown() {
+fn positions_outside_the_tables_yield_none() {
     let Some(tables) = tables() else { return };
     assert_eq!((tables.max_pieces(), tables.files()), (4, 70));
     for fen in [
-        // Castling rights, and five pieces.
+        // Castling rights; five pieces.
         "4k3/8/8/8/8/8/8/4K2R w K - 0 1",
         "4k3/8/8/8/8/8/8/QQQ1K3 w - - 0 1",
     ] {
@@ -92,7 +92,8 @@ fn folders_without_tables_are_refused_by_name() {
         Syzygy::open([&missing]),
         Err(TablesError::Unreadable { .. })
     ));
-    // Files by a table's name that are none: one by its size, which is named.
+    // Two files with table names but invalid contents; only the one with an invalid size is
+    // refused.
     std::fs::write(folder.path().join("KQvK.rtbw"), [0; 80]).unwrap();
     std::fs::write(folder.path().join("KRvK.rtbw"), [0; 81]).unwrap();
     let damaged = Syzygy::open([folder.path()]).unwrap();

@@ -27,7 +27,7 @@ pub struct EvalArgs {
     /// Position as FEN
     #[arg(value_parser = fen_argument)]
     fen: Board,
-    /// Network [default: embedded]
+    /// Network (default: embedded)
     #[arg(long, value_name = "NET.safetensors")]
     model: Option<PathBuf>,
     /// Print JSON

@@ -20,7 +20,7 @@ pub struct PerftArgs {
     /// Depth in plies
     #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_PLIES)))]
     depth: u32,
-    /// Position [default: the standard start]
+    /// Position (default: the standard start)
     #[arg(value_parser = fen_argument)]
     fen: Option<Board>,
 }

@@ -58,7 +58,7 @@ pub struct PlayArgs {
     /// Side you play
     #[arg(long, value_name = "SIDE", default_value = "white")]
     color: Side,
-    /// Engine strength: easy, medium or hard [default: full strength]
+    /// Engine strength: easy, medium or hard (default: full strength)
     #[arg(long)]
     level: Option<Level>,
     /// Thinking time per move in milliseconds
@@ -67,7 +67,7 @@ pub struct PlayArgs {
     /// Search depth in plies, instead of a time
     #[arg(long, value_name = "PLIES", conflicts_with = "movetime", value_parser = at_least_one)]
     depth: Option<u64>,
-    /// Position to start from [default: the standard start]
+    /// Position to start from (default: the standard start)
     #[arg(long, value_parser = fen_argument)]
     fen: Option<Board>,
     /// Draw the board in ASCII letters

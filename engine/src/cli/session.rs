@@ -341,7 +341,7 @@ mod tests {
         ] {
             let session = session(lines, |jobs| {
                 let _ = jobs.recv();
-                panic!("an engine that fails, as this test wants");
+                panic!("deliberate panic in the worker");
             });
             let (sender, ended) = mpsc::channel();
             thread::spawn(move || sender.send(session.run()));

@@ -81,7 +81,7 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the move's share of the clock. Keeps a reserve of at most [`RESERVE`], since a busy
+    /// Returns the move's share of the clock. Keeps a reserve of at most `RESERVE`, since a busy
     /// machine may delay a program that long. Spends less of the increment once the clock falls
     /// below 2 x `RESERVE`, so that it recovers.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {

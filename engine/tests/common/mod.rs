@@ -1,11 +1,11 @@
-//! Searches without a clock, and positions with a past.
+//! Helpers: searches without a clock, and positions with history.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use engine::{Engine, Limits, Outcome, Position, Signals, parse_move};
 
-/// Time stands still: only limits and `stop` end a search.
+/// Returns signals with a stopped clock: only limits and `stop` end a search.
 pub fn signals(stop: &AtomicBool) -> Signals<'_> {
     Signals {
         stop,

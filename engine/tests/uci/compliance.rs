@@ -1,5 +1,5 @@
-//! Random conversations: whatever is said in whatever order, every `go` gets
-//! one legal `bestmove`, every `isready` one `readyok`, and the program ends well.
+//! Random conversations: in any order of commands, every `go` gets one legal `bestmove`, every
+//! `isready` one `readyok`, and the program exits with success.
 
 use std::fmt::Write;
 
@@ -11,15 +11,15 @@ use shakmaty::Chess;
 use crate::process::{Uci, run_with};
 use crate::referee::{self, judge_best_move, judge_info};
 
-/// Longer lines are refused.
+/// Maximum line length of the engine.
 const MAX_LINE: usize = 1 << 20;
 const CONVERSATIONS: u64 = 300;
 
-/// What the lines sent so far call for.
+/// Answers due to the lines sent so far.
 struct Expected {
-    /// `None` after one that cannot be played.
+    /// Current position; `None` after an unplayable one.
     position: Option<Chess>,
-    /// Where each `go` was said.
+    /// Position of each `go`.
     searches: Vec<Option<Chess>>,
     ready: usize,
     handshakes: usize,
@@ -48,7 +48,7 @@ impl Expected {
     }
 }
 
-/// Says `input` and then closes it; checks every line of the answer.
+/// Sends `input`, closes it, and checks every line of the answer.
 pub fn converse(input: &str) -> String {
     let output = run_with(input.as_bytes());
     let text = String::from_utf8(output.stdout).unwrap();
@@ -105,10 +105,9 @@ pub fn converse(input: &str) -> String {
     text
 }
 
-/// What fastchess's list of compliance asks, in its order, and more of the same
-/// kind: every step has an answer, and every answer is judged.
+/// The steps of fastchess's compliance test, in order, and similar ones; every answer is judged.
 #[test]
-fn the_list_of_a_match_runner() {
+fn passes_the_compliance_steps_of_fastchess() {
     let mut uci = Uci::start();
     uci.send("uci");
     let handshake = uci.until("uciok");
@@ -147,11 +146,11 @@ fn the_list_of_a_match_runner() {
             "go depth 2 nodes 100000 movetime 1000",
         ] {
             uci.send(go);
-            let (told, best) = uci.judged(position);
-            assert_eq!(told, best, "{position}, {go}");
+            let (reported, best) = uci.judged(position);
+            assert_eq!(reported, best, "{position}, {go}");
         }
     }
-    // As many games as it is told to begin, and whatever is set between them.
+    // Games in a row, with options set between them.
     for option in [
         "Hash value 1",
         "Hash value 64",
@@ -172,7 +171,7 @@ fn the_list_of_a_match_runner() {
         uci.send(&format!("{position}\ngo wtime 100 btime 100"));
         uci.judged(position);
     }
-    // `stop` ends what has no end, soon.
+    // `stop` ends unbounded searches soon.
     for go in [
         "go infinite",
         "go ponder wtime 100 btime 100",
@@ -188,9 +187,9 @@ fn the_list_of_a_match_runner() {
     assert_eq!(uci.close(), "");
 }
 
-/// Whichever of the threads found the best move, its line comes last.
+/// The last reported line is the chosen one, whichever thread found it.
 #[test]
-fn the_move_of_several_threads_is_the_one_told_last() {
+fn multithreaded_bestmove_matches_the_last_line() {
     let mut uci = Uci::start();
     uci.send("setoption name Threads value 4\nsetoption name Hash value 1");
     for (fen, limit) in BENCH_POSITIONS
@@ -200,8 +199,8 @@ fn the_move_of_several_threads_is_the_one_told_last() {
         for _ in 0..8 {
             let position = format!("position fen {fen}");
             uci.send(&format!("ucinewgame\n{position}\ngo {limit}"));
-            let (told, best) = uci.judged(&position);
-            assert_eq!(told, best, "{fen}");
+            let (reported, best) = uci.judged(&position);
+            assert_eq!(reported, best, "{fen}");
         }
     }
 }
@@ -214,7 +213,7 @@ fn random_conversations() {
         for _ in 0..random.usize(1..25) {
             say_something(&mut input, &mut random);
         }
-        // Sometimes the end comes unannounced, and unfinished.
+        // Sometimes the input ends without `quit`, or without a newline.
         match random.u8(..3) {
             0 => input.push_str("quit\n"),
             1 => input.push_str("stop\nisready\n"),
@@ -332,7 +331,7 @@ fn say_option(input: &mut String, random: &mut Rng) {
     write!(input, "setoption name {option}").unwrap();
 }
 
-/// Printable and other characters, seldom words of the protocol.
+/// Appends random characters and, rarely, words of the protocol.
 fn say_nonsense(input: &mut String, random: &mut Rng) {
     const WORDS: [&str; 8] = [
         "go", "position", "fen", "moves", "name", "value", "stop", "\0",

@@ -1,10 +1,10 @@
-//! What people type into a session: commands of Stockfish's that UCI has not.
+//! Commands typed by hand: Stockfish's extensions of UCI.
 
 use crate::process::{Uci, field};
 use crate::referee;
 
-/// The lines up to the answer to `isready`, which is left out.
-fn told(uci: &mut Uci, command: &str) -> Vec<String> {
+/// Returns the lines before the answer to `isready`.
+fn reply(uci: &mut Uci, command: &str) -> Vec<String> {
     uci.send(&format!("{command}\nisready"));
     let mut lines = uci.until("readyok");
     lines.pop();
@@ -12,26 +12,25 @@ fn told(uci: &mut Uci, command: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_position_is_shown_and_its_sides_exchanged() {
+fn displays_and_flips_the_position() {
     let mut uci = Uci::start();
     uci.send("position startpos moves e2e4 d7d5 f1b5");
-    let shown = told(&mut uci, "d");
+    let shown = reply(&mut uci, "d");
     assert_eq!(shown[0], "8  r n b q k b n r", "{shown:?}");
     assert_eq!(shown[3], "5  . B . p . . . .", "{shown:?}");
     let fen = "Fen: rnbqkbnr/ppp1pppp/8/1B1p4/4P3/8/PPPP1PPP/RNBQK1NR b KQkq - 1 2";
     assert!(shown.contains(&fen.to_string()), "{shown:?}");
     assert!(shown.contains(&"Checkers: b5".to_string()), "{shown:?}");
-    let other = told(&mut uci, "flip\nd");
+    let other = reply(&mut uci, "flip\nd");
     let fen = "Fen: rnbqk1nr/pppp1ppp/8/4p3/1b1P4/8/PPP1PPPP/RNBQKBNR w KQkq - 1 2";
     assert!(other.contains(&fen.to_string()), "{other:?}");
-    assert_eq!(told(&mut uci, "flip\nd"), shown);
+    assert_eq!(reply(&mut uci, "flip\nd"), shown);
     assert_eq!(uci.close(), "");
 }
 
-/// The counts are those of the programs' own command, and of
-/// <https://www.chessprogramming.org/Perft_Results>.
+/// Counts from `engine perft` and <https://www.chessprogramming.org/Perft_Results>.
 #[test]
-fn perft_counts_below_each_move_and_can_be_stopped() {
+fn perft_divides_by_move_and_can_be_stopped() {
     let mut uci = Uci::start();
     uci.send("position startpos\ngo perft 4");
     let counts = uci.until("Nodes searched");
@@ -39,8 +38,8 @@ fn perft_counts_below_each_move_and_can_be_stopped() {
     assert!(counts.contains(&"e2e4: 13160".to_string()), "{counts:?}");
     assert_eq!(counts[21], "Nodes searched: 197281");
     uci.refused("go perft", "go perft wants a number of plies");
-    // Centuries, but for the stop: no sum then, only the counts that are complete. What
-    // follows has its time from then on, however long that was: depth 4 takes far less.
+    // Would take centuries. After `stop`, only finished counts are printed, without a sum. The next
+    // search's time starts then, however long the perft took: depth 4 takes far less.
     uci.send("position startpos\ngo perft 20\nisready");
     uci.until("readyok");
     std::thread::sleep(std::time::Duration::from_millis(2_100));
@@ -61,7 +60,7 @@ fn perft_counts_below_each_move_and_can_be_stopped() {
 }
 
 #[test]
-fn values_and_the_signature_are_those_of_the_programs_commands() {
+fn eval_and_bench_match_the_subcommands() {
     let program = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_engine"));
         let output = command.args(arguments).output().unwrap();
@@ -69,19 +68,19 @@ fn values_and_the_signature_are_those_of_the_programs_commands() {
     };
     let mut uci = Uci::start();
     let fen = "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R w KQkq - 2 3";
-    let told_here = told(&mut uci, &format!("position fen {fen}\neval"));
-    let told_there: Vec<String> = program(&["eval", fen])
+    let in_session = reply(&mut uci, &format!("position fen {fen}\neval"));
+    let by_subcommand: Vec<String> = program(&["eval", fen])
         .lines()
         .map(|line| line.trim_end().to_string())
         .collect();
-    assert_eq!(told_here, told_there);
+    assert_eq!(in_session, by_subcommand);
     let net = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/linear.safetensors");
-    let changed = told(
+    let changed = reply(
         &mut uci,
         &format!("setoption name EvalFile value {net}\neval"),
     );
-    assert_ne!(changed, told_here);
-    let bench = told(
+    assert_ne!(changed, in_session);
+    let bench = reply(
         &mut uci,
         "setoption name EvalFile value <embedded>\nbench 4",
     );
@@ -100,7 +99,7 @@ fn values_and_the_signature_are_those_of_the_programs_commands() {
 }
 
 #[test]
-fn chances_are_told_where_a_gui_asks_for_them() {
+fn reports_wdl_on_request() {
     let mut uci = Uci::start();
     uci.send("setoption name UCI_ShowWDL value true\nposition startpos\ngo depth 5");
     for line in uci.until("bestmove") {
@@ -131,10 +130,10 @@ fn chances_are_told_where_a_gui_asks_for_them() {
     assert_eq!(uci.close(), "");
 }
 
-/// Queen against rook, with 49 plies to the next capture and 11 on the clock: python-chess
-/// calls the position a cursed win in `tests/data/syzygy.tsv`.
+/// Queen against rook, 49 plies to the next capture and 11 left by the clock: a cursed win in
+/// `tests/data/syzygy.tsv` from python-chess.
 #[test]
-fn tables_are_asked_as_the_options_say() {
+fn tablebase_options_take_effect() {
     let Some(folder) = test_support::shared("syzygy34") else {
         return;
     };
@@ -158,7 +157,7 @@ fn tables_are_asked_as_the_options_say() {
         field(&without, "cp").parse::<i32>().unwrap() > 20_000,
         "{without}"
     );
-    // Four pieces after a capture, as many as any table has.
+    // Four pieces after a capture, the most that any table has.
     let five = "ucinewgame\nposition fen 4k3/8/8/8/7r/2p5/8/R3K2R w - - 0 1";
     let hits = |line: String| field(&line, "tbhits").parse::<u64>().unwrap();
     let all = hits(last(five));
@@ -169,13 +168,13 @@ fn tables_are_asked_as_the_options_say() {
     assert_eq!(uci.close(), "");
 }
 
-/// A game as a GUI with permanent brain plays it: the expected answer comes, or another.
+/// A game with pondering: the expected reply comes, or another.
 #[test]
-fn a_game_with_pondering() {
+fn plays_a_game_with_pondering() {
     let mut uci = Uci::start();
     uci.send("uci\nsetoption name Ponder value true\nisready");
     uci.until("readyok");
-    // Nobody is mated soon, however badly one side plays.
+    // Neither side can be mated soon.
     let start = "position fen 4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1";
     let clocks = "wtime 2000 btime 2000 winc 20 binc 20";
     let mut moves = String::new();
@@ -189,7 +188,7 @@ fn a_game_with_pondering() {
         moves.push_str(&format!(" {}", words[1]));
         let answers = referee::moves(&format!("{start} moves{moves}"));
         assert!(!answers.is_empty(), "mated within twelve moves: {moves}");
-        // A search that was short of time may know of no answer.
+        // A short search may have no expected reply.
         let expected = words.get(3).copied();
         if let Some(expected) = expected {
             uci.send(&format!(

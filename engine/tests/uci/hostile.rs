@@ -1,4 +1,4 @@
-//! Conversations that no GUI should have.
+//! Invalid and extreme input.
 
 use std::process::{Command, Stdio};
 use std::thread;
@@ -9,11 +9,11 @@ use test_support::send_signal;
 use crate::compliance::converse;
 use crate::process::{Uci, run_with};
 
-/// What follows a line that is refused: the engine still answers.
+/// Commands after a refused line, which the engine must still answer.
 const AFTER: &str = "\nisready\ngo depth 1\n";
 
 #[test]
-fn refused_lines_are_named_and_change_nothing() {
+fn refused_lines_are_reported_and_change_nothing() {
     let mut uci = Uci::start();
     uci.send("position fen 8/8/8/8/8/4k3/4p3/4K3 b - - 0 1 moves e3d3");
     uci.refused("xyzzy", "unknown command");
@@ -44,9 +44,9 @@ fn refused_lines_are_named_and_change_nothing() {
     assert_eq!(uci.close(), "");
 }
 
-/// A move of the position before would be one of another game.
+/// A move for the previous position would belong to another game.
 #[test]
-fn no_move_answers_for_a_position_that_cannot_be_played() {
+fn unplayable_positions_get_no_move() {
     let mut uci = Uci::start();
     for (line, reason) in [
         ("position", "startpos"),
@@ -72,7 +72,7 @@ fn no_move_answers_for_a_position_that_cannot_be_played() {
         for command in ["d", "eval", "flip"] {
             uci.refused(command, "no position");
         }
-        // As a search it keeps no `readyok` waiting, which may come first.
+        // Like a search, perft does not delay `readyok`, which may come first.
         uci.send("go perft 1");
         let lines = uci.until("info string");
         assert!(
@@ -85,9 +85,9 @@ fn no_move_answers_for_a_position_that_cannot_be_played() {
     assert_eq!(uci.close(), "");
 }
 
-/// As python-chess and Lichess read such FENs.
+/// Repairs follow python-chess and Lichess.
 #[test]
-fn rights_and_squares_that_do_not_fit_are_dropped_with_a_note() {
+fn fen_repairs_are_reported() {
     let mut uci = Uci::start();
     for (fen, told) in [
         ("4k3/8/8/8/8/8/4P3/4K3 w KQkq - 0 1", "\"KQkq\""),
@@ -103,9 +103,9 @@ fn rights_and_squares_that_do_not_fit_are_dropped_with_a_note() {
     assert_eq!(uci.close(), "");
 }
 
-/// Of a game, what comes before an illegal move; of `go`, what can be read.
+/// Moves before an illegal one, and readable parameters of `go`, take effect.
 #[test]
-fn what_is_right_of_a_line_counts() {
+fn valid_parts_of_a_line_take_effect() {
     let mut uci = Uci::start();
     uci.refused("position startpos moves e2e4 e2e4 e7e5", "illegal");
     uci.send("go depth 3 searchmoves c7c5");
@@ -133,7 +133,7 @@ fn what_is_right_of_a_line_counts() {
         }
         assert_eq!(lines.last().unwrap().split(' ').nth(1).unwrap().len(), 4);
     }
-    // A search that was to end does, though its limit cannot be read.
+    // A search with an unreadable limit still ends.
     for (go, told) in [
         ("go depth x", Some("\"x\"")),
         ("go wtime abc", Some("\"abc\"")),
@@ -152,8 +152,7 @@ fn what_is_right_of_a_line_counts() {
     assert_eq!(uci.close(), "");
 }
 
-/// A net that is whole but for a layer without neurons, which no position
-/// could be evaluated with.
+/// A well-formed net with an empty layer, which cannot evaluate.
 #[test]
 fn a_net_without_neurons_is_refused() {
     let metadata = r#"{"layout":"kibitz-902-v2","shape":{"first":1,"second":0,"third":1},"activation":"clipped-relu","output":"","target":null,"training":null,"dataset":null,"validation":null,"tool":""}"#;
@@ -183,10 +182,10 @@ fn a_net_without_neurons_is_refused() {
     assert_eq!(uci.close(), "");
 }
 
-/// Devices that never end are read only so far.
+/// Endless devices are read only up to a limit.
 #[cfg(unix)]
 #[test]
-fn files_without_an_end_are_refused() {
+fn refuses_endless_files() {
     let mut uci = Uci::start();
     uci.refused("setoption name EvalFile value /dev/zero", "more than");
     uci.send("go depth 1");
@@ -195,7 +194,7 @@ fn files_without_an_end_are_refused() {
 }
 
 #[test]
-fn positions_that_cannot_be() {
+fn rejects_impossible_positions() {
     for placement in [
         "8/8/8/8/8/8/8/8",
         "4k3/8/8/8/8/8/8/8",
@@ -225,7 +224,7 @@ fn positions_that_cannot_be() {
 }
 
 #[test]
-fn odd_orders_and_absurd_numbers() {
+fn survives_odd_orders_and_extreme_numbers() {
     for script in [
         "stop",
         "stop\nstop\nponderhit\nstop",
@@ -267,11 +266,11 @@ fn odd_orders_and_absurd_numbers() {
 }
 
 #[test]
-fn a_game_of_ten_thousand_moves() {
+fn accepts_a_game_of_ten_thousand_moves() {
     let shuffle = " g1f3 g8f6 f3g1 f6g8".repeat(2_500);
     let answer = converse(&format!("position startpos moves{shuffle}\ngo depth 3\n"));
     assert!(!answer.contains("string"), "{answer}");
-    // One illegal move at its end: the game before it is kept.
+    // An illegal move at the end: the game before it is kept.
     let answer = converse(&format!("position startpos moves{shuffle} e2e5{AFTER}"));
     assert!(
         answer.starts_with("info string move e2e5 is illegal"),
@@ -279,11 +278,11 @@ fn a_game_of_ten_thousand_moves() {
     );
 }
 
-/// Nothing is kept of what is said faster than it is answered, and a signal ends the
-/// engine though it waits for its reader.
+/// Backpressure: unread answers must not accumulate in memory, and a signal ends the engine even
+/// while it blocks on its output.
 #[cfg(unix)]
 #[test]
-fn a_reader_that_sleeps() {
+fn a_blocked_reader_causes_backpressure() {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
     use std::sync::atomic::{AtomicUsize, Ordering};
@@ -305,7 +304,7 @@ fn a_reader_that_sleeps() {
                 HEARD.fetch_add(text.len(), Ordering::Relaxed);
             }
         });
-        // Until it hears no more.
+        // Wait until the engine reads no more.
         let mut heard = 0;
         loop {
             thread::sleep(Duration::from_secs(1));
@@ -327,9 +326,9 @@ fn a_reader_that_sleeps() {
     }
 }
 
-/// A script is longer than what may wait: every search of it comes to its end.
+/// A script longer than the queues: every search still finishes.
 #[test]
-fn a_long_script_has_all_its_searches() {
+fn a_long_script_runs_all_its_searches() {
     let script = "position startpos\ngo depth 4\n".repeat(3_000);
     let output = run_with(script.as_bytes());
     let said = String::from_utf8(output.stdout).unwrap();
@@ -337,9 +336,9 @@ fn a_long_script_has_all_its_searches() {
     assert_eq!(said.matches("bestmove ").count(), 3_000);
 }
 
-/// Where the queen can be taken, it is, though nobody gives the search any time.
+/// The queen is captured even without time to search.
 #[test]
-fn a_search_that_ends_at_once_has_an_answer() {
+fn an_immediate_stop_still_finds_a_capture() {
     let mut uci = Uci::start();
     for _ in 0..20 {
         uci.send("ucinewgame\nposition fen 4k3/8/8/3q4/8/8/8/3QK3 w - - 0 1\ngo infinite\nstop");
@@ -350,7 +349,7 @@ fn a_search_that_ends_at_once_has_an_answer() {
 }
 
 #[test]
-fn lines_of_megabytes() {
+fn rejects_lines_of_megabytes() {
     for word in ["go ", "position startpos moves ", "x", " ", "\0", "9"] {
         let line = word.repeat((2 << 20) / word.len());
         let answer = converse(&format!("{line}{AFTER}"));
@@ -358,13 +357,13 @@ fn lines_of_megabytes() {
             answer.starts_with("info string line of more than"),
             "{answer:.200}"
         );
-        // The same without an end.
+        // Without a newline at the end of input.
         assert!(run_with(line.as_bytes()).status.success());
     }
 }
 
 #[test]
-fn bytes_that_are_no_text_are_survived() {
+fn survives_random_bytes() {
     let mut random = fastrand::Rng::with_seed(1);
     let mut input: Vec<u8> = (0..200_000).map(|_| random.u8(..)).collect();
     input.extend(b"\n\0\0\nuci\r\nposition startpos\r\ngo depth 1\r\n");

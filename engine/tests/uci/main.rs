@@ -1,4 +1,4 @@
-//! The program over real pipes, as a GUI speaks to it.
+//! UCI sessions with the program over pipes, as a GUI runs them.
 
 mod compliance;
 mod console;

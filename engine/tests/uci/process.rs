@@ -1,4 +1,4 @@
-//! A running engine.
+//! An engine process under test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
@@ -6,10 +6,10 @@ use std::thread;
 
 use crate::referee;
 
-/// A search that is still busy when it is interrupted.
+/// Commands that start an endless search.
 pub const BUSY: &str = "position startpos\ngo infinite";
 
-/// An engine to talk to.
+/// A running engine.
 pub struct Uci {
     child: Child,
     input: ChildStdin,
@@ -21,7 +21,7 @@ impl Uci {
         Uci::spawn(&mut Command::new(env!("CARGO_BIN_EXE_engine")))
     }
 
-    /// The engine that a command starts.
+    /// Starts the engine by a command.
     pub fn spawn(command: &mut Command) -> Uci {
         let mut child = command
             .stdin(Stdio::piped())
@@ -41,7 +41,7 @@ impl Uci {
         writeln!(self.input, "{lines}").unwrap();
     }
 
-    /// Lines up to and including the first one that starts so.
+    /// Returns the lines up to and including the first one that starts with `start`.
     pub fn until(&mut self, start: &str) -> Vec<String> {
         let mut lines = Vec::new();
         loop {
@@ -58,22 +58,21 @@ impl Uci {
         }
     }
 
-    /// Waits until the engine is ready, which says nothing else.
+    /// Waits for `readyok`; only lines of a running search may come before it.
     pub fn ready(&mut self) {
         self.send("isready");
         loop {
             let lines = self.until("");
             match lines[0].as_str() {
                 "readyok" => return,
-                // Of a search under way.
+                // Line of a running search.
                 line => assert!(line.starts_with("info depth "), "{line}"),
             }
         }
     }
 
-    /// The next answer to a search of this position, and all that comes before
-    /// it: every line is right. Returns the move that was told last as the best,
-    /// and the one that is played.
+    /// Reads up to the next `bestmove` and judges every line. Returns the last reported best move,
+    /// and the move played.
     pub fn judged(&mut self, position: &str) -> (String, String) {
         let position = referee::position(position).unwrap();
         let lines = self.until("bestmove ");
@@ -88,7 +87,7 @@ impl Uci {
         (field(first, "pv").to_string(), best.to_string())
     }
 
-    /// Memory of the process that pages have been mapped for, in KiB, swapped or not.
+    /// Returns the mapped memory of the process in KiB, swapped or not.
     #[cfg(target_os = "linux")]
     pub fn memory(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -100,14 +99,14 @@ impl Uci {
         kibibytes("VmRSS:") + kibibytes("VmSwap:")
     }
 
-    /// The move of the next `bestmove`.
+    /// Returns the move of the next `bestmove`.
     pub fn best_move(&mut self) -> String {
         let lines = self.until("bestmove ");
         let words: Vec<&str> = lines.last().unwrap().split(' ').collect();
         words[1].to_string()
     }
 
-    /// Sends one line; the answer must be an `info string` with this in it.
+    /// Sends one line; asserts that the answer is an `info string` containing `reason`.
     pub fn refused(&mut self, line: &str, reason: &str) {
         self.send(line);
         self.send("isready");
@@ -118,7 +117,7 @@ impl Uci {
         );
     }
 
-    /// Closes the input; the program must end well. Returns what it still says.
+    /// Closes the input and asserts success. Returns the remaining output.
     pub fn close(mut self) -> String {
         drop(self.input);
         let mut rest = String::new();
@@ -128,7 +127,7 @@ impl Uci {
     }
 }
 
-/// Runs the engine on an input that ends.
+/// Runs the engine on a complete input.
 pub fn run_with(input: &[u8]) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .stdin(Stdio::piped())
@@ -139,7 +138,7 @@ pub fn run_with(input: &[u8]) -> Output {
     let mut pipe = child.stdin.take().unwrap();
     let input = input.to_vec();
     let writer = thread::spawn(move || {
-        // The program may end before it has read all.
+        // The program may exit before reading everything.
         let _ = pipe.write_all(&input);
     });
     let output = child.wait_with_output().unwrap();
@@ -147,7 +146,7 @@ pub fn run_with(input: &[u8]) -> Output {
     output
 }
 
-/// The word after a name in an `info` line.
+/// Returns the word after `name` in an `info` line.
 pub fn field<'a>(line: &'a str, name: &str) -> &'a str {
     let mut words = line.split(' ').skip_while(|&word| word != name);
     words.nth(1).unwrap_or_else(|| panic!("no {name}: {line}"))

@@ -1,4 +1,4 @@
-//! The handshake, `info` lines, `go` and its answers.
+//! Handshake, `info` lines, and `go` with its answers.
 
 use std::time::{Duration, Instant};
 
@@ -92,7 +92,7 @@ fn several_lines_are_different_and_ordered() {
     moves.sort_unstable();
     moves.dedup();
     assert_eq!(moves.len(), 5, "{lines:?}");
-    // No more lines than moves.
+    // At most as many lines as moves.
     uci.send("position fen k7/8/8/8/8/8/1r6/7K w - - 0 1\ngo depth 3");
     assert!(
         uci.until("bestmove")
@@ -108,7 +108,7 @@ fn several_lines_are_different_and_ordered() {
 }
 
 #[test]
-fn a_mate_is_found_and_told() {
+fn finds_a_requested_mate() {
     let mut uci = Uci::start();
     // Mate in two: 1. Ra6 bxa6 2. b7#. (Morphy)
     uci.send("position fen kbK5/pp6/1P6/8/8/8/8/R7 w - - 0 1\ngo mate 2");
@@ -143,14 +143,14 @@ fn every_kind_of_go_gives_a_move() {
         uci.send(&format!("position startpos moves d2d4\n{go}"));
         let start = Instant::now();
         assert_eq!(uci.best_move().len(), 4, "{go}");
-        // None of them is endless.
+        // Every search ends.
         assert!(start.elapsed() < Duration::from_secs(300), "{go}");
     }
 }
 
-/// However few nodes: all moves are looked at once.
+/// Every move is searched once, under any limit.
 #[test]
-fn a_queen_is_taken_at_once() {
+fn captures_a_queen_under_any_limit() {
     let mut uci = Uci::start();
     uci.send("position fen 3q3k/8/8/8/8/8/PPP5/1K1R4 w - - 0 1");
     for go in [
@@ -173,7 +173,7 @@ fn a_queen_is_taken_at_once() {
 #[test]
 fn no_legal_move_is_0000() {
     let mut uci = Uci::start();
-    // python-chess's `analyse` has nothing to return without a score.
+    // python-chess's `analyse` fails without a score.
     for (fen, score) in [
         ("7k/5Q2/6K1/8/8/8/8/8 b - - 0 1", "cp 0"),
         ("7k/6Q1/6K1/8/8/8/8/8 b - - 0 1", "mate 0"),
@@ -187,9 +187,9 @@ fn no_legal_move_is_0000() {
 }
 
 #[test]
-fn castling_is_written_as_the_gui_wants_it() {
+fn writes_castling_by_uci_chess960() {
     let mut uci = Uci::start();
-    // Castling gives check and attacks the rook; nothing else wins it.
+    // Only castling, with check and an attack on the rook, wins the rook.
     let fen = "position fen 3k4/8/8/8/8/8/1r6/R3K3 w Q - 0 1";
     uci.send(&format!(
         "setoption name Evaluation value material\n{fen}\ngo depth 3"

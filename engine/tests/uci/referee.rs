@@ -1,11 +1,12 @@
-//! Who judges what the engine says: the rules as shakmaty has them, which the
-//! engine does not play by, and the protocol, read without the engine's help.
+//! Judges the engine's output: by shakmaty's rules, which the engine does not use, and an
+//! independent reading of the protocol.
 
 use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Position};
 
-/// The position that a line calls for; `None` where it has none. The moves before the first that is illegal count.
+/// Returns the position of a `position` line, after the moves before the first illegal one; `None`
+/// if there is none.
 pub fn position(line: &str) -> Option<Chess> {
     let (before, moves) = line.split_once(" moves").unwrap_or((line, ""));
     let words: Vec<&str> = before.split_ascii_whitespace().collect();
@@ -31,10 +32,10 @@ fn legal(position: &Chess, text: &str) -> Option<shakmaty::Move> {
     mv.to_move(position).ok()
 }
 
-/// The legal moves of the position that a line calls for.
+/// Returns the legal moves after a `position` line.
 ///
 /// # Panics
-/// Where it calls for none.
+/// If the line has no position.
 pub fn moves(line: &str) -> Vec<String> {
     let position = position(line).expect("a position");
     let moves = position.legal_moves();
@@ -44,7 +45,7 @@ pub fn moves(line: &str) -> Vec<String> {
     texts.collect()
 }
 
-/// Whether the moves can be played one after the other.
+/// Returns whether the moves can be played one after the other.
 pub fn are_legal<'a>(position: &Chess, moves: impl IntoIterator<Item = &'a str>) -> bool {
     let mut position = position.clone();
     moves.into_iter().all(|text| {
@@ -53,7 +54,7 @@ pub fn are_legal<'a>(position: &Chess, moves: impl IntoIterator<Item = &'a str>)
     })
 }
 
-/// What is wrong with an answer to `go`, if anything.
+/// Checks an answer to `go`.
 pub fn judge_best_move(position: &Chess, line: &str) -> Result<(), String> {
     let words: Vec<&str> = line.split(' ').collect();
     let right = match words.as_slice() {
@@ -65,7 +66,7 @@ pub fn judge_best_move(position: &Chess, line: &str) -> Result<(), String> {
     right.then_some(()).ok_or_else(|| format!("{line:?}"))
 }
 
-/// What is wrong with an `info` line of a search, if anything.
+/// Checks an `info` line of a search.
 pub fn judge_info(position: &Chess, line: &str) -> Result<(), String> {
     let wrong = |why: &str| Err(format!("{why}: {line:?}"));
     if position.legal_moves().is_empty() {

@@ -1,4 +1,4 @@
-//! Nets, books, endgame tables and levels.
+//! Networks, books, endgame tables and levels.
 
 use std::fs;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::process::{Uci, field};
 
 #[test]
-fn another_network_can_be_loaded_and_put_back() {
+fn loads_another_network_and_returns_to_the_embedded_one() {
     use models::{Architecture, Metadata, Network};
     let network = Network::random(Architecture::ARTICLE, 5);
     let folder = tempfile::tempdir().unwrap();
@@ -35,7 +35,7 @@ fn another_network_can_be_loaded_and_put_back() {
     assert_eq!(score("<embedded>"), embedded);
 }
 
-/// The start and 1. e4 with the keys that the description of the format gives.
+/// Keys of the start and of 1. e4, published with the Polyglot format.
 const START: u64 = 0x463b_9618_1691_fc9c;
 const AFTER_E4: u64 = 0x823c_9b50_fd11_4196;
 
@@ -49,11 +49,11 @@ fn entry(key: u64, from: (u16, u16), to: (u16, u16), weight: u16) -> Vec<u8> {
 }
 
 #[test]
-fn a_book_is_played_from_while_it_lasts() {
+fn plays_book_moves_until_the_book_ends() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("my book.bin");
     let entries = [
-        // a2a3, and h2h5, which is illegal.
+        // The move a2a3, and the illegal h2h5.
         entry(START, (0, 1), (0, 2), 1),
         entry(START, (7, 1), (7, 4), 60_000),
         entry(AFTER_E4, (0, 6), (0, 5), 1),
@@ -83,7 +83,7 @@ fn a_book_is_played_from_while_it_lasts() {
         move_only("a7a6")
     );
     assert!(answer("position startpos moves d2d4\ngo depth 2").len() > 1);
-    // Analysis does not look into books.
+    // Analysis ignores books.
     assert!(answer("position startpos\ngo depth 2 searchmoves d2d4").len() > 1);
     uci.send("go infinite");
     uci.until("info depth 2 ");
@@ -97,7 +97,7 @@ fn a_book_is_played_from_while_it_lasts() {
 }
 
 #[test]
-fn endgame_tables_are_asked() {
+fn probes_endgame_tables() {
     let Some(folder) = test_support::shared("syzygy34") else {
         return;
     };
@@ -110,7 +110,7 @@ fn endgame_tables_are_asked() {
         uci.until("readyok")[0],
         "info string 70 Syzygy files, up to 4 pieces"
     );
-    // The pawn falls next, and then the tables know.
+    // After the capture of the pawn, the tables have the position.
     uci.send("setoption name Evaluation value material");
     uci.send("position fen 8/8/8/8/8/1k6/3p4/K2BN3 b - - 0 1\ngo depth 6");
     let lines = uci.until("bestmove");
@@ -118,7 +118,7 @@ fn endgame_tables_are_asked() {
     assert_ne!(field(last, "tbhits"), "0", "{lines:?}");
 }
 
-/// The moves and scores of all moves, searched two plies deep.
+/// Returns the moves and scores of all moves at depth 2.
 fn scores(uci: &mut Uci, position: &str) -> Vec<(String, i32)> {
     uci.send("setoption name Level value off\nsetoption name MultiPV value 256\nucinewgame");
     uci.send(&format!("{position}\ngo depth 2"));
@@ -137,7 +137,7 @@ fn scores(uci: &mut Uci, position: &str) -> Vec<(String, i32)> {
 }
 
 #[test]
-fn a_level_plays_any_move_that_is_nearly_as_good() {
+fn levels_play_any_move_within_the_margin() {
     let position = "position startpos moves e2e4 e7e5 g1f3 b8c6";
     let mut uci = Uci::start();
     let scores = scores(&mut uci, position);
@@ -168,7 +168,7 @@ fn a_level_plays_any_move_that_is_nearly_as_good() {
 }
 
 #[test]
-fn a_lower_elo_looks_at_less() {
+fn lower_elo_searches_fewer_nodes() {
     let mut uci = Uci::start();
     uci.send("setoption name UCI_LimitStrength value true");
     for (elo, nodes) in [(400, 63), (1200, 252), (2360, 1_040)] {
@@ -185,10 +185,10 @@ fn a_lower_elo_looks_at_less() {
     }
 }
 
-/// Under an account of its own, which may have no more than this many threads.
+/// Runs under another account with a limit on its threads.
 #[cfg(target_os = "linux")]
 #[test]
-fn threads_that_cannot_be_had_are_done_without() {
+fn searches_with_fewer_threads_if_the_system_has_no_more() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::os::unix::process::CommandExt;
 
@@ -201,8 +201,8 @@ fn threads_that_cannot_be_had_are_done_without() {
     }
     let program = folder.path().join("engine");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    // By another process: what this one has open to write, a child that another
-    // test begins meanwhile has open too, and no file that is can be executed.
+    // Copied by another process: a file that this process has open for writing would be inherited
+    // by children of other tests, and could not be executed.
     let copied = Command::new("install")
         .args(["-m", "755", env!("CARGO_BIN_EXE_engine")])
         .arg(&program)
@@ -226,7 +226,7 @@ fn threads_that_cannot_be_had_are_done_without() {
     let found: u32 = field(said, "with").parse().unwrap();
     assert!((2..THREADS).contains(&found), "{said}");
     assert!(said.ends_with("32"), "{said}");
-    // With one, all is as it was.
+    // With one thread, no message appears.
     uci.send("setoption name Threads value 1\ngo depth 3");
     let lines = uci.until("bestmove ");
     assert!(
@@ -236,10 +236,10 @@ fn threads_that_cannot_be_had_are_done_without() {
     assert_eq!(uci.close(), "");
 }
 
-/// Mapped while a clock runs, a large table costs the time of its first searches.
+/// Mapping a large table while a clock runs would delay the first searches.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_table_lies_in_memory_before_readyok() {
+fn the_table_is_mapped_before_readyok() {
     const TABLE: u64 = 256 << 10;
     let mut uci = Uci::start();
     for commands in [
@@ -251,7 +251,7 @@ fn the_table_lies_in_memory_before_readyok() {
         uci.ready();
         let has = uci.memory();
         assert!((TABLE..2 * TABLE).contains(&has), "{commands}: {has} KiB");
-        // What the table forgets stays mapped.
+        // Clearing the table keeps its memory mapped.
         uci.send("go nodes 2000");
         uci.best_move();
     }

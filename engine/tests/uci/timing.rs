@@ -1,4 +1,4 @@
-//! What happens while a search runs.
+//! Commands, signals and end of input during a search.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -9,12 +9,11 @@ use test_support::send_signal;
 
 use crate::process::{BUSY, Uci, run_with};
 
-/// How long an answer may take that would otherwise never come: a busy machine may hold it
-/// up for seconds.
+/// Timeout of answers that might never come; a busy machine may delay one by seconds.
 const LONG: Duration = Duration::from_secs(300);
 
 #[test]
-fn stop_answers_at_once() {
+fn stop_is_answered_at_once() {
     let mut uci = Uci::start();
     uci.send(BUSY);
     thread::sleep(Duration::from_millis(200));
@@ -23,9 +22,9 @@ fn stop_answers_at_once() {
     let start = Instant::now();
     uci.send("stop");
     assert_eq!(uci.best_move().len(), 4);
-    // A search that does not look at the flag would go on for ever.
+    // A search that ignores the flag would run forever.
     assert!(start.elapsed() < LONG, "{:?}", start.elapsed());
-    // At once after `go`, and where nothing is left to search.
+    // Right after `go`, and with a finished search.
     uci.send("go infinite\nstop");
     assert_eq!(uci.best_move().len(), 4);
     uci.send("position fen 6k1/5ppp/8/8/8/8/8/K3R3 w - - 0 1\ngo infinite");
@@ -42,7 +41,7 @@ fn stop_answers_at_once() {
 }
 
 #[test]
-fn movetime_is_kept() {
+fn respects_movetime() {
     let mut uci = Uci::start();
     uci.send("position startpos");
     for millis in [100, 300] {
@@ -80,14 +79,14 @@ fn end_of_input_and_quit_break_an_endless_search() {
         assert!(String::from_utf8_lossy(&output.stdout).contains("bestmove "));
         assert!(start.elapsed() < LONG);
     }
-    // A deep search does not hold `quit` up either.
+    // A deep search does not delay `quit` either.
     let output = run_with(b"position startpos\ngo depth 99\nquit\n");
     assert!(output.status.success());
 }
 
-/// What waits for its turn behind a search keeps nothing from being heard.
+/// Jobs queued behind a search do not block later commands.
 #[test]
-fn a_busy_engine_hears_everything() {
+fn commands_are_handled_during_a_search() {
     let mut uci = Uci::start();
     uci.send("setoption name Threads value 2\nsetoption name Hash value 256\nisready");
     uci.until("readyok");
@@ -98,23 +97,23 @@ fn a_busy_engine_hears_everything() {
     assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
     uci.send("setoption name Hash value 64\nucinewgame\nposition startpos moves e2e4");
     uci.send("stop");
-    // Both, because both were asked for before.
+    // Two answers: both searches were requested before.
     uci.best_move();
     uci.best_move();
     assert!(start.elapsed() < LONG);
     assert_eq!(uci.close(), "");
 }
 
-/// An option waits for the search, and so does the word that all is done.
+/// Options wait for the search, and `readyok` waits for the options.
 #[test]
-fn readyok_comes_once_an_option_is_in_force() {
+fn readyok_waits_for_options() {
     for search in ["go infinite", "go movetime 100000"] {
         let mut uci = Uci::start();
         uci.send(&format!("{search}\nisready"));
         let lines = uci.until("readyok");
         assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
         uci.send("setoption name EvalFile value /no/such/net\nisready");
-        // Heard, and not answered before its time.
+        // Received, but not answered yet.
         uci.until("info depth ");
         thread::sleep(Duration::from_millis(200));
         uci.send("stop");
@@ -126,9 +125,9 @@ fn readyok_comes_once_an_option_is_in_force() {
     }
 }
 
-/// Nobody hears the answer of a search that would take years.
+/// Without a GUI, a search of years must end.
 #[test]
-fn a_search_ends_with_whoever_asked_for_it() {
+fn a_search_ends_when_the_gui_is_gone() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_engine"))
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -136,7 +135,7 @@ fn a_search_ends_with_whoever_asked_for_it() {
         .unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(b"go depth 120\n").unwrap();
-    // As where the GUI dies: both pipes close.
+    // As when the GUI dies: both pipes close.
     drop(child.stdout.take());
     drop(input);
     assert!(ended(&mut child).expect("it ends").success());
@@ -176,7 +175,7 @@ fn signals_end_a_session_as_quit_does() {
     }
 }
 
-/// How the program ends; nothing where it does not within [`LONG`].
+/// Returns the exit status; `None` if the program does not end within [`LONG`].
 fn ended(child: &mut Child) -> Option<ExitStatus> {
     for _ in 0..LONG.as_secs() * 10 {
         if let Some(status) = child.try_wait().unwrap() {
@@ -189,9 +188,9 @@ fn ended(child: &mut Child) -> Option<ExitStatus> {
 }
 
 #[test]
-fn pondering_lasts_until_the_move_is_played() {
+fn pondering_lasts_until_ponderhit_or_stop() {
     let mut uci = Uci::start();
-    // Far more than this is thought before the answer is due.
+    // Searches far longer than the move time before the answer is due.
     uci.send("position startpos moves e2e4\ngo ponder movetime 1");
     uci.until("info depth 5 ");
     uci.send("isready");
@@ -199,7 +198,7 @@ fn pondering_lasts_until_the_move_is_played() {
     assert!(lines.iter().all(|line| !line.starts_with("bestmove")));
     uci.send("ponderhit");
     uci.best_move();
-    // Finished before the hit: the answer waits all the same.
+    // Finished before `ponderhit`: the answer still waits.
     uci.send("go ponder depth 1");
     thread::sleep(Duration::from_millis(200));
     uci.send("isready");
