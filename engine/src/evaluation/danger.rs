@@ -15,12 +15,12 @@ pub(crate) struct Danger {
 }
 
 impl Danger {
-    /// Computes the attacks of the side not to move on `board`.
+    /// Returns the danger squares of `board`, computing the opponent's attacks.
     pub(crate) fn of(board: &Board) -> Danger {
         Danger::by(&side(board, BitBoard::EMPTY, !board.side_to_move()))
     }
 
-    /// Uses the precomputed attacks of the side not to move.
+    /// Returns the danger squares, given the attacks of the side not to move.
     #[inline]
     pub(crate) fn by(theirs: &Side) -> Danger {
         // Pawns have no lesser attacker; knights and bishops rank equal.

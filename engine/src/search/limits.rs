@@ -81,9 +81,9 @@ impl TimeBudget {
         }
     }
 
-    /// Returns the move's share of the clock. Keeps a reserve of at most `RESERVE`, since a busy
-    /// machine may delay a program that long. Spends less of the increment once the clock falls
-    /// below 2 x `RESERVE`, so that it recovers.
+    /// Returns the move's share of the clock. Keeps up to 250 ms in reserve, since a busy machine
+    /// may delay a program that long. Spends less of the increment once the clock falls below
+    /// twice the reserve, so that it recovers.
     pub fn share(clock: &ClockState, overhead: Duration) -> TimeBudget {
         // Assumed moves to go without a next time control.
         const MOVES_LEFT: u64 = 25;

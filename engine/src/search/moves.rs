@@ -18,9 +18,9 @@ use crate::search::worker::Worker;
 
 /// Result of a singular-extension search.
 enum Singular {
-    /// Extend the table move by this many plies; negative reduces it.
+    /// Plies to extend the table move by; negative reduces it.
     Extend(i32),
-    /// Multi-cut: the node fails high.
+    /// Multi-cut: the node fails high with this score.
     Cutoff(Score),
 }
 
