@@ -1,6 +1,4 @@
-//! What results say: scores and Elo with their intervals, the sequential
-//! probability ratio test, ratings of many engines,
-//! and the tuning of options.
+//! Statistics of game results: pentanomial score and Elo interval, SPRT, ratings, SPSA.
 
 pub(crate) mod pentanomial;
 pub(crate) mod ratings;

@@ -1,67 +1,60 @@
-//! What pairs of games say: score, Elo and its interval, likelihood of
-//! superiority.
+//! Pentanomial statistics of paired games: score, Elo with its interval, likelihood of superiority.
 //!
-//! The two games on one opening are not independent, their sum is: a match is
-//! so many draws from a distribution over the five results of a pair, the
-//! "pentanomial" model of Fishtest
+//! The two games on one opening are not independent, their sum is: a match is a sample from a
+//! distribution over the five results of a pair, the "pentanomial" model of Fishtest
 //! (<https://www.cantate.be/Fishtest/normalized_elo_practical.pdf>).
 //!
-//! The interval holds the scores that the result does not speak against: those
-//! s at which (mean - s)^2 <= z^2 v(s) / n, for n pairs, z = 1.96, and v(s) the
-//! variance under s, that of the likeliest distribution whose mean is s. It is
-//! the interval of E. B. Wilson ("Probable inference, the law of succession, and
-//! statistical inference", 1927), whose v(s) is s (1 - s) for two results, here
-//! for five. The usual mean +/- z sqrt(v(mean) / n) says after two drawn games
-//! that nothing is in doubt; in long matches both agree. At worst Wilson's has the
-//! truth 84 times in 100 (L. Brown, T. Cai and A. DasGupta, "Interval estimation
-//! for a binomial proportion", 2001), and so has this one; mostly it is 95 and
+//! The 95 % interval is the score interval of E. B. Wilson ("Probable inference, the law of
+//! succession, and statistical inference", 1927). It holds the scores s with
+//! `(mean - s)^2 <= z^2 v(s) / n`, for n pairs, z = 1.96, and v(s) the variance of the likeliest
+//! distribution with the mean s; for two results, as in Wilson's paper, v(s) = s (1 - s). The usual
+//! `mean +/- z sqrt(v(mean) / n)` has no width after two drawn games; in long matches both agree.
+//! Wilson's interval holds the truth 84 times in 100 at worst (L. Brown, T. Cai and A. DasGupta,
+//! "Interval estimation for a binomial proportion", 2001), and so does this one; mostly 95 times or
 //! more.
 
 use std::f64::consts::{LN_10, SQRT_2};
 
 use serde::{Deserialize, Serialize};
 
-/// Standard errors that hold 95 % of a normal distribution.
+/// Half-width of a 95 % interval of a normal distribution, in standard errors.
 pub const Z_95: f64 = 1.959_963_984_540_054;
 
-/// What stands for a result that has not happened, so that no likelihood is 0
-/// (as in Fishtest).
-const NEVER_SEEN: f64 = 1e-3;
+/// Count in place of 0, so that no likelihood is 0 (as in Fishtest).
+const PSEUDO_COUNT: f64 = 1e-3;
 
-/// Each result's share of the points.
+/// Scores of the five results of a pair, 0 to 1.
 const POINTS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
-/// Rounds in which a distribution settles, at most.
-const ROUNDS: usize = 20;
-/// It has settled where no share changes by more.
-const SETTLED: f64 = 1e-9;
+/// Maximum rounds of `likeliest_above`.
+const MAX_ROUNDS: usize = 20;
+/// Change of all probabilities below which `likeliest_above` has converged.
+const CONVERGED: f64 = 1e-9;
 
-/// Pairs of games on one opening by the half points that the first engine made
-/// of them, 0 to 4.
+/// Pairs of games on one opening, by the first engine's half points, 0 to 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pentanomial(pub [u64; 5]);
 
-/// A difference in logistic Elo and its 95 % interval; infinite where the
-/// score is 0 or 1.
+/// A difference in logistic Elo with its 95 % interval; infinite at a score of 0 or 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EloInterval {
-    /// The likeliest.
+    /// Maximum-likelihood estimate.
     pub value: f64,
-    /// No less.
+    /// Lower end of the interval.
     pub low: f64,
-    /// No more.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
 impl Pentanomial {
-    /// Pairs in all.
+    /// Returns the number of pairs.
     pub fn pairs(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The first engine's share of the points, and the variance of a single
-    /// pair's; 0 of nothing.
+    /// Returns the first engine's score, 0 to 1, and the variance of a single pair's; both 0
+    /// without pairs.
     pub fn score(&self) -> (f64, f64) {
         let count = (self.pairs() as f64).max(1.0);
         let expect = |value: &dyn Fn(f64) -> f64| {
@@ -73,24 +66,22 @@ impl Pentanomial {
         (mean, expect(&|x| (x - mean) * (x - mean)))
     }
 
-    /// How often each result was seen, none of them never.
+    /// Returns the counts with `PSEUDO_COUNT` in place of 0.
     pub fn counts(&self) -> [f64; 5] {
-        self.0.map(|count| (count as f64).max(NEVER_SEEN))
+        self.0.map(|count| (count as f64).max(PSEUDO_COUNT))
     }
 
-    /// The likeliest distribution whose expected score is `score`, given how
-    /// often each result was seen.
+    /// Returns the maximum-likelihood distribution with the expected score `score`.
     pub fn likeliest(&self, score: f64) -> [f64; 5] {
-        self.likeliest_without(distances(score))
+        self.likeliest_with_zero_mean(distances(score))
     }
 
-    /// The likeliest distribution whose expected score is `deviations` standard
-    /// deviations of a pair above an even one. Its own deviation is not known before: each
-    /// round takes that of the round before (M. Van den Bergh, "Normalized Elo", 2021,
-    /// and Fishtest's `LLRcalc.py`).
+    /// Returns the maximum-likelihood distribution with an expected score `deviations` standard
+    /// deviations of a pair above 0.5. That deviation is unknown before: each round uses the one of
+    /// the round before (M. Van den Bergh, "Normalized Elo", 2021, and Fishtest's `LLRcalc.py`).
     pub fn likeliest_above(&self, deviations: f64) -> [f64; 5] {
         let mut shares = [0.2; 5];
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let expect = |value: &dyn Fn(f64) -> f64| -> f64 {
                 let terms = shares.iter().zip(POINTS);
                 terms.map(|(share, points)| share * value(points)).sum()
@@ -101,21 +92,21 @@ impl Pentanomial {
                 let far = (mean - points) / deviation;
                 points - 0.5 - deviations * deviation * (1.0 + far * far) / 2.0
             });
-            let next = self.likeliest_without(excess);
+            let next = self.likeliest_with_zero_mean(excess);
             let change = (shares.iter().zip(next)).map(|(old, new)| (old - new).abs());
             let change = change.fold(0.0, f64::max);
             shares = next;
-            if change < SETTLED {
+            if change < CONVERGED {
                 break;
             }
         }
         shares
     }
 
-    /// The likeliest distribution under which these five numbers, some of either sign, have
-    /// the expectation 0: p / (1 + x d), where d is a result's number, p how often it was
-    /// seen, and x makes the expectation right.
-    fn likeliest_without(&self, distances: [f64; 5]) -> [f64; 5] {
+    /// Returns the maximum-likelihood distribution under which `distances`, of both signs, have the
+    /// expectation 0: `p / (1 + x d)`, where d is a result's distance, p its observed share, and x
+    /// makes the expectation 0.
+    fn likeliest_with_zero_mean(&self, distances: [f64; 5]) -> [f64; 5] {
         let counts = self.counts();
         let total: f64 = counts.iter().sum();
         let share = |result: usize, x: f64| counts[result] / total / (1.0 + x * distances[result]);
@@ -124,7 +115,7 @@ impl Pentanomial {
         let most = distances.into_iter().fold(f64::MIN, f64::max);
         let least = distances.into_iter().fold(f64::MAX, f64::min);
         let (mut low, mut high) = (-1.0 / most, -1.0 / least);
-        // Halving stops to matter long before the last of these.
+        // Bisection has converged long before the last round.
         for _ in 0..100 {
             let middle = f64::midpoint(low, high);
             if excess(middle) > 0.0 {
@@ -136,7 +127,8 @@ impl Pentanomial {
         [0, 1, 2, 3, 4].map(|result| share(result, f64::midpoint(low, high)))
     }
 
-    /// The variance of a pair's score, were `score` the expected one.
+    /// Returns the variance of a pair's score under the likeliest distribution with the mean
+    /// `score`.
     pub fn variance_under(&self, score: f64) -> f64 {
         let terms = self.likeliest(score).into_iter().zip(distances(score));
         terms
@@ -144,14 +136,14 @@ impl Pentanomial {
             .sum()
     }
 
-    /// How many standard errors the score is above `score`, were that the
-    /// expected one.
+    /// Returns how many standard errors the observed score is above `score`, if that is the true
+    /// one.
     fn deviations_from(&self, score: f64) -> f64 {
         let error = (self.variance_under(score) / self.pairs() as f64).sqrt();
         (self.score().0 - score) / error
     }
 
-    /// The difference in logistic Elo. Where nothing was played it may be any.
+    /// Returns the difference in logistic Elo; its interval is infinite without pairs.
     pub fn elo(&self) -> EloInterval {
         let mean = match self.pairs() {
             0 => 0.5,
@@ -164,13 +156,13 @@ impl Pentanomial {
         }
     }
 
-    /// The end of the interval of the score between the mean and `limit`.
+    /// Returns the end of the score's interval between `mean` and `limit`.
     fn end(&self, mean: f64, limit: f64) -> f64 {
         if self.pairs() == 0 || mean == limit {
             return limit;
         }
         let (mut inside, mut outside) = (mean, limit);
-        // To the last digit: beyond it the two are neighbours.
+        // Bisects down to neighbouring floating-point numbers.
         for _ in 0..60 {
             let middle = f64::midpoint(inside, outside);
             if self.deviations_from(middle).abs() > Z_95 {
@@ -182,12 +174,11 @@ impl Pentanomial {
         inside
     }
 
-    /// The difference in normalised Elo: in standard deviations of a game,
-    /// scaled to equal Elo where no game is drawn. It says how many games show
-    /// the difference, whatever the book and the share of draws. `None` where
-    /// all pairs ended alike. It has no interval: that of 1.96 standard errors of
-    /// the score takes the deviation that was seen for the true one, and where
-    /// one side wins nearly all games has the truth once in ten matches.
+    /// Returns the difference in normalised Elo: in standard deviations of a game, scaled to equal
+    /// Elo if no game is drawn. It determines how many games show the difference, with any book and
+    /// any share of draws. `None` if all pairs had the same result. It has no interval: 1.96
+    /// standard errors of the score take the observed deviation for the true one, and hold the
+    /// truth once in ten matches if one side wins nearly all games.
     pub fn normalised_elo(&self) -> Option<f64> {
         let (score, variance) = self.score();
         // A game's variance is twice that of a pair's mean.
@@ -195,8 +186,8 @@ impl Pentanomial {
         (variance > 0.0).then(|| (score - 0.5) / deviation * 800.0 / LN_10)
     }
 
-    /// The likelihood of superiority: how likely the first engine is the
-    /// stronger one, by how far the score is from an even one.
+    /// Returns the likelihood of superiority (LOS): the probability that the first engine is
+    /// stronger, by the distance of its score from 0.5.
     pub fn superiority(&self) -> f64 {
         if self.pairs() == 0 {
             return 0.5;
@@ -204,7 +195,7 @@ impl Pentanomial {
         libm::erfc(-self.deviations_from(0.5) / SQRT_2) / 2.0
     }
 
-    /// Pairs won for each pair lost; `None` where none was lost.
+    /// Returns pairs won per pair lost; `None` if none was lost.
     pub fn ratio(&self) -> Option<f64> {
         let [lost, rather_lost, _, rather_won, won] = self.0;
         let lost = lost + rather_lost;
@@ -212,25 +203,24 @@ impl Pentanomial {
     }
 }
 
-/// How far each result's share of the points is from `score`.
+/// Returns the distance of each result's score from `score`.
 fn distances(score: f64) -> [f64; 5] {
     POINTS.map(|points| points - score)
 }
 
-/// Standard deviations of a pair's score that a difference in normalised Elo makes, see
+/// Converts normalised Elo to standard deviations of a pair's score, see
 /// [`Pentanomial::normalised_elo`].
 pub fn deviations_of_normalised(elo: f64) -> f64 {
     elo * LN_10 / 800.0 * SQRT_2
 }
 
-/// The difference in Elo at which the expected score is `score`: the logistic
-/// model, score = 1 / (1 + 10^(-elo / 400)) (A. Elo, "The Rating of
-/// Chessplayers", 1978).
+/// Returns the difference in Elo for an expected score: the logistic model,
+/// `score = 1 / (1 + 10^(-elo / 400))` (A. Elo, "The Rating of Chessplayers", 1978).
 fn elo(score: f64) -> f64 {
     400.0 * (score / (1.0 - score)).log10()
 }
 
-/// The score that a difference in Elo lets expect, the inverse of [`elo`].
+/// Returns the expected score for a difference in Elo, the inverse of [`elo`].
 pub fn expected_score(elo: f64) -> f64 {
     1.0 / (1.0 + 10f64.powf(-elo / 400.0))
 }
@@ -248,11 +238,10 @@ mod tests {
         assert!((expected_score(190.85) - 0.75).abs() < 1e-5);
     }
 
-    /// The published values of fastchess (github.com/Disservin/fastchess,
-    /// app/tests/elo_test.cpp, "EloPentanomial 1" to "3"); its six counts are
-    /// LL, LD, WL, DD, WD, WW, of which the middle two are one here. Its interval
-    /// takes the variance of what was seen; ours is nearly the same in matches so
-    /// long.
+    /// Published values of fastchess (github.com/Disservin/fastchess, app/tests/elo_test.cpp,
+    /// "EloPentanomial 1" to "3"); its six counts are LL, LD, WL, DD, WD, WW, with the middle two
+    /// added here. Its interval uses the observed variance; in matches this long ours is nearly the
+    /// same.
     #[test]
     fn elo_error_and_superiority_equal_those_of_fastchess() {
         let published = [
@@ -290,10 +279,10 @@ mod tests {
         }
     }
 
-    /// Of pairs that are won or lost, the interval is Wilson's: (p + z^2/2n +/-
-    /// z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
+    /// Wilson's interval for pairs that are won or lost:
+    /// `(p + z^2/2n +/- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)`.
     #[test]
-    fn the_interval_of_two_results_is_that_of_wilson() {
+    fn the_interval_of_two_results_equals_wilsons() {
         for (lost, won) in [
             (0u32, 1u32),
             (1, 0),
@@ -318,7 +307,7 @@ mod tests {
         }
     }
 
-    /// Two drawn games, one pair that was won, and what is nearly all.
+    /// Two drawn games, pairs all won or lost, and a score near 1.
     #[test]
     fn the_interval_holds_at_the_edges() {
         let drawn = Pentanomial([0, 0, 1, 0, 0]).elo();
@@ -336,7 +325,7 @@ mod tests {
             (f64::NEG_INFINITY, f64::NEG_INFINITY)
         );
         assert!((lost.high + swept.low).abs() < 1e-6);
-        // 97.5 % of twenty games.
+        // A score of 97.5 % in twenty games.
         let nearly = Pentanomial([0, 0, 0, 1, 9]).elo();
         assert!((600.0..700.0).contains(&nearly.value), "{nearly:?}");
         assert!((100.0..200.0).contains(&nearly.low), "{nearly:?}");
@@ -349,7 +338,7 @@ mod tests {
         );
     }
 
-    /// How often the interval has the truth, in matches of so many pairs.
+    /// Returns how often the interval holds the truth in simulated matches of `length` pairs.
     fn coverage(truth: [f64; 5], length: u32, random: &mut fastrand::Rng) -> f64 {
         let points = [0.0, 0.25, 0.5, 0.75, 1.0];
         let score: f64 = truth.iter().zip(points).map(|(share, at)| share * at).sum();
@@ -369,9 +358,9 @@ mod tests {
         f64::from(held) / f64::from(matches)
     }
 
-    /// Matches of all lengths between engines of which everything is known.
+    /// Simulated matches of all lengths between engines of known strength.
     #[test]
-    fn the_interval_has_the_truth_as_often_as_it_says() {
+    fn the_interval_holds_the_true_score() {
         let truths = [
             [0.02, 0.2, 0.56, 0.2, 0.02],
             [0.002, 0.008, 0.98, 0.008, 0.002],
@@ -394,17 +383,17 @@ mod tests {
         }
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;
         assert!((0.96..0.98).contains(&mean), "{mean}");
-        // The worst that is known: one pair lost in six times as many.
+        // Worst known case: on average one pair is lost in six matches.
         let lost = 0.1765 / 10.0 - 1e-4;
         let worst = coverage([lost, 0.0, 0.0, 0.0, 1.0 - lost], 10, &mut random);
         assert!((0.8..0.88).contains(&worst), "{worst}");
     }
 
     #[test]
-    fn superiority_is_never_certain_of_a_few_games() {
+    fn superiority_stays_uncertain_after_a_few_games() {
         assert_eq!(Pentanomial::default().superiority(), 0.5);
         assert_eq!(Pentanomial([0, 0, 10, 0, 0]).superiority(), 0.5);
-        // Deviations are the root of the number of pairs.
+        // Deviations are the square root of the number of pairs.
         let swept = Pentanomial([0, 0, 0, 0, 1]).superiority();
         assert!((swept - 0.8413).abs() < 1e-3, "{swept}");
         let lost = Pentanomial([4, 0, 0, 0, 0]).superiority();
@@ -412,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_that_all_ended_alike_have_no_scale() {
+    fn pairs_of_one_result_have_no_normalised_elo() {
         let split = Pentanomial([0, 0, 10, 0, 0]);
         assert_eq!(split.score(), (0.5, 0.0));
         assert_eq!((split.normalised_elo(), split.ratio()), (None, None));

@@ -1,20 +1,16 @@
-//! Ratings that explain the results of many engines against each other.
+//! Maximum-likelihood ratings of many engines from their games against each other.
 //!
-//! The model is that of Bradley and Terry (Biometrika 39, 1952) with Elo's
-//! scale: between two engines the expected score is logistic in the difference
-//! of their ratings, and the ratings are those under which the scores are
-//! likeliest, draws counting as half a win. One drawn game is added between
-//! any two that meet, so that an engine that wins all its games has a rating.
+//! The model is that of Bradley and Terry (Biometrika 39, 1952) on Elo's scale: the expected score
+//! between two engines is logistic in the difference of their ratings, and a draw counts as half a
+//! win. One drawn game is added between any two that meet, so that an engine that wins all its
+//! games has a rating.
 //!
-//! The interval of a rating is that of a match (see [`Pentanomial`]), for many:
-//! it holds the ratings that the results do not speak against. For each, the
-//! likeliest ratings of the others are found, and the likeliest distribution of
-//! each meeting's pairs of games under them; how far the likelihood's slope
-//! would scatter then (the "sandwich" covariance, P. Huber 1967) says whether
-//! the slope there is may be chance (C. R. Rao's score test, 1948). Draws, and
-//! openings that favour one side, make pairs less scattered than the model has
-//! it, which this takes into account. Between two engines it is the match's
-//! interval, but for the drawn game that is added.
+//! The interval of a rating generalises that of a match (see [`Pentanomial`]): it holds the values
+//! that C. R. Rao's score test (1948) does not reject. At each value the ratings of the other
+//! engines are maximised, and the slope of the likelihood is compared with its standard error: the
+//! "sandwich" covariance (P. Huber, 1967) of each meeting's likeliest distribution of pairs. Draws,
+//! and openings that favour one side, make pairs scatter less than the model assumes; the sandwich
+//! accounts for it. Between two engines it is the match's interval, apart from the added draw.
 
 use std::f64::consts::LN_10;
 
@@ -22,27 +18,26 @@ use serde::Serialize;
 
 use crate::statistics::pentanomial::{Pentanomial, Z_95, expected_score};
 
-/// Elo in a unit of the logistic function.
+/// Elo per unit of the logistic function.
 const ELO: f64 = 400.0 / LN_10;
-/// The drawn game that is added, in pairs of games.
+/// Weight of the added drawn game, in pairs of games.
 const PRIOR: f64 = 0.5;
-/// No step is larger, in units of the logistic function: far from the maximum
-/// the next approximation may overshoot.
+/// Largest Newton step, in units of the logistic function: far from the maximum a full step may
+/// overshoot.
 const STEP: f64 = 2.0;
-/// A rating further off than this is as good as infinitely far, in Elo.
+/// Distance in Elo beyond which an interval is taken as infinite.
 const FAR: f64 = 3_000.0;
 
-/// A place on the Elo scale.
+/// Rating of one engine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
-    /// From the first engine, which stands at 0.
+    /// Elo relative to the first engine, which has 0.
     pub elo: f64,
-    /// The 95 % interval, infinite where it has no end; `None` for the first
-    /// engine.
+    /// 95 % interval, with infinite ends if unbounded; `None` for the first engine.
     pub elo_interval: Option<[f64; 2]>,
 }
 
-/// Who met, and the pairs of games from the view of the first of them.
+/// Two engines and their pairs of games, from the view of the first.
 pub type Meeting = ([usize; 2], Pentanomial);
 
 /// Rates `engines` engines by their results. All must be connected by meetings.
@@ -60,12 +55,11 @@ pub fn rate(engines: usize, results: &[Meeting]) -> Vec<Rating> {
         .collect()
 }
 
-/// Finds the likeliest ratings, with the first engine's and `fixed`'s as they
-/// are.
+/// Maximises the likelihood over all ratings but those of the first engine and `fixed`.
 fn maximise(elo: &mut [f64], results: &[Meeting], fixed: Option<usize>) {
     let free = Free::new(elo.len(), fixed);
-    // Newton's method doubles the right digits every time; a hundred steps
-    // reach any rating that a hundred thousand games can show.
+    // Newton's method doubles the correct digits every time; a hundred steps reach any rating that
+    // a hundred thousand games can show.
     for _ in 0..100 {
         let step = System::at(elo, results, &free).step();
         for (&engine, step) in free.engines.iter().zip(&step) {
@@ -77,8 +71,7 @@ fn maximise(elo: &mut [f64], results: &[Meeting], fixed: Option<usize>) {
     }
 }
 
-/// The end of an engine's interval, above its rating for a `side` of 1, below
-/// it for -1.
+/// Returns the end of an engine's interval: the upper one for a `side` of 1, the lower one for -1.
 fn end(likeliest: &[f64], results: &[Meeting], engine: usize, side: f64) -> f64 {
     let free = Free::new(likeliest.len(), None);
     let mut elo = likeliest.to_vec();
@@ -86,7 +79,7 @@ fn end(likeliest: &[f64], results: &[Meeting], engine: usize, side: f64) -> f64 
         elo[engine] = likeliest[engine] + side * distance;
         maximise(&mut elo, results, Some(engine));
         let system = System::at(&elo, results, &free);
-        // The others' slopes are 0: how far this engine's is, in standard errors.
+        // The slopes of the others are 0: this engine's decides, in standard errors.
         let row = engine - 1;
         let scatter = scatter(&elo, results, &free);
         let deviations = system.step()[row] / standard_error(&system.covariance[row], &scatter);
@@ -99,7 +92,7 @@ fn end(likeliest: &[f64], results: &[Meeting], engine: usize, side: f64) -> f64 
         }
         (inside, outside) = (outside, 2.0 * outside);
     }
-    // To a thousandth of a point.
+    // To a thousandth of an Elo point.
     for _ in 0..20 {
         let middle = f64::midpoint(inside, outside);
         if is_outside(middle) {
@@ -113,15 +106,15 @@ fn end(likeliest: &[f64], results: &[Meeting], engine: usize, side: f64) -> f64 
 
 type Matrix = Vec<Vec<f64>>;
 
-/// The engines whose ratings are looked for.
+/// The engines with free ratings.
 struct Free {
     engines: Vec<usize>,
-    /// By engine, its place among these.
+    /// Index of each engine in `engines`, if it is free.
     rows: Vec<Option<usize>>,
 }
 
 impl Free {
-    /// All but the first and `fixed`.
+    /// Returns all engines but the first and `fixed`.
     fn new(count: usize, fixed: Option<usize>) -> Free {
         let is_free = |&engine: &usize| engine > 0 && Some(engine) != fixed;
         let engines: Vec<usize> = (0..count).filter(is_free).collect();
@@ -133,10 +126,10 @@ impl Free {
     }
 }
 
-/// The likelihood near some ratings, with a row for each engine that is free.
+/// Gradient and covariance of the likelihood at given ratings, with a row per free engine.
 struct System {
     gradient: Vec<f64>,
-    /// The inverse of minus the second derivatives.
+    /// Inverse of the negative second derivatives.
     covariance: Matrix,
 }
 
@@ -171,12 +164,12 @@ impl System {
     }
 }
 
-/// The score to be expected of the first of two engines.
+/// Returns the expected score of the first of two engines.
 fn expected_in(elo: &[f64], [first, second]: [usize; 2]) -> f64 {
     expected_score(elo[first] - elo[second])
 }
 
-/// How far the gradient's terms would scatter, were these the ratings.
+/// Returns the covariance of the gradient if these were the true ratings.
 fn scatter(elo: &[f64], results: &[Meeting], free: &Free) -> Matrix {
     let size = free.engines.len();
     let mut scatter = vec![vec![0.0; size]; size];
@@ -193,7 +186,7 @@ fn scatter(elo: &[f64], results: &[Meeting], free: &Free) -> Matrix {
     scatter
 }
 
-/// How far an engine's part of [`System::step`] scatters with the gradient.
+/// Returns the standard error of an engine's part of [`System::step`]; `covariance` is its row.
 fn standard_error(covariance: &[f64], scatter: &Matrix) -> f64 {
     let terms = scatter.iter().zip(covariance).flat_map(|(line, left)| {
         let terms = line.iter().zip(covariance);
@@ -212,8 +205,7 @@ fn add_difference(matrix: &mut Matrix, rows: [Option<usize>; 2], weight: f64) {
     }
 }
 
-/// By Gauss and Jordan; the matrix is positive definite, so no rows are
-/// exchanged.
+/// Inverts by Gauss-Jordan elimination. No row exchange: the matrix is positive definite.
 fn inverse(mut matrix: Matrix) -> Matrix {
     let size = matrix.len();
     let mut inverse = vec![vec![0.0; size]; size];
@@ -243,20 +235,20 @@ fn inverse(mut matrix: Matrix) -> Matrix {
 mod tests {
     use super::*;
 
-    /// Pairs of a thousand whose score is that of `elo`, as nearly as can be.
+    /// Returns a million pairs with a score as near to that of `elo` as can be.
     fn pairs(elo: f64) -> Pentanomial {
         let wins = (1e6 * expected_score(elo)).round() as u64;
         Pentanomial([1_000_000 - wins, 0, 0, 0, wins])
     }
 
-    /// Half the width.
+    /// Returns half the width of the interval.
     fn error(rating: &Rating) -> f64 {
         let [low, high] = rating.elo_interval.unwrap();
         (high - low) / 2.0
     }
 
     #[test]
-    fn two_engines_have_the_elo_and_the_error_of_their_match() {
+    fn two_engines_are_rated_as_in_their_match() {
         let pairs = Pentanomial([332, 433, 498, 333, 334]);
         let [first, second] = rate(2, &[([0, 1], pairs)])[..] else {
             panic!("two ratings");
@@ -270,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn consistent_results_give_back_the_ratings_they_were_made_from() {
+    fn consistent_results_restore_their_ratings() {
         let made_from = [0.0, 120.0, -75.0, 300.0];
         let mut results = Vec::new();
         for first in 0..4 {
@@ -282,14 +274,14 @@ mod tests {
         for (rating, elo) in rate(4, &results).iter().zip(made_from) {
             assert!((rating.elo - elo).abs() < 0.01, "{rating:?}, not {elo}");
         }
-        // The third meeting is worth something to the first two.
+        // Results against third engines narrow the interval, too.
         let all = error(&rate(4, &results)[1]);
         let alone = error(&rate(2, &[([1, 0], pairs(120.0))])[1]);
         assert!(all < alone, "{all} {alone}");
     }
 
     #[test]
-    fn an_engine_that_wins_everything_is_rated_with_much_doubt() {
+    fn an_engine_that_wins_everything_has_a_wide_interval() {
         let results = [([0, 1], Pentanomial([10, 0, 0, 0, 0]))];
         let rating = rate(2, &results)[1];
         assert!((500.0..1000.0).contains(&rating.elo), "{rating:?}");
@@ -303,17 +295,17 @@ mod tests {
     }
 
     #[test]
-    fn drawn_games_leave_doubt() {
+    fn few_drawn_games_leave_a_wide_interval() {
         let few = rate(2, &[([0, 1], Pentanomial([0, 0, 1, 0, 0]))])[1];
         let many = rate(2, &[([0, 1], Pentanomial([0, 0, 100, 0, 0]))])[1];
         assert!(few.elo.abs() < 1e-9 && error(&few) > 200.0, "{few:?}");
         assert!((8.0..15.0).contains(&error(&many)), "{many:?}");
     }
 
-    /// Gauntlets of few games between engines whose ratings are known: how often
-    /// the interval has the truth.
+    /// Counts how often the interval holds the truth, in ladders of few games between engines of
+    /// known ratings.
     #[test]
-    fn the_interval_has_the_truth_as_often_as_it_says() {
+    fn the_interval_holds_the_true_rating() {
         let truth: [f64; 4] = [0.0, 400.0, -100.0, 20.0];
         let mut random = fastrand::Rng::with_seed(24);
         let mut play = |difference: f64, pairs: u64| {

@@ -1,12 +1,10 @@
-//! The sequential probability ratio test: a match ends as soon as its result
-//! is clear enough.
+//! Sequential probability ratio test (SPRT): ends a match as soon as its result is clear enough.
 //!
 //! The test is the generalised one of Fishtest and fastchess (M. Van den Bergh,
-//! <https://www.cantate.be/Fishtest/support_MLE_multinomial.pdf>): among all
-//! distributions over the five results of a pair, the likeliest under "the
-//! expected score is that of `elo1`" against the likeliest under `elo0`. Both
-//! are in logistic Elo, or in normalised Elo: then a test takes as many games with any
-//! book and at any pace (M. Van den Bergh, "Normalized Elo", 2021).
+//! <https://www.cantate.be/Fishtest/support_MLE_multinomial.pdf>): over the five results of a pair,
+//! it compares the likeliest distribution with the expected score of `elo1` to the likeliest with
+//! that of `elo0`. Both are in logistic Elo, or in normalised Elo: then a test takes as many games
+//! with any book and at any pace (M. Van den Bergh, "Normalized Elo", 2021).
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +14,7 @@ use serde::Serialize;
 use crate::parameters;
 use crate::statistics::pentanomial::{Pentanomial, deviations_of_normalised, expected_score};
 
-/// What a difference is counted in.
+/// Unit of `elo0` and `elo1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
@@ -26,57 +24,57 @@ pub enum Model {
     Normalised,
 }
 
-/// Two hypotheses about a difference in Elo, and how often the test may be wrong.
+/// An SPRT: two hypotheses about the difference in Elo, and the error rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sprt {
-    /// What `elo0` and `elo1` are.
+    /// Unit of `elo0` and `elo1`.
     model: Model,
-    /// H0: the difference is this.
+    /// Difference in Elo under H0.
     elo0: f64,
-    /// H1: the difference is this, more than `elo0`.
+    /// Difference in Elo under H1, above `elo0`.
     elo1: f64,
-    /// How likely H1 may be accepted where H0 is true.
+    /// Probability of accepting H1 if H0 is true (type I error).
     alpha: f64,
-    /// How likely H0 may be accepted where H1 is true.
+    /// Probability of accepting H0 if H1 is true (type II error).
     beta: f64,
 }
 
-/// How a test stands.
+/// Verdict of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The first engine does not reach `elo1`.
+    /// H0 accepted: the first engine does not reach `elo1`.
     AcceptedH0,
-    /// The first engine exceeds `elo0`.
+    /// H1 accepted: the first engine exceeds `elo0`.
     AcceptedH1,
     /// More games are needed.
     Undecided,
 }
 
-/// A test in numbers.
+/// State of a test.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SprtState {
-    /// What `elo0` and `elo1` are.
+    /// Unit of `elo0` and `elo1`.
     model: Model,
-    /// H0.
+    /// Difference in Elo under H0.
     elo0: f64,
-    /// H1.
+    /// Difference in Elo under H1.
     elo1: f64,
-    /// The logarithm of the likelihood ratio, H1 to H0.
+    /// Log-likelihood ratio (LLR) of H1 to H0.
     llr: f64,
-    /// At and below this H0 is accepted.
+    /// Bound at and below which H0 is accepted.
     lower: f64,
-    /// At and above this H1 is accepted.
+    /// Bound at and above which H1 is accepted.
     upper: f64,
-    /// How the test stands.
+    /// Verdict so far.
     pub verdict: Verdict,
 }
 
 impl Sprt {
-    /// How the test stands after these pairs.
+    /// Returns the state of the test after these pairs.
     pub fn state(&self, pairs: &Pentanomial) -> SprtState {
         let llr = self.log_likelihood_ratio(pairs);
-        // A. Wald, "Sequential Tests of Statistical Hypotheses", 1945.
+        // Bounds of A. Wald, "Sequential Tests of Statistical Hypotheses", 1945.
         let lower = (self.beta / (1.0 - self.alpha)).ln();
         let upper = ((1.0 - self.beta) / self.alpha).ln();
         let verdict = match llr {
@@ -112,7 +110,7 @@ impl Sprt {
 impl FromStr for Sprt {
     type Err = String;
 
-    /// `elo0=0,elo1=5`, and `alpha=0.05,beta=0.05,model=normalised` where others are wanted.
+    /// Parses `elo0=0,elo1=5`, with `alpha=0.05,beta=0.05,model=logistic` as the defaults.
     fn from_str(text: &str) -> Result<Sprt, String> {
         let (models, numbers): (Vec<&str>, Vec<&str>) = text
             .split(',')
@@ -129,8 +127,8 @@ impl FromStr for Sprt {
         )?;
         let (elo0, elo1) = elo0.zip(elo1).ok_or("elo0 and elo1 are needed")?;
         let [alpha, beta] = [alpha, beta].map(|risk| risk.unwrap_or(0.05));
-        // Beyond, expected scores are too near to 0 and 1 to compute with, or no
-        // distribution has so many deviations.
+        // Beyond these, expected scores are too near to 0 and 1 to compute with, or no distribution
+        // has so many deviations.
         let most = match model {
             Model::Logistic => 1000.0,
             Model::Normalised => 200.0,
@@ -142,7 +140,7 @@ impl FromStr for Sprt {
             .iter()
             .all(|risk| (0.0001..0.5).contains(risk))
         {
-            return Err("alpha and beta lie between 0.0001 and 0.5".to_string());
+            return Err("alpha and beta must be at least 0.0001 and below 0.5".to_string());
         }
         Ok(Sprt {
             model,
@@ -157,7 +155,7 @@ impl FromStr for Sprt {
 impl FromStr for Model {
     type Err = String;
 
-    /// `model=normalised`.
+    /// Parses `model=logistic` or `model=normalised`.
     fn from_str(text: &str) -> Result<Model, String> {
         match text.trim() {
             "model=logistic" => Ok(Model::Logistic),
@@ -169,7 +167,7 @@ impl FromStr for Model {
     }
 }
 
-/// As it is read.
+/// Writes the form that `from_str` parses.
 impl fmt::Display for Sprt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Sprt {
@@ -214,9 +212,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// The published values of fastchess (github.com/Disservin/fastchess,
-    /// app/tests/sprt_test.cpp, "logistic pentanomial 1" and "2"), the middle
-    /// two of its six counts added.
+    /// Published values of fastchess (github.com/Disservin/fastchess, app/tests/sprt_test.cpp,
+    /// "logistic pentanomial 1" and "2"), with the middle two of its six counts added.
     #[test]
     fn likelihood_ratios_equal_those_of_fastchess() {
         let published = [
@@ -231,7 +228,8 @@ mod tests {
         }
     }
 
-    /// The same of its "normalized pentanomial 1" and "2", which it holds to one per cent.
+    /// Published values of fastchess's "normalized pentanomial 1" and "2", which it holds to one
+    /// per cent.
     #[test]
     fn normalised_likelihood_ratios_equal_those_of_fastchess() {
         let published = [
@@ -247,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn turning_the_result_around_turns_the_test_around() {
+    fn a_reversed_result_negates_the_ratio() {
         let test = sprt("elo0=-5,elo1=5,alpha=0.05,beta=0.1");
         let mut counts = [3, 20, 60, 31, 9];
         let forth = test.state(&Pentanomial(counts)).llr;
@@ -274,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_no_test() {
+    fn refuses_invalid_tests() {
         for text in [
             "",
             "elo0=0",

@@ -1,12 +1,11 @@
-//! Simultaneous perturbation stochastic approximation.
+//! SPSA: simultaneous perturbation stochastic approximation.
 //!
-//! Spall, "Multivariate stochastic approximation using a simultaneous perturbation
-//! gradient approximation" (1992), with the gains of his "Implementation of the
-//! simultaneous perturbation algorithm for stochastic optimization" (1998), set as
-//! fishtest and OpenBench do: by what they are to be at the end. In iteration `k` of `N`,
-//! from 1, a parameter is changed by `c = C_end (N / k)^0.101` up or down, all at once.
-//! Two games are played between both vectors; with their result `r`, won games less
-//! lost ones, the parameter moves by `R c r` towards the better side, where
+//! Spall, "Multivariate stochastic approximation using a simultaneous perturbation gradient
+//! approximation" (1992), with the gains of his "Implementation of the simultaneous perturbation
+//! algorithm for stochastic optimization" (1998), set by their final values as in fishtest and
+//! OpenBench. In iteration `k` of `N`, from 1, all parameters are perturbed at once, each by
+//! `c = C_end (N / k)^0.101` up or down. The two opposite vectors play two games; with their result
+//! `r`, won games less lost ones, the parameter moves by `R c r` towards the better side, where
 //! `R = R_end C_end^2 ((A + N) / (A + k))^0.602 / c^2` and `A = N / 10`.
 
 use std::fmt;
@@ -18,24 +17,24 @@ const ALPHA: f64 = 0.602;
 const GAMMA: f64 = 0.101;
 /// `A` as a share of all iterations.
 const STABILITY: f64 = 0.1;
-/// A smaller change of a whole number is often none.
-const LEAST_CHANGE: f64 = 0.5;
+/// Least perturbation: a smaller one of a whole number often changes nothing.
+const MIN_PERTURBATION: f64 = 0.5;
 
-/// A whole number that is tuned. Its text is OpenBench's input of SPSA:
+/// A tuned option with whole numbers as values. Its text is OpenBench's input of SPSA:
 /// `name, int, value, min, max, C_end, R_end`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// The engine's option.
+    /// Name of the engine's option.
     pub name: String,
-    /// Where it begins.
+    /// Start value.
     pub start: i32,
-    /// The least it may be.
+    /// Least value.
     pub min: i32,
-    /// The most.
+    /// Greatest value.
     pub max: i32,
-    /// By how much the last games change it.
+    /// Perturbation in the last iteration.
     pub c_end: f64,
-    /// How much of that it learns from them.
+    /// Step after a game won in the last iteration, as a share of `c_end`.
     pub r_end: f64,
 }
 
@@ -61,9 +60,9 @@ impl FromStr for Parameter {
         if !(min <= start && start <= max) {
             return Err(format!("{name}: the value must be from {min} to {max}"));
         }
-        if !(c_end.is_finite() && *c_end >= LEAST_CHANGE && r_end.is_finite() && *r_end > 0.0) {
+        if !(c_end.is_finite() && *c_end >= MIN_PERTURBATION && r_end.is_finite() && *r_end > 0.0) {
             return Err(format!(
-                "{name}: C_end must be {LEAST_CHANGE} or more, R_end above 0"
+                "{name}: C_end must be {MIN_PERTURBATION} or more, R_end above 0"
             ));
         }
         Ok(Parameter {
@@ -95,18 +94,18 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// A run: everything in it follows from what it is made of and from the results.
+/// An SPSA run, determined by its inputs and the results.
 pub struct Spsa {
-    /// What is tuned.
+    /// Tuned parameters.
     pub parameters: Vec<Parameter>,
-    /// How far each is, in the same order.
+    /// Current values, in the same order.
     pub values: Vec<f64>,
     iterations: u64,
     seed: u64,
 }
 
 impl Spsa {
-    /// A run of so many iterations, before the first.
+    /// Returns a run of `iterations` iterations, before the first.
     pub fn new(parameters: Vec<Parameter>, iterations: u64, seed: u64) -> Spsa {
         let start = parameters.iter().map(|parameter| parameter.start.into());
         Spsa {
@@ -117,16 +116,16 @@ impl Spsa {
         }
     }
 
-    /// The two vectors that play in an iteration, counted from 0, around the present
-    /// values. What lies between two whole numbers is rounded up or down by chance, as
-    /// likely as it is near, so that small changes are felt on average.
+    /// Returns the two vectors of an iteration, counted from 0, around the current values.
+    /// Fractions are rounded up or down at random (stochastic rounding), so that small
+    /// perturbations act on average.
     pub fn rivals(&self, iteration: u64) -> [Vec<i32>; 2] {
-        let chances = self.chances(iteration);
+        let perturbations = self.perturbations(iteration);
         let side = |sign: f64| {
-            let values = self.parameters.iter().zip(&self.values).zip(&chances);
-            let value = |((parameter, value), chance): ((&Parameter, &f64), &Chance)| {
-                let change = sign * chance.direction * self.change(parameter, iteration);
-                let rounded = (value + change + chance.rounding).floor() as i32;
+            let values = self.parameters.iter().zip(&self.values).zip(&perturbations);
+            let value = |((parameter, value), random): ((&Parameter, &f64), &Perturbation)| {
+                let change = sign * random.direction * self.change(parameter, iteration);
+                let rounded = (value + change + random.rounding).floor() as i32;
                 rounded.clamp(parameter.min, parameter.max)
             };
             values.map(value).collect()
@@ -134,44 +133,44 @@ impl Spsa {
         [side(1.0), side(-1.0)]
     }
 
-    /// Learns from the result of an iteration: games that the first vector won less those
-    /// that it lost.
+    /// Moves the values by the result of an iteration: games won by the first vector less those
+    /// lost.
     pub fn learn(&mut self, iteration: u64, result: i8) {
-        let chances = self.chances(iteration);
+        let perturbations = self.perturbations(iteration);
         let all = self.iterations as f64;
         let stability = STABILITY * all;
         let decay = ((stability + all) / (stability + iteration as f64 + 1.0)).powf(ALPHA);
         for (i, parameter) in self.parameters.iter().enumerate() {
             let gain = parameter.r_end * parameter.c_end.powi(2) * decay;
             let step = gain / self.change(parameter, iteration) * f64::from(result);
-            let value = self.values[i] + step * chances[i].direction;
+            let value = self.values[i] + step * perturbations[i].direction;
             self.values[i] = value.clamp(parameter.min.into(), parameter.max.into());
         }
     }
 
-    /// `c`.
+    /// Returns `c`, the size of the perturbation.
     fn change(&self, parameter: &Parameter, iteration: u64) -> f64 {
         let left = self.iterations as f64 / (iteration + 1) as f64;
-        (parameter.c_end * left.powf(GAMMA)).max(LEAST_CHANGE)
+        (parameter.c_end * left.powf(GAMMA)).max(MIN_PERTURBATION)
     }
 
-    /// What chance says in an iteration: it depends on seed and number alone.
-    fn chances(&self, iteration: u64) -> Vec<Chance> {
+    /// Returns the perturbations of an iteration, drawn from the seed and its number alone.
+    fn perturbations(&self, iteration: u64) -> Vec<Perturbation> {
         let mut seeds = Rng::with_seed(self.seed);
         let mut random = Rng::with_seed(seeds.u64(..) ^ iteration);
-        let chance = |_: &Parameter| Chance {
+        let perturbation = |_: &Parameter| Perturbation {
             direction: if random.bool() { 1.0 } else { -1.0 },
             rounding: random.f64(),
         };
-        self.parameters.iter().map(chance).collect()
+        self.parameters.iter().map(perturbation).collect()
     }
 }
 
-/// What chance says of a parameter.
-struct Chance {
-    /// 1 or -1.
+/// Random part of a parameter's perturbation.
+struct Perturbation {
+    /// 1 up, -1 down, for the first vector.
     direction: f64,
-    /// From 0 to 1.
+    /// Addend before rounding down, 0 to 1.
     rounding: f64,
 }
 
@@ -184,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_those_of_openbench() {
+    fn parses_inputs_of_openbench() {
         let text = "RAZOR_MARGIN, int, 263, 50, 800, 40, 0.002";
         assert_eq!(parameter(text).to_string(), text);
         assert_eq!(parameter("A,int,-3.0,-9,9,0.5,1").start, -3);
@@ -204,9 +203,10 @@ mod tests {
         }
     }
 
-    /// At the end the change is `C_end`, and a game won moves a parameter by `R_end` of it.
+    /// In the last iteration the perturbation is `C_end`, and a won game moves a parameter by
+    /// `R_end` of it.
     #[test]
-    fn the_last_iteration_has_the_gains_that_were_asked_for() {
+    fn the_last_iteration_has_the_requested_gains() {
         let mut spsa = Spsa::new(vec![parameter("A, int, 100, 0, 200, 20, 0.002")], 1000, 3);
         let [plus, minus] = spsa.rivals(999).map(|values| values[0]);
         assert_eq!((plus - minus).abs(), 40);
@@ -214,7 +214,7 @@ mod tests {
         let moved = spsa.values[0] - 100.0;
         assert!((moved.abs() - 0.04).abs() < 1e-12, "{moved}");
         assert_eq!(moved > 0.0, plus > minus);
-        // Before, both are larger.
+        // The first perturbation is larger.
         let [plus, minus] = spsa.rivals(0).map(|values| values[0]);
         assert!((plus - minus).abs() > 75);
     }
@@ -239,8 +239,8 @@ mod tests {
         assert!((9_700..10_300).contains(&plus_sides), "{plus_sides}");
     }
 
-    /// The probability of winning follows the difference of two values on a bowl; games
-    /// are drawn often, as in chess.
+    /// The probability of a win follows the difference of two values on a quadratic bowl; half of
+    /// the games are drawn.
     #[test]
     fn finds_the_bottom_of_a_noisy_bowl() {
         let numbers = [
@@ -255,7 +255,7 @@ mod tests {
         for iteration in 0..20_000 {
             let worth = spsa.rivals(iteration).map(|values| -> f64 {
                 let places = values.iter().zip(best).zip(&spsa.parameters);
-                // So many Elo for each C_end from the bottom, squared.
+                // 3 Elo for each squared `C_end` from the bottom.
                 let off = places.map(|((&at, best), p)| (f64::from(at) - best) / p.c_end);
                 off.map(|off| -3.0 * off * off).sum()
             });
